@@ -1,0 +1,122 @@
+"""Every exception of ours, ordered by what one does next.
+
+::
+
+    LogisticsBatchError            says operation, object, cause and remedy; `exit_code` is that of the command line
+    ├── UsageError            (2)  mend the command, the settings or a specification; nothing was sent
+    │   ├── SettingsError              a key of logistics-batch.toml or of the environment
+    │   ├── SpecificationError         a mapping or job file; carries every finding with line and column
+    │   └── HostKeyRefused             pin the server's key, or find out why it changed
+    ├── FileHeld              (4)  a person looks at the file; none of its rows was sent
+    ├── StoreError            (5)  the place where files lie did not do what was asked; the next run tries again
+    │   ├── FileVanished               somebody else took the file: no harm
+    │   └── FileUnstable               the file moved while it was read: left for the next run
+    ├── RunStopped            (5)  sending stopped early; rows wait as pending for the next run
+    │   ├── KeyRefused                 the service does not take the API key
+    │   └── ServiceMisaddressed        whatever answers at base_url is not the service
+    ├── LedgerBusy            (75) another sending run holds the ledger; wait for it
+    └── LedgerRefused         (2)  the ledger is damaged, older than its own trace, or not writable; nothing is sent
+
+A bad row is never an exception: it is an `Issue`. Messages hold neither secrets nor personal data.
+"""
+
+from dataclasses import dataclass
+
+
+class LogisticsBatchError(Exception):
+    """Something a person can act on: `str()` gives what happened, `remedy` what to do about it."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+
+class UsageError(LogisticsBatchError):
+    """The command, the settings or a specification is wrong; nothing was sent."""
+
+    exit_code = 2
+
+
+class SettingsError(UsageError):
+    """A key of the settings is unknown, missing or has a wrong value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One complaint about a specification file; line and column count from 1 (0: the file as a whole)."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        return f"{place}: {self.message}" + (f" {self.remedy}" if self.remedy else "")
+
+
+class SpecificationError(UsageError):
+    """A mapping or job file cannot be used; `findings` holds every complaint, not just the first."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__("\n".join(str(finding) for finding in findings))
+        self.findings = findings
+
+
+class HostKeyRefused(UsageError):
+    """The SFTP server's host key is unknown or is not the pinned one; no login was tried."""
+
+
+class FileHeld(LogisticsBatchError):
+    """A file is refused as a whole, before or after it has rows; `rows_read` is 0 if it could not be parsed."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, rule: str, remedy: str = "", rows_read: int = 0) -> None:
+        super().__init__(message, remedy=remedy)
+        self.rule = rule
+        self.rows_read = rows_read
+
+
+class StoreError(LogisticsBatchError):
+    """A file store (SFTP server or folder) failed; names store, operation and path."""
+
+    exit_code = 5
+
+
+class FileVanished(StoreError):
+    """The file is gone: another consumer took it."""
+
+
+class FileUnstable(StoreError):
+    """The file changed while it was read, or came shorter than announced; it is left where it lies."""
+
+
+class RunStopped(LogisticsBatchError):
+    """Sending stopped before everything was sent; what is left stays pending."""
+
+    exit_code = 5
+
+
+class KeyRefused(RunStopped):
+    """The service answered 401 to the API key."""
+
+
+class ServiceMisaddressed(RunStopped):
+    """Something else than the service answers at base_url, or a path is wrong."""
+
+
+class LedgerBusy(LogisticsBatchError):
+    """Another sending run holds the ledger."""
+
+    exit_code = 75
+
+
+class LedgerRefused(LogisticsBatchError):
+    """The ledger cannot be trusted or written; nothing is sent."""
+
+    exit_code = 2

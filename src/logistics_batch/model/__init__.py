@@ -1,0 +1,1 @@
+"""The nouns: frozen values that three or more rooms speak of. No I/O, no clock."""

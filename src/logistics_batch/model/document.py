@@ -1,0 +1,85 @@
+"""The unit that is sent: the rows that share a key and become one API call."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import polars as pl
+
+from logistics_batch.model.issue import Issue
+
+
+class Operation(StrEnum):
+    """What a mapping file makes of its rows (`operation:`)."""
+
+    ASN_CREATE = "asn.create"
+    ASN_UPDATE = "asn.update"
+    ORDER_CREATE = "order.create"
+    ORDER_UPDATE = "order.update"
+    ORDER_ADD_ITEMS = "order.add_items"
+    ORDER_DELETE_ITEMS = "order.delete_items"
+    ORDER_CANCEL = "order.cancel"
+    LABEL_CREATE = "label.create"
+    RECEIPT_READ = "receipt.read"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One API call that a file asks for.
+
+    key: the natural key as people write it: the reference number of an order; for an ASN supplier, site and invoice
+        number, joined by " | " (an id or a name, whichever the sheet gives).
+    rows: the physical rows it was made of, in order.
+    body: the exact text that is sent (compact JSON, UTF-8); nothing is re-serialised later.
+    reference: what people look for in a report: reference number or invoice number.
+    line_rows: for each line of the payload (item or SKU line, in its order) the row it came from.
+    keep: the mapping's `keep` values of the first row; never sent.
+    """
+
+    key: str
+    operation: Operation
+    rows: tuple[int, ...]
+    body: str
+    reference: str
+    line_rows: tuple[int, ...] = ()
+    keep: dict[str, str] = field(default_factory=dict)
+
+
+class RowState(StrEnum):
+    """What mapping made of a row, before the ledger or the service have spoken."""
+
+    READY = "ready"  # part of a document that can be sent
+    INVALID = "invalid"  # has an issue
+    BLOCKED = "blocked"  # fine itself, its document cannot be sent
+    SKIPPED = "skipped"  # not data
+
+
+ROWS_SCHEMA = {
+    "row": pl.UInt32,
+    "state": pl.String,  # RowState
+    "rule": pl.String,  # for skipped and blocked: why ("blank", "title", "repeated header", "sibling", "disagree" …)
+    "document": pl.UInt32,  # index into MappedFile.documents, null where there is none
+    "key": pl.String,  # the document's key as far as it could be read, also for invalid and blocked rows
+    "reason": pl.String,  # for blocked and skipped rows, in words
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MappedFile:
+    """A file after mapping: every row but the header stands exactly once in `rows`.
+
+    rows: see ROWS_SCHEMA, in row order; `rows.height` is the count of rows read.
+    documents: those that can be sent, in file order. issues: in row order; each belongs to an invalid row.
+    columns: the sheet's header texts by position (index 0 is column A; "" where there is none).
+    notes: repairs, ignored unknown columns, hidden rows: whatever a report should mention.
+    keep: for receipts and reports: one line a ready row with `row` and a String column for each `keep` name
+        (and, for receipt.read, for each target).
+    """
+
+    sheet: str
+    header_row: int
+    columns: tuple[str, ...]
+    rows: pl.DataFrame
+    documents: tuple[Document, ...]
+    issues: tuple[Issue, ...]
+    notes: tuple[str, ...] = ()
+    keep: pl.DataFrame = field(default_factory=pl.DataFrame)

@@ -1,0 +1,154 @@
+"""What comes back: one fate for every row, and totals that balance."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from logistics_batch.model.issue import Issue
+
+
+class Fate(StrEnum):
+    """What became of a row; each row has exactly one."""
+
+    ACCEPTED = "accepted"  # the service took its document in this run
+    UNCHANGED = "unchanged"  # the same document was accepted earlier; not sent again
+    REFUSED = "refused"  # the service said no
+    INVALID = "invalid"  # it has an issue
+    BLOCKED = "blocked"  # fine itself; its document was not sent
+    IN_DOUBT = "in_doubt"  # sent, no trustworthy answer
+    HELD = "held"  # a person must decide
+    PENDING = "pending"  # not sent yet
+    SKIPPED = "skipped"  # not data, or its document was superseded or abandoned
+
+
+class ExitCode:
+    """Exit codes of the command line; see `exit_code`."""
+
+    DONE = 0
+    USAGE = 2
+    ROWS_NOT_DONE = 3
+    DOUBT = 4
+    STOPPED_EARLY = 5
+    BUSY = 75
+
+
+@dataclass(frozen=True, slots=True)
+class RowResult:
+    """One line of NAME.result.csv.
+
+    would: only in a dry run: "create" or "update" where the row would go out.
+    """
+
+    file: str
+    sheet: str
+    row: int
+    document: str
+    fate: Fate
+    rule: str = ""
+    column: str = ""
+    cell: str = ""
+    value: str = ""
+    reason: str = ""
+    fix: str = ""
+    reference_number: str = ""
+    awb_number: str = ""
+    run: str = ""
+    would: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentResult:
+    """One document of a file as `--json` and the reports show it."""
+
+    key: str
+    operation: str
+    rows: tuple[int, ...]
+    state: str
+    method: str
+    path: str
+    body: str
+    awb_number: str = ""
+    would: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """Everything that is known about one file of one run; enough to write all its result files.
+
+    reason: why the file as a whole is held, "" if it is not. header_row is 0 and rows empty if it could not be parsed.
+    result_due: when the rows' result is expected, as text with offset; "" when it is there already.
+    """
+
+    file: str
+    sha256: str
+    size: int
+    run: str
+    mapping: str
+    mapping_digest: str
+    sheet: str = ""
+    header_row: int = 0
+    rows: tuple[RowResult, ...] = ()
+    documents: tuple[DocumentResult, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    notes: tuple[str, ...] = ()
+    reason: str = ""
+    remedy: str = ""
+    earlier_file: str = ""
+    received_at: str = ""
+    result_due: str = ""
+
+    @property
+    def counts(self) -> dict[Fate, int]:
+        """How many rows have each fate; all fates are listed."""
+        found = Counter(row.fate for row in self.rows)
+        return {fate: found.get(fate, 0) for fate in Fate}
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """One run over its files."""
+
+    run: str
+    job: str
+    files: tuple[FileReport, ...] = ()
+    stopped: str = ""  # why the run stopped early, "" if it did not
+    notes: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> dict[Fate, int]:
+        """The fates over all files."""
+        total: Counter[Fate] = Counter()
+        for report in self.files:
+            total.update(report.counts)
+        return {fate: total.get(fate, 0) for fate in Fate}
+
+
+def exit_code(counts: dict[Fate, int], *, file_held: bool = False, stopped: bool = False) -> int:
+    """The exit code that a run's fates give; precedence 4 > 5 > 3 (2 is raised before anything was sent).
+
+    >>> exit_code({Fate.REFUSED: 1, Fate.IN_DOUBT: 1})
+    4
+    """
+    if file_held or counts.get(Fate.IN_DOUBT) or counts.get(Fate.HELD):
+        return ExitCode.DOUBT
+    if stopped or counts.get(Fate.PENDING):
+        return ExitCode.STOPPED_EARLY
+    if counts.get(Fate.INVALID) or counts.get(Fate.BLOCKED) or counts.get(Fate.REFUSED):
+        return ExitCode.ROWS_NOT_DONE
+    return ExitCode.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The control totals of a file: rows read against the fates.
+
+    Raises nothing itself; `balanced` is False where a row was lost or counted twice, and the run fails on that.
+    """
+
+    rows_read: int
+    counts: dict[Fate, int] = field(default_factory=dict)
+
+    @property
+    def balanced(self) -> bool:
+        """Every row read has exactly one fate."""
+        return self.rows_read == sum(self.counts.values())

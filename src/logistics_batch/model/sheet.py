@@ -1,0 +1,70 @@
+"""A sheet as it was dropped: every cell as text, at its true place."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How a mapping wants its files read (`sheet:` of a mapping file); the defaults cope with ordinary files."""
+
+    name: str | None = None
+    delimiter: str = "auto"
+    encoding: str = "auto"
+    hidden_rows: str = "read"
+    max_embedded_newlines: int = 3
+
+
+class Mark(StrEnum):
+    """What a cell is beyond its text; cells without a mark are plain text or plain numbers."""
+
+    DATE = "date"  # a true date cell; the text is YYYY-MM-DD
+    DATETIME = "datetime"  # a true date-time cell; the text is YYYY-MM-DD HH:MM:SS
+    NUMBER = "number"  # a number cell; the text is its shortest exact decimal form, integral floats without ".0"
+    IMPRECISE = "imprecise"  # a number cell of more than 15 digits: Excel has already lost the rest
+    ERROR = "error"  # #N/A, #REF! … ; the text is the error word
+    NO_VALUE = "no_value"  # a formula that was never calculated; the text is empty
+
+
+MARKS_SCHEMA = {"row": pl.UInt32, "column": pl.UInt16, "mark": pl.String}
+
+
+def empty_marks() -> pl.DataFrame:
+    """A marks frame without marks."""
+    return pl.DataFrame(schema=MARKS_SCHEMA)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One sheet of a file, or the whole of a CSV file.
+
+    frame: one line a physical row, in order. Column `row` (UInt32) is the number that the spreadsheet program shows
+        (in CSV a record counts as one row, blank lines count); then one String column for each sheet column, named
+        by its number from 1: "1" is column A. An empty cell is null. Text is as it stands in the file, untrimmed.
+    marks: sparse, see `Mark`; columns row, column (from 1), mark.
+    hidden_rows: numbers of the rows that the user cannot see (they are in `frame` unless the policy is skip).
+    notes: what a reader had to decide or repair, in words for the report ("read as cp1252").
+    """
+
+    name: str
+    frame: pl.DataFrame
+    marks: pl.DataFrame = field(default_factory=empty_marks)
+    hidden_rows: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """How many columns the sheet has."""
+        return self.frame.width - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """The identity of a file that came in: the sha256 of its bytes, never its name."""
+
+    name: str
+    size: int
+    sha256: str
+    format: str  # csv, xlsx, xls, xlsb, ods
