@@ -1,0 +1,294 @@
+"""Strict YAML for mapping and job files: every complaint at once, each with line, column and the nearest known name.
+
+Only true, false, null and plain whole numbers without leading zeros are read as such; everything else, and every key,
+is text: `NO`, `010`, `12:30` and `1.50` stay what was typed. Tags, anchors, aliases and duplicate keys are refused, so
+that a file means what it shows.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from logistics_batch.errors import Finding, SpecificationError
+
+MAX_BYTES = 256 * 1024
+MAX_NODES = 10_000
+MAX_DEPTH = 20
+
+_WHOLE_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+_WORDS = {"true": True, "false": False, "null": None, "": None}
+
+M = TypeVar("M")
+
+
+@dataclass(slots=True)
+class _Node:
+    """A value of the file with the place where it stands; lines and columns count from 1."""
+
+    line: int
+    column: int
+    value: Any = None
+    children: dict[str | int, "_Node"] = field(default_factory=dict)
+    keys: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def plain(self) -> Any:
+        """The value as dictionaries, lists, texts, numbers and booleans."""
+        if self.value is dict:
+            return {key: child.plain() for key, child in self.children.items()}
+        if self.value is list:
+            return [child.plain() for child in self.children.values()]
+        return self.value
+
+
+class _Unreadable(Exception):
+    """Reading stops here; carries the finding."""
+
+    def __init__(self, place: tuple[int, int], message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.place, self.message, self.remedy = place, message, remedy
+
+
+def load_specification(text: str, *, path: str, model: type[M]) -> M:
+    """Read a YAML text into a pydantic model.
+
+    text: the file's content. path: its name, for the findings. model: a pydantic model, or any type pydantic checks.
+    Raises SpecificationError with every finding.
+    """
+    findings: list[Finding] = []
+    try:
+        root = _Reader(text, path, findings).read()
+    except _Unreadable as stop:
+        findings.append(Finding(path, *stop.place, stop.message, stop.remedy))
+        raise SpecificationError(findings) from stop
+    try:
+        loaded = TypeAdapter(model).validate_python(root.plain())
+    except ValidationError as error:
+        findings += _explain(error, root=root, model=model, path=path)
+        raise SpecificationError(sorted(findings, key=lambda each: (each.line, each.column))) from None
+    if findings:
+        raise SpecificationError(findings)
+    return loaded
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """A remedy that names the nearest known name, or all of them when none is near.
+
+    >>> nearest("form", ["from", "join"])
+    'Did you mean `from`?'
+    """
+    found = get_close_matches(name, known, n=1, cutoff=0.6) or get_close_matches(name.lower(), known, n=1, cutoff=0.6)
+    if found:
+        return f"Did you mean `{found[0]}`?"
+    return f"Known here: {', '.join(f'`{each}`' for each in known)}." if known else ""
+
+
+class _Reader:
+    """Builds nodes from the parser's events, so that limits hold while reading and nothing recurses."""
+
+    def __init__(self, text: str, path: str, findings: list[Finding]) -> None:
+        self._text, self._path, self._findings = text, path, findings
+        self._open: list[_Node] = []
+        self._pending_key: list[str | None] = []
+        self._root: _Node | None = None
+        self._documents = 0
+        self._nodes = 0
+
+    def read(self) -> _Node:
+        """The document's root; raises _Unreadable when it is not a mapping or not readable."""
+        if len(self._text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
+            raise _Unreadable((0, 0), f"The file is larger than {MAX_BYTES // 1024} kB.", "Split it.")
+        try:
+            for event in yaml.parse(self._text, Loader=_EventLoader):
+                self._take(event)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            place = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+            raise _Unreadable(place, f"This is not readable as YAML: {error.problem}.") from error
+        except yaml.YAMLError as error:
+            raise _Unreadable((0, 0), f"This is not readable as YAML: {error}.") from error
+        if self._root is None or self._root.value is not dict:
+            raise _Unreadable((1, 1), "The file holds no `key: value` lines.")
+        return self._root
+
+    def _take(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.DocumentStartEvent):
+            self._documents += 1
+            if self._documents > 1:
+                raise _Unreadable(_place(event), "A second document starts here.", "One file holds one specification.")
+        elif isinstance(event, yaml.NodeEvent):
+            self._refuse_tricks(event)
+            self._add(event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self._open.pop()
+            self._pending_key.pop()
+
+    def _refuse_tricks(self, event: yaml.NodeEvent) -> None:
+        """Aliases can blow a short file up, and tags can call code; neither is ever needed here."""
+        if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.anchor is not None:
+            raise _Unreadable(_place(event), "Anchors and aliases (`&`, `*`) are not allowed.", 'Quote the text: "*".')
+        if event.tag is not None:
+            raise _Unreadable(_place(event), f"The tag `{event.tag}` is not allowed.", "Quote the text.")
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            raise _Unreadable(_place(event), f"The file holds more than {MAX_NODES} values.", "Put lookups in a file.")
+
+    def _add(self, event: yaml.NodeEvent) -> None:
+        parent = self._open[-1] if self._open else None
+        if parent is not None and parent.value is dict and self._pending_key[-1] is None:
+            self._add_key(parent, event)
+            return
+        node = _Node(*_place(event), value=_value(event))
+        if parent is None:
+            self._root = node
+        elif parent.value is list:
+            parent.children[len(parent.children)] = node
+        else:
+            key = self._pending_key[-1]
+            self._pending_key[-1] = None
+            parent.children[key if key is not None else ""] = node
+        if not isinstance(event, yaml.ScalarEvent):
+            self._open.append(node)
+            self._pending_key.append(None)
+            if len(self._open) > MAX_DEPTH:
+                raise _Unreadable(_place(event), f"The values are nested deeper than {MAX_DEPTH} levels.")
+
+    def _add_key(self, parent: _Node, event: yaml.NodeEvent) -> None:
+        if not isinstance(event, yaml.ScalarEvent):
+            raise _Unreadable(_place(event), "A key must be plain text.", 'Quote it: "{n}".')
+        key = str(event.value)
+        line, column = _place(event)
+        if key in parent.keys:
+            earlier = parent.keys[key][0]
+            message = f"The key `{key}` stands twice; the first is in line {earlier}."
+            self._findings.append(Finding(self._path, line, column, message, "Remove one of them."))
+        parent.keys[key] = (line, column)
+        self._pending_key[-1] = key
+
+
+_EventLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def _place(event: yaml.Event) -> tuple[int, int]:
+    mark = event.start_mark
+    return (mark.line + 1, mark.column + 1) if mark else (0, 0)
+
+
+def _value(event: yaml.NodeEvent) -> Any:
+    """The kind of a collection, or what a scalar stands for."""
+    if isinstance(event, yaml.MappingStartEvent):
+        return dict
+    if isinstance(event, yaml.SequenceStartEvent):
+        return list
+    if not isinstance(event, yaml.ScalarEvent):
+        return None
+    text = str(event.value)
+    plain = event.implicit[0] and event.style in (None, "")
+    if plain and text in _WORDS:
+        return _WORDS[text]
+    if plain and _WHOLE_NUMBER.fullmatch(text):
+        return int(text)
+    return text
+
+
+def _explain(error: ValidationError, *, root: _Node, model: Any, path: str) -> list[Finding]:
+    """pydantic's complaints in our words, at their places in the file; a place says each thing once."""
+    found: dict[tuple[int, int, str], Finding] = {}
+    for each in error.errors(include_url=False):
+        line, column = _locate(root, each["loc"])
+        message, remedy = _words(each, model)
+        found.setdefault((line, column, message), Finding(path, line, column, message, remedy))
+    return list(found.values())
+
+
+def _locate(root: _Node, location: tuple[str | int, ...]) -> tuple[int, int]:
+    """The place of the last part of a pydantic location that exists in the file.
+
+    Parts that are no keys of the file (the tag of a union's branch) are passed over.
+    """
+    node, place = root, (root.line, root.column)
+    for part in location:
+        if part in node.children:
+            place = node.keys.get(str(part), (node.children[part].line, node.children[part].column))
+            node = node.children[part]
+    return place
+
+
+def _words(error: Any, model: Any) -> tuple[str, str]:
+    """Message and remedy for one pydantic error."""
+    location, kind, context = error["loc"], error["type"], error.get("ctx") or {}
+    name = next((part for part in reversed(location) if isinstance(part, str)), "")
+    if kind == "extra_forbidden":
+        return f"Unknown key `{name}`.", nearest(name, sorted(_known_keys(model, location[:-1])))
+    if kind == "missing":
+        return f"`{name}` is missing.", f"Add `{name}:`."
+    if kind in ("literal_error", "enum", "union_tag_invalid"):
+        expected = re.findall(r"'([^']*)'", str(context.get("expected") or context.get("expected_tags") or ""))
+        return f"`{_shown(context.get('tag', error['input']))}` is not known here.", nearest(
+            str(context.get("tag", error["input"])), expected
+        )
+    if kind == "union_tag_not_found":
+        key = str(context.get("discriminator", "")).strip("'")
+        return f"`{key}` is missing.", f"Add `{key}:`."
+    if kind in ("value_error", "assertion_error"):
+        return str(error["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, "), ""
+    if "remedy" in context:
+        return error["msg"], str(context["remedy"])
+    return f"`{_shown(error['input'])}` does not fit here: {_lower_first(error['msg'])}.", ""
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _shown(value: Any) -> str:
+    text = "nothing" if value is None else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _known_keys(model: Any, location: tuple[str | int, ...]) -> set[str]:
+    """The keys that the models at a location know, whichever branch of a union they belong to."""
+    places: list[Any] = list(_branches(model))
+    for part in location:
+        below = [inner for place in places for inner in _step(place, part)]
+        # A union's branch stands in the location as its class name or tag: it narrows nothing here.
+        places = below or [place for place in places if getattr(place, "__name__", "") == part] or places
+    known: set[str] = set()
+    for place in places:
+        if _is_model(place):
+            known |= {each.alias or name for name, each in place.model_fields.items()}
+    return known
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def _step(kind: Any, part: str | int) -> Iterator[Any]:
+    """The types found one key or one index below a type."""
+    if _is_model(kind):
+        for name, each in kind.model_fields.items():
+            if part in (name, each.alias):
+                yield from _branches(each.annotation)
+    elif get_origin(kind) is dict and isinstance(part, str):
+        yield from _branches(get_args(kind)[1])
+    elif get_origin(kind) in (list, tuple) and isinstance(part, int):
+        yield from _branches(get_args(kind)[0])
+
+
+def _branches(kind: Any) -> Iterator[Any]:
+    """A type's alternatives, without `Annotated` and with a root model's content."""
+    if get_origin(kind) is Annotated:
+        yield from _branches(get_args(kind)[0])
+    elif get_origin(kind) in (Union, UnionType):
+        for each in get_args(kind):
+            yield from _branches(each)
+    elif _is_model(kind) and "root" in kind.model_fields:
+        yield from _branches(kind.model_fields["root"].annotation)
+    else:
+        yield kind
