@@ -1,0 +1,91 @@
+"""What a flow works with: the concrete parts that `wiring` put together, handed in as one value."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from logistics_batch.api.client import Client
+from logistics_batch.intake.store import FileStore
+from logistics_batch.ledger import Ledger
+from logistics_batch.mapping import Mapping
+from logistics_batch.model.job import Place
+
+
+class Clock(Protocol):
+    """Time, as an argument: wall time in the service's zone, a monotonic clock, and waiting."""
+
+    def now(self) -> datetime:
+        """The wall time, with the offset of the service's zone."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class Progress(Protocol):
+    """Where long work tells how far it is."""
+
+    def start(self, label: str, total: int | None) -> None:
+        """Begin a piece of work of `total` steps (None: not known)."""
+
+    def advance(self, n: int = 1, note: str = "") -> None:
+        """`n` steps are done."""
+
+    def done(self) -> None:
+        """The piece of work is over."""
+
+
+class Silent:
+    """Progress that nobody watches."""
+
+    def start(self, label: str, total: int | None) -> None:
+        """Nothing to show."""
+
+    def advance(self, n: int = 1, note: str = "") -> None:
+        """Nothing to show."""
+
+    def done(self) -> None:
+        """Nothing to show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The settings that change what a flow does.
+
+    settle_after_seconds: how long after a doubt the service can still act on it.
+    asn_resend: "never" or "after_absent" (at-least-once for ASNs).
+    longitude: how the longitude fields of orders are spelt on the wire.
+    """
+
+    timezone: str = "Asia/Kolkata"
+    concurrency: int = 4
+    settle_after_seconds: float = 180.0
+    asn_resend: str = "never"
+    label_hosts: tuple[str, ...] = ()
+    longitude: str = "delivery_long"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Everything a flow needs.
+
+    open_store: the file store of a place; the caller closes it. mapping: a mapping by name or path.
+    reports: the folder of reports. files: a private folder for originals and labels.
+    stop: set when the process was asked to end; flows finish what is in flight and claim no more.
+    """
+
+    ledger: Ledger
+    client: Client
+    open_store: Callable[[Place], FileStore]
+    mapping: Callable[[str], Mapping]
+    reports: Path
+    files: Path
+    clock: Clock
+    policy: Policy = field(default_factory=Policy)
+    progress: Progress = field(default_factory=Silent)
+    stop: threading.Event = field(default_factory=threading.Event)

@@ -1,0 +1,242 @@
+"""The ledger's tables, one definition for SQLite and PostgreSQL.
+
+Texts that hold several values are JSON. Times are ISO 8601 with offset, as text: they sort, and come back as written.
+"""
+
+from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
+
+SCHEMA_VERSION = 1
+
+metadata = MetaData()
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("job", String(200), nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("business_date", String(10), nullable=False),
+    Column("state", String(12), nullable=False),  # running, finished
+    Column("stopped", Text, nullable=False, default=""),
+    Column("exit_code", Integer),
+    Column("summary", Text, nullable=False, default="{}"),
+    Column("started_at", String(40), nullable=False),
+    Column("finished_at", String(40)),
+)
+
+# One arrival of a file in a run. The same bytes in another run are another arrival.
+file = Table(
+    "file",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", ForeignKey("run.id"), nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("format", String(8), nullable=False),
+    Column("mapping", Text, nullable=False),
+    Column("mapping_digest", String(64), nullable=False),
+    Column("origin", Text, nullable=False, default="{}"),  # where it came from: store label and path
+    Column("sheet", Text, nullable=False, default=""),
+    Column("header_row", Integer, nullable=False, default=0),
+    Column("rows_read", Integer, nullable=False, default=0),
+    Column("state", String(12), nullable=False),  # planned, reported, closed
+    Column("rule", String(80), nullable=False, default=""),  # why it is held as a whole, "" if it is not
+    Column("reason", Text, nullable=False, default=""),
+    Column("remedy", Text, nullable=False, default=""),
+    Column("notes", Text, nullable=False, default="[]"),
+    Column("earlier_file", Text, nullable=False, default=""),
+    Column("received_at", String(40), nullable=False),
+    UniqueConstraint("run_id", "sha256"),
+)
+Index("file_sha256", file.c.sha256)
+
+document = Table(
+    "document",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account", String(200), nullable=False),
+    Column("kind", String(12), nullable=False),  # order, asn
+    Column("key", Text, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("operation", String(24), nullable=False),
+    Column("state", String(12), nullable=False),
+    Column("method", String(8), nullable=False),
+    Column("path", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),  # the exact bytes that are sent
+    Column("body_sha256", String(64), nullable=False),
+    Column("reference", Text, nullable=False),
+    Column("file_id", ForeignKey("file.id"), nullable=False),  # the arrival that planned it
+    Column("rows", Text, nullable=False),
+    Column("line_rows", Text, nullable=False),
+    Column("keep", Text, nullable=False),
+    Column("rule", String(40), nullable=False, default=""),  # why refused, held, superseded …, as a word
+    Column("reason", Text, nullable=False, default=""),  # … and in words
+    Column("fix", Text, nullable=False, default=""),
+    Column("awb_number", String(80), nullable=False, default=""),
+    Column("order_id", String(80), nullable=False, default=""),
+    Column("delivery_hub", Text, nullable=False, default=""),
+    Column("items", Text, nullable=False, default="{}"),
+    Column("child_awb_numbers", Text, nullable=False, default="[]"),
+    Column("accepted_run", String(40), nullable=False, default=""),
+    Column("doubt_since", String(40), nullable=False, default=""),  # last moment at which a byte can have left
+    Column("checks", Integer, nullable=False, default=0),  # searches made for it since it is in doubt
+    Column("baseline", Text, nullable=False, default=""),  # ASN: digests of what the service had before the first send
+    Column("planned_at", String(40), nullable=False),
+    Column("settled_at", String(40), nullable=False, default=""),
+    UniqueConstraint("account", "kind", "key", "generation"),
+)
+Index("document_state", document.c.state)
+Index("document_reference", document.c.reference)
+
+# Every row but the header, once a file. `fate` is empty where the row follows its document.
+row = Table(
+    "row",
+    metadata,
+    Column("file_id", ForeignKey("file.id"), primary_key=True),
+    Column("row", Integer, primary_key=True, autoincrement=False),
+    Column("document_id", ForeignKey("document.id")),
+    Column("fate", String(12), nullable=False, default=""),
+    Column("key", Text, nullable=False, default=""),
+    Column("rule", String(120), nullable=False, default=""),
+    Column("reason", Text, nullable=False, default=""),
+)
+Index("row_document", row.c.document_id)
+
+issue = Table(
+    "issue",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("file_id", ForeignKey("file.id"), nullable=False),
+    Column("row", Integer, nullable=False),
+    Column("rule", String(120), nullable=False),
+    Column("column", Text, nullable=False),
+    Column("cell", String(16), nullable=False),
+    Column("value", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("fix", Text, nullable=False),
+)
+Index("issue_file", issue.c.file_id)
+
+# One try to send a document: written before the first byte, completed with what came back.
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("document_id", ForeignKey("document.id"), nullable=False),
+    Column("n", Integer, nullable=False),
+    Column("run_id", String(40), nullable=False),
+    Column("owner", Text, nullable=False),  # host, pid, start time and boot id of the sender
+    Column("intent_at", String(40), nullable=False),
+    Column("request_sha256", String(64), nullable=False),
+    Column("trace", Text, nullable=False, default=""),
+    Column("status", Integer),
+    Column("failure", String(40), nullable=False, default=""),
+    Column("meaning", String(20), nullable=False, default=""),  # "" while nothing came back
+    Column("message", Text, nullable=False, default=""),
+    Column("reply", Text, nullable=False, default=""),
+    Column("finished_at", String(40), nullable=False, default=""),
+    UniqueConstraint("document_id", "n"),
+)
+
+# Append-only: what was seen or decided about a document besides its attempts.
+evidence = Table(
+    "evidence",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("document_id", ForeignKey("document.id"), nullable=False),
+    Column("at", String(40), nullable=False),
+    Column("kind", String(24), nullable=False),
+    Column("who", Text, nullable=False, default=""),
+    Column("text", Text, nullable=False),
+)
+
+# A result file's name belongs to the first content that took it.
+result_name = Table(
+    "result_name",
+    metadata,
+    Column("place", String(400), primary_key=True),
+    Column("name", String(255), primary_key=True),
+    Column("sha256", String(64), nullable=False),
+)
+
+slot = Table(
+    "slot",
+    metadata,
+    Column("job", String(200), primary_key=True),
+    Column("slot", String(64), primary_key=True),
+    Column("claimed_at", String(40), nullable=False),
+)
+
+label = Table(
+    "label",
+    metadata,
+    Column("awb_number", String(80), primary_key=True),
+    Column("sha256", String(64), nullable=False),
+    Column("pages", Integer, nullable=False),
+    Column("fetched_at", String(40), nullable=False),
+)
+
+print_line = Table(
+    "print_line",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("bundle_id", String(60), nullable=False),
+    Column("awb_number", String(80), nullable=False),
+    Column("copy", Integer, nullable=False),
+    Column("reason", Text, nullable=False, default=""),
+    Column("who", Text, nullable=False, default=""),
+    Column("at", String(40), nullable=False),
+    UniqueConstraint("awb_number", "copy"),
+)
+Index("print_bundle", print_line.c.bundle_id)
+
+# Which change of state the protocol knows; the database refuses any other.
+TRANSITIONS = {
+    "planned": {"sending", "superseded", "held", "abandoned"},
+    "sending": {"planned", "accepted", "refused", "held", "in_doubt"},
+    "in_doubt": {"accepted", "sending", "held"},
+    "refused": {"planned", "abandoned"},
+    "held": {"accepted", "planned", "abandoned", "superseded"},
+    "accepted": set[str](),
+    "superseded": set[str](),
+    "abandoned": set[str](),
+}
+
+
+def guard_statements(dialect: str) -> list[str]:
+    """SQL that makes the database itself refuse illegal transitions and changes of evidence."""
+    legal = " OR ".join(
+        f"(OLD.state = '{before}' AND NEW.state = '{after}')"
+        for before, afters in TRANSITIONS.items()
+        for after in sorted(afters)
+    )
+    if dialect == "sqlite":
+        return [
+            "CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document "
+            f"WHEN OLD.state <> NEW.state AND NOT ({legal}) "
+            "BEGIN SELECT RAISE(ABORT, 'illegal transition of a document'); END",
+            *(
+                f"CREATE TRIGGER evidence_{verb.lower()} BEFORE {verb} ON evidence "
+                "BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END"
+                for verb in ("UPDATE", "DELETE")
+            ),
+        ]
+    return [
+        "CREATE FUNCTION document_transition() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        f"IF OLD.state <> NEW.state AND NOT ({legal}) THEN RAISE EXCEPTION 'illegal transition of a document'; END IF; "
+        "RETURN NEW; END $$",
+        "CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document "
+        "FOR EACH ROW EXECUTE FUNCTION document_transition()",
+        "CREATE FUNCTION evidence_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "RAISE EXCEPTION 'evidence is append-only'; END $$",
+        "CREATE TRIGGER evidence_guard BEFORE UPDATE OR DELETE ON evidence "
+        "FOR EACH ROW EXECUTE FUNCTION evidence_guard()",
+    ]
