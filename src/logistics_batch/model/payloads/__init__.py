@@ -1,0 +1,63 @@
+"""The contract: every body that the service's API takes, as models with all rules of API §2, §4 and §8.
+
+An error of a model has a stable `type` and a sentence that a clerk can read. Patterns, enumerations and units stand in
+`model_json_schema()`, so that columns can be checked by the same rules.
+"""
+
+from typing import Final
+
+from pydantic import BaseModel
+
+from logistics_batch.model.document import Operation
+from logistics_batch.model.payloads.asn import AsnCreate, AsnUpdate, SkuLine
+from logistics_batch.model.payloads.complaints import Complaint, complaints
+from logistics_batch.model.payloads.label import LabelByOrders, LabelDimensions, LabelRequest, LabelShipment, LabelSku
+from logistics_batch.model.payloads.order import (
+    AddedItem,
+    AddItems,
+    DeleteItems,
+    Kit,
+    OrderCreate,
+    OrderItem,
+    OrderUpdate,
+)
+from logistics_batch.model.payloads.payload import LongitudeName, body_text
+from logistics_batch.model.payloads.webhook import EventLocation, StatusEvent, WebhookSubscription, WebhookUpdate
+
+PAYLOADS: Final[dict[Operation, type[BaseModel]]] = {
+    Operation.ASN_CREATE: AsnCreate,
+    Operation.ASN_UPDATE: AsnUpdate,
+    Operation.ORDER_CREATE: OrderCreate,
+    Operation.ORDER_UPDATE: OrderUpdate,
+    Operation.ORDER_ADD_ITEMS: AddItems,
+    Operation.ORDER_DELETE_ITEMS: DeleteItems,
+    Operation.LABEL_CREATE: LabelRequest,
+}
+"""The body of each operation that has one; cancelling an order sends none (API §4.10)."""
+
+__all__ = [
+    "PAYLOADS",
+    "AddItems",
+    "AddedItem",
+    "AsnCreate",
+    "AsnUpdate",
+    "Complaint",
+    "DeleteItems",
+    "EventLocation",
+    "Kit",
+    "LabelByOrders",
+    "LabelDimensions",
+    "LabelRequest",
+    "LabelShipment",
+    "LabelSku",
+    "LongitudeName",
+    "OrderCreate",
+    "OrderItem",
+    "OrderUpdate",
+    "SkuLine",
+    "StatusEvent",
+    "WebhookSubscription",
+    "WebhookUpdate",
+    "body_text",
+    "complaints",
+]

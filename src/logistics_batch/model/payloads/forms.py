@@ -1,0 +1,217 @@
+"""The forms that the texts of the API take: dates, decimals, coordinates, 'true' and 'false'.
+
+The API publishes most values as String, so these are texts and stay texts: a number is refused, not turned into one.
+Each form has a stable error type, a pattern (in the JSON schema, and the same one for column checks) and a sentence.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A text form: `Annotated[str, Form(...)]`.
+
+    rule: the error type that pydantic reports. pattern: what the whole text must match (Rust regex syntax).
+    sentence: what a clerk reads. format: the JSON schema's word for it, if it has one.
+    exists: a further test that no pattern can make (is 2026-02-30 a date?).
+    """
+
+    rule: str
+    pattern: str
+    sentence: str
+    format: str = ""
+    exists: Callable[[str], bool] | None = None
+
+    def __get_pydantic_core_schema__(self, source: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
+        text = core_schema.custom_error_schema(
+            core_schema.str_schema(strict=True),
+            custom_error_type="string_type",
+            custom_error_message="The value must be text: the API publishes this field as a String.",
+        )
+        formed = core_schema.custom_error_schema(
+            core_schema.str_schema(pattern=self.pattern),
+            custom_error_type=self.rule,
+            custom_error_message=self.sentence,
+        )
+        steps: list[CoreSchema] = [text, formed]
+        if self.exists is not None:
+            steps.append(core_schema.no_info_plain_validator_function(self._existing))
+        return core_schema.chain_schema(steps)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        shape = {"type": "string", "pattern": self.pattern}
+        return shape | ({"format": self.format} if self.format else {})
+
+    def _existing(self, text: str) -> str:
+        if self.exists is not None and not self.exists(text):
+            raise PydanticCustomError(self.rule, "{sentence}", {"sentence": self.sentence})
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few words: `Annotated[Literal[...], Choice()]`; the error names them all."""
+
+    rule: str = "choice"
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        words = handler(source)
+        return core_schema.custom_error_schema(
+            words,
+            custom_error_type=self.rule,
+            custom_error_message="The value must be one of: {words}.",
+            custom_error_context={"words": ", ".join(words.get("expected", ()))},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """A JSON number of at least `least`, whole unless `fractions` are allowed; never a text, never true or false."""
+
+    least: int
+    fractions: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self._check)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"type": "number" if self.fractions else "integer", "minimum": self.least}
+
+    def _check(self, value: object) -> int | float:
+        allowed = (int, float) if self.fractions else (int,)
+        if isinstance(value, bool) or not isinstance(value, allowed) or not self.least <= value < float("inf"):
+            kind = "number" if self.fractions else "whole number"
+            raise PydanticCustomError(
+                "count", "The value must be a {kind} of at least {least}.", {"kind": kind, "least": self.least}
+            )
+        return int(value) if value == int(value) else value
+
+
+def _is_moment(text: str) -> bool:
+    """Whether the calendar and the clock have this date or date-time."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+_DATE = r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
+_DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
+
+Text = Annotated[
+    str,
+    Form(
+        "text",
+        r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x08\x0B\x0C\x0E-\x1F\x7F]*$",
+        "The text must not be blank and must not hold control characters.",
+    ),
+]
+Key = Annotated[
+    str,
+    Form(
+        "key_text",
+        r"^[^\s\x00-\x1F\x7F](?:[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F])?$",
+        "The text must not be blank, must not begin or end with a blank and must not hold line breaks: "
+        "it is the name under which the service knows the document.",
+    ),
+]
+Phone = Annotated[
+    str,
+    Form(
+        "phone",
+        r"^\+?[0-9][0-9 ()-]{3,24}$",
+        "The value must be one phone number: digits, perhaps with + before them and blanks or hyphens between them.",
+    ),
+]
+Date = Annotated[
+    str,
+    Form(
+        "date",
+        f"^{_DATE}$",
+        "The value must be a date of the form YYYY-MM-DD, such as 2026-11-03.",
+        format="date",
+        exists=_is_moment,
+    ),
+]
+DateTime = Annotated[
+    str,
+    Form(
+        "date_time",
+        rf"^{_DATE}T{_CLOCK}(?::[0-5][0-9](?:\.[0-9]{{1,6}})?)?(?:Z|[+-]{_CLOCK})?$",
+        "The value must be an ISO 8601 date-time, such as 2026-11-03T18:00:00+05:30.",
+        format="date-time",
+        exists=_is_moment,
+    ),
+]
+PlacedAt = Annotated[
+    str,
+    Form(
+        "placed_at",
+        rf"^{_DATE} {_CLOCK}:[0-5][0-9]$",
+        "The value must be a date and time of the form YYYY-MM-DD hh:mm:ss, such as 2026-11-03 18:00:00.",
+        exists=_is_moment,
+    ),
+]
+Decimal = Annotated[
+    str,
+    Form(
+        "decimal",
+        f"^{_DECIMAL}$",
+        "The value must be a number of 0 or more written with digits and at most one full stop, such as 12.50.",
+    ),
+]
+Percentage = Annotated[
+    str,
+    Form(
+        "percentage",
+        r"^(?:100(?:\.0+)?|[0-9]{1,2}(?:\.[0-9]+)?)$",
+        "The value must be a percentage from 0 to 100, written without the % sign.",
+    ),
+]
+Quantity = Annotated[
+    str,
+    Form(
+        "quantity",
+        r"^0*[1-9][0-9]*(?:\.[0-9]+)?$",
+        "The quantity must be a number of at least 1, such as 12.",
+    ),
+]
+Latitude = Annotated[
+    str,
+    Form(
+        "latitude",
+        r"^-?(?:90(?:\.0+)?|[0-8]?[0-9](?:\.[0-9]+)?)$",
+        "The latitude must be a number of degrees from -90 to 90, such as 12.9716.",
+    ),
+]
+Longitude = Annotated[
+    str,
+    Form(
+        "longitude",
+        r"^-?(?:180(?:\.0+)?|(?:1[0-7][0-9]|[0-9]{1,2})(?:\.[0-9]+)?)$",
+        "The longitude must be a number of degrees from -180 to 180, such as 77.5946.",
+    ),
+]
+WebAddress = Annotated[
+    str,
+    Form(
+        "web_address",
+        r"^https?://[^\s/?#]+[^\s]*$",
+        "The value must be a web address that begins with https:// or http://.",
+        format="uri",
+    ),
+]
+TrueFalse = Annotated[Literal["true", "false"], Choice()]
+
+ItemQuantity = Annotated[int | float, Count(least=1, fractions=True)]
+WholeCount = Annotated[int, Count(least=0)]
+WebhookNumber = Annotated[int, Count(least=0)]
