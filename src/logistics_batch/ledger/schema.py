@@ -43,6 +43,7 @@ file = Table(
     Column("format", String(8), nullable=False),
     Column("mapping", Text, nullable=False),
     Column("mapping_digest", String(64), nullable=False),
+    Column("operation", String(24), nullable=False),
     Column("origin", Text, nullable=False, default="{}"),  # where it came from: store label and path
     Column("sheet", Text, nullable=False, default=""),
     Column("header_row", Integer, nullable=False, default=0),
@@ -87,6 +88,7 @@ document = Table(
     Column("child_awb_numbers", Text, nullable=False, default="[]"),
     Column("accepted_run", String(40), nullable=False, default=""),
     Column("doubt_since", String(40), nullable=False, default=""),  # last moment at which a byte can have left
+    Column("attempts", Integer, nullable=False, default=0),
     Column("checks", Integer, nullable=False, default=0),  # searches made for it since it is in doubt
     Column("baseline", Text, nullable=False, default=""),  # ASN: digests of what the service had before the first send
     Column("planned_at", String(40), nullable=False),
@@ -197,46 +199,3 @@ print_line = Table(
     UniqueConstraint("awb_number", "copy"),
 )
 Index("print_bundle", print_line.c.bundle_id)
-
-# Which change of state the protocol knows; the database refuses any other.
-TRANSITIONS = {
-    "planned": {"sending", "superseded", "held", "abandoned"},
-    "sending": {"planned", "accepted", "refused", "held", "in_doubt"},
-    "in_doubt": {"accepted", "sending", "held"},
-    "refused": {"planned", "abandoned"},
-    "held": {"accepted", "planned", "abandoned", "superseded"},
-    "accepted": set[str](),
-    "superseded": set[str](),
-    "abandoned": set[str](),
-}
-
-
-def guard_statements(dialect: str) -> list[str]:
-    """SQL that makes the database itself refuse illegal transitions and changes of evidence."""
-    legal = " OR ".join(
-        f"(OLD.state = '{before}' AND NEW.state = '{after}')"
-        for before, afters in TRANSITIONS.items()
-        for after in sorted(afters)
-    )
-    if dialect == "sqlite":
-        return [
-            "CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document "
-            f"WHEN OLD.state <> NEW.state AND NOT ({legal}) "
-            "BEGIN SELECT RAISE(ABORT, 'illegal transition of a document'); END",
-            *(
-                f"CREATE TRIGGER evidence_{verb.lower()} BEFORE {verb} ON evidence "
-                "BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END"
-                for verb in ("UPDATE", "DELETE")
-            ),
-        ]
-    return [
-        "CREATE FUNCTION document_transition() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-        f"IF OLD.state <> NEW.state AND NOT ({legal}) THEN RAISE EXCEPTION 'illegal transition of a document'; END IF; "
-        "RETURN NEW; END $$",
-        "CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document "
-        "FOR EACH ROW EXECUTE FUNCTION document_transition()",
-        "CREATE FUNCTION evidence_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-        "RAISE EXCEPTION 'evidence is append-only'; END $$",
-        "CREATE TRIGGER evidence_guard BEFORE UPDATE OR DELETE ON evidence "
-        "FOR EACH ROW EXECUTE FUNCTION evidence_guard()",
-    ]

@@ -1,0 +1,146 @@
+"""Opening a ledger: durable settings, schema version, and transactions that are either reads or exclusive writes."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.pool import StaticPool
+
+from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.guards import guard_statements
+from logistics_batch.ledger.schema import SCHEMA_VERSION, meta, metadata
+
+# Before these SQLite versions a reset of the write-ahead log could corrupt the file.
+_WAL_SAFE_FROM = (3, 51, 3)
+_WAL_SAFE_PATCHES = {(3, 44): 6, (3, 50): 7}
+_LOCK_WAIT_SECONDS = 30
+
+
+def dump(value: Any) -> str:
+    """Compact JSON for a column that holds several values."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def sqlite_path(url: str) -> Path | None:
+    """The file of a SQLite ledger; None for any other."""
+    prefix = "sqlite:///"
+    return Path(url[len(prefix) :]) if url.startswith(prefix) and len(url) > len(prefix) else None
+
+
+def open_engine(url: str, *, read_only: bool = False) -> Engine:
+    """Connect to the ledger and create or check its schema.
+
+    A read-only SQLite ledger that does not exist yet is an empty one in memory, so that a dry run writes nothing.
+
+    Raises:
+        LedgerRefused: it cannot be opened, is damaged, or was written by another version.
+    """
+    path = sqlite_path(url)
+    try:
+        if path is None:
+            engine = create_engine(url)
+        elif read_only and not path.exists():
+            engine = _sqlite_engine("sqlite://", durable=False)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not path.exists():
+                path.touch(mode=0o600)
+            engine = _sqlite_engine(url, durable=True)
+        _prepare(engine, check=path is not None)
+    except (DBAPIError, OSError) as exc:
+        raise LedgerRefused(
+            f"The ledger {_shown(url)} cannot be opened: {_cause(exc)}",
+            remedy="Check that the folder exists, is writable and has free space.",
+        ) from exc
+    return engine
+
+
+def _shown(url: str) -> str:
+    return url.rsplit("@", 1)[-1]
+
+
+def _cause(exc: Exception) -> str:
+    return str(exc.orig if isinstance(exc, DBAPIError) else exc).splitlines()[0]
+
+
+def _sqlite_engine(url: str, *, durable: bool) -> Engine:
+    extra: dict[str, Any] = {} if durable else {"poolclass": StaticPool}
+    engine = create_engine(url, connect_args={"timeout": _LOCK_WAIT_SECONDS, "check_same_thread": False}, **extra)
+
+    @event.listens_for(engine, "connect")
+    def _settings(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # transactions begin where we say so, not where the driver guesses
+        version = tuple(int(part) for part in connection.execute("SELECT sqlite_version()").fetchone()[0].split("."))
+        wal = version >= _WAL_SAFE_FROM or version[2] >= _WAL_SAFE_PATCHES.get((version[0], version[1]), 10_000)
+        if durable:
+            connection.execute(f"PRAGMA journal_mode = {'WAL' if wal else 'DELETE'}")
+        # EXTRA also syncs the folder after the journal is removed: a lost intent would be a second POST.
+        connection.execute("PRAGMA synchronous = EXTRA")
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        write = connection.get_execution_options().get("write", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine
+
+
+def _prepare(engine: Engine, *, check: bool) -> None:
+    with engine.connect().execution_options(write=True) as connection, connection.begin():
+        if not inspect(connection).has_table("meta"):
+            metadata.create_all(connection)
+            for statement in guard_statements(engine.dialect.name):
+                connection.exec_driver_sql(statement)
+            connection.execute(meta.insert().values(name="schema_version", value=str(SCHEMA_VERSION)))
+            return
+        found = connection.execute(select(meta.c.value).where(meta.c.name == "schema_version")).scalar()
+    if found != str(SCHEMA_VERSION):
+        raise LedgerRefused(
+            f"The ledger has schema version {found}, this program writes version {SCHEMA_VERSION}.",
+            remedy="Use the program version that wrote it, or start with a new ledger.",
+        )
+    if check:
+        _check_integrity(engine)
+
+
+def _check_integrity(engine: Engine) -> None:
+    with engine.connect() as connection:
+        verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+    if verdict != "ok":
+        raise LedgerRefused(
+            f"The ledger is damaged: {verdict}.", remedy="Restore a backup; nothing is sent with a damaged ledger."
+        )
+
+
+class Connected:
+    """What all parts of the ledger stand on: an engine, and the account that documents belong to."""
+
+    def __init__(self, engine: Engine, *, account: str, url: str) -> None:
+        self._engine = engine
+        self.account = account
+        self.url = url
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        with self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        """One durable transaction; when the block ends without an exception, its content survives a power cut."""
+        try:
+            with self._engine.connect().execution_options(write=True) as connection, connection.begin():
+                yield connection
+        except OperationalError as exc:
+            raise LedgerRefused(
+                f"The ledger cannot be written: {_cause(exc)}", remedy="Check free space and rights, then run again."
+            ) from exc
+
+    def close(self) -> None:
+        """Give back all connections."""
+        self._engine.dispose()

@@ -1,0 +1,208 @@
+"""Runs, files and what became of every row, read back for reports, reconciliation and labels."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import RowMapping, select
+
+from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.records import RowNotSent, StoredDocument, StoredFile, StoredRun, stored_document
+from logistics_batch.ledger.schema import document, evidence, file, result_name, row, run, slot
+from logistics_batch.ledger.sending import select_documents
+
+
+def _stored_run(record: RowMapping) -> StoredRun:
+    fields = ("id", "job", "kind", "business_date", "state", "stopped", "exit_code", "started_at")
+    return StoredRun(
+        **{name: record[name] for name in fields},
+        summary=json.loads(record["summary"]),
+        finished_at=record["finished_at"] or "",
+    )
+
+
+def _stored_file(record: RowMapping) -> StoredFile:
+    fields = ("id", "name", "sha256", "size", "format", "mapping", "state", "sheet", "header_row", "rule", "reason")
+    return StoredFile(
+        **{name: record[name] for name in fields}, run=record["run_id"], origin=json.loads(record["origin"])
+    )
+
+
+class History(Connected):
+    """Runs and slots are written here too; everything else is reading."""
+
+    def start_run(self, run_id: str, *, job: str, kind: str, business_date: str, now: str) -> None:
+        """A run begins."""
+        with self._write() as connection:
+            connection.execute(
+                run.insert().values(
+                    id=run_id, job=job, kind=kind, business_date=business_date, state="running", started_at=now
+                )
+            )
+
+    def finish_run(
+        self, run_id: str, *, exit_code: int, summary: Mapping[str, Any], now: str, stopped: str = ""
+    ) -> None:
+        """A run is over; `summary` is what `runs` shows (counts by fate, by class …)."""
+        with self._write() as connection:
+            connection.execute(
+                run.update()
+                .where(run.c.id == run_id)
+                .values(
+                    state="finished", exit_code=exit_code, stopped=stopped, summary=dump(dict(summary)), finished_at=now
+                )
+            )
+
+    def interrupted_runs(self, *, job: str) -> list[StoredRun]:
+        """Runs of a job that never finished; call only while holding the sending lock."""
+        with self._read() as connection:
+            found = connection.execute(
+                select(run)
+                .where(run.c.job == job, run.c.state == "running", run.c.kind == "push")
+                .order_by(run.c.started_at)
+            )
+            return [_stored_run(record) for record in found.mappings()]
+
+    def runs(self, *, limit: int = 50, job: str | None = None) -> list[StoredRun]:
+        """The newest runs first."""
+        query = select(run).order_by(run.c.started_at.desc(), run.c.id.desc()).limit(limit)
+        if job is not None:
+            query = query.where(run.c.job == job)
+        with self._read() as connection:
+            return [_stored_run(record) for record in connection.execute(query).mappings()]
+
+    def run(self, run_id: str) -> StoredRun | None:
+        """One run, None if there is none of that name."""
+        with self._read() as connection:
+            record = connection.execute(select(run).where(run.c.id == run_id)).mappings().first()
+            return _stored_run(record) if record else None
+
+    def files(self, *, run: str | None = None, sha256: str | None = None) -> list[StoredFile]:
+        """The arrivals of a run or of one content, in order."""
+        query = select(file).order_by(file.c.id)
+        if run is not None:
+            query = query.where(file.c.run_id == run)
+        if sha256 is not None:
+            query = query.where(file.c.sha256 == sha256)
+        with self._read() as connection:
+            return [_stored_file(record) for record in connection.execute(query).mappings()]
+
+    def set_file_state(self, file_id: int, state: str) -> None:
+        """planned → reported (results are written) → closed (archived or in quarantine)."""
+        with self._write() as connection:
+            connection.execute(file.update().where(file.c.id == file_id).values(state=state))
+
+    def files_with(self, document_ids: Iterable[int]) -> list[StoredFile]:
+        """Every arrival with a row of one of these documents: the reports that a settled doubt changes."""
+        ids = list(document_ids)
+        query = (
+            select(file)
+            .where(file.c.id.in_(select(row.c.file_id).where(row.c.document_id.in_(ids))))
+            .order_by(file.c.id)
+        )
+        with self._read() as connection:
+            return [_stored_file(record) for record in connection.execute(query).mappings()]
+
+    def documents(
+        self,
+        *,
+        operations: Sequence[str] | None = None,
+        states: Sequence[str] | None = None,
+        run: str | None = None,
+        references: Sequence[str] | None = None,
+        planned_from: str | None = None,
+        planned_to: str | None = None,
+    ) -> list[StoredDocument]:
+        """Documents of this account, oldest first, by any of the filters.
+
+        run: planned or accepted in that run, or asked for by one of its files. references: references or AWB numbers.
+        planned_from, planned_to: ISO dates, both ends inclusive.
+        """
+        query = select_documents().where(document.c.account == self.account)
+        if operations is not None:
+            query = query.where(document.c.operation.in_([str(name) for name in operations]))
+        if states is not None:
+            query = query.where(document.c.state.in_(list(states)))
+        if run is not None:
+            asked = select(row.c.document_id).join(file, row.c.file_id == file.c.id).where(file.c.run_id == run)
+            query = query.where((document.c.accepted_run == run) | document.c.id.in_(asked))
+        if references is not None:
+            wanted = list(references)
+            query = query.where(document.c.reference.in_(wanted) | document.c.awb_number.in_(wanted))
+        if planned_from is not None:
+            query = query.where(document.c.planned_at >= planned_from)
+        if planned_to is not None:
+            query = query.where(document.c.planned_at < f"{planned_to}T99")
+        with self._read() as connection:
+            return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
+
+    def document(self, document_id: int) -> StoredDocument | None:
+        """One document by its number."""
+        with self._read() as connection:
+            record = connection.execute(select_documents().where(document.c.id == document_id)).mappings().first()
+            return stored_document(record) if record else None
+
+    def generations(self, key: str, *, kind: str) -> list[StoredDocument]:
+        """All generations of one key, oldest first."""
+        query = select_documents().where(
+            document.c.account == self.account, document.c.kind == kind, document.c.key == key
+        )
+        with self._read() as connection:
+            found = connection.execute(query.order_by(document.c.generation)).mappings()
+            return [stored_document(record) for record in found]
+
+    def evidence(self, document_id: int) -> list[tuple[str, str, str, str]]:
+        """What was seen and decided about a document: (at, kind, who, text), oldest first."""
+        query = select(evidence).where(evidence.c.document_id == document_id).order_by(evidence.c.id)
+        with self._read() as connection:
+            return [(line.at, line.kind, line.who, line.text) for line in connection.execute(query)]
+
+    def rows_not_sent(
+        self, *, operation: str, planned_from: str | None = None, planned_to: str | None = None
+    ) -> list[RowNotSent]:
+        """Rows that came in files for this operation and were not taken, each with its fate and reason.
+
+        A row whose key was accepted in a later, corrected file is not listed.
+        """
+        kind = operation.partition(".")[0]
+        accepted = select(document.c.key).where(
+            document.c.account == self.account, document.c.kind == kind, document.c.state == "accepted"
+        )
+        query = (
+            select(row, file.c.name, file.c.sheet, file.c.run_id, file.c.received_at)
+            .join(file, row.c.file_id == file.c.id)
+            .where(row.c.fate.in_(("invalid", "blocked", "held")), row.c.key.not_in(accepted))
+            .where(file.c.operation == operation)
+            .order_by(row.c.file_id, row.c.row)
+        )
+        if planned_from is not None:
+            query = query.where(file.c.received_at >= planned_from)
+        if planned_to is not None:
+            query = query.where(file.c.received_at < f"{planned_to}T99")
+        with self._read() as connection:
+            return [
+                RowNotSent(line.name, line.sheet, line.row, line.key, line.fate, line.reason, line.run_id)
+                for line in connection.execute(query)
+            ]
+
+    def result_stem(self, *, place: str, name: str, sha256: str) -> str:
+        """The stem that this content's result files have at a place: `name`, or `name.<sha8>` if that is taken."""
+        with self._write() as connection:
+            for candidate in (name, f"{name}.{sha256[:8]}"):
+                owner = connection.execute(
+                    select(result_name.c.sha256).where(result_name.c.place == place, result_name.c.name == candidate)
+                ).scalar()
+                if owner is None:
+                    connection.execute(result_name.insert().values(place=place, name=candidate, sha256=sha256))
+                if owner in (None, sha256):
+                    return candidate
+        return f"{name}.{sha256}"
+
+    def claim_slot(self, job: str, slot_text: str, *, now: str) -> bool:
+        """Take one planned time of a job; False if it was taken before, by whomever."""
+        with self._write() as connection:
+            taken = connection.execute(select(slot.c.job).where(slot.c.job == job, slot.c.slot == slot_text)).first()
+            if taken:
+                return False
+            connection.execute(slot.insert().values(job=job, slot=slot_text, claimed_at=now))
+        return True

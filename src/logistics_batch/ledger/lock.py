@@ -1,0 +1,87 @@
+"""One sending run at a time: a lock that the kernel or the database server releases when its holder dies."""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import IO
+
+from sqlalchemy import Engine, text
+
+from logistics_batch.errors import LedgerBusy
+
+_ADVISORY_KEY = 0x6C6F6762  # "logb"
+_POLL_SECONDS = 0.5
+
+
+@contextmanager
+def sending_lock(
+    engine: Engine, *, path: Path | None, what: str, wait: bool, stop: Callable[[], bool] = lambda: False
+) -> Iterator[None]:
+    """Hold the ledger for one sending run.
+
+    path: the SQLite file (None: PostgreSQL). what: job or command, shown to whoever finds the ledger busy.
+    wait: queue for it, until `stop()` says to give up.
+
+    Raises:
+        LedgerBusy: another run holds it.
+    """
+    while True:
+        try:
+            with _file_lock(path, what) if path else _advisory_lock(engine):
+                yield
+                return
+        except _Taken as taken:
+            if not wait or stop():
+                raise LedgerBusy(
+                    f"Another sending run holds the ledger{taken.by}.",
+                    remedy="Wait until it has ended; scheduled jobs queue by themselves.",
+                ) from None
+        time.sleep(_POLL_SECONDS)
+
+
+class _Taken(Exception):
+    def __init__(self, by: str = "") -> None:
+        super().__init__(by)
+        self.by = by
+
+
+@contextmanager
+def _file_lock(path: Path, what: str) -> Iterator[None]:
+    """flock: the kernel releases it when the holder dies, and keeps it while the holder is suspended."""
+    descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "r+") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _Taken(_holder(handle)) from None
+        since = datetime.now().astimezone().isoformat("T", "seconds")
+        handle.truncate(0)
+        json.dump({"pid": os.getpid(), "since": since, "what": what}, handle)
+        handle.flush()
+        yield
+
+
+def _holder(handle: IO[str]) -> str:
+    try:
+        owner = json.loads(handle.read())
+    except ValueError:
+        return ""
+    return f" ({owner['what']}, process {owner['pid']}, since {owner['since']})"
+
+
+@contextmanager
+def _advisory_lock(engine: Engine) -> Iterator[None]:
+    with engine.connect() as connection:
+        if not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _ADVISORY_KEY}).scalar():
+            raise _Taken
+        connection.commit()  # the lock belongs to the session, not to this transaction
+        try:
+            yield
+        finally:
+            connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _ADVISORY_KEY})
+            connection.commit()

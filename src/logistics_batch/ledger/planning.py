@@ -1,0 +1,301 @@
+"""What a file that came in means for the ledger: which documents are new, known, changed, or wait for a person."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Row, func, select
+
+from logistics_batch.crash_points import crash_point
+from logistics_batch.errors import FileHeld
+from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.schema import document, file, issue, row
+from logistics_batch.model.document import Document, MappedFile, RowState
+from logistics_batch.model.sheet import SourceFile
+
+_CHUNK = 400  # keys in one IN (…), well under every driver's limit
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One earlier generation of a document."""
+
+    id: int
+    generation: int
+    state: str
+    body_sha256: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a document that a file asks for.
+
+    action: "plan" (a new generation goes out), "follow" (the rows show what became of `existing`),
+    "unchanged" (`existing` was accepted with this very content), "hold" (a new generation waits for a person).
+    supersede: the generation that this one replaces, None if none.
+    """
+
+    action: str
+    generation: int = 0
+    existing: Known | None = None
+    supersede: Known | None = None
+    rule: str = ""
+    reason: str = ""
+    fix: str = ""
+
+
+def decide(history: Sequence[Known], body_sha256: str) -> Decision:
+    """The table of re-dropped and corrected files: `history` holds all generations of one key, oldest first."""
+    live = [known for known in history if known.state != "superseded"]
+    following = history[-1].generation + 1 if history else 1
+    if not live:
+        return Decision("plan", following)
+    latest = live[-1]
+    accepted = next((known for known in reversed(live) if known.state == "accepted"), None)
+    if accepted and accepted.rule == "cancelled" and latest is accepted:
+        return _hold(
+            following,
+            "cancelled",
+            "This order was accepted earlier and has been cancelled since.",
+            "To use the reference again, decide “send-again” with --reissue.",
+        )
+    if latest.body_sha256 == body_sha256:
+        return Decision("unchanged" if latest is accepted else "follow", existing=latest)
+    if latest.state == "planned":
+        return Decision("plan", following, supersede=latest)
+    if latest.state in ("sending", "in_doubt"):
+        return _hold(
+            following,
+            "earlier_in_doubt",
+            "An earlier version was sent and its answer is not known yet.",
+            "Wait until the earlier version is settled, then decide.",
+        )
+    if accepted and accepted.body_sha256 == body_sha256:
+        return Decision("unchanged", existing=accepted, supersede=latest if latest.state == "held" else None)
+    if accepted:
+        return _hold(
+            following,
+            "changed_after_acceptance",
+            "The service already accepted this document with other content.",
+            "Restore the accepted content, change it at the service, or drop this version.",
+            supersede=latest if latest.state == "held" else None,
+        )
+    if latest.state == "held":
+        return _hold(
+            following,
+            latest.rule,
+            "An earlier version waits for a decision.",
+            "Decide about the earlier version first.",
+            supersede=latest if latest.rule == "earlier_in_doubt" else None,
+        )
+    return Decision("plan", following)  # refused or abandoned: a corrected version goes out
+
+
+def _hold(generation: int, rule: str, reason: str, fix: str, *, supersede: Known | None = None) -> Decision:
+    return Decision("hold", generation, supersede=supersede, rule=rule, reason=reason, fix=fix)
+
+
+def kind_of(operation: str) -> str:
+    """The kind of a document's key: "asn" or "order"."""
+    return operation.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A file that came in: what it is, where it came from, and what mapping made of it.
+
+    mapped: None if it could not be mapped. held: why the file as a whole stays, None if it goes on.
+    calls: HTTP method and path of each operation, fixed at planning.
+    """
+
+    source: SourceFile
+    mapping: str
+    mapping_digest: str
+    operation: str
+    received_at: str
+    mapped: MappedFile | None = None
+    held: FileHeld | None = None
+    origin: Mapping[str, str] | None = None
+    calls: Mapping[str, tuple[str, str]] | None = None
+
+
+class Planning(Connected):
+    """Files, rows and documents go into the ledger in one transaction a file."""
+
+    def evaluate(self, documents: Sequence[Document]) -> list[Decision]:
+        """What would become of each document if its file came in now; writes nothing."""
+        with self._read() as connection:
+            return self._evaluate(connection, documents)
+
+    def plan_file(self, run: str, arrival: Arrival) -> int:
+        """Write a file with all its rows, issues and documents; returns the file's id."""
+        with self._write() as connection:
+            file_id = self._insert_file(connection, run, arrival)
+            if arrival.mapped is not None:
+                sendable = arrival.mapped.documents if arrival.held is None else ()
+                placed = self._place_documents(connection, file_id, arrival, sendable)
+                _insert_rows(connection, file_id, arrival, placed)
+            crash_point("file.before_commit")
+        crash_point("file.after_commit")
+        return file_id
+
+    def _insert_file(self, connection: Connection, run: str, arrival: Arrival) -> int:
+        mapped, held, source = arrival.mapped, arrival.held, arrival.source
+        earlier = connection.execute(
+            select(file.c.name, file.c.run_id)
+            .where(file.c.sha256 == source.sha256, file.c.run_id != run)
+            .order_by(file.c.id.desc())
+            .limit(1)
+        ).first()
+        file_id: int = (connection.execute(select(func.max(file.c.id))).scalar() or 0) + 1
+        connection.execute(
+            file.insert().values(
+                id=file_id,
+                run_id=run,
+                sha256=source.sha256,
+                name=source.name,
+                size=source.size,
+                format=source.format,
+                mapping=arrival.mapping,
+                mapping_digest=arrival.mapping_digest,
+                operation=arrival.operation,
+                origin=dump(dict(arrival.origin or {})),
+                sheet=mapped.sheet if mapped else "",
+                header_row=mapped.header_row if mapped else 0,
+                rows_read=mapped.rows.height if mapped else 0,
+                state="planned",
+                rule=held.rule if held else "",
+                reason=held.message if held else "",
+                remedy=held.remedy if held else "",
+                notes=dump(list(mapped.notes) if mapped else []),
+                earlier_file=f"{earlier.name} (run {earlier.run_id})" if earlier else "",
+                received_at=arrival.received_at,
+            )
+        )
+        return file_id
+
+    def _evaluate(self, connection: Connection, documents: Sequence[Document]) -> list[Decision]:
+        history: dict[tuple[str, str], list[Known]] = {}
+        by_kind: dict[str, list[str]] = {}
+        for item in documents:
+            by_kind.setdefault(kind_of(item.operation), []).append(item.key)
+        for kind, keys in by_kind.items():
+            for found in self._generations(connection, kind, keys):
+                history.setdefault((kind, found.key), []).append(
+                    Known(found.id, found.generation, found.state, found.body_sha256, found.rule)
+                )
+        return [decide(history.get((kind_of(item.operation), item.key), ()), digest(item.body)) for item in documents]
+
+    def _generations(self, connection: Connection, kind: str, keys: Sequence[str]) -> Iterable[Row[tuple[object, ...]]]:
+        columns = [document.c[name] for name in ("id", "key", "generation", "state", "body_sha256", "rule")]
+        for start in range(0, len(keys), _CHUNK):
+            yield from connection.execute(
+                select(*columns)
+                .where(
+                    document.c.account == self.account,
+                    document.c.kind == kind,
+                    document.c.key.in_(keys[start : start + _CHUNK]),
+                )
+                .order_by(document.c.generation)
+            )
+
+    def _place_documents(
+        self, connection: Connection, file_id: int, arrival: Arrival, documents: Sequence[Document]
+    ) -> list[tuple[int, bool]]:
+        """For each document the id that its rows point to, and whether they are `unchanged`."""
+        next_id = (connection.execute(select(func.max(document.c.id))).scalar() or 0) + 1
+        placed: list[tuple[int, bool]] = []
+        records: list[dict[str, object]] = []
+        for item, decision in zip(documents, self._evaluate(connection, documents), strict=True):
+            if decision.supersede:
+                _supersede(connection, decision.supersede, arrival)
+            if decision.existing:
+                placed.append((decision.existing.id, decision.action == "unchanged"))
+                continue
+            records.append(self._record(next_id + len(records), file_id, item, decision, arrival))
+            placed.append((int(str(records[-1]["id"])), False))
+        if records:
+            connection.execute(document.insert(), records)
+        return placed
+
+    def _record(
+        self, document_id: int, file_id: int, item: Document, decision: Decision, arrival: Arrival
+    ) -> dict[str, object]:
+        method, path = (arrival.calls or {})[item.operation]
+        return {
+            "id": document_id,
+            "account": self.account,
+            "kind": kind_of(item.operation),
+            "key": item.key,
+            "generation": decision.generation,
+            "operation": str(item.operation),
+            "state": "planned" if decision.action == "plan" else "held",
+            "method": method,
+            "path": path,
+            "body": item.body.encode(),
+            "body_sha256": digest(item.body),
+            "reference": item.reference,
+            "file_id": file_id,
+            "rows": dump(item.rows),
+            "line_rows": dump(item.line_rows),
+            "keep": dump(item.keep),
+            "rule": decision.rule,
+            "reason": decision.reason,
+            "fix": decision.fix,
+            "planned_at": arrival.received_at,
+        }
+
+
+def digest(body: str) -> str:
+    """The sha256 of the bytes that are sent."""
+    return hashlib.sha256(body.encode()).hexdigest()
+
+
+def _supersede(connection: Connection, known: Known, arrival: Arrival) -> None:
+    connection.execute(
+        document.update()
+        .where(document.c.id == known.id, document.c.state == known.state)
+        .values(
+            state="superseded",
+            rule="superseded",
+            reason=f"Replaced by {arrival.source.name} on {arrival.received_at[:16].replace('T', ' ')}.",
+            fix="",
+            settled_at=arrival.received_at,
+        )
+    )
+
+
+def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed: list[tuple[int, bool]]) -> None:
+    mapped, held = arrival.mapped, arrival.held
+    if mapped is None:
+        return
+    records = []
+    for number, state, mapped_rule, index, key, mapped_reason in mapped.rows.select(
+        "row", "state", "rule", "document", "key", "reason"
+    ).iter_rows():
+        document_id, fate, rule, reason = None, str(state), mapped_rule, mapped_reason
+        if state == RowState.READY and held is not None:
+            fate, rule, reason = "held", held.rule, held.message
+        elif state == RowState.READY:
+            document_id, unchanged = placed[index]
+            fate = "unchanged" if unchanged else ""
+        records.append(
+            {
+                "file_id": file_id,
+                "row": number,
+                "document_id": document_id,
+                "fate": fate,
+                "key": key or "",
+                "rule": rule or "",
+                "reason": reason or "",
+            }
+        )
+    if records:
+        connection.execute(row.insert(), records)
+    if mapped.issues:
+        fields = ("row", "rule", "column", "cell", "value", "reason", "fix")
+        connection.execute(
+            issue.insert(),
+            [{"file_id": file_id} | {name: getattr(found, name) for name in fields} for found in mapped.issues],
+        )

@@ -1,0 +1,184 @@
+"""The ledger's rows as frozen values."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import RowMapping
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document as the ledger holds it; `body` is the exact text that is or was sent.
+
+    state: planned, sending, accepted, refused, in_doubt, held, superseded, abandoned. rule, reason, fix: why, for the
+    states that need a why. rows: physical rows of `file_name`, `line_rows`: the row of each payload line.
+    """
+
+    id: int
+    key: str
+    operation: str
+    generation: int
+    state: str
+    body: str
+    reference: str
+    awb_number: str
+    order_id: str
+    delivery_hub: str
+    items: dict[str, dict[str, Any]]
+    child_awb_numbers: tuple[str, ...]
+    method: str
+    path: str
+    rule: str
+    reason: str
+    fix: str
+    run: str
+    accepted_run: str
+    file_name: str
+    sheet: str
+    rows: tuple[int, ...]
+    line_rows: tuple[int, ...]
+    keep: dict[str, str]
+    attempts: int
+    checks: int
+    baseline: str
+    doubt_since: str
+    planned_at: str
+    settled_at: str
+
+    @property
+    def accepted_at(self) -> str:
+        """When the service's acceptance was recorded, "" if it was not."""
+        return self.settled_at if self.state == "accepted" else ""
+
+
+def stored_document(record: RowMapping) -> StoredDocument:
+    """A StoredDocument from a joined record of document and file."""
+    return StoredDocument(
+        id=record["id"],
+        key=record["key"],
+        operation=record["operation"],
+        generation=record["generation"],
+        state=record["state"],
+        body=bytes(record["body"]).decode(),
+        reference=record["reference"],
+        awb_number=record["awb_number"],
+        order_id=record["order_id"],
+        delivery_hub=record["delivery_hub"],
+        items=json.loads(record["items"]),
+        child_awb_numbers=tuple(json.loads(record["child_awb_numbers"])),
+        method=record["method"],
+        path=record["path"],
+        rule=record["rule"],
+        reason=record["reason"],
+        fix=record["fix"],
+        run=record["file_run"],
+        accepted_run=record["accepted_run"],
+        file_name=record["file_name"],
+        sheet=record["file_sheet"],
+        rows=tuple(json.loads(record["rows"])),
+        line_rows=tuple(json.loads(record["line_rows"])),
+        keep=json.loads(record["keep"]),
+        attempts=record["attempts"],
+        checks=record["checks"],
+        baseline=record["baseline"],
+        doubt_since=record["doubt_since"],
+        planned_at=record["planned_at"],
+        settled_at=record["settled_at"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RowNotSent:
+    """A row that announced something which the service did not take."""
+
+    file_name: str
+    sheet: str
+    row: int
+    key: str
+    fate: str
+    reason: str
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """One execution of one job, or of one push by hand."""
+
+    id: str
+    job: str
+    kind: str
+    business_date: str
+    state: str
+    stopped: str
+    exit_code: int | None
+    summary: dict[str, Any]
+    started_at: str
+    finished_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """One arrival of a file in a run; `origin` tells store label and path."""
+
+    id: int
+    run: str
+    name: str
+    sha256: str
+    size: int
+    format: str
+    mapping: str
+    state: str
+    sheet: str
+    header_row: int
+    rule: str
+    reason: str
+    origin: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLabel:
+    """A label that is kept by the hash of its content."""
+
+    awb_number: str
+    sha256: str
+    pages: int
+    fetched_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrintLine:
+    """One printed label: `copy` is 1 for the first print, more for reprints, which carry a reason."""
+
+    bundle_id: str
+    awb_number: str
+    copy: int
+    reason: str
+    who: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one attempt to send gave, as it is written down.
+
+    state: the document's next state. doubt_since: the last moment at which a byte can have left ("" if settled).
+    """
+
+    document_id: int
+    state: str
+    meaning: str
+    message: str = ""
+    trace: str = ""
+    status: int | None = None
+    failure: str = ""
+    reply: str = ""
+    rule: str = ""
+    reason: str = ""
+    fix: str = ""
+    awb_number: str = ""
+    order_id: str = ""
+    delivery_hub: str = ""
+    items: dict[str, dict[str, Any]] = field(default_factory=dict)
+    child_awb_numbers: tuple[str, ...] = ()
+    accepted_run: str = ""

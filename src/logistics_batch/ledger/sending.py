@@ -1,0 +1,262 @@
+"""Intents before the first byte, outcomes after the last: every change of a document's state goes through here."""
+
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Select, select
+
+from logistics_batch.crash_points import crash_point
+from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.planning import digest
+from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
+from logistics_batch.ledger.schema import attempt, document, evidence, file, row
+
+
+@cache
+def _owner() -> str:
+    """Who sends: enough to tell this very process from a later one with the same number."""
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    return dump(
+        {
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+            "boot": boot.read_text().strip() if boot.exists() else "",
+        }
+    )
+
+
+def select_documents() -> Select[Any]:
+    """Documents joined with the file that planned them, in the columns that `stored_document` reads."""
+    return select(
+        document,
+        file.c.run_id.label("file_run"),
+        file.c.name.label("file_name"),
+        file.c.sheet.label("file_sheet"),
+    ).join(file, document.c.file_id == file.c.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A claimed document and the number of the attempt that may now send it."""
+
+    document: StoredDocument
+    n: int
+
+
+class Sending(Connected):
+    """Claims, outcomes, doubts and decisions."""
+
+    def planned_of(self, run: str) -> list[StoredDocument]:
+        """The documents that this run's files ask for and that nobody has sent, in file order."""
+        mine = select(row.c.document_id).join(file, row.c.file_id == file.c.id).where(file.c.run_id == run).distinct()
+        with self._read() as connection:
+            found = connection.execute(
+                select_documents()
+                .where(document.c.account == self.account, document.c.state == "planned", document.c.id.in_(mine))
+                .order_by(document.c.id)
+            )
+            return [stored_document(record) for record in found.mappings()]
+
+    def step(
+        self,
+        *,
+        outcomes: Sequence[Outcome],
+        claim: Sequence[StoredDocument],
+        run: str,
+        now: str,
+        expected: str = "planned",
+    ) -> list[Intent]:
+        """Write outcomes and new intents in one durable commit; returns the intents that are ours.
+
+        claim: documents to send next, each claimed only if it is still in state `expected`, so that two senders never
+        hold the same one.
+        """
+        if not outcomes and not claim:
+            return []
+        if claim:
+            crash_point("intent.before_commit")
+        if outcomes:
+            crash_point("outcome.before_commit")
+        with self._write() as connection:
+            for outcome in outcomes:
+                _record_outcome(connection, outcome, now=now)
+            intents = [intent for wanted in claim if (intent := _claim(connection, wanted, run, now, expected))]
+        if outcomes:
+            crash_point("outcome.after_commit")
+        if claim:
+            crash_point("intent.after_commit")
+        return intents
+
+    def take_over(self, now: str) -> list[int]:
+        """Whatever is still `sending` has lost its sender: it is in doubt. Call only while holding the sending lock."""
+        with self._write() as connection:
+            orphans = list(
+                connection.execute(
+                    select(document.c.id).where(document.c.account == self.account, document.c.state == "sending")
+                ).scalars()
+            )
+            for orphan in orphans:
+                connection.execute(
+                    document.update()
+                    .where(document.c.id == orphan)
+                    .values(
+                        state="in_doubt",
+                        rule="sender_died",
+                        reason="The program ended while this was being sent; whether it arrived is not known yet.",
+                        fix="Nothing: it is checked with the service at the next run, or by “settle --wait”.",
+                        doubt_since=now,
+                    )
+                )
+        return orphans
+
+    def in_doubt(self, *, run: str | None = None) -> list[StoredDocument]:
+        """The documents whose outcome is not known, oldest doubt first."""
+        query = select_documents().where(document.c.account == self.account, document.c.state == "in_doubt")
+        if run is not None:
+            query = query.where(file.c.run_id == run)
+        with self._read() as connection:
+            found = connection.execute(query.order_by(document.c.doubt_since, document.c.id))
+            return [stored_document(record) for record in found.mappings()]
+
+    def set_baseline(self, document_id: int, baseline: str) -> None:
+        """Keep what the service already had under this ASN's invoice number before the first send."""
+        with self._write() as connection:
+            connection.execute(document.update().where(document.c.id == document_id).values(baseline=baseline))
+
+    def note_check(self, document_id: int, *, at: str, text: str) -> None:
+        """One more search for a document in doubt that did not settle it."""
+        with self._write() as connection:
+            connection.execute(
+                document.update().where(document.c.id == document_id).values(checks=document.c.checks + 1)
+            )
+            _add_evidence(connection, document_id, at=at, kind="check", who="", text=text)
+
+    def settle_document(self, outcome: Outcome, *, expected: str, now: str, evidence_text: str, who: str = "") -> bool:
+        """Move a document out of `expected` by evidence or by a person's decision; False if it is no longer there."""
+        crash_point("settle.before_commit")
+        with self._write() as connection:
+            changed = connection.execute(
+                document.update()
+                .where(document.c.id == outcome.document_id, document.c.state == expected)
+                .values(**_document_values(outcome, now=now))
+            ).rowcount
+            if changed:
+                _add_evidence(
+                    connection,
+                    outcome.document_id,
+                    at=now,
+                    kind="decision" if who else "settled",
+                    who=who,
+                    text=evidence_text,
+                )
+        crash_point("settle.after_commit")
+        return bool(changed)
+
+    def record_by_hand(self, *, reference_or_awb: str, at: str, text: str, cancelled: bool) -> bool:
+        """Keep what a person did to an order of ours by hand; False if the ledger does not know the order."""
+        with self._write() as connection:
+            found = connection.execute(
+                select(document.c.id)
+                .where(
+                    document.c.account == self.account,
+                    document.c.kind == "order",
+                    document.c.state == "accepted",
+                    (document.c.reference == reference_or_awb)
+                    | (document.c.awb_number == reference_or_awb)
+                    | (document.c.order_id == reference_or_awb),
+                )
+                .order_by(document.c.id.desc())
+                .limit(1)
+            ).scalar()
+            if found is None:
+                return False
+            if cancelled:
+                connection.execute(
+                    document.update()
+                    .where(document.c.id == found)
+                    .values(rule="cancelled", reason="Cancelled by hand.")
+                )
+            _add_evidence(connection, found, at=at, kind="by_hand", who="", text=text)
+        return True
+
+
+def _claim(connection: Connection, wanted: StoredDocument, run: str, now: str, expected: str) -> Intent | None:
+    n = wanted.attempts + 1
+    claimed = connection.execute(
+        document.update()
+        .where(document.c.id == wanted.id, document.c.state == expected, document.c.attempts == wanted.attempts)
+        .values(state="sending", attempts=n, doubt_since=now)
+    ).rowcount
+    if not claimed:
+        return None
+    connection.execute(
+        attempt.insert().values(
+            document_id=wanted.id,
+            n=n,
+            run_id=run,
+            owner=_owner(),
+            intent_at=now,
+            request_sha256=digest(wanted.body),
+        )
+    )
+    return Intent(wanted, n)
+
+
+def _record_outcome(connection: Connection, outcome: Outcome, *, now: str) -> None:
+    changed = connection.execute(
+        document.update()
+        .where(document.c.id == outcome.document_id, document.c.state == "sending")
+        .values(**_document_values(outcome, now=now))
+    ).rowcount
+    if not changed:
+        raise LedgerRefused(
+            f"Document {outcome.document_id} was changed by somebody else while it was being sent.",
+            remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
+        )
+    latest = select(attempt.c.id).where(attempt.c.document_id == outcome.document_id).order_by(attempt.c.n.desc())
+    connection.execute(
+        attempt.update()
+        .where(attempt.c.id == latest.limit(1).scalar_subquery())
+        .values(
+            trace=outcome.trace,
+            status=outcome.status,
+            failure=outcome.failure,
+            meaning=outcome.meaning,
+            message=outcome.message,
+            reply=outcome.reply,
+            finished_at=now,
+        )
+    )
+
+
+def _document_values(outcome: Outcome, *, now: str) -> dict[str, object]:
+    values: dict[str, object] = {
+        "state": outcome.state,
+        "rule": outcome.rule,
+        "reason": outcome.reason,
+        "fix": outcome.fix,
+    }
+    if outcome.state == "in_doubt":
+        values["doubt_since"] = now
+    elif outcome.state != "planned":
+        values["settled_at"] = now
+    if outcome.state == "accepted":
+        values |= {
+            "awb_number": outcome.awb_number,
+            "order_id": outcome.order_id,
+            "delivery_hub": outcome.delivery_hub,
+            "items": dump(outcome.items),
+            "child_awb_numbers": dump(outcome.child_awb_numbers),
+            "accepted_run": outcome.accepted_run,
+        }
+    return values
+
+
+def _add_evidence(connection: Connection, document_id: int, *, at: str, kind: str, who: str, text: str) -> None:
+    connection.execute(evidence.insert().values(document_id=document_id, at=at, kind=kind, who=who, text=text))
