@@ -1,0 +1,1 @@
+"""What people hold: the receipt, the results, the fix file, the reconciliation workbook, the label bundle."""

@@ -1,0 +1,68 @@
+"""What `push`, `run` and `mapping preview` print with --json."""
+
+from dataclasses import asdict
+from typing import Any
+
+from logistics_batch.model.report import DocumentResult, Fate, FileReport, RowResult, RunReport, exit_code
+from logistics_batch.paper.row_answers import RESULT_FIELDS, answered_rows
+
+
+def report_json(report: RunReport) -> dict[str, Any]:
+    """One run as plain JSON values: `{run, …, files: [{file, counts, rows, documents, …}]}`.
+
+    Rows have the columns of NAME.result.csv (without its guards and without the source columns) and `would` in a dry
+    run; `body` of a document is the very text that is sent.
+    """
+    return {
+        "run": report.run,
+        "job": report.job,
+        "exit_code": run_exit_code(report),
+        "stopped": report.stopped,
+        "counts": _words(report.counts),
+        "notes": list(report.notes),
+        "files": [_file(file) for file in report.files],
+    }
+
+
+def run_exit_code(report: RunReport) -> int:
+    """The exit code of a run; rows that a dry run only would send are no pending work."""
+    counts = dict(report.counts)
+    counts[Fate.PENDING] -= sum(
+        1 for file in report.files for row in file.rows if row.would and row.fate is Fate.PENDING
+    )
+    return exit_code(counts, file_held=any(file.reason for file in report.files), stopped=bool(report.stopped))
+
+
+def _file(report: FileReport) -> dict[str, Any]:
+    return {
+        "file": report.file,
+        "sha256": report.sha256,
+        "size": report.size,
+        "run": report.run,
+        "mapping": report.mapping,
+        "mapping_digest": report.mapping_digest,
+        "sheet": report.sheet,
+        "header_row": report.header_row,
+        "reason": report.reason,
+        "remedy": report.remedy,
+        "earlier_file": report.earlier_file,
+        "notes": list(report.notes),
+        "counts": _words(report.counts),
+        "rows": [_row(row) for row in answered_rows(report)],
+        "documents": [_document(document) for document in report.documents],
+    }
+
+
+def _row(row: RowResult) -> dict[str, Any]:
+    values: dict[str, Any] = {name: getattr(row, name) for name in RESULT_FIELDS}
+    values["fate"] = row.fate.value
+    values["would"] = row.would
+    return values
+
+
+def _document(document: DocumentResult) -> dict[str, Any]:
+    return asdict(document) | {"rows": list(document.rows)}
+
+
+def _words(counts: dict[Fate, int]) -> dict[str, int]:
+    return {fate.value: count for fate, count in counts.items()}

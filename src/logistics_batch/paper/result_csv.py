@@ -1,0 +1,93 @@
+"""NAME.result.csv: one line a row, our answer first, then the source's own columns.
+
+UTF-8 with a byte order mark: without it Excel opens the file in the machine's code page and every Devanagari or Tamil
+name turns to rubbish. Lines end as RFC 4180 says. No cell can be run as a formula.
+
+A file that was refused before it had rows gives one line: `row` empty, fate `held`, rule `file`, and the reason.
+"""
+
+import io
+from collections.abc import Sequence
+
+import polars as pl
+
+from logistics_batch.model.issue import column_letters
+from logistics_batch.model.report import Fate, FileReport, RowResult
+from logistics_batch.model.sheet import Sheet
+from logistics_batch.paper.row_answers import FILE_HELD_RULE, RESULT_FIELDS, answered_rows
+from logistics_batch.paper.safe_text import guarded
+from logistics_batch.paper.status_columns import earlier_columns
+
+
+def result_csv(report: FileReport, sheet: Sheet | None) -> bytes:
+    """One line a row of the report, in its order; see the module for the form."""
+    rows = answered_rows(report)
+    if not rows and report.reason:
+        return csv_bytes(_frame(RESULT_FIELDS, [_file_line(report)]))
+    answers = _frame(RESULT_FIELDS, [_line(row) for row in rows])
+    if sheet is None or not report.header_row:
+        return csv_bytes(answers)
+    return csv_bytes(_with_source(answers, report, sheet))
+
+
+def csv_bytes(frame: pl.DataFrame) -> bytes:
+    """A frame of texts as guarded CSV, UTF-8 with a byte order mark and CRLF.
+
+    The header is written as a line of its own, so that it is guarded too and may hold a name twice.
+    """
+    out = io.BytesIO()
+    header = pl.DataFrame([pl.Series(str(index), [name]) for index, name in enumerate(frame.columns)])
+    header.select(guarded(pl.all())).write_csv(out, include_header=False, include_bom=True, line_terminator="\r\n")
+    frame.select(guarded(pl.all())).write_csv(out, include_header=False, line_terminator="\r\n")
+    return out.getvalue()
+
+
+def header_texts(sheet: Sheet, header_row: int) -> tuple[str, ...]:
+    """The texts of the sheet's header row by position, "" where a column has none."""
+    line = sheet.frame.filter(pl.col("row") == header_row).drop("row")
+    if line.is_empty():
+        return ("",) * sheet.width
+    return tuple(text or "" for text in line.row(0))
+
+
+def _with_source(answers: pl.DataFrame, report: FileReport, sheet: Sheet) -> pl.DataFrame:
+    headers = header_texts(sheet, report.header_row)
+    ours = set(earlier_columns(headers))
+    source = [pl.col("row").cast(pl.String)]
+    taken: set[str] = set()
+    for position, header in enumerate(headers):
+        column = sheet.frame.columns[position + 1]
+        if position in ours or (not header and sheet.frame[column].null_count() == sheet.frame.height):
+            continue
+        name = _source_name(header, position, taken)
+        taken.add(name)
+        source.append(pl.col(column).alias(name))
+    return answers.join(sheet.frame.select(source), on="row", how="left", maintain_order="left")
+
+
+def _source_name(header: str, position: int, taken: set[str]) -> str:
+    """The column's name: its header, and its letters where it has none or one that stands before it too."""
+    letters = column_letters(position + 1)
+    name = f"src:{header}" if header.strip() else f"src:(column {letters})"
+    return f"{name} (column {letters})" if name in taken else name
+
+
+def _frame(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> pl.DataFrame:
+    return pl.DataFrame(lines, schema=dict.fromkeys(columns, pl.String), orient="row")
+
+
+def _line(row: RowResult) -> list[str]:
+    return [str(getattr(row, name)) for name in RESULT_FIELDS]
+
+
+def _file_line(report: FileReport) -> list[str]:
+    values = {
+        "file": report.file,
+        "sheet": report.sheet,
+        "fate": Fate.HELD.value,
+        "rule": FILE_HELD_RULE,
+        "reason": report.reason,
+        "fix": report.remedy,
+        "run": report.run,
+    }
+    return [values.get(name, "") for name in RESULT_FIELDS]

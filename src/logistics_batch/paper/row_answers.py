@@ -1,0 +1,137 @@
+"""What each row is told: the fate's word, why, what to do, and where; the same words in every kind of result."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from logistics_batch.model.issue import Issue
+from logistics_batch.model.report import Fate, FileReport, RowResult
+
+RESULT_FIELDS = (
+    "file",
+    "sheet",
+    "row",
+    "document",
+    "fate",
+    "rule",
+    "column",
+    "cell",
+    "value",
+    "reason",
+    "fix",
+    "reference_number",
+    "awb_number",
+    "run",
+)
+"""The columns of NAME.result.csv before the source's own, in their order."""
+
+FILE_HELD_RULE = "file"
+"""The rule that stands in a result's line where the file as a whole was refused."""
+
+NEEDS_CORRECTING = frozenset({Fate.INVALID, Fate.REFUSED, Fate.BLOCKED})
+"""The fates that a clerk mends in the sheet."""
+
+_REASONS: Mapping[Fate, str] = {
+    Fate.REFUSED: "The service refused this document without saying why.",
+    Fate.INVALID: "This row cannot be sent as it is.",
+    Fate.BLOCKED: "This row is fine, but its document was not sent.",
+    Fate.IN_DOUBT: "Sent, but no trustworthy answer came back; it may or may not have been taken.",
+    Fate.HELD: "A person must decide before this is sent.",
+    Fate.PENDING: "Not sent yet.",
+}
+_FIXES: Mapping[Fate, str] = {
+    Fate.REFUSED: "Correct what the reason names and drop the file again.",
+    Fate.INVALID: "Correct the row and drop the file again.",
+    Fate.BLOCKED: "Correct the other rows of this document and drop the file again.",
+    Fate.IN_DOUBT: "Nothing for now: it is settled by a later run. Do not send it by another way.",
+    Fate.HELD: "Ask the operator: `logistics-batch held list` shows it.",
+    Fate.PENDING: "Nothing: the next run sends it.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CellNote:
+    """One failing cell: its A1 address and what is wrong with it, in one or more lines."""
+
+    cell: str
+    text: str
+
+
+def answered_rows(report: FileReport) -> tuple[RowResult, ...]:
+    """The report's rows with every text filled in: the first issue in the columns, all of them in the reason.
+
+    Each row stands once, in the report's order. A fate that needs a word and has none gets its standard one.
+    """
+    issues = _issues_by_row(report.issues)
+    culprits = _invalid_rows_by_document(report.rows)
+    return tuple(_answered(row, issues.get(row.row, ()), culprits.get(row.document, ()), report) for row in report.rows)
+
+
+def cell_notes(report: FileReport) -> tuple[CellNote, ...]:
+    """Every failing cell of a report, each once, with all that is wrong with it; in row order."""
+    texts: dict[str, list[str]] = defaultdict(list)
+    for issue in report.issues:
+        _add(texts[issue.cell], issue.reason, issue.fix)
+    for row in report.rows:
+        if row.cell and row.cell not in texts and row.fate in NEEDS_CORRECTING:
+            _add(texts[row.cell], row.reason or _REASONS[row.fate], row.fix or _FIXES[row.fate])
+    return tuple(CellNote(cell, "\n".join(lines)) for cell, lines in texts.items() if cell)
+
+
+def _add(lines: list[str], *texts: str) -> None:
+    lines.extend(text for text in texts if text and text not in lines)
+
+
+def _issues_by_row(issues: Sequence[Issue]) -> dict[int, tuple[Issue, ...]]:
+    found: dict[int, list[Issue]] = defaultdict(list)
+    for issue in issues:
+        found[issue.row].append(issue)
+    return {row: tuple(of_row) for row, of_row in found.items()}
+
+
+def _invalid_rows_by_document(rows: Sequence[RowResult]) -> dict[str, tuple[int, ...]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        if row.fate is Fate.INVALID and row.document:
+            found[row.document].append(row.row)
+    return {document: tuple(numbers) for document, numbers in found.items()}
+
+
+def _answered(row: RowResult, issues: Sequence[Issue], culprits: Sequence[int], report: FileReport) -> RowResult:
+    if issues and row.fate is Fate.INVALID:
+        return _with_issues(row, issues)
+    reason, fix = row.reason, row.fix
+    if row.fate is Fate.HELD and not reason:
+        reason, fix = report.reason, fix or report.remedy
+    if row.fate is Fate.BLOCKED and not reason and culprits:
+        reason = f"Not sent, because {_rows_named(culprits)} of the same document cannot be sent as it is."
+    reason = reason or _REASONS.get(row.fate, "")
+    fix = fix or (_FIXES.get(row.fate, "") if reason else "")
+    return row if (reason, fix) == (row.reason, row.fix) else replace(row, reason=reason, fix=fix)
+
+
+def _with_issues(row: RowResult, issues: Sequence[Issue]) -> RowResult:
+    first = issues[0]
+    missing = [issue for issue in issues if issue.reason not in row.reason]
+    reason = row.reason
+    if missing:
+        named = [
+            f"{issue.cell}: {issue.reason}" if issue.cell and len(issues) > 1 else issue.reason for issue in issues
+        ]
+        reason = " | ".join(dict.fromkeys(named))
+    return replace(
+        row,
+        rule=row.rule or first.rule,
+        column=row.column or first.column,
+        cell=row.cell or first.cell,
+        value=row.value or first.value,
+        reason=reason,
+        fix=row.fix or first.fix,
+    )
+
+
+def _rows_named(rows: Sequence[int]) -> str:
+    if len(rows) == 1:
+        return f"row {rows[0]}"
+    shown = ", ".join(str(row) for row in rows[:5])
+    return f"a row ({shown}{' …' if len(rows) > 5 else ''})"

@@ -1,0 +1,65 @@
+"""Text that is safe to open in a spreadsheet program and comes back unchanged when it is read again.
+
+A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return may be run as a formula by the program that opens
+a CSV file. Such text gets a leading `'`, which our readers strip again. A plain negative number is no formula and stays
+as it is; `+919876543210` is a telephone number and would lose its `+`, so it is guarded. Characters that no XML part may
+hold are written as visible escapes (`\\x07`).
+"""
+
+import re
+
+import polars as pl
+
+CELL_LIMIT_CHARACTERS = 32_767
+"""What a cell of a workbook can hold; longer text is cut by the programs without a word."""
+
+CUT_MARK = " … [cut here; the whole text is in the CSV result]"
+
+_FORMULA_START = r"^[=+\-@\t\r]"
+_PLAIN_NUMBER = r"^-[0-9]+(?:\.[0-9]+)?$"
+_CONTROLS = [chr(code) for code in range(32) if chr(code) not in "\t\n\r"] + ["\x7f", "\ufffe", "\uffff"]
+_ESCAPES = [f"\\x{ord(sign):02x}" for sign in _CONTROLS]
+_ESCAPE_TABLE = str.maketrans(dict(zip(_CONTROLS, _ESCAPES, strict=True)))
+_XML_TABLE = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;"})
+_FORMULA_LIKE = re.compile(_FORMULA_START)
+_NUMBER = re.compile(_PLAIN_NUMBER)
+_EXCEL_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+
+
+def is_formula_like(text: str) -> bool:
+    """Whether a spreadsheet program might run the text as a formula when it is typed or read from CSV.
+
+    >>> [is_formula_like(text) for text in ("=1+1", "+9198", "-12.50", "A-1", "")]
+    [True, True, False, False, False]
+    """
+    return _FORMULA_LIKE.match(text) is not None and _NUMBER.match(text) is None
+
+
+def visible(text: str) -> str:
+    r"""The text with every character that XML forbids as an escape people can see.
+
+    >>> visible("a\x07b")
+    'a\\x07b'
+    """
+    return text.translate(_ESCAPE_TABLE)
+
+
+def cell_text(text: str) -> str:
+    """The text as a workbook cell can hold it: visible escapes, cut at the limit of a cell with a mark that says so."""
+    shown = visible(text)
+    if len(shown) <= CELL_LIMIT_CHARACTERS:
+        return shown
+    return shown[: CELL_LIMIT_CHARACTERS - len(CUT_MARK)] + CUT_MARK
+
+
+def xml_text(text: str) -> bytes:
+    """The text of a cell as XML character data, UTF-8; `_x0041_` is kept from being read as an escape of Excel's."""
+    escaped = _EXCEL_ESCAPE.sub("_x005F_", cell_text(text)).translate(_XML_TABLE)
+    return escaped.encode("utf-8", "replace")
+
+
+def guarded(column: pl.Expr) -> pl.Expr:
+    """A text column as CSV may hold it: visible escapes, `'` before what could be run as a formula, null is empty."""
+    text = column.fill_null("").str.replace_many(_CONTROLS, _ESCAPES)
+    risky = text.str.contains(_FORMULA_START) & ~text.str.contains(_PLAIN_NUMBER)
+    return pl.when(~risky).then(text).otherwise(pl.concat_str(pl.lit("'"), text))
