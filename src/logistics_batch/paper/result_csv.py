@@ -37,9 +37,13 @@ def csv_bytes(frame: pl.DataFrame) -> bytes:
     """
     out = io.BytesIO()
     header = pl.DataFrame([pl.Series(str(index), [name]) for index, name in enumerate(frame.columns)])
-    header.select(guarded(pl.all())).write_csv(out, include_header=False, include_bom=True, line_terminator="\r\n")
-    frame.select(guarded(pl.all())).write_csv(out, include_header=False, line_terminator="\r\n")
+    _guarded(header).write_csv(out, include_header=False, include_bom=True, line_terminator="\r\n")
+    _guarded(frame).write_csv(out, include_header=False, line_terminator="\r\n")
     return out.getvalue()
+
+
+def _guarded(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(guarded(name) for name in frame.columns)
 
 
 def header_texts(sheet: Sheet, header_row: int) -> tuple[str, ...]:

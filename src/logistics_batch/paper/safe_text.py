@@ -2,8 +2,8 @@
 
 A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return may be run as a formula by the program that opens
 a CSV file. Such text gets a leading `'`, which our readers strip again. A plain negative number is no formula and stays
-as it is; `+919876543210` is a telephone number and would lose its `+`, so it is guarded. Characters that no XML part may
-hold are written as visible escapes (`\\x07`).
+as it is; `+919876543210` is a telephone number and would lose its `+`, so it is guarded. Characters that no XML part
+may hold are written as visible escapes (`\\x07`).
 """
 
 import re
@@ -58,8 +58,9 @@ def xml_text(text: str) -> bytes:
     return escaped.encode("utf-8", "replace")
 
 
-def guarded(column: pl.Expr) -> pl.Expr:
-    """A text column as CSV may hold it: visible escapes, `'` before what could be run as a formula, null is empty."""
-    text = column.fill_null("").str.replace_many(_CONTROLS, _ESCAPES)
+def guarded(name: str) -> pl.Expr:
+    """A text column as CSV may hold it: visible escapes, and `'` before what could be run as a formula."""
+    text = pl.col(name).str.replace_many(_CONTROLS, _ESCAPES)
     risky = text.str.contains(_FORMULA_START) & ~text.str.contains(_PLAIN_NUMBER)
-    return pl.when(~risky).then(text).otherwise(pl.concat_str(pl.lit("'"), text))
+    shown = pl.when(risky).then(pl.concat_str(pl.lit("'"), text)).when(text != "").then(text)
+    return shown.otherwise(None).alias(name)
