@@ -71,8 +71,8 @@ class Cron:
         fields = _SHORTCUTS.get(text.strip().lower(), text).split()
         if len(fields) != 5:
             raise ValueError(
-                f'"{text}" has {len(fields)} fields; cron wants five: '
-                "minute, hour, day of the month, month, day of the week"
+                f'"{text}" has {len(fields)} fields. Cron wants five: '
+                "minute, hour, day of the month, month, day of the week."
             )
         minute, hour, day, month, weekday = fields
         cron = cls(
@@ -86,7 +86,7 @@ class Cron:
             every_hour=hour.startswith("*"),
         )
         if cron._next_day(date(2000, 1, 1)) is None:
-            raise ValueError(f'"{text}" is never due: no such day exists')
+            raise ValueError(f'"{text}" is never due: there is no such day.')
         return cron
 
     def slots(self, after: datetime, zone: ZoneInfo) -> Iterator[Slot]:
@@ -163,7 +163,7 @@ def _values(field: str, name: str, low: int, high: int, words: tuple[str, ...] =
     for part in field.lower().split(","):
         match = _PART.fullmatch(part)
         if match is None:
-            raise ValueError(f'"{part}" is no {name} of a cron expression')
+            raise ValueError(f'"{part}" is no {name} of a cron expression.')
         found.update(_range(match, name, low, high, words))
     return frozenset(found)
 
@@ -178,7 +178,7 @@ def _range(match: re.Match[str], name: str, low: int, high: int, words: tuple[st
     if name == "day of the week" and last == 0 < first:
         last = 7  # sat-sun
     if step < 1 or last < first:
-        raise ValueError(f'"{match[0]}" is no range of a {name}: write it from low to high, with a step of 1 or more')
+        raise ValueError(f'"{match[0]}" is no range of a {name}. Write it from low to high, with a step of 1 or more.')
     return range(first, last + 1, step)
 
 
@@ -187,5 +187,5 @@ def _number(text: str, name: str, low: int, high: int, words: tuple[str, ...]) -
         return words.index(text) + (1 if words is _MONTHS else 0)
     if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
         choices = f"{low} to {high}" + (f" or {words[0]} to {words[-1]}" if words else "")
-        raise ValueError(f'"{text}" is no {name}; write {choices}')
+        raise ValueError(f'"{text}" is no {name}. Write {choices}.')
     return int(text)

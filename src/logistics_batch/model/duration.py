@@ -16,5 +16,5 @@ def duration_seconds(text: str) -> float:
     """
     match = _DURATION.fullmatch(text)
     if match is None:
-        raise ValueError(f'"{text}" is not a length of time; write a number and a unit, as "45s", "10m", "6h" or "2d"')
+        raise ValueError(f'"{text}" is no length of time. Write a number and a unit, as "45s", "10m", "6h" or "2d".')
     return float(match[1]) * _SECONDS[match[2]]

@@ -21,15 +21,15 @@ _DAYS = re.compile(r"([+-]?\d{1,4})d")
 _PERCENT = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
 
 
-def _complaint(text: str) -> PydanticCustomError:
+def _complaint(text: str, remedy: str = "") -> PydanticCustomError:
     # As a template's value, so that braces in the text stay what they are.
-    return PydanticCustomError("job", "{text}", {"text": text})
+    return PydanticCustomError("job", "{text}", {"text": text, "remedy": remedy})
 
 
 def _refuse(value: object) -> Any:
     if value is None:
         return value
-    raise _complaint("this version cannot do that yet; remove the key")
+    raise _complaint("This version cannot do that yet.", "Remove the key.")
 
 
 def _seconds(value: object) -> float:
@@ -42,14 +42,14 @@ def _seconds(value: object) -> float:
 def _percent(value: object) -> float:
     match = _PERCENT.fullmatch(str(value).strip())
     if match is None or float(match[1]) > 100:
-        raise _complaint(f'"{value}" is no share of the rows; write it as "20%"')
+        raise _complaint(f'"{value}" is no share of the rows.', 'Write it as "20%".')
     return float(match[1])
 
 
 def _days(value: object) -> int:
     match = _DAYS.fullmatch(str(value).strip())
     if match is None:
-        raise _complaint(f'"{value}" is no number of days from the business date; write "-3d", "0d" or "+7d"')
+        raise _complaint(f'"{value}" is no number of days from the business date.', 'Write "-3d", "0d" or "+7d".')
     return int(match[1])
 
 
@@ -60,7 +60,7 @@ def _names(value: object) -> object:
 def _dated(value: str) -> str:
     for found in _PLACEHOLDER.findall(value):
         if found != "{date}":
-            raise _complaint(f'"{found}" is no placeholder of a path; there is "{{date}}", the business date')
+            raise _complaint(f'"{found}" is no placeholder of a path.', 'There is "{date}", the business date.')
     return value
 
 
@@ -68,7 +68,7 @@ def _zone(value: str) -> str:
     try:
         ZoneInfo(value)
     except (ValueError, OSError, KeyError) as error:
-        raise _complaint(f'"{value}" is no time zone; write its IANA name, as "Asia/Kolkata"') from error
+        raise _complaint(f'"{value}" is no time zone.', 'Write its IANA name, as "Asia/Kolkata".') from error
     return value
 
 
@@ -110,7 +110,7 @@ class Place(_Part):
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.sftp is None) == (self.folder is None):
-            raise _complaint('a place is either "sftp: NAME" or "folder: PATH"')
+            raise _complaint('A place is either "sftp: NAME" or "folder: PATH".', "Write one of the two.")
         return self
 
     def on(self, business_date: date) -> "Place":
@@ -129,7 +129,7 @@ class Ready(_Part):
     @classmethod
     def _names_the_file(cls, value: str | None) -> str | None:
         if value is not None and ("{name}" not in value or value == "{name}"):
-            raise _complaint('the name of a done-file is made from the file\'s, as "{name}.done"')
+            raise _complaint("A done-file's name is made from the file's name.", 'Write it as "{name}.done".')
         return value
 
 
@@ -161,7 +161,7 @@ class Results(_Part):
     @model_validator(mode="after")
     def _at_most_one(self) -> Self:
         if self.sftp is not None and self.folder is not None:
-            raise _complaint('results go either to "sftp: NAME" or to "folder: PATH"')
+            raise _complaint('Results go either to "sftp: NAME" or to "folder: PATH".', "Write one of the two.")
         return self
 
     def place(self, source: Place | None = None) -> Place | None:
@@ -190,7 +190,7 @@ class Schedule(_Part):
     @classmethod
     def _not_all(cls, value: object) -> object:
         if value == "all":
-            raise _complaint('this version cannot catch up "all" missed runs; write "last" or "none"')
+            raise _complaint('This version cannot catch up "all" missed runs.', 'Write "last" or "none".')
         return value
 
     def zone(self, service_zone: str) -> ZoneInfo:
@@ -231,14 +231,14 @@ class PushJob(_Job):
     @classmethod
     def _no_approval(cls, value: object) -> object:
         if value == "required":
-            raise _complaint('this version cannot wait for an approval; write "never"')
+            raise _complaint("This version cannot wait for an approval.", 'Write "never".')
         return value
 
     @field_validator("on_change", mode="before")
     @classmethod
     def _no_update(cls, value: object) -> object:
         if value == "update":
-            raise _complaint('this version cannot update what was accepted; write "hold"')
+            raise _complaint("This version cannot update what was accepted.", 'Write "hold".')
         return value
 
     @property
@@ -257,7 +257,7 @@ class Window(_Part):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.from_days > self.to_days:
-            raise _complaint('the window ends before it begins; "from" is the earlier day')
+            raise _complaint("The window ends before it begins.", '"from" is the earlier day.')
         return self
 
     def around(self, business_date: date) -> tuple[date, date]:
@@ -323,7 +323,7 @@ class LabelsJob(_Job):
     @model_validator(mode="after")
     def _one_choice(self) -> Self:
         if self.orders is not None and self.from_run is not None:
-            raise _complaint('write either "orders: unprinted" or "from_run: JOB"')
+            raise _complaint("There are two choices of orders.", 'Write either "orders: unprinted" or "from_run: JOB".')
         return self
 
     @property
@@ -341,7 +341,7 @@ class OrderStatusJob(_Job):
     @field_validator("kind")
     @classmethod
     def _not_yet(cls, value: str) -> str:
-        raise _complaint(f'this version cannot run jobs of kind "{value}" yet')
+        raise _complaint(f'This version cannot run jobs of kind "{value}" yet.', "Remove the file from jobs/.")
 
 
 class SettleJob(_Job):

@@ -1,0 +1,101 @@
+"""The top of the command line: lazily loaded commands, and what becomes of an error."""
+
+import importlib
+import os
+import signal
+import sys
+from difflib import get_close_matches
+from types import TracebackType
+
+import click
+
+from logistics_batch import __version__
+from logistics_batch.cli.commands import COMMANDS
+from logistics_batch.errors import LogisticsBatchError
+
+_INTERRUPTED = 128 + signal.SIGINT
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, not when they are listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands, in the order in which the work is done."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported now."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = getattr(
+            importlib.import_module(f"logistics_batch.cli.{entry.module}"), entry.attribute
+        )
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, with a suggestion for a misspelt command."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = get_close_matches(name, COMMANDS, n=1)
+            hint = f'Did you mean "{near[0]}"?' if near else "See --help for all commands."
+            raise click.UsageError(f'There is no command "{name}". {hint}', ctx=ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.line) for name, entry in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Example: logistics-batch demo",
+)
+@click.option("--workspace", metavar="DIR", help="The folder with logistics-batch.toml; by default the current one.")
+@click.option("--traceback", is_flag=True, help="Show where in the program an unexpected error arose.")
+@click.version_option(__version__, prog_name="logistics-batch")
+@click.pass_context
+def front(ctx: click.Context, *, workspace: str | None, traceback: bool) -> None:
+    """Spreadsheets in, logistics API calls out, an answer for every row back."""
+    ctx.obj = workspace
+    if not traceback:
+        sys.excepthook = _unexpected
+
+
+def run() -> int:
+    """Run the command line; every error of ours becomes a message and an exit code."""
+    os.umask(0o077)  # files hold names, phones and addresses
+    try:
+        code = front.main(prog_name="logistics-batch", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except LogisticsBatchError as error:
+        return fail(error)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("Interrupted.", err=True)
+        return _INTERRUPTED
+
+
+def fail(error: LogisticsBatchError) -> int:
+    """Say on standard error what happened and what to do, and give the exit code."""
+    click.echo(f"Error: {error.message}", err=True)
+    if error.remedy:
+        click.echo(f"What to do: {error.remedy}", err=True)
+    return error.exit_code
+
+
+def _unexpected(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """An error of the program itself; its text may hold data of a row, so only its kind and place are shown."""
+    place = ""
+    while trace is not None:
+        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    click.echo(f"Error: the program itself failed ({kind.__name__} at {place}).", err=True)
+    click.echo("What to do: report this; `logistics-batch --traceback COMMAND …` shows more.", err=True)
