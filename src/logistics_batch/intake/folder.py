@@ -1,0 +1,216 @@
+"""A folder of this machine as a file store."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from uuid import uuid4
+
+from logistics_batch.errors import FileVanished, StoreError
+from logistics_batch.intake.landing import Seen, check_listed, check_size, check_whole, landing, sync_folder
+from logistics_batch.intake.names import checked_path, free_names, printable
+from logistics_batch.intake.store import MAX_FILE_BYTES, MAX_READ_BYTES, Fetched, RemoteFile
+
+_BLOCK_BYTES = 1 << 20
+
+
+class FolderStore:
+    """Files below `root`; paths count from there, with or without a leading slash, and never lead out of it."""
+
+    def __init__(self, root: Path, *, max_file_bytes: int = MAX_FILE_BYTES) -> None:
+        self._root = root
+        self._max_file_bytes = max_file_bytes
+
+    @property
+    def label(self) -> str:
+        """ "folder:" and the root."""
+        return f"folder:{self._root}"
+
+    def list(self, path: str) -> list[RemoteFile]:
+        """See FileStore.list."""
+        folder = self._local(path, operation="list", is_folder=True)
+        found = []
+        with self._translated("list", path, missing=StoreError), os.scandir(folder) as entries:
+            for entry in entries:
+                remote = _remote_file(entry, folder_path=path)
+                if remote:
+                    found.append(remote)
+        return sorted(found, key=lambda file: (file.modified or 0.0, file.name))
+
+    def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
+        """See FileStore.fetch."""
+        check_size(file, store=self.label, limit_bytes=self._max_file_bytes)
+        source = self._local(file.path, operation="fetch")
+        with self._translated("fetch", file.path), _opened(source) as descriptor, landing(to) as target:
+            before = _seen(os.fstat(descriptor))
+            check_listed(file, now=before, store=self.label)
+            # One byte more than there should be is enough to see that a file grows.
+            for block in _blocks(descriptor, limit_bytes=file.size + 1):
+                target.write(block)
+            sightings = (before, _seen(os.fstat(descriptor)), _seen(source.lstat()))
+            check_whole(file, sightings=sightings, bytes_read=target.fetched.size, store=self.label)
+        return target.fetched
+
+    def put(self, path: str, content: bytes) -> None:
+        """See FileStore.put."""
+        target = self._local(path, operation="put")
+        temporary = target.with_name(f".{target.name[:200]}.part-{uuid4().hex[:8]}")
+        with self._translated("put", path, missing=StoreError):
+            _make_folders(target.parent)
+            try:
+                with temporary.open("xb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                temporary.replace(target)
+                sync_folder(target.parent)
+            finally:
+                temporary.unlink(missing_ok=True)
+
+    def move(self, path: str, *, to_folder: str, name: str | None = None) -> str:
+        """See FileStore.move."""
+        source = self._local(path, operation="move")
+        folder = self._local(to_folder, operation="move to", is_folder=True)
+        with self._translated("move", path):
+            source.lstat()
+            _make_folders(folder)
+            for candidate in free_names(name or source.name):
+                final = str(PurePosixPath(to_folder) / candidate)
+                if _take_over(source, self._local(final, operation="move to")):
+                    return final
+        raise StoreError(
+            f"{self.label}: cannot move {printable(path)}: no free name is left in {printable(to_folder)}."
+        )
+
+    def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
+        """See FileStore.read."""
+        source = self._local(path, operation="read")
+        with self._translated("read", path), _opened(source) as descriptor:
+            before = _seen(os.fstat(descriptor))
+            content = b"".join(_blocks(descriptor, limit_bytes=limit_bytes + 1))
+            if len(content) > limit_bytes:
+                raise StoreError(
+                    f"{self.label}: {printable(path)} is larger than the {limit_bytes:,} bytes expected here."
+                )
+            file = RemoteFile(name=source.name, path=path, size=len(content), modified=None)
+            sightings = (before, _seen(os.fstat(descriptor)))
+            check_whole(file, sightings=sightings, bytes_read=len(content), store=self.label)
+        return content
+
+    def exists(self, path: str) -> bool:
+        """See FileStore.exists."""
+        local = self._local(path, operation="look for")
+        with self._translated("look for", path, missing=StoreError):
+            return os.path.lexists(local)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _local(self, path: str, *, operation: str, is_folder: bool = False) -> Path:
+        """The place of a store path; raises StoreError where its name or a linked folder leads out of the root."""
+        sound = checked_path(path, store=self.label, operation=operation)
+        local = self._root / sound.lstrip("/")
+        folder = local if is_folder else local.parent
+        if not folder.resolve().is_relative_to(self._root.resolve()):
+            raise StoreError(
+                f"{self.label}: cannot {operation} {printable(path)}: a link leads out of the folder.",
+                remedy="Put a real folder in the place of the link, or configure the folder it points to.",
+            )
+        return local
+
+    @contextmanager
+    def _translated(self, operation: str, path: str, missing: type[StoreError] = FileVanished) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise _store_error(
+                error, what=f"{self.label}: cannot {operation} {printable(path)}", missing=missing
+            ) from error
+
+
+def _store_error(error: OSError, *, what: str, missing: type[StoreError]) -> StoreError:
+    if error.errno == errno.ENOENT:
+        return missing(f"{what}: it is not there.", remedy="Check the path in the job file, or create the folder.")
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return StoreError(
+            f"{what}: permission denied.", remedy="Give the user that runs logistics-batch the right to it."
+        )
+    if error.errno == errno.ELOOP:
+        return StoreError(f"{what}: it is a link, and links are not followed.", remedy="Put the file itself there.")
+    return StoreError(f"{what}: {error.strerror or error}.", remedy="Correct that on the machine, then run again.")
+
+
+def _remote_file(entry: os.DirEntry[str], *, folder_path: str) -> RemoteFile | None:
+    """A directory entry as a file or link; None for folders, devices and what has just gone."""
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    is_link = stat.S_ISLNK(status.st_mode)
+    if not is_link and not stat.S_ISREG(status.st_mode):
+        return None
+    path = f"{folder_path.rstrip('/')}/{entry.name}"
+    return RemoteFile(name=entry.name, path=path, size=status.st_size, modified=status.st_mtime, is_link=is_link)
+
+
+def _seen(status: os.stat_result) -> Seen:
+    return Seen(size=status.st_size, modified=status.st_mtime)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    # O_NONBLOCK: a pipe that lies in the folder must not hang the run.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _blocks(descriptor: int, *, limit_bytes: int) -> Iterator[bytes]:
+    left = limit_bytes
+    while left and (block := os.read(descriptor, min(left, _BLOCK_BYTES))):
+        left -= len(block)
+        yield block
+
+
+def _make_folders(folder: Path) -> None:
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def _take_over(source: Path, target: Path) -> bool:
+    """Give a file its new name unless that is taken; False if it is."""
+    try:
+        os.link(source, target, follow_symlinks=False)  # fails if the name is taken, in one step
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
+            raise
+        return _copy_over(source, target)
+    source.unlink()
+    sync_folder(target.parent)
+    sync_folder(source.parent)
+    return True
+
+
+def _copy_over(source: Path, target: Path) -> bool:
+    """As `_take_over`, for another disk or one that knows no hard links; the source goes only when the copy is safe."""
+    try:
+        with source.open("rb") as original, target.open("xb") as copy:
+            while block := original.read(_BLOCK_BYTES):
+                copy.write(block)
+            copy.flush()
+            os.fsync(copy.fileno())
+    except FileExistsError:
+        return False
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise
+    os.utime(target, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
+    sync_folder(target.parent)
+    source.unlink()
+    return True

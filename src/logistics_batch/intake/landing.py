@@ -1,0 +1,129 @@
+"""How bytes from outside reach the local disk: private, hashed on the way, and whole or not at all."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from logistics_batch.errors import FileHeld, FileUnstable, StoreError
+from logistics_batch.intake.names import printable
+from logistics_batch.intake.store import Fetched, RemoteFile
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file's size in bytes and time of change, as a server tells them; None where it does not."""
+
+    size: int | None
+    modified: float | None
+
+
+class Landing:
+    """An open `.part` file; `write` hashes what it takes."""
+
+    def __init__(self, descriptor: int, *, path: Path) -> None:
+        self._descriptor = descriptor
+        self._path = path
+        self._hash = hashlib.sha256()
+        self._size = 0
+
+    def write(self, block: bytes) -> None:
+        """Take the next bytes; raises StoreError if the local disk does not."""
+        self._hash.update(block)
+        self._size += len(block)
+        view = memoryview(block)
+        with local_disk(self._path):
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+
+    def restart(self) -> None:
+        """Forget everything: a transfer starts again from its first byte, never in the middle."""
+        self._hash = hashlib.sha256()
+        self._size = 0
+        with local_disk(self._path):
+            os.ftruncate(self._descriptor, 0)
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+
+    @property
+    def fetched(self) -> Fetched:
+        """Size and hash of what was taken so far."""
+        return Fetched(size=self._size, sha256=self._hash.hexdigest())
+
+
+@contextmanager
+def landing(to: Path) -> Iterator[Landing]:
+    """A private file `to`.part that becomes `to` when the block ends well, and disappears when it does not."""
+    part = to.with_name(f"{to.name}.part")
+    with local_disk(part):
+        part.unlink(missing_ok=True)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        try:
+            yield Landing(descriptor, path=part)
+            with local_disk(part):
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        with local_disk(to):
+            part.replace(to)
+            sync_folder(to.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def local_disk(path: Path) -> Iterator[None]:
+    """Tell a fault of the local disk from one of the server: it becomes a StoreError that names the local path."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"Cannot write {path}: {error.strerror or error}.",
+            remedy="Free some space or correct the rights of that folder; the file still lies at its source.",
+        ) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames within a folder survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def check_size(file: RemoteFile, *, store: str, limit_bytes: int) -> None:
+    """Raise FileHeld for a file beyond the store's limit."""
+    if file.size > limit_bytes:
+        raise FileHeld(
+            f"{printable(file.name)} has {file.size:,} bytes; over {limit_bytes:,} a file is not taken ({store}).",
+            rule="file|too_large",
+            remedy="Split the file into smaller ones, or raise the limit in the settings.",
+        )
+
+
+def check_listed(file: RemoteFile, *, now: Seen, store: str) -> None:
+    """Raise FileUnstable if a file is no longer what was listed."""
+    if now.size != file.size or (file.modified is not None and now.modified != file.modified):
+        raise _unstable(
+            file, store, f"it was listed with {file.size} bytes and has {now.size} now, or its time of change moved"
+        )
+
+
+def check_whole(file: RemoteFile, *, sightings: tuple[Seen, ...], bytes_read: int, store: str) -> None:
+    """Raise FileUnstable unless every sighting of the file agrees with the first and with the bytes that were read."""
+    first = sightings[0]
+    for seen in sightings:
+        if seen.size != bytes_read:
+            raise _unstable(file, store, f"{bytes_read} bytes could be read, the server says {seen.size}")
+        if seen.modified != first.modified:
+            raise _unstable(file, store, "its time of change moved while it was read")
+
+
+def _unstable(file: RemoteFile, store: str, what: str) -> FileUnstable:
+    return FileUnstable(
+        f"{store}: {printable(file.path)} is not at rest: {what}.",
+        remedy="It is left where it lies; the next run takes it when its upload has ended.",
+    )

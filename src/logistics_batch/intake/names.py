@@ -1,0 +1,83 @@
+"""File names from outside: data that is matched, shown and refused, never trusted as a path."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from uuid import uuid4
+
+from logistics_batch.errors import StoreError
+
+MAX_NAME_CHARACTERS = 255
+_NUMBERED_TRIES = 9
+
+
+def name_fault(name: str) -> str:
+    """Why a name cannot be that of a file to take, "" if it can.
+
+    >>> name_fault("../../etc/passwd")
+    'its name holds a slash'
+    """
+    if name in ("", ".", ".."):
+        return "it has no name"
+    if "/" in name:
+        return "its name holds a slash"
+    if "\\" in name:
+        return "its name holds a backslash"
+    if any(ord(char) < 32 or 127 <= ord(char) < 160 for char in name):
+        return "its name holds a control character"
+    if any(0xD800 <= ord(char) < 0xE000 for char in name):
+        return "its name is not valid Unicode"
+    if len(name) > MAX_NAME_CHARACTERS:
+        return f"its name is longer than {MAX_NAME_CHARACTERS} characters"
+    return ""
+
+
+def printable(text: str) -> str:
+    """A name or a server's words as safe to show: control characters escaped, at most 200 characters.
+
+    >>> printable("a\\nb")
+    'a\\\\nb'
+    """
+    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return shown if len(shown) <= 200 else shown[:197] + "…"
+
+
+def name_matches(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a name fits one of the patterns; they know `*` and `?` and ignore case and outer blanks.
+
+    >>> name_matches("Orders_03.XLSX", ["*.xlsx"])
+    True
+    """
+    folded = name.strip().casefold()
+    return any(re.fullmatch(_expression(pattern), folded, re.DOTALL) for pattern in patterns)
+
+
+def _expression(pattern: str) -> str:
+    wild = {"*": ".*", "?": "."}
+    return "".join(wild.get(char, re.escape(char)) for char in pattern.strip().casefold())
+
+
+def checked_path(path: str, *, store: str, operation: str) -> str:
+    """A store's path whose every part is a sound name; raises StoreError otherwise."""
+    for part in PurePosixPath(path).parts:
+        fault = "" if part in ("/", "//") else name_fault(part)
+        if fault:
+            raise StoreError(
+                f"{store}: cannot {operation} {printable(path)}: {fault}.",
+                remedy="Rename the file or folder on the server.",
+            )
+    return str(PurePosixPath(path))
+
+
+def free_names(name: str) -> Iterator[str]:
+    """The name itself, then names to try when it is taken: `orders.2.xlsx` … and in the end a random one."""
+    stem, suffix = _split(name)
+    yield name
+    for number in range(2, 2 + _NUMBERED_TRIES):
+        yield f"{stem}.{number}{suffix}"
+    yield f"{stem}.{uuid4().hex[:8]}{suffix}"
+
+
+def _split(name: str) -> tuple[str, str]:
+    path = PurePosixPath(name)
+    return path.stem, path.suffix

@@ -1,0 +1,182 @@
+"""An SFTP server as a file store: whole files, verified byte by byte, over a session that is renewed when it drops."""
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
+from uuid import uuid4
+
+from logistics_batch.errors import FileVanished, StoreError
+from logistics_batch.intake.host_keys import SftpAccess
+from logistics_batch.intake.landing import check_listed, check_size, check_whole, landing
+from logistics_batch.intake.names import checked_path, free_names, printable
+from logistics_batch.intake.sftp_session import FAULTS, DeadlinePassed, Session, connect, store_error
+from logistics_batch.intake.store import MAX_FILE_BYTES, MAX_READ_BYTES, Fetched, RemoteFile
+
+__all__ = ["SftpAccess", "SftpStore"]
+
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
+
+
+class SftpStore:
+    """Files of one SFTP server; connects when it is first used, and again after a dropped session.
+
+    Raises HostKeyRefused before any login if the server's key is not the pinned one, SettingsError for a key file that
+    cannot be used, StoreError for everything the network or the server do.
+    """
+
+    def __init__(self, access: SftpAccess, *, max_file_bytes: int = MAX_FILE_BYTES) -> None:
+        self._access = access
+        self._max_file_bytes = max_file_bytes
+        self._session: Session | None = None
+
+    @property
+    def label(self) -> str:
+        """See FileStore.label."""
+        return self._access.label
+
+    def list(self, path: str) -> list[RemoteFile]:
+        """See FileStore.list."""
+        folder = self._checked(path, "list")
+
+        def listed(session: Session) -> list[RemoteFile]:
+            return sorted(session.files(folder), key=lambda file: (file.modified or 0, file.name))
+
+        return self._perform("list", path, listed, missing=StoreError)
+
+    def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
+        """See FileStore.fetch."""
+        self._checked(file.path, "fetch")
+        check_size(file, store=self.label, limit_bytes=self._max_file_bytes)
+        with landing(to) as target:
+
+            def fetched(session: Session) -> Fetched:
+                target.restart()
+                self._download(session, file, write=target.write)
+                return target.fetched
+
+            return self._perform("fetch", file.path, fetched)
+
+    def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
+        """See FileStore.read."""
+        source = self._checked(path, "read")
+
+        def read(session: Session) -> bytes:
+            now = session.seen(source)
+            size = now.size or 0
+            if size > limit_bytes:
+                raise StoreError(
+                    f"{self.label}: {printable(path)} has {size:,} bytes, at most {limit_bytes:,} are read."
+                )
+            content = bytearray()
+            file = RemoteFile(name=PurePosixPath(source).name, path=source, size=size, modified=now.modified)
+            self._download(session, file, write=content.extend)
+            return bytes(content)
+
+        return self._perform("read", path, read)
+
+    def put(self, path: str, content: bytes) -> None:
+        """See FileStore.put."""
+        target = PurePosixPath(self._checked(path, "put"))
+
+        def put(session: Session) -> None:
+            session.make_folders(target.parent)
+            temporary = str(target.with_name(f".{target.name[:200]}.part-{uuid4().hex[:8]}"))
+            try:
+                with session.deadline(self._access.transfer_deadline_seconds):
+                    session.upload(temporary, content)
+                self._replace(session, temporary, str(target))
+            except OSError:
+                with suppress(*FAULTS):
+                    session.remove(temporary)
+                raise
+
+        self._perform("put", path, put, missing=StoreError)
+
+    def move(self, path: str, *, to_folder: str, name: str | None = None) -> str:
+        """See FileStore.move."""
+        source = self._checked(path, "move")
+        wanted = name or PurePosixPath(source).name
+        folder = PurePosixPath(self._checked(f"{to_folder}/{wanted}", "move to")).parent
+        tried: list[str] = []
+
+        def moved(session: Session) -> str:
+            if tried and not session.lies(source) and session.lies(tried[-1]):
+                return tried[-1]  # the rename had worked, only its answer was lost
+            session.lstat(source)
+            session.make_folders(folder)
+            for candidate in free_names(wanted):
+                final = str(folder / candidate)
+                if session.lies(final):
+                    continue
+                tried.append(final)
+                if session.renamed(source, final):
+                    return final
+            raise StoreError(
+                f"{self.label}: cannot move {printable(path)}: no free name is left in {printable(to_folder)}."
+            )
+
+        return self._perform("move", path, moved)
+
+    def exists(self, path: str) -> bool:
+        """See FileStore.exists."""
+        target = self._checked(path, "look for")
+        return self._perform("look for", path, lambda session: session.lies(target), missing=StoreError)
+
+    def close(self) -> None:
+        """See FileStore.close."""
+        session, self._session = self._session, None
+        if session:
+            session.hang_up()
+
+    def _checked(self, path: str, operation: str) -> str:
+        return checked_path(path, store=self.label, operation=operation)
+
+    def _download(self, session: Session, file: RemoteFile, *, write: Callable[[bytes], object]) -> None:
+        """Read a file to its announced end and see that it kept still meanwhile; raises FileUnstable otherwise."""
+        with session.deadline(self._access.transfer_deadline_seconds):
+            before = session.seen(file.path)
+            check_listed(file, now=before, store=self.label)
+            taken, inside = session.download(file.path, size=file.size, write=write)
+            after = session.seen(file.path)
+        check_whole(file, sightings=(before, inside, after), bytes_read=taken, store=self.label)
+
+    def _replace(self, session: Session, temporary: str, target: str) -> None:
+        """Give an uploaded file its name, over an older one; without a gap where the server can."""
+        if session.replaced(temporary, target):
+            return
+        if session.lies(target):
+            _log.warning("%s cannot replace a file in one step: %s was removed first", self.label, printable(target))
+            session.remove(target)
+        session.rename(temporary, target)
+
+    def _perform(
+        self, operation: str, path: str, action: Callable[[Session], _T], *, missing: type[StoreError] = FileVanished
+    ) -> _T:
+        """Act on a live session; after a dropped one once more, on a new one. Foreign exceptions end here."""
+        try:
+            try:
+                return action(self._live_session())
+            except FAULTS as error:
+                if not self._is_lost(error):
+                    raise
+            return action(self._live_session())
+        except FAULTS as error:
+            self._is_lost(error)
+            what = f"{self.label}: cannot {operation} {printable(path)}"
+            raise store_error(error, what=what, access=self._access, missing=missing) from error
+
+    def _live_session(self) -> Session:
+        if self._session is None or not self._session.is_alive:
+            self.close()
+            self._session = connect(self._access)
+        return self._session
+
+    def _is_lost(self, error: Exception) -> bool:
+        """Whether a fault ended the session and another may do better; closes what is left of it."""
+        if self._session is None or not self._session.is_ended_by(error):
+            return False  # it could not be opened at all, or it lives
+        self.close()
+        return not isinstance(error, DeadlinePassed)

@@ -1,0 +1,362 @@
+"""One SFTP session; the only door to paramiko.
+
+The server's key is checked before any log-in, keys and agents of the machine are not used, every wait has an end, and
+all answers are read: paramiko's own `get` takes a file that came short without a word.
+"""
+
+import logging
+import socket
+import stat
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import PurePosixPath
+
+import paramiko
+from paramiko import sftp as protocol
+from paramiko.ssh_exception import IncompatiblePeer
+
+from logistics_batch.errors import SettingsError, StoreError
+from logistics_batch.intake.host_keys import HostKey, SftpAccess, check_host_key, pinned_keys
+from logistics_batch.intake.landing import Seen
+from logistics_batch.intake.names import name_fault, printable
+from logistics_batch.intake.store import RemoteFile
+
+_BLOCK_BYTES = 32768  # what every server takes in one request
+_IN_FLIGHT = 64  # requests under way: 2 MB, the window of the channel
+_LISTINGS_IN_FLIGHT = 8
+_KEEPALIVE_SECONDS = 15
+_FSYNC = "fsync@openssh.com"
+_DROPPED = (paramiko.SSHException, EOFError, TimeoutError, ConnectionError, protocol.SFTPError)
+FAULTS = (*_DROPPED, OSError, ValueError)  # all that paramiko, the socket and the server's words can raise
+
+
+class DeadlinePassed(TimeoutError):
+    """A whole transfer took longer than it may."""
+
+
+class Session(paramiko.SFTPClient):
+    """An SFTP session that knows the server's extensions, ends every wait, and keeps many requests in flight."""
+
+    def __init__(self, channel: paramiko.Channel, *, timeout_seconds: float) -> None:
+        self.extensions: set[str] = set()
+        self._channel = channel
+        self._timeout_seconds = timeout_seconds
+        self._deadline = float("inf")
+        super().__init__(channel)
+
+    def _send_version(self) -> int:
+        hello = paramiko.Message()
+        hello.add_int(3)
+        self._send_packet(protocol.CMD_INIT, hello)  # type: ignore[attr-defined]
+        kind, data = self._read_packet()  # type: ignore[attr-defined]
+        if kind != protocol.CMD_VERSION:
+            raise protocol.SFTPError("the server does not speak SFTP")
+        answer = paramiko.Message(data)
+        version = answer.get_int()
+        while answer.get_remainder():
+            self.extensions.add(answer.get_string().decode("utf-8", "replace"))
+            answer.get_string()
+        return version
+
+    @contextmanager
+    def deadline(self, seconds: float) -> Iterator[None]:
+        """Within the block, all waiting together ends after so many seconds."""
+        self._deadline = time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._deadline = float("inf")
+
+    def _read_all(self, n: int) -> bytes:
+        # A server that drips a byte now and then satisfies every timeout, so the deadline is asked at each of them.
+        taken = bytearray()
+        while len(taken) < n:
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                raise DeadlinePassed("the transfer took too long")
+            self._channel.settimeout(min(self._timeout_seconds, left))
+            block = self._channel.recv(n - len(taken))
+            if not block:
+                raise EOFError("the server closed the connection")
+            taken += block
+        return bytes(taken)
+
+    def files(self, folder: str) -> Iterator[RemoteFile]:
+        """The files and links of a folder; a name that is not UTF-8 comes with surrogates and does not end the list."""
+        answers = _Answers(self)
+        opened = answers.take(answers.ask(protocol.CMD_OPENDIR, folder))
+        if opened is None:
+            raise protocol.SFTPError("the server opened no folder")
+        handle = opened.get_string()
+        waiting = deque(answers.ask(protocol.CMD_READDIR, handle) for _ in range(_LISTINGS_IN_FLIGHT))
+        while waiting:
+            message = answers.take(waiting.popleft())
+            if message is None:
+                continue  # the end; the requests behind it say the same
+            waiting.append(answers.ask(protocol.CMD_READDIR, handle))
+            for _ in range(message.get_int()):
+                name = message.get_string().decode("utf-8", "surrogateescape")
+                message.get_string()  # a line as of `ls -l`, which every server writes differently
+                status = paramiko.SFTPAttributes._from_msg(message, name)  # type: ignore[attr-defined]
+                if file := self._remote_file(f"{folder.rstrip('/')}/{name}", name, status):
+                    yield file
+        answers.take(answers.ask(protocol.CMD_CLOSE, handle))
+
+    def _remote_file(self, path: str, name: str, status: paramiko.SFTPAttributes) -> RemoteFile | None:
+        """A listed entry as a file or link; None for folders and devices. What the listing left out is asked for."""
+        if (status.st_mode is None or status.st_size is None) and not name_fault(name):
+            status = self.lstat(path)
+        mode = status.st_mode or stat.S_IFREG
+        if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
+            return None
+        size = status.st_size or 0
+        return RemoteFile(name=name, path=path, size=size, modified=status.st_mtime, is_link=stat.S_ISLNK(mode))
+
+    def seen(self, path: str) -> Seen:
+        """Size and time of change of a file; raises StoreError for a link."""
+        status = self.lstat(path)
+        if stat.S_ISLNK(status.st_mode or 0):
+            raise StoreError(f"{printable(path)} is a link, and links are not followed.", remedy="Put the file there.")
+        return Seen(size=status.st_size, modified=status.st_mtime)
+
+    def download(self, path: str, *, size: int, write: Callable[[bytes], object]) -> tuple[int, Seen]:
+        """Hand the bytes of a file to `write`, at most `size`; returns how many came and the open file as seen then."""
+        taken = 0
+        with self.open(path, "rb") as handle:
+            for block in self._blocks(handle, size=size):
+                write(block)
+                taken += len(block)
+            status = handle.stat()
+        return taken, Seen(size=status.st_size, modified=status.st_mtime)
+
+    def _blocks(self, handle: paramiko.SFTPFile, *, size: int) -> Iterator[bytes]:
+        """The bytes of an open file in order, at most `size`; ends early where the server says that the file ends."""
+        answers = _Answers(self)
+        waiting: deque[tuple[int, int, int]] = deque()  # request, offset, length
+        asked = 0
+        while asked < size or waiting:
+            while asked < size and len(waiting) < _IN_FLIGHT:
+                length = min(_BLOCK_BYTES, size - asked)
+                waiting.append((answers.ask_read(handle, asked, length), asked, length))
+                asked += length
+            request, offset, length = waiting.popleft()
+            message = answers.take(request)
+            block = message.get_string() if message else b""
+            if not block:
+                return
+            yield block
+            if len(block) < length:  # a server may give less than was asked for
+                offset, length = offset + len(block), length - len(block)
+                waiting.appendleft((answers.ask_read(handle, offset, length), offset, length))
+
+    def upload(self, path: str, content: bytes) -> None:
+        """Write a new file and have the server flush it to its disk, where it offers that; every answer is read."""
+        answers = _Answers(self)
+        waiting: deque[int] = deque()
+        with self.open(path, "wbx") as handle:
+            for offset in range(0, len(content), _BLOCK_BYTES):
+                if len(waiting) == _IN_FLIGHT:
+                    answers.take(waiting.popleft())
+                block = content[offset : offset + _BLOCK_BYTES]
+                waiting.append(answers.ask(protocol.CMD_WRITE, handle.handle, protocol.int64(offset), block))
+            for request in waiting:
+                answers.take(request)
+            if _FSYNC in self.extensions:
+                answers.take(answers.ask(protocol.CMD_EXTENDED, _FSYNC, handle.handle))
+        arrived = self.lstat(path).st_size
+        if arrived != len(content):
+            raise OSError(f"only {arrived} of {len(content)} bytes arrived")
+
+    def lies(self, path: str) -> bool:
+        """Whether something lies at a path, be it a dangling link."""
+        try:
+            self.lstat(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def make_folders(self, folder: PurePosixPath) -> None:
+        """Create a folder and those above it, as far as they are missing."""
+        missing = []
+        while folder.name and not self.lies(str(folder)):
+            missing.append(str(folder))
+            folder = folder.parent
+        for path in reversed(missing):
+            try:
+                self.mkdir(path)
+            except OSError:
+                if not self.lies(path):  # else somebody else was faster
+                    raise
+
+    def replaced(self, source: str, target: str) -> bool:
+        """Rename over whatever lies there, in one step; False if the server cannot."""
+        try:
+            self.posix_rename(source, target)
+        except (FileNotFoundError, PermissionError):
+            raise
+        except OSError as error:
+            if self.is_ended_by(error):
+                raise
+            return False
+        return True
+
+    def renamed(self, source: str, target: str) -> bool:
+        """Rename without replacing anything; False if the name was taken meanwhile."""
+        try:
+            self.rename(source, target)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            if self.is_ended_by(error):
+                raise
+            if self.lies(source) and self.lies(target):
+                return False
+            raise
+        return True
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the connection still stands, as far as one can tell without asking."""
+        return not self._channel.closed and self._channel.get_transport().is_active()
+
+    def is_ended_by(self, error: Exception) -> bool:
+        """Whether nothing more can be done with this session after a fault."""
+        return isinstance(error, _DROPPED) or not self.is_alive
+
+    def hang_up(self) -> None:
+        """Close the session and its connection without waiting for the server."""
+        self._channel.get_transport().close()
+
+
+class _Answers:
+    """Requests under way, whose answers may come in any order."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._arrived: dict[int, tuple[int, paramiko.Message]] = {}
+
+    def ask(self, kind: int, *arguments: object) -> int:
+        """Send a request; returns its number."""
+        number: int = self._session._async_request(self, kind, *arguments)  # type: ignore[attr-defined]
+        return number
+
+    def ask_read(self, handle: paramiko.SFTPFile, offset: int, length: int) -> int:
+        """Ask for some bytes of a file."""
+        return self.ask(protocol.CMD_READ, handle.handle, protocol.int64(offset), length)
+
+    def take(self, number: int) -> paramiko.Message | None:
+        """Wait for an answer; None for a plain yes and for the end of a file or folder, OSError for a no."""
+        while number not in self._arrived:
+            self._session._read_response()  # type: ignore[attr-defined]
+        kind, message = self._arrived.pop(number)
+        if kind != protocol.CMD_STATUS:
+            return message
+        with suppress(EOFError):
+            self._session._convert_status(message)  # type: ignore[attr-defined]
+        return None
+
+    def _async_response(self, kind: int, message: paramiko.Message, number: int) -> None:
+        """Called by paramiko for each answer that arrives while another is waited for."""
+        self._arrived[number] = (kind, message)
+
+
+def connect(access: SftpAccess) -> Session:
+    """Open a session: the server proves itself first, then we log in with the one key or password of the settings."""
+    logging.getLogger("paramiko").setLevel(max(logging.WARNING, logging.getLogger("paramiko").level))
+    key = _private_key(access)
+    connection = socket.create_connection((access.host, access.port), timeout=access.timeout_seconds)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    transport = paramiko.Transport(connection)
+    try:
+        transport.set_log_channel("paramiko.client")
+        logging.getLogger("paramiko.client").setLevel(logging.CRITICAL)  # its faults are raised, and told once
+        transport.banner_timeout = transport.handshake_timeout = transport.auth_timeout = access.timeout_seconds
+        transport.channel_timeout = access.timeout_seconds
+        _prefer_pinned(transport, access)
+        transport.start_client(timeout=access.timeout_seconds)
+        shown = transport.get_remote_server_key()
+        check_host_key(HostKey(kind=shown.get_name(), blob=shown.asbytes()), access=access)
+        if key:
+            transport.auth_publickey(access.username, key)
+        if access.password is not None and not transport.is_authenticated():
+            transport.auth_password(access.username, access.password)
+        transport.set_keepalive(_KEEPALIVE_SECONDS)
+        channel = transport.open_session(timeout=access.timeout_seconds)
+        channel.settimeout(access.timeout_seconds)
+        channel.invoke_subsystem("sftp")
+        return Session(channel, timeout_seconds=access.timeout_seconds)
+    except BaseException:
+        transport.close()
+        raise
+
+
+def _prefer_pinned(transport: paramiko.Transport, access: SftpAccess) -> None:
+    """Ask the server for a key of the pinned type; it may have several."""
+    pinned = {key.kind.removeprefix("ssh-") for key in pinned_keys(access)}
+    options = transport.get_security_options()
+    options.key_types = sorted(
+        options.key_types, key=lambda kind: not any(kind.removeprefix("ssh-").startswith(wanted) for wanted in pinned)
+    )
+
+
+def _private_key(access: SftpAccess) -> paramiko.PKey | None:
+    """The log-in key; raises SettingsError without a word of its content if it cannot be used."""
+    section = f"[sftp.{access.name}]"
+    if access.key_file is None:
+        if access.password is None:
+            raise SettingsError(f"{section} has neither key_file nor password_file.", remedy="Set one of them.")
+        return None
+    try:
+        if access.key_file.stat().st_mode & 0o077:
+            raise SettingsError(
+                f"{section}: the key file {access.key_file} can be read by other users of this machine.",
+                remedy=f"chmod 600 {access.key_file}",
+            )
+        return paramiko.PKey.from_path(access.key_file)
+    except OSError as error:
+        raise SettingsError(f"{section}: cannot read the key file {access.key_file}: {error.strerror}.") from error
+    except (ValueError, TypeError, paramiko.SSHException, paramiko.pkey.UnknownKeyType):
+        raise SettingsError(
+            f"{section}: {access.key_file} is no private key that can be used: it has a passphrase or is a public key.",
+            remedy="Make one without a passphrase: ssh-keygen -t ed25519 -N '' -f FILE",
+        ) from None
+
+
+def store_error(error: Exception, *, what: str, access: SftpAccess, missing: type[StoreError]) -> StoreError:
+    """Our exception for one of paramiko's, the socket's or the server's."""
+    again = "The next run tries again; if it goes on, ask the server's operator."
+    if isinstance(error, IncompatiblePeer):
+        return StoreError(
+            f"{what}: server and client share no secure key exchange or host key type.",
+            remedy="Ask the server's operator to update it (servers that only know SHA-1 are not safe). "
+            "Until then a separate environment with paramiko<5 can reach it.",
+        )
+    if isinstance(error, paramiko.AuthenticationException):
+        return StoreError(
+            f"{what}: the server {access.place} does not let user {access.username} in.",
+            remedy=f"Check username and key_file or password_file under [sftp.{access.name}].",
+        )
+    if isinstance(error, socket.gaierror):
+        return StoreError(
+            f"{what}: the host {access.host} is not known.", remedy=f"Check host under [sftp.{access.name}]."
+        )
+    if isinstance(error, ConnectionRefusedError):
+        return StoreError(f"{what}: nothing listens at {access.place}.", remedy=f"Check host and port. {again}")
+    if isinstance(error, DeadlinePassed):
+        limit = access.transfer_deadline_seconds
+        return StoreError(f"{what}: the transfer took longer than {limit:g} s.", remedy=again)
+    if isinstance(error, TimeoutError):
+        return StoreError(f"{what}: {access.place} did not answer for {access.timeout_seconds:g} s.", remedy=again)
+    if isinstance(error, FileNotFoundError):
+        return missing(f"{what}: it is not there.", remedy="Check the path in the job file, or create the folder.")
+    if isinstance(error, PermissionError):
+        return StoreError(
+            f"{what}: permission denied.",
+            remedy=f"Ask the server's operator to give {access.username} the right to it.",
+        )
+    reason = printable(str(error)) or type(error).__name__
+    if isinstance(error, _DROPPED):
+        return StoreError(f"{what}: the connection to {access.place} broke ({reason}).", remedy=again)
+    return StoreError(f"{what}: the server refused ({reason}).", remedy="Its disk may be full or its quota used up.")

@@ -1,0 +1,88 @@
+"""Where files lie: the one protocol that an SFTP server and a folder both keep.
+
+A store speaks in whole files. What it fetches is verified, what it puts appears whole or not at all, and what it moves
+never replaces anything. It is used by one thread at a time.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+MAX_FILE_BYTES = 1 << 30  # a file beyond this is held, not fetched
+MAX_READ_BYTES = 64 << 20  # what `FileStore.read` takes into memory
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """One entry of a folder, as it was listed.
+
+    name: as the server tells it: data, never a local path. modified: seconds since 1970 by the server's clock, None if
+    it does not say. is_link: a symbolic link; listed so that a report can name it, but never fetched.
+    """
+
+    name: str
+    path: str
+    size: int
+    modified: float | None
+    is_link: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What was written: bytes and the sha256 of them, in hexadecimal."""
+
+    size: int
+    sha256: str
+
+
+class FileStore(Protocol):
+    """Files of one server or folder tree; paths are the server's own, with `/`.
+
+    Every operation raises StoreError (or one of its kinds) that names store, operation, path and remedy.
+    """
+
+    @property
+    def label(self) -> str:
+        """How messages call it: "sftp:bhiwandi", "folder:/srv/drop"."""
+        ...
+
+    def list(self, path: str) -> list[RemoteFile]:
+        """The files and links of a folder, oldest first; folders and devices are left out.
+
+        Raises StoreError if the folder is missing or forbidden.
+        """
+        ...
+
+    def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
+        """Bring a listed file to the local path `to`, which appears only when all of it is there and verified.
+
+        Raises FileVanished if it is gone, FileUnstable if it is no longer what was listed, changed while it was read
+        or came shorter than announced, FileHeld if it is larger than the store's limit.
+        """
+        ...
+
+    def put(self, path: str, content: bytes) -> None:
+        """Write a file whole or not at all, over an older one of that name; missing folders are created."""
+        ...
+
+    def move(self, path: str, *, to_folder: str, name: str | None = None) -> str:
+        """Move a file, never over another: a taken name gets a number before its ending. Returns the final path.
+
+        Raises FileVanished if it is gone.
+        """
+        ...
+
+    def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
+        """The content of a small file, verified as by `fetch`.
+
+        Raises FileVanished if there is none, StoreError if it is larger than `limit_bytes`.
+        """
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether something lies at `path`."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections; the store opens them again when it is used again."""
+        ...
