@@ -72,14 +72,21 @@ class HostKeyRefused(UsageError):
 
 
 class FileHeld(LogisticsBatchError):
-    """A file is refused as a whole, before or after it has rows; `rows_read` is 0 if it could not be parsed."""
+    """A file is refused as a whole, before or after it has rows.
+
+    rows_read: 0 if it could not be parsed. sheet, header_row: where they are known by then.
+    """
 
     exit_code = 4
 
-    def __init__(self, message: str, *, rule: str, remedy: str = "", rows_read: int = 0) -> None:
+    def __init__(
+        self, message: str, *, rule: str, remedy: str = "", rows_read: int = 0, sheet: str = "", header_row: int = 0
+    ) -> None:
         super().__init__(message, remedy=remedy)
         self.rule = rule
         self.rows_read = rows_read
+        self.sheet = sheet
+        self.header_row = header_row
 
 
 class StoreError(LogisticsBatchError):

@@ -134,6 +134,7 @@ def _file_report(
         mapping_digest=head["mapping_digest"],
         sheet=head["sheet"],
         header_row=head["header_row"],
+        rows_read=head["rows_read"],
         rows=rows,
         documents=tuple(document_result(found) for found in documents.values()),
         issues=tuple(issues),

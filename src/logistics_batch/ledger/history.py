@@ -49,16 +49,20 @@ class History(Connected):
                 run.update()
                 .where(run.c.id == run_id)
                 .values(
-                    state="finished", exit_code=exit_code, stopped=stopped, summary=dump(dict(summary)), finished_at=now
+                    state="stopped" if stopped else "finished",
+                    exit_code=exit_code,
+                    stopped=stopped,
+                    summary=dump(dict(summary)),
+                    finished_at=now,
                 )
             )
 
     def interrupted_runs(self, *, job: str) -> list[StoredRun]:
-        """Runs of a job that never finished; call only while holding the sending lock."""
+        """Push runs of a job that died or stopped early; call only while holding the sending lock."""
         with self._read() as connection:
             found = connection.execute(
                 select(run)
-                .where(run.c.job == job, run.c.state == "running", run.c.kind == "push")
+                .where(run.c.job == job, run.c.state != "finished", run.c.kind == "push")
                 .order_by(run.c.started_at)
             )
             return [_stored_run(record) for record in found.mappings()]

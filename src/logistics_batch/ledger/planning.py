@@ -116,7 +116,7 @@ class Arrival:
     received_at: str
     mapped: MappedFile | None = None
     held: FileHeld | None = None
-    origin: Mapping[str, str] | None = None
+    origin: Mapping[str, object] | None = None
     calls: Mapping[str, tuple[str, str]] | None = None
 
 

@@ -133,7 +133,7 @@ class StoredFile:
     header_row: int
     rule: str
     reason: str
-    origin: dict[str, str] = field(default_factory=dict)
+    origin: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

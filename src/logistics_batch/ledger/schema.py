@@ -23,7 +23,7 @@ run = Table(
     Column("job", String(200), nullable=False),
     Column("kind", String(20), nullable=False),
     Column("business_date", String(10), nullable=False),
-    Column("state", String(12), nullable=False),  # running, finished
+    Column("state", String(12), nullable=False),  # running, stopped, finished
     Column("stopped", Text, nullable=False, default=""),
     Column("exit_code", Integer),
     Column("summary", Text, nullable=False, default="{}"),
@@ -55,7 +55,7 @@ file = Table(
     Column("notes", Text, nullable=False, default="[]"),
     Column("earlier_file", Text, nullable=False, default=""),
     Column("received_at", String(40), nullable=False),
-    UniqueConstraint("run_id", "sha256"),
+    UniqueConstraint("run_id", "sha256", "name"),
 )
 Index("file_sha256", file.c.sha256)
 

@@ -53,12 +53,13 @@ class Sending(Connected):
     """Claims, outcomes, doubts and decisions."""
 
     def planned_of(self, run: str) -> list[StoredDocument]:
-        """The documents that this run's files ask for and that nobody has sent, in file order."""
+        """What this run has to send: what its files ask for, and what a person released meanwhile, in file order."""
         mine = select(row.c.document_id).join(file, row.c.file_id == file.c.id).where(file.c.run_id == run).distinct()
         with self._read() as connection:
             found = connection.execute(
                 select_documents()
-                .where(document.c.account == self.account, document.c.state == "planned", document.c.id.in_(mine))
+                .where(document.c.account == self.account, document.c.state == "planned")
+                .where(document.c.id.in_(mine) | (document.c.rule == "decided"))
                 .order_by(document.c.id)
             )
             return [stored_document(record) for record in found.mappings()]
@@ -123,6 +124,12 @@ class Sending(Connected):
         with self._read() as connection:
             found = connection.execute(query.order_by(document.c.doubt_since, document.c.id))
             return [stored_document(record) for record in found.mappings()]
+
+    def first_sent_at(self, document_id: int) -> str:
+        """When the first intent to send a document was written."""
+        query = select(attempt.c.intent_at).where(attempt.c.document_id == document_id).order_by(attempt.c.n).limit(1)
+        with self._read() as connection:
+            return str(connection.execute(query).scalar_one())
 
     def set_baseline(self, document_id: int, baseline: str) -> None:
         """Keep what the service already had under this ASN's invoice number before the first send."""

@@ -87,6 +87,7 @@ class FileReport:
     mapping_digest: str
     sheet: str = ""
     header_row: int = 0
+    rows_read: int = 0
     rows: tuple[RowResult, ...] = ()
     documents: tuple[DocumentResult, ...] = ()
     issues: tuple[Issue, ...] = ()
@@ -113,6 +114,7 @@ class RunReport:
     files: tuple[FileReport, ...] = ()
     stopped: str = ""  # why the run stopped early, "" if it did not
     notes: tuple[str, ...] = ()
+    exit_code: int = 0
 
     @property
     def counts(self) -> dict[Fate, int]:

@@ -1,0 +1,82 @@
+"""What the service had under an ASN's invoice number before the ASN was sent: the ground for settling a doubt.
+
+ASNs have no documented uniqueness (API §8), so an ASN whose answer was lost can only be recognised as new there.
+"""
+
+import json
+from dataclasses import dataclass
+
+from logistics_batch.api.answers import (
+    Answer,
+    AsnPage,
+    Meaning,
+    asn_header,
+    judge,
+    read_asns,
+    record_digest,
+    same_asn,
+)
+from logistics_batch.api.client import Client, Reply
+from logistics_batch.ledger import StoredDocument
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The digests of what a search by invoice number found.
+
+    failed: the reply and its meaning if the search could not be made; then nothing is known.
+    """
+
+    digests: tuple[str, ...] = ()
+    already_there: bool = False
+    failed: tuple[Reply, Answer] | None = None
+
+    @property
+    def text(self) -> str:
+        """As the ledger keeps it."""
+        return json.dumps(self.digests)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The service's records under one invoice number."""
+
+    records: tuple[dict[str, object], ...] = ()
+    failed: tuple[Reply, Answer] | None = None
+
+
+def search_invoice(client: Client, document: StoredDocument, *, turn_taken: bool = False) -> Found:
+    """Fetch the ASNs with this document's invoice number (API §4.1)."""
+    reply = client.call("asn.fetch", query={"invoice_number": document.reference}, turn_taken=turn_taken)
+    page = read_asns(reply)
+    if not isinstance(page, AsnPage):
+        answer = judge(reply, operation="asn.fetch")
+        known = (Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
+        return Found(failed=(reply, answer if answer.meaning in known else Answer(Meaning.NOT_SENT, page.message)))
+    # Names and numbers may match in part at the service: compare again here.
+    exact = [record for record in page.records if asn_header(record).invoice_number == document.reference]
+    return Found(records=tuple(exact))
+
+
+def take_baseline(client: Client, document: StoredDocument) -> Baseline:
+    """Ask what is there before the first send; the turn for the call was taken by the caller."""
+    found = search_invoice(client, document, turn_taken=True)
+    if found.failed is not None:
+        return Baseline(failed=found.failed)
+    return Baseline(
+        digests=tuple(sorted(record_digest(record) for record in found.records)),
+        already_there=any(same_asn(document.body, record) for record in found.records),
+    )
+
+
+def new_since(document: StoredDocument, found: Found) -> list[dict[str, object]]:
+    """The records that were not there before the first send and that have this document's content."""
+    before = list(json.loads(document.baseline or "[]"))
+    fresh = []
+    for record in found.records:
+        digest = record_digest(record)
+        if digest in before:
+            before.remove(digest)
+        elif same_asn(document.body, record):
+            fresh.append(record)
+    return fresh

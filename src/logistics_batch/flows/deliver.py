@@ -1,0 +1,144 @@
+"""The answer files of a run: built from the ledger alone, written whole or not at all, re-creatable at any time."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from logistics_batch.crash_points import crash_point
+from logistics_batch.errors import FileHeld, RunStopped, StoreError, UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.store import FileStore
+from logistics_batch.ledger import StoredFile
+from logistics_batch.model.job import Place
+from logistics_batch.model.report import FileReport, Totals
+from logistics_batch.model.sheet import ReadOptions, Sheet
+from logistics_batch.paper.ack import ack_json
+from logistics_batch.paper.fix_file import fix_file
+from logistics_batch.paper.result_csv import result_csv
+from logistics_batch.paper.result_workbook import result_workbook
+
+_OWN_ENDINGS = (".result", ".fix")
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """What was written for one file: paths by store; `failed` says where it could not be written, and why."""
+
+    paths: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+def acknowledge(parts: Parts, file: StoredFile, *, result_due: str) -> Delivered:
+    """Write NAME.ack.json: the file was read, so much was found, and so it goes on."""
+    report = replace(parts.ledger.file_report(file.id), result_due=result_due)
+    return _put_everywhere(parts, file, {"ack.json": ack_json(report)})
+
+
+def deliver(parts: Parts, file: StoredFile) -> Delivered:
+    """Write the result files of one arrival to all its places.
+
+    Raises:
+        RunStopped: the rows' fates do not add up to the rows read; nothing is written then.
+    """
+    report = parts.ledger.file_report(file.id)
+    if not Totals(report.rows_read, report.counts).balanced:
+        raise RunStopped(
+            f"The totals of {file.name} do not add up: {report.rows_read} rows read, {sum(report.counts.values())} "
+            "have a fate.",
+            remedy="This must never happen: keep the ledger and report it. No result was written.",
+        )
+    crash_point("report.before")
+    written = _put_everywhere(parts, file, contents(parts, file, report))
+    crash_point("report.after")
+    return written
+
+
+def contents(parts: Parts, file: StoredFile, report: FileReport) -> dict[str, bytes]:
+    """The result files by the ending that follows NAME."""
+    path = kept_file(parts, file)
+    sheet = _sheet(parts, file, path)
+    original = path.read_bytes() if path.exists() else b""
+    formats = file.origin.get("formats") or ["xlsx", "csv"]
+    found: dict[str, bytes] = {}
+    if "xlsx" in formats:
+        found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, format=file.format)
+    if "csv" in formats:
+        found["result.csv"] = result_csv(report, sheet)
+    fix = fix_file(report, sheet=sheet, original=original, format=file.format)
+    if fix is not None:
+        found[f"fix.{fix[0]}"] = fix[1]
+    return found
+
+
+def kept_file(parts: Parts, file: StoredFile) -> Path:
+    """Where the original bytes of a file are kept."""
+    return parts.files / (file.sha256 + PurePosixPath(file.name).suffix.lower())
+
+
+def _sheet(parts: Parts, file: StoredFile, path: Path) -> Sheet | None:
+    if not file.sheet or not path.exists():
+        return None
+    try:
+        options = parts.mapping(file.mapping).read_options
+    except UsageError:  # the mapping is gone or broken by now: the defaults read ordinary files
+        options = ReadOptions()
+    try:
+        sheets = read_file(path, name=file.name, options=options)
+    except FileHeld:
+        return None
+    return next((sheet for sheet in sheets if sheet.name == file.sheet), None)
+
+
+def places_of(parts: Parts, file: StoredFile) -> list[Place]:
+    """Where a file's answers go: its own results place, and the reports folder unless it was told otherwise."""
+    results = file.origin.get("results")
+    places = [Place.model_validate(results)] if results else []
+    if not file.origin.get("results_only"):
+        places.append(Place(folder=str(parts.reports), path="/"))
+    return places
+
+
+def _put_everywhere(parts: Parts, file: StoredFile, contents: dict[str, bytes]) -> Delivered:
+    paths: list[str] = []
+    failed: list[str] = []
+    for place in places_of(parts, file):
+        try:
+            store = parts.open_store(place)
+            try:
+                paths += _put_all(parts, store, place, file, contents)
+            finally:
+                store.close()
+        except StoreError as error:
+            failed.append(f"The results of {file.name} could not be written: {error.message} {error.remedy}".strip())
+    return Delivered(tuple(paths), tuple(failed))
+
+
+def _put_all(
+    parts: Parts, store: FileStore, place: Place, file: StoredFile, contents: dict[str, bytes]
+) -> Iterable[str]:
+    stem = parts.ledger.result_stem(
+        place=f"{store.label}:{place.path}", name=result_stem(file.name), sha256=file.sha256
+    )
+    for ending, content in contents.items():
+        path = str(PurePosixPath(place.path) / f"{stem}.{ending}")
+        store.put(path, content)
+        yield f"{store.label}:{path}"
+
+
+def result_stem(name: str) -> str:
+    """NAME of a file's answers: its stem; a corrected answer of ours that was dropped keeps the name it had.
+
+    >>> result_stem("orders_0903.result.xlsx")
+    'orders_0903'
+    """
+    stem = PurePosixPath(name).stem
+    for ending in _OWN_ENDINGS:
+        stem = stem.removesuffix(ending)
+    return stem or "file"
+
+
+def deliver_changed(parts: Parts, document_ids: Iterable[int], *, leave_out_run: str = "") -> list[Delivered]:
+    """Write again every result that shows one of these documents, after a doubt was settled or a decision made."""
+    files = parts.ledger.files_with(document_ids)
+    return [deliver(parts, file) for file in files if file.state != "planned" and file.run != leave_out_run]

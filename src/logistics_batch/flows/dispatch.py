@@ -1,0 +1,239 @@
+"""Sending planned documents: intents before bytes, several calls in flight, every outcome written down.
+
+One thread owns the ledger: it claims, commits and judges. Worker threads only telephone. Each turn of the loop makes
+one durable commit, which holds the outcomes that came in and the intents of the calls that go out next.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from queue import Empty, SimpleQueue
+
+from logistics_batch.api.answers import Answer, Meaning, judge
+from logistics_batch.api.client import Reply
+from logistics_batch.crash_points import crash_point
+from logistics_batch.flows.baseline import Baseline, take_baseline
+from logistics_batch.flows.outcomes import outcome_of, stop_reason
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import Intent, Outcome, StoredDocument
+
+INTENT_MAY_AGE_SECONDS = 5.0  # a process that slept longer between intent and first byte does not send
+DOUBTS_UNTIL_STOP = 5
+FAILURES_UNTIL_STOP = 3
+SLOW_DOWNS_UNTIL_STOP = 30
+_LONGEST_PAUSE_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A call that came back: a reply to an intent, or what the service had before an ASN was sent."""
+
+    document: StoredDocument
+    intent: Intent | None = None
+    reply: Reply | None = None  # None: the intent grew too old, and nothing was sent
+    baseline: Baseline | None = None
+
+
+@dataclass
+class _State:
+    queue: deque[StoredDocument]
+    in_flight: int = 0
+    doubts: int = 0  # in a row
+    failures: int = 0  # in a row
+    slow_downs: int = 0  # in a row
+    proven: bool = False  # some create of this run was answered by the service itself
+    not_before: float = 0.0  # monotonic; nothing goes out earlier
+    stopped: str = ""
+    remedy: str = ""
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    def stop(self, reason: str, remedy: str) -> None:
+        if not self.stopped:
+            self.stopped, self.remedy = reason, remedy
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchResult:
+    """How sending ended: `stopped` says why documents were left pending, "" if none were."""
+
+    stopped: str
+    remedy: str
+    doubts: int
+
+
+class Dispatcher:
+    """Sends the documents of one run; call while holding the ledger's sending lock."""
+
+    def __init__(self, parts: Parts, *, run: str) -> None:
+        self._parts = parts
+        self._run = run
+        self._done: SimpleQueue[Finished] = SimpleQueue()
+
+    def send(self, documents: Sequence[StoredDocument]) -> DispatchResult:
+        """Send all, in order, until done or until something says to stop."""
+        # What the service had before is asked anew in each run: others may have written meanwhile.
+        state = _State(deque(replace(document, baseline="") for document in documents))
+        self._parts.progress.start("Sending", len(documents))
+        with ThreadPoolExecutor(self._parts.policy.concurrency, thread_name_prefix="send") as workers:
+            while True:
+                claim = self._next_claims(state, workers)
+                intents = self._commit(state, claim)
+                for intent in intents:
+                    state.in_flight += 1
+                    workers.submit(self._post, intent, self._parts.clock.monotonic())
+                if not state.in_flight and not state.outcomes and (state.stopped or not state.queue):
+                    break
+                self._collect(state)
+        self._parts.progress.done()
+        return DispatchResult(state.stopped, state.remedy, state.doubts)
+
+    def _next_claims(self, state: _State, workers: ThreadPoolExecutor) -> list[StoredDocument]:
+        """What may go out now; ASNs are first asked after, which is a call of its own."""
+        if self._parts.stop.is_set():
+            state.stop("The program was asked to end.", "Run the job again: it goes on where it stopped.")
+        claim: list[StoredDocument] = []
+        limit = self._parts.policy.concurrency if state.proven else 1  # the first create of a run goes alone
+        while state.queue and not state.stopped and state.in_flight + len(claim) < limit and self._take_turn(state):
+            document = state.queue.popleft()
+            if document.operation == "asn.create" and not document.baseline:
+                state.in_flight += 1
+                workers.submit(self._ask_before, document)
+            else:
+                claim.append(document)
+        return claim
+
+    def _take_turn(self, state: _State) -> bool:
+        now = self._parts.clock.monotonic()
+        if now < state.not_before:
+            return False
+        wait = self._parts.client.pacer.try_turn()
+        if wait > 0:
+            state.not_before = now + wait
+        return wait <= 0
+
+    def _commit(self, state: _State, claim: Sequence[StoredDocument]) -> list[Intent]:
+        outcomes, state.outcomes = state.outcomes, []
+        now = self._parts.clock.now().isoformat()
+        return self._parts.ledger.step(outcomes=outcomes, claim=claim, run=self._run, now=now)
+
+    def _post(self, intent: Intent, since: float) -> None:
+        """In a worker thread: the only place where bytes of a document leave."""
+        crash_point("send.before")
+        document, reply = intent.document, None
+        if self._parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS:
+            reply = self._parts.client.call(
+                document.operation, order_id=document.order_id or None, body=document.body, turn_taken=True
+            )
+        crash_point("send.after")
+        self._done.put(Finished(document, intent, reply))
+
+    def _ask_before(self, document: StoredDocument) -> None:
+        baseline = take_baseline(self._parts.client, document)
+        self._done.put(Finished(document, baseline=baseline))
+
+    def _collect(self, state: _State) -> None:
+        """Wait for at least one call to come back, or for the next turn; then take all that have."""
+        wait = None
+        if state.queue and not state.stopped:
+            wait = max(0.0, min(1.0, state.not_before - self._parts.clock.monotonic()))
+        try:
+            finished = self._done.get(timeout=wait) if state.in_flight else None
+        except Empty:
+            finished = None
+        if finished is None and not state.in_flight and wait:
+            self._parts.clock.sleep(wait)
+        while finished is not None:
+            state.in_flight -= 1
+            self._take_in(state, finished)
+            finished = self._done.get_nowait() if not self._done.empty() else None
+
+    def _take_in(self, state: _State, finished: Finished) -> None:
+        if finished.baseline is not None:
+            self._take_baseline(state, finished.document, finished.baseline)
+        elif finished.intent is not None and finished.reply is None:
+            state.outcomes.append(Outcome(finished.document.id, "planned", "not_sent", rule="not_sent"))
+            state.queue.appendleft(replace(finished.document, attempts=finished.intent.n))
+        elif finished.intent is not None and finished.reply is not None:
+            answer = judge(finished.reply, operation=finished.document.operation)
+            outcome = outcome_of(finished.document.id, finished.reply, answer, run=self._run, first=not state.proven)
+            state.outcomes.append(outcome)
+            self._react(state, finished.intent, finished.reply, answer, outcome.state)
+
+    def _take_baseline(self, state: _State, document: StoredDocument, baseline: Baseline) -> None:
+        if baseline.failed is not None:
+            reply, answer = baseline.failed
+            self._count(state, document, reply, answer)
+            return
+        if baseline.already_there:
+            self._hold_present(document)
+            self._parts.progress.advance()
+            return
+        self._parts.ledger.set_baseline(document.id, baseline.text)
+        state.queue.appendleft(replace(document, baseline=baseline.text))
+
+    def _hold_present(self, document: StoredDocument) -> None:
+        outcome = Outcome(
+            document.id,
+            "held",
+            "held",
+            rule="already_present",
+            reason="The service already has an ASN with this invoice number and content.",
+            fix="If it is this one, decide “accept”; if another one is wanted, decide “send-again”.",
+        )
+        self._parts.ledger.settle_document(
+            outcome, expected="planned", now=self._parts.clock.now().isoformat(), evidence_text="Found before sending."
+        )
+
+    def _react(self, state: _State, intent: Intent, reply: Reply, answer: Answer, written: str) -> None:
+        if written == "planned":
+            self._count(state, replace(intent.document, attempts=intent.n), reply, answer)
+            return
+        self._parts.progress.advance(note=written)
+        if written != "in_doubt":
+            state.proven, state.doubts, state.failures, state.slow_downs = True, 0, 0, 0
+            return
+        state.doubts += 1
+        if answer.looks_like_html and not state.proven:
+            state.stop(
+                "A web page came back instead of an answer of the service.",
+                "Check service.base_url: it points to something else than the API.",
+            )
+        if state.doubts >= DOUBTS_UNTIL_STOP:
+            state.stop(
+                f"{state.doubts} calls in a row had no trustworthy answer.",
+                "Find out what is wrong with the service; run the job again later, doubts are settled first.",
+            )
+
+    def _count(self, state: _State, document: StoredDocument, reply: Reply, answer: Answer) -> None:
+        """A call that certainly had no effect: put the document back, then pause or stop."""
+        state.queue.appendleft(document)
+        if answer.meaning is Meaning.UNAUTHORIZED:
+            state.stop(
+                "The service does not accept the API key (401).",
+                "Check service.api_key: a wrong or expired key, one still in base64 form, or a proxy that drops the "
+                "header API_KEY.",
+            )
+        elif answer.meaning is Meaning.MISADDRESSED:
+            state.stop(
+                f"The service's address or path is wrong: it answered {reply.status}.",
+                "Check service.base_url and service.paths.",
+            )
+        elif answer.meaning is Meaning.SLOW_DOWN:
+            state.slow_downs += 1
+            self._pause(state, reply.retry_after_seconds or 2.0 ** min(state.slow_downs - 1, 6))
+            if state.slow_downs >= SLOW_DOWNS_UNTIL_STOP:
+                state.stop("The service keeps asking to slow down (429).", "Lower service.rate, then run again.")
+        else:
+            state.failures += 1
+            self._pause(state, 2.0 ** (state.failures - 1))
+            if state.failures >= FAILURES_UNTIL_STOP:
+                state.stop(
+                    f"Nothing could be sent: {stop_reason(reply, answer)}",
+                    "Check the network and service.base_url, then run the job again.",
+                )
+
+    def _pause(self, state: _State, seconds: float) -> None:
+        pause = min(seconds, _LONGEST_PAUSE_SECONDS)
+        state.not_before = max(state.not_before, self._parts.clock.monotonic() + pause)
+        self._parts.client.pacer.slow_down(pause)

@@ -1,0 +1,108 @@
+"""From what a reply proves to what is written down: pure, for attempts whose earlier ones are all proven not sent."""
+
+import json
+
+from logistics_batch.api.answers import Answer, Meaning
+from logistics_batch.api.client import Reply
+from logistics_batch.ledger import Outcome
+
+_KEPT_REPLY_CHARACTERS = 4000
+_WAIT_FOR_CHECK = (
+    "Nothing now: it is checked with the service later, or at once by “settle --wait”. Do not send it by hand."
+)
+_REDIRECTS = range(300, 400)
+
+_STATES = {
+    Meaning.ACCEPTED: "accepted",
+    Meaning.REFUSED: "refused",
+    Meaning.NOT_SENT: "planned",
+    Meaning.UNAUTHORIZED: "planned",
+    Meaning.SLOW_DOWN: "planned",
+    Meaning.MISADDRESSED: "planned",
+    Meaning.UNKNOWN: "in_doubt",
+}
+
+
+def outcome_of(document_id: int, reply: Reply, answer: Answer, *, run: str, first: bool) -> Outcome:
+    """What to write down about one clean attempt.
+
+    first: whether this was the run's first create, sent alone. A redirect then proves a wrong address; later, when
+    creates went through before, it proves nothing.
+    """
+    state = _STATES[answer.meaning]
+    if answer.meaning is Meaning.MISADDRESSED and reply.status in _REDIRECTS and not first:
+        state = "in_doubt"
+    rule, reason, fix = _words(state, reply, answer)
+    return Outcome(
+        document_id=document_id,
+        state=state,
+        meaning=str(answer.meaning),
+        message=answer.message,
+        trace=trace_text(reply),
+        status=reply.status,
+        failure=reply.failure,
+        reply=reply.body[:_KEPT_REPLY_CHARACTERS].decode(errors="replace"),
+        rule=rule,
+        reason=reason,
+        fix=fix,
+        awb_number=answer.awb_number,
+        order_id=answer.order_id,
+        delivery_hub=answer.delivery_hub,
+        items=dict(answer.items),
+        child_awb_numbers=tuple(answer.child_awb_numbers),
+        accepted_run=run if state == "accepted" else "",
+    )
+
+
+def trace_text(reply: Reply) -> str:
+    """The evidence of one call as JSON."""
+    trace = reply.trace
+    return json.dumps(
+        {
+            "connect": trace.connect_started,
+            "send": trace.send_started,
+            "body": trace.body_sent,
+            "reply": trace.reply_started,
+            "seconds": round(reply.elapsed_seconds, 3),
+        }
+    )
+
+
+def _words(state: str, reply: Reply, answer: Answer) -> tuple[str, str, str]:
+    if state == "accepted":
+        return "", "", ""
+    if state == "refused":
+        said = (
+            f"The service refused it: {answer.message}"
+            if answer.message
+            else "The service refused it without a reason."
+        )
+        return "refused", said, "Correct the row and drop the file again; only what changed goes out."
+    if state == "in_doubt":
+        return "in_doubt", f"{doubt_reason(reply, answer)} It may or may not have arrived.", _WAIT_FOR_CHECK
+    return "not_sent", f"Not sent yet: {stop_reason(reply, answer)}", ""
+
+
+def doubt_reason(reply: Reply, answer: Answer) -> str:
+    """Why the outcome of a call is not known, in one sentence."""
+    if reply.failure in ("timeout", "deadline"):
+        return "The service did not answer in time."
+    if reply.failure:
+        return "The connection broke before the answer was complete."
+    if answer.looks_like_html:
+        return "A web page came back instead of an answer of the service."
+    said = f" “{answer.message}”" if answer.message else ""
+    return f"The service answered {reply.status}{said}, which does not prove anything."
+
+
+def stop_reason(reply: Reply, answer: Answer) -> str:
+    """Why something was certainly not taken, in one sentence."""
+    match answer.meaning:
+        case Meaning.UNAUTHORIZED:
+            return "the service does not accept the API key (401)."
+        case Meaning.SLOW_DOWN:
+            return "the service asked to slow down (429)."
+        case Meaning.MISADDRESSED:
+            return f"the service's address or path is wrong (answer {reply.status})."
+        case _:
+            return "the service could not be reached."

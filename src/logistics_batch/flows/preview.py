@@ -1,0 +1,130 @@
+"""A dry run: what a file would do, compared with the ledger, without a request and without a write."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
+from logistics_batch.ledger import Arrival, Decision, StoredDocument, row_result
+from logistics_batch.mapping import Mapping
+from logistics_batch.model.document import Document, MappedFile
+from logistics_batch.model.issue import Issue
+from logistics_batch.model.report import DocumentResult, Fate, FileReport, RowResult, RunReport, exit_code
+
+
+def preview_files(
+    parts: Parts, files: Sequence[ReceivedFile], mapping: Mapping, *, business_date: date, job: str
+) -> RunReport:
+    """The report that a run would give if the service took everything; rows that would go out are `pending`.
+
+    `exit_code` is 0 if nothing else is found.
+    """
+    reports = []
+    parts.progress.start("Reading", len(files))
+    for file in files:
+        reports.append(_preview(parts, arrival_of(parts, file, mapping, business_date=business_date)))
+        parts.progress.advance()
+    parts.progress.done()
+    found = RunReport("", job, tuple(reports), notes=("Dry run: nothing was sent or written.",))
+    rest = found.counts | {Fate.PENDING: 0}
+    return replace(found, exit_code=exit_code(rest, file_held=any(report.reason for report in reports)))
+
+
+def _preview(parts: Parts, arrival: Arrival) -> FileReport:
+    mapped, held = arrival.mapped, arrival.held
+    report = FileReport(
+        file=arrival.source.name,
+        sha256=arrival.source.sha256,
+        size=arrival.source.size,
+        run="",
+        mapping=arrival.mapping,
+        mapping_digest=arrival.mapping_digest,
+        reason=held.message if held else "",
+        remedy=held.remedy if held else "",
+        received_at=arrival.received_at,
+    )
+    if mapped is None:
+        return report
+    documents = mapped.documents if held is None else ()
+    decisions = parts.ledger.evaluate(documents)
+    existing = [_existing(parts, decision) for decision in decisions]
+    return replace(
+        report,
+        sheet=mapped.sheet,
+        header_row=mapped.header_row,
+        rows_read=mapped.rows.height,
+        rows=_rows(arrival, mapped, decisions, existing),
+        documents=tuple(
+            _document(arrival, document, decision, known)
+            for document, decision, known in zip(documents, decisions, existing, strict=True)
+        ),
+        issues=mapped.issues,
+        notes=mapped.notes,
+    )
+
+
+def _existing(parts: Parts, decision: Decision) -> StoredDocument | None:
+    return parts.ledger.document(decision.existing.id) if decision.existing else None
+
+
+def _rows(
+    arrival: Arrival, mapped: MappedFile, decisions: Sequence[Decision], existing: Sequence[StoredDocument | None]
+) -> tuple[RowResult, ...]:
+    issues: dict[int, list[Issue]] = {}
+    for issue in mapped.issues:
+        issues.setdefault(issue.row, []).append(issue)
+    place = {"file": arrival.source.name, "sheet": mapped.sheet, "run": ""}
+    found = []
+    for line in mapped.rows.iter_rows(named=True):
+        known, answer = None, _line(line, arrival)
+        if line["document"] is not None and arrival.held is None:
+            decision, known = decisions[line["document"]], existing[line["document"]]
+            answer |= _fate(decision)
+        row = row_result(answer, found=known, issues=issues.get(line["row"], ()), place=place)
+        if line["document"] is not None and arrival.held is None and known is None:
+            document = mapped.documents[line["document"]]
+            row = replace(row, reference_number=document.reference)
+        found.append(replace(row, would=_would(row.fate)))
+    return tuple(found)
+
+
+def _line(line: dict[str, object], arrival: Arrival) -> dict[str, object]:
+    held = arrival.held
+    if line["state"] == "ready" and held is not None:
+        fate, rule, reason = "held", held.rule, held.message
+    else:
+        fate, rule, reason = str(line["state"]), str(line["rule"] or ""), str(line["reason"] or "")
+    return {"row": line["row"], "key": line["key"] or "", "fate": fate, "rule": rule, "reason": reason}
+
+
+def _fate(decision: Decision) -> dict[str, object]:
+    match decision.action:
+        case "plan":
+            return {"fate": "pending", "rule": "", "reason": "It would go out."}
+        case "hold":
+            return {"fate": "held", "rule": decision.rule, "reason": decision.reason}
+        case "unchanged":
+            return {"fate": "unchanged"}
+        case _:
+            return {"fate": ""}
+
+
+def _would(fate: Fate) -> str:
+    return "create" if fate is Fate.PENDING else ""
+
+
+def _document(arrival: Arrival, document: Document, decision: Decision, known: StoredDocument | None) -> DocumentResult:
+    method, path = (arrival.calls or {})[document.operation]
+    state = known.state if known else {"plan": "planned", "hold": "held"}[decision.action]
+    return DocumentResult(
+        key=document.key,
+        operation=str(document.operation),
+        rows=document.rows,
+        state=state,
+        method=method,
+        path=path,
+        body=document.body,
+        awb_number=known.awb_number if known else "",
+        would="create" if state == "planned" else "",
+    )

@@ -1,0 +1,99 @@
+"""Asking the service whether an order is there, and whether its “no” means anything.
+
+Fetching an order by its reference number is not documented (API §4.5 wants the id returned on create). A “no” counts
+only after two controls: an order that certainly exists must be found by reference and by AWB as the same order, and a
+reference that was never used must give another, stable answer.
+"""
+
+import secrets
+from dataclasses import dataclass
+from enum import StrEnum
+
+from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, read_order, same_order
+from logistics_batch.api.client import Client
+from logistics_batch.ledger import Ledger, StoredDocument
+
+
+class Presence(StrEnum):
+    """What a probe proves about one order."""
+
+    PRESENT = "present"  # there, with our content
+    FOREIGN = "foreign"  # the reference is there with other content
+    CANCELLED = "cancelled"  # ours, and cancelled
+    ABSENT = "absent"  # certainly not there
+    UNKNOWN = "unknown"  # no conclusion
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The conclusion, its words for the evidence, and what the service told about a present order."""
+
+    presence: Presence
+    text: str
+    awb_number: str = ""
+    order_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Whether “not found” can be believed now; `absent` is how the service says it."""
+
+    valid: bool
+    absent: str = ""
+    text: str = ""
+
+
+def calibrate(client: Client, ledger: Ledger) -> Calibration:
+    """Make both controls; read-only."""
+    known = next(
+        (
+            found
+            for found in reversed(ledger.documents(operations=["order.create"], states=["accepted"]))
+            if found.awb_number and found.rule != "cancelled"
+        ),
+        None,
+    )
+    if known is None:
+        return Calibration(False, text="no accepted order is known yet to compare with")
+    by_reference = read_order(client.call("order.fetch", order_id=known.reference))
+    by_awb = read_order(client.call("order.fetch", order_id=known.awb_number))
+    if not (isinstance(by_reference, OrderFound) and isinstance(by_awb, OrderFound)):
+        return Calibration(False, text="a known order is not found by its reference")
+    if by_reference.order.awb_number != by_awb.order.awb_number:
+        return Calibration(False, text="reference and AWB of a known order lead to different orders")
+    nowhere = [f"LB-{secrets.token_hex(8)}" for _ in range(2)]
+    answers = [_absent_form(client, reference) for reference in nowhere]
+    if answers[0] is None or answers[0] != answers[1]:
+        return Calibration(False, text="unused references do not give one stable answer")
+    return Calibration(True, absent=answers[0], text="known order found, unused references answered alike")
+
+
+def _absent_form(client: Client, reference: str) -> str | None:
+    """How the service says that this reference is not there, with the reference itself taken out."""
+    seen = read_order(client.call("order.fetch", order_id=reference))
+    return seen.signature.replace(reference, "*") if isinstance(seen, OrderAbsent) else None
+
+
+def probe_order(client: Client, document: StoredDocument, calibration: Calibration) -> Probe:
+    """Look for one order by its reference."""
+    seen = read_order(client.call("order.fetch", order_id=document.reference))
+    if isinstance(seen, OrderFound):
+        return _judge_found(document, seen)
+    if isinstance(seen, ReadFailed):
+        return Probe(Presence.UNKNOWN, f"the service could not be asked: {seen.message}")
+    if not calibration.valid:
+        return Probe(Presence.UNKNOWN, f"not found by reference, which proves nothing: {calibration.text}")
+    if seen.signature.replace(document.reference, "*") == calibration.absent:
+        return Probe(Presence.ABSENT, f"not found by reference; {calibration.text}")
+    return Probe(Presence.UNKNOWN, "an answer that is neither “found” nor the known “not found”")
+
+
+def _judge_found(document: StoredDocument, seen: OrderFound) -> Probe:
+    order = seen.order
+    if order.reference_number and order.reference_number != document.reference:
+        return Probe(Presence.UNKNOWN, "another order came back than was asked for")
+    if not same_order(document.body, order):
+        return Probe(Presence.FOREIGN, "the reference belongs to an order with other content", order.awb_number)
+    if order.status.casefold().replace("canceled", "cancelled") == "cancelled":
+        return Probe(Presence.CANCELLED, "the order is there and cancelled", order.awb_number, order.order_id)
+    return Probe(Presence.PRESENT, "the order is there with the same content", order.awb_number, order.order_id)

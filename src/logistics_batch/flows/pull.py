@@ -1,0 +1,105 @@
+"""Files come in from where they were dropped: only complete ones, verified, each kept by the hash of its bytes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from uuid import uuid4
+
+from logistics_batch.crash_points import crash_point
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.receive_file import ReceivedFile
+from logistics_batch.intake.readiness import Readiness, ReadyRule, judge_listings
+from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.model.job import PushJob
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """What a run found where files are dropped.
+
+    notes: files that were left, and why. refused: files that could not even be brought here, with the reason.
+    """
+
+    files: tuple[ReceivedFile, ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: tuple[tuple[RemoteFile, FileHeld], ...] = ()
+
+
+def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
+    """Bring every complete file of a job to the private folder `to`; nothing is moved or changed where it lies."""
+    readiness = _listen(parts, store, job)
+    notes = [f"{file.name} is left: {why}" for file, why in readiness.waiting]
+    files: list[ReceivedFile] = []
+    refused: list[tuple[RemoteFile, FileHeld]] = []
+    parts.progress.start("Fetching", len(readiness.ready))
+    for remote in readiness.ready:
+        try:
+            files.append(_bring(store, remote, job, business_date=business_date, to=to))
+        except FileVanished:
+            notes.append(f"{remote.name} was gone when it was to be fetched.")
+        except FileUnstable as moved:
+            notes.append(f"{remote.name} is left for the next run: {moved.message}")
+        except FileHeld as held:
+            refused.append((remote, held))
+        parts.progress.advance()
+    parts.progress.done()
+    return Pulled(tuple(files), tuple(notes), tuple(refused))
+
+
+def _listen(parts: Parts, store: FileStore, job: PushJob) -> Readiness:
+    """As many listings as the ready rule wants, `poll_every` apart."""
+    ready = job.source.ready
+    rule = ReadyRule(
+        unchanged_for=ready.unchanged_for, poll_every_seconds=ready.poll_every_seconds, done_file=ready.done_file
+    )
+    listings: list[Sequence[RemoteFile]] = [store.list(job.source.path)]
+    if rule.done_file is None:
+        while len(listings) < rule.unchanged_for and listings[0]:
+            parts.clock.sleep(rule.poll_every_seconds)
+            listings.append(store.list(job.source.path))
+    else:
+        listings *= rule.unchanged_for
+    return judge_listings(listings, rule, job.source.pattern)
+
+
+def _bring(store: FileStore, remote: RemoteFile, job: PushJob, *, business_date: date, to: Path) -> ReceivedFile:
+    landing = to / f".{uuid4().hex}.part"
+    fetched = store.fetch(remote, to=landing)
+    crash_point("file.fetched")
+    kept = to / (fetched.sha256 + Path(remote.name).suffix.lower())
+    landing.replace(kept)
+    return ReceivedFile(kept, remote.name, origin_of(job, remote, business_date=business_date, store=store.label))
+
+
+def origin_of(job: PushJob, remote: RemoteFile, *, business_date: date, store: str) -> dict[str, object]:
+    """Where a file came from and where its answers go, as the ledger keeps it."""
+    place = job.results_place
+    return {
+        "store": store,
+        "path": remote.path,
+        "business_date": business_date.isoformat(),
+        "results": place.on(business_date).model_dump() if place else None,
+        "formats": list(job.results.formats) if job.results else ["xlsx", "csv"],
+    }
+
+
+def put_away(store: FileStore, job: PushJob, path: str, *, held: bool, business_date: date) -> str:
+    """Archive a processed file, or put a held one into quarantine; its done-file goes along. Returns what was done."""
+    template = job.source.quarantine if held else job.source.archive
+    if template is None:
+        return ""
+    folder = template.replace("{date}", business_date.isoformat())
+    crash_point("archive.before")
+    try:
+        final = store.move(path, to_folder=folder)
+        if job.source.ready.done_file is not None:
+            parent, _, name = path.rpartition("/")
+            done = f"{parent}/{job.source.ready.done_file.replace('{name}', name)}"
+            if store.exists(done):
+                store.move(done, to_folder=folder)
+    except FileVanished:
+        return f"{path} was gone when it was to be put away."
+    crash_point("archive.after")
+    return final

@@ -1,0 +1,184 @@
+"""The main story: files become documents, documents go out, and every row comes back with an answer."""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.preview import preview_files
+from logistics_batch.flows.pull import Pulled, origin_of, pull, put_away
+from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
+from logistics_batch.flows.run import PushRun, deliver_answers, finish, is_finished, plan_arrival, run_of, send
+from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.ledger import Arrival
+from logistics_batch.mapping import Mapping
+from logistics_batch.model.document import Operation
+from logistics_batch.model.job import Place, PushJob
+from logistics_batch.model.report import RunReport
+from logistics_batch.model.sheet import SourceFile
+
+_NOT_PUSHED = (Operation.RECEIPT_READ, Operation.LABEL_CREATE)
+
+
+def push_by_hand(
+    parts: Parts, paths: Sequence[Path], *, mapping: str, results: Path | None, dry_run: bool
+) -> RunReport:
+    """Push files of this machine; answers go to `results`, else to the reports folder.
+
+    Raises:
+        UsageError: a file is missing, or the mapping does not send anything.
+        LedgerBusy: another sending run holds the ledger.
+    """
+    missing = [str(path) for path in paths if not path.is_file()]
+    if missing:
+        raise UsageError(f"No such file: {', '.join(missing)}.", remedy="Check the name and the folder.")
+    rules = sending_mapping(parts, mapping)
+    today = parts.clock.now().date()
+    if dry_run:
+        if results is not None:
+            raise UsageError("A dry run writes nothing, so it has no --results.", remedy="Leave one of the two out.")
+        files = [ReceivedFile(path, path.name) for path in paths]
+        return preview_files(parts, files, rules, business_date=today, job="push")
+    _private_folder(parts)
+    origin: dict[str, object] = {"store": "", "business_date": today.isoformat()}
+    if results is not None:
+        origin |= {"results": Place(folder=str(results.resolve())).model_dump(), "results_only": True}
+    received = [_keep(parts, path, origin) for path in paths]
+    hashes = {file.path.stem for file in received}
+    with parts.ledger.sending("push"), run_of(parts, "push", business_date=today, hashes=hashes) as run:
+        _plan(parts, run, received, rules, business_date=today)
+        send(parts, run)
+        deliver_answers(parts, run)
+        return finish(parts, run)
+
+
+def run_push_job(
+    parts: Parts, job: PushJob, *, business_date: date, dry_run: bool, wait_for_ledger: bool = False
+) -> RunReport:
+    """Pull a job's files, push them, deliver the answers, and put the files away.
+
+    Raises:
+        UsageError: the job cannot run as it is written, or the server's host key is refused; nothing was sent.
+        StoreError: the place where files lie cannot be reached.
+        LedgerBusy: another sending run holds the ledger.
+    """
+    rules = sending_mapping(parts, job.mapping)
+    store = parts.open_store(job.source.place)
+    try:
+        if dry_run:
+            return _preview_job(parts, store, job, rules, business_date)
+        _private_folder(parts)
+        holding = parts.ledger.sending(job.name, wait=wait_for_ledger, stop=parts.stop.is_set)
+        with holding, run_of(parts, job.name, business_date=business_date) as run:
+            pulled = pull(parts, store, job, business_date=business_date, to=parts.files)
+            run.notes += pulled.notes
+            _plan(parts, run, pulled.files, rules, business_date=business_date, job=job)
+            _answer_refused(parts, run, pulled, job, store.label, rules, business_date)
+            send(parts, run)
+            deliver_answers(parts, run)
+            _put_files_away(parts, run, store, job, pulled, business_date)
+            return finish(parts, run)
+    finally:
+        store.close()
+
+
+def sending_mapping(parts: Parts, name: str) -> Mapping:
+    """The mapping of a push; UsageError if it is one that sends nothing."""
+    mapping = parts.mapping(name)
+    if mapping.operation in _NOT_PUSHED:
+        raise UsageError(
+            f"The mapping {mapping.name} is for {mapping.operation}, which sends nothing.",
+            remedy="Use it with “reconcile” (receipt.read) or “labels --orders” (label.create).",
+        )
+    return mapping
+
+
+def _private_folder(parts: Parts) -> None:
+    parts.files.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def _keep(parts: Parts, path: Path, origin: dict[str, object]) -> ReceivedFile:
+    """A private copy under the hash of its bytes: the file may change or go while we work."""
+    landing = parts.files / f".{path.name}.part"
+    shutil.copyfile(path, landing)
+    with landing.open("rb") as copied:
+        digest = hashlib.file_digest(copied, "sha256").hexdigest()
+    kept = parts.files / (digest + path.suffix.lower())
+    landing.replace(kept)
+    return ReceivedFile(kept, path.name, origin | {"path": str(path.resolve())})
+
+
+def _plan(
+    parts: Parts,
+    run: PushRun,
+    received: Sequence[ReceivedFile],
+    mapping: Mapping,
+    *,
+    business_date: date,
+    job: PushJob | None = None,
+) -> None:
+    """Every file becomes rows and documents in the ledger, and is acknowledged."""
+    budget = job.budget.invalid_rows_percent if job and job.budget else None
+    known = {(file.sha256, file.name) for file in parts.ledger.files(run=run.id)}
+    parts.progress.start("Reading", len(received))
+    for file in received:
+        if (file.path.stem, file.name) in known:
+            run.notes.append(f"{file.name} goes on where it was interrupted.")
+        else:
+            plan_arrival(
+                parts, run, arrival_of(parts, file, mapping, business_date=business_date, budget_percent=budget)
+            )
+        parts.progress.advance()
+    parts.progress.done()
+
+
+def _answer_refused(
+    parts: Parts, run: PushRun, pulled: Pulled, job: PushJob, label: str, mapping: Mapping, business_date: date
+) -> None:
+    """Files that could not even be fetched get an arrival without rows, so that they are answered as well."""
+    known = {file.sha256 for file in parts.ledger.files(run=run.id)}
+    for remote, held in pulled.refused:
+        source = SourceFile(remote.name, remote.size, _identity_without_bytes(remote), "unknown")
+        if source.sha256 in known:
+            continue
+        arrival = Arrival(
+            source=source,
+            mapping=mapping.name,
+            mapping_digest=mapping.digest,
+            operation=str(mapping.operation),
+            received_at=parts.clock.now().isoformat(),
+            held=held,
+            origin=origin_of(job, remote, business_date=business_date, store=label),
+        )
+        plan_arrival(parts, run, arrival)
+
+
+def _identity_without_bytes(remote: RemoteFile) -> str:
+    """A stand-in for the hash of bytes that were never fetched: path, size and time tell the file apart."""
+    return hashlib.sha256(f"{remote.path}|{remote.size}|{remote.modified}".encode()).hexdigest()
+
+
+def _put_files_away(
+    parts: Parts, run: PushRun, store: FileStore, job: PushJob, pulled: Pulled, business_date: date
+) -> None:
+    """Move answered files to archive or quarantine; a file that waits for more sending stays where it lies."""
+    here = {(file.path.stem, str(file.origin["path"])) for file in pulled.files}
+    here |= {(_identity_without_bytes(remote), remote.path) for remote, _ in pulled.refused}
+    for file in parts.ledger.files(run=run.id):
+        if not is_finished(parts, file):
+            continue
+        path = str(file.origin.get("path", ""))
+        if (file.sha256, path) in here:
+            put_away(store, job, path, held=bool(file.rule), business_date=business_date)
+        parts.ledger.set_file_state(file.id, "closed")
+
+
+def _preview_job(parts: Parts, store: FileStore, job: PushJob, mapping: Mapping, business_date: date) -> RunReport:
+    """What the job would do now: files are read where they lie, and nothing is written."""
+    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
+        pulled = pull(parts, store, job, business_date=business_date, to=Path(folder))
+        return preview_files(parts, pulled.files, mapping, business_date=business_date, job=job.name)

@@ -1,0 +1,103 @@
+"""From a file's bytes to what the ledger plans: read, map, and decide whether the file as a whole may go on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+import polars as pl
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.flows.parts import Parts
+from logistics_batch.intake.reading import identify, read_file
+from logistics_batch.ledger import Arrival
+from logistics_batch.mapping import Mapping, RunValues, apply_mapping
+from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
+from logistics_batch.model.sheet import Sheet, SourceFile
+
+_CREATES = ("order.create", "asn.create")
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedFile:
+    """A file that lies on this machine now.
+
+    origin: store label, path, and where its results go; kept with the file in the ledger.
+    """
+
+    path: Path
+    name: str
+    origin: dict[str, object] = field(default_factory=dict)
+
+
+def arrival_of(
+    parts: Parts, received: ReceivedFile, mapping: Mapping, *, business_date: date, budget_percent: float | None = None
+) -> Arrival:
+    """What this file asks for; a file that cannot be taken is an arrival with `held`, not an exception."""
+    source, mapped, held = _map(parts, received, mapping, business_date)
+    if mapped is not None and held is None and budget_percent is not None:
+        held = over_budget(mapped, budget_percent)
+    return Arrival(
+        source=source,
+        mapping=mapping.name,
+        mapping_digest=mapping.digest,
+        operation=str(mapping.operation),
+        received_at=parts.clock.now().isoformat(),
+        mapped=mapped,
+        held=held,
+        origin=received.origin,
+        calls={name: (parts.client.method(name), parts.client.path(name)) for name in _CREATES},
+    )
+
+
+def _map(
+    parts: Parts, received: ReceivedFile, mapping: Mapping, business_date: date
+) -> tuple[SourceFile, MappedFile | None, FileHeld | None]:
+    source = identify(received.path, name=received.name)
+    sheets: Sequence[Sheet] = ()
+    run_values = RunValues(file_name=received.name, business_date=business_date, timezone=parts.policy.timezone)
+    try:
+        sheets = read_file(received.path, name=received.name, options=mapping.read_options)
+        return source, apply_mapping(mapping, sheets, run_values=run_values), None
+    except FileHeld as held:
+        return source, rows_of_held(sheets, held), held
+
+
+def rows_of_held(sheets: Sequence[Sheet], held: FileHeld) -> MappedFile | None:
+    """The countable rows of a file that mapping refused; None if it has none."""
+    named = [sheet for sheet in sheets if sheet.name == held.sheet] or sorted(
+        sheets, key=lambda sheet: -sheet.frame.height
+    )
+    if not named:
+        return None
+    sheet = named[0]
+    frame = sheet.frame.filter(pl.col("row") != held.header_row)
+    blank = pl.all_horizontal(pl.exclude("row").is_null()) if sheet.width else pl.lit(value=True)
+    rows = frame.select(
+        pl.col("row").cast(pl.UInt32),
+        pl.when(blank).then(pl.lit(RowState.SKIPPED.value)).otherwise(pl.lit(RowState.READY.value)).alias("state"),
+        pl.when(blank).then(pl.lit("blank")).alias("rule"),
+        pl.lit(None, dtype=pl.UInt32).alias("document"),
+        pl.lit(None, dtype=pl.String).alias("key"),
+        pl.when(blank).then(pl.lit("The row is empty.")).alias("reason"),
+    )
+    columns = tuple("" for _ in range(sheet.width))
+    return MappedFile(sheet.name, held.header_row, columns, rows.cast(ROWS_SCHEMA), (), (), sheet.notes)  # type: ignore[arg-type]
+
+
+def over_budget(mapped: MappedFile, percent: float) -> FileHeld | None:
+    """The reason to hold a file of which too large a share of the rows is invalid; None within the budget."""
+    data = mapped.rows.filter(pl.col("state") != RowState.SKIPPED.value)
+    invalid = data.filter(pl.col("state") == RowState.INVALID.value).height
+    if not data.height or invalid * 100 <= percent * data.height:
+        return None
+    rules = pl.Series([issue.rule for issue in mapped.issues], dtype=pl.String).value_counts(sort=True)
+    commonest = f" Most often: {rules.row(0)[0]} ({rules.row(0)[1]} times)." if rules.height else ""
+    return FileHeld(
+        f"{invalid} of {data.height} rows are invalid, more than the allowed {percent:g} %.{commonest}",
+        rule="budget",
+        remedy="Look at the first issues: a wrong mapping, a moved column or a wrong sheet makes many rows fail alike.",
+        rows_read=mapped.rows.height,
+        sheet=mapped.sheet,
+        header_row=mapped.header_row,
+    )

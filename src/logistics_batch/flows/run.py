@@ -1,0 +1,128 @@
+"""The life of a push run: it begins or goes on, what came before is settled, it ends with totals and an exit code."""
+
+import json
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+
+from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.flows.deliver import acknowledge, deliver, deliver_changed
+from logistics_batch.flows.dispatch import Dispatcher
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.settle import settle_due
+from logistics_batch.ledger import Arrival, StoredFile
+from logistics_batch.model.job import Place
+from logistics_batch.model.report import Fate, RunReport, exit_code
+from logistics_batch.paper.report_json import report_json
+
+
+@dataclass
+class PushRun:
+    """A push run while it goes on.
+
+    notes: what the report should mention. undelivered: answers that could not be written. changed: documents, also of
+    earlier runs, whose results must be written again.
+    """
+
+    id: str
+    job: str
+    stopped: str = ""
+    remedy: str = ""
+    notes: list[str] = field(default_factory=list)
+    undelivered: list[str] = field(default_factory=list)
+    changed: set[int] = field(default_factory=set)
+
+
+@contextmanager
+def run_of(parts: Parts, job: str, *, business_date: date, hashes: set[str] | None = None) -> Iterator[PushRun]:
+    """A new run, or an interrupted one that goes on under its own id; doubts that are due are settled first.
+
+    hashes: for a push by hand, the contents that tell which interrupted run is meant.
+    Call while holding the ledger's sending lock.
+    """
+    now = parts.clock.now()
+    parts.ledger.take_over(now.isoformat())
+    run = PushRun(_interrupted(parts, job, hashes) or f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", job)
+    if parts.ledger.run(run.id) is None:
+        day = business_date.isoformat()
+        parts.ledger.start_run(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
+    try:
+        run.changed.update(settle_due(parts, run=run.id, give_up=False).changed)
+        yield run
+    except LogisticsBatchError as error:
+        _end(parts, run, code=error.exit_code, summary={}, stopped=error.message)
+        raise
+
+
+def _interrupted(parts: Parts, job: str, hashes: set[str] | None) -> str | None:
+    for found in parts.ledger.interrupted_runs(job=job):
+        if hashes is None or hashes & {file.sha256 for file in parts.ledger.files(run=found.id)}:
+            return found.id
+    return None
+
+
+def _end(parts: Parts, run: PushRun, *, code: int, summary: dict[str, int], stopped: str) -> None:
+    now = parts.clock.now().isoformat()
+    parts.ledger.finish_run(run.id, exit_code=code, summary=summary, now=now, stopped=stopped)
+
+
+def plan_arrival(parts: Parts, run: PushRun, arrival: Arrival) -> None:
+    """Write a file into the ledger, and tell its sender that it was read and when the result will come."""
+    file_id = parts.ledger.plan_file(run.id, arrival)
+    stored = next(file for file in parts.ledger.files(run=run.id) if file.id == file_id)
+    waiting = len(parts.ledger.planned_of(run.id))
+    due = parts.clock.now() + timedelta(seconds=parts.client.pacer.seconds_for(waiting))
+    run.undelivered += acknowledge(parts, stored, result_due=due.isoformat(timespec="seconds")).failed
+
+
+def send(parts: Parts, run: PushRun) -> None:
+    """Everything that this run's files ask for goes out; then doubts that became due are settled."""
+    result = Dispatcher(parts, run=run.id).send(parts.ledger.planned_of(run.id))
+    run.stopped, run.remedy = result.stopped, result.remedy
+    if not run.stopped:
+        run.changed.update(settle_due(parts, run=run.id, give_up=False).changed)
+
+
+def deliver_answers(parts: Parts, run: PushRun) -> None:
+    """The results of this run's files, and of earlier files whose documents changed meanwhile."""
+    files = parts.ledger.files(run=run.id)
+    parts.progress.start("Writing results", len(files))
+    for file in files:
+        delivered = deliver(parts, file)
+        run.undelivered += delivered.failed
+        if file.state == "planned" and not delivered.failed:
+            parts.ledger.set_file_state(file.id, "reported")
+        parts.progress.advance()
+    parts.progress.done()
+    for delivered in deliver_changed(parts, run.changed, leave_out_run=run.id):
+        run.undelivered += delivered.failed
+
+
+def is_finished(parts: Parts, file: StoredFile) -> bool:
+    """Whether a file may be put away: its answers are written and none of its rows waits to be sent."""
+    return file.state == "reported" and not parts.ledger.file_report(file.id).counts[Fate.PENDING]
+
+
+def finish(parts: Parts, run: PushRun) -> RunReport:
+    """Close the run and write its own report, also when it found nothing."""
+    reports = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=run.id))
+    notes = [*run.notes, *run.undelivered]
+    if not reports:
+        notes.append("No file was found.")
+    stopped = " ".join(part for part in (run.stopped, run.remedy) if part)
+    report = RunReport(run.id, run.job, reports, stopped=stopped, notes=tuple(notes))
+    code = exit_code(
+        report.counts,
+        file_held=any(found.reason for found in reports),
+        stopped=bool(run.stopped or run.undelivered),
+    )
+    _end(parts, run, code=code, summary={str(fate): n for fate, n in report.counts.items()}, stopped=stopped)
+    store = parts.open_store(Place(folder=str(parts.reports)))
+    try:
+        text = json.dumps(report_json(replace(report, exit_code=code)), ensure_ascii=False, indent=1)
+        store.put(f"/run-{run.id}.json", text.encode())
+    finally:
+        store.close()
+    return replace(report, exit_code=code)
