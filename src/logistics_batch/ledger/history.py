@@ -8,7 +8,7 @@ from sqlalchemy import RowMapping, select
 
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.records import RowNotSent, StoredDocument, StoredFile, StoredRun, stored_document
-from logistics_batch.ledger.schema import document, evidence, file, result_name, row, run, slot
+from logistics_batch.ledger.schema import document, evidence, file, issue, result_name, row, run, slot
 from logistics_batch.ledger.sending import select_documents
 
 
@@ -169,11 +169,18 @@ class History(Connected):
         A row whose key was accepted in a later, corrected file is not listed.
         """
         kind = operation.partition(".")[0]
+        first_issue = (
+            select(issue.c.reason)
+            .where(issue.c.file_id == row.c.file_id, issue.c.row == row.c.row)
+            .order_by(issue.c.id)
+            .limit(1)
+            .scalar_subquery()
+        )
         accepted = select(document.c.key).where(
             document.c.account == self.account, document.c.kind == kind, document.c.state == "accepted"
         )
         query = (
-            select(row, file.c.name, file.c.sheet, file.c.run_id, file.c.received_at)
+            select(row, file.c.name, file.c.sheet, file.c.run_id, first_issue.label("issue_reason"))
             .join(file, row.c.file_id == file.c.id)
             .where(row.c.fate.in_(("invalid", "blocked", "held")), row.c.key.not_in(accepted))
             .where(file.c.operation == operation)
@@ -185,7 +192,9 @@ class History(Connected):
             query = query.where(file.c.received_at < f"{planned_to}T99")
         with self._read() as connection:
             return [
-                RowNotSent(line.name, line.sheet, line.row, line.key, line.fate, line.reason, line.run_id)
+                RowNotSent(
+                    line.name, line.sheet, line.row, line.key, line.fate, line.issue_reason or line.reason, line.run_id
+                )
                 for line in connection.execute(query)
             ]
 

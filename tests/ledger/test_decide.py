@@ -1,0 +1,71 @@
+"""What a document that came in means, given what the ledger knows about its key."""
+
+import pytest
+
+from logistics_batch.ledger.planning import Decision, Known, decide
+
+SAME, OTHER = "a" * 64, "b" * 64
+
+
+def known(state: str, body: str = SAME, *, generation: int = 1, rule: str = "") -> Known:
+    return Known(generation * 10, generation, state, body, rule)
+
+
+def test_a_new_key_goes_out() -> None:
+    assert decide([], SAME) == Decision("plan", 1)
+
+
+@pytest.mark.parametrize("state", ["planned", "sending", "in_doubt", "refused", "held", "abandoned"])
+def test_the_same_content_again_shows_what_became_of_the_first(state: str) -> None:
+    decision = decide([known(state)], SAME)
+    assert (decision.action, decision.existing) == ("follow", known(state))
+
+
+def test_the_same_content_after_acceptance_is_unchanged() -> None:
+    assert decide([known("accepted")], SAME).action == "unchanged"
+
+
+def test_new_content_replaces_what_was_not_sent() -> None:
+    decision = decide([known("planned")], OTHER)
+    assert (decision.action, decision.generation, decision.supersede) == ("plan", 2, known("planned"))
+
+
+@pytest.mark.parametrize("state", ["sending", "in_doubt"])
+def test_new_content_waits_while_the_earlier_is_in_doubt(state: str) -> None:
+    decision = decide([known(state)], OTHER)
+    assert (decision.action, decision.generation, decision.rule) == ("hold", 2, "earlier_in_doubt")
+
+
+@pytest.mark.parametrize("state", ["refused", "abandoned"])
+def test_a_corrected_version_goes_out(state: str) -> None:
+    assert decide([known(state)], OTHER) == Decision("plan", 2)
+
+
+def test_changed_after_acceptance_needs_a_person() -> None:
+    assert decide([known("accepted")], OTHER).rule == "changed_after_acceptance"
+
+
+def test_back_to_the_accepted_content_is_unchanged_and_drops_the_held_change() -> None:
+    held = known("held", OTHER, generation=2, rule="changed_after_acceptance")
+    decision = decide([known("accepted"), held], SAME)
+    assert (decision.action, decision.existing, decision.supersede) == ("unchanged", known("accepted"), held)
+
+
+def test_another_change_replaces_the_held_one() -> None:
+    held = known("held", OTHER, generation=2, rule="changed_after_acceptance")
+    decision = decide([known("accepted"), held], "c" * 64)
+    assert (decision.action, decision.generation, decision.supersede) == ("hold", 3, held)
+
+
+def test_a_dropped_change_does_not_free_the_reference() -> None:
+    dropped = known("abandoned", OTHER, generation=2)
+    assert decide([known("accepted"), dropped], "c" * 64).rule == "changed_after_acceptance"
+
+
+@pytest.mark.parametrize("body", [SAME, OTHER])
+def test_a_cancelled_order_is_never_created_again_by_itself(body: str) -> None:
+    assert decide([known("accepted", rule="cancelled")], body).rule == "cancelled"
+
+
+def test_superseded_versions_do_not_count() -> None:
+    assert decide([known("superseded")], SAME) == Decision("plan", 2)

@@ -1,0 +1,203 @@
+"""The ledger's promises: one transaction a file, one owner a document, history that cannot be rewritten."""
+
+import pytest
+from ledger.arrivals import arrival
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from logistics_batch.errors import FileHeld, LedgerBusy, LedgerRefused
+from logistics_batch.ledger import Ledger, Outcome, StoredDocument, open_ledger
+from logistics_batch.model.report import Fate
+
+NOW = "2026-11-21T21:16:00+05:30"
+
+
+def start(ledger: Ledger, run: str = "R1", job: str = "nightly") -> str:
+    ledger.start_run(run, job=job, kind="push", business_date="2026-11-21", now=NOW)
+    return run
+
+
+def fates(ledger: Ledger, file_id: int) -> list[str]:
+    return [str(row.fate) for row in ledger.file_report(file_id).rows]
+
+
+def send(ledger: Ledger, document: StoredDocument, state: str, *, run: str = "R1", **values: str) -> None:
+    assert ledger.step(outcomes=[], claim=[document], run=run, now=NOW)
+    ledger.step(outcomes=[Outcome(document.id, state, state, **values)], claim=[], run=run, now=NOW)  # type: ignore[arg-type]
+
+
+def test_a_file_is_planned_whole(ledger: Ledger) -> None:
+    run = start(ledger)
+    file_id = ledger.plan_file(run, arrival({"A": '{"a":"é"}', "B": '{"b":1}'}, invalid=(4,)))
+    planned = ledger.planned_of(run)
+    assert [(document.key, document.body, document.rows) for document in planned] == [
+        ("A", '{"a":"é"}', (2,)),
+        ("B", '{"b":1}', (3,)),
+    ]
+    assert planned[0].method == "POST"
+    assert planned[0].keep == {"bin": "B2"}
+    report = ledger.file_report(file_id)
+    assert [str(row.fate) for row in report.rows] == ["pending", "pending", "invalid"]
+    assert (report.rows[2].cell, report.rows[2].value, report.rows[2].fix) == ("B4", "12", "Write ten digits.")
+    assert report.rows_read == 3
+
+
+def test_a_claim_has_one_owner(ledger: Ledger) -> None:
+    run = start(ledger)
+    ledger.plan_file(run, arrival({"A": "{}"}))
+    document = ledger.planned_of(run)[0]
+    assert len(ledger.step(outcomes=[], claim=[document], run=run, now=NOW)) == 1
+    assert ledger.step(outcomes=[], claim=[document], run=run, now=NOW) == []
+    assert ledger.planned_of(run) == []
+
+
+def test_acceptance_keeps_what_the_service_said(ledger: Ledger) -> None:
+    run = start(ledger)
+    file_id = ledger.plan_file(run, arrival({"A": "{}"}))
+    send(ledger, ledger.planned_of(run)[0], "accepted", awb_number="SH-1", order_id="77", accepted_run=run)
+    stored = ledger.documents(states=["accepted"])[0]
+    assert (stored.awb_number, stored.order_id, stored.accepted_run, stored.accepted_at) == ("SH-1", "77", run, NOW)
+    assert ledger.file_report(file_id).rows[0].awb_number == "SH-1"
+    assert [order.key for order in ledger.unprinted_orders()] == ["A"]
+
+
+def test_the_same_file_in_a_later_run_is_unchanged(ledger: Ledger) -> None:
+    first = ledger.plan_file(start(ledger), arrival({"A": "{}"}))
+    send(ledger, ledger.planned_of("R1")[0], "accepted", accepted_run="R1")
+    again = ledger.plan_file(start(ledger, "R2"), arrival({"A": "{}"}, name="copy.csv"))
+    assert (fates(ledger, first), fates(ledger, again)) == (["accepted"], ["unchanged"])
+    assert ledger.planned_of("R2") == []
+    assert ledger.file_report(again).earlier_file == "orders.csv (run R1)"
+    assert "R1" in ledger.file_report(again).rows[0].reason
+
+
+def test_a_correction_supersedes_what_was_not_sent(ledger: Ledger) -> None:
+    old = ledger.plan_file(start(ledger), arrival({"A": "{}"}))
+    new = ledger.plan_file(start(ledger, "R2"), arrival({"A": '{"x":1}'}, name="new.csv"))
+    assert (fates(ledger, old), fates(ledger, new)) == (["skipped"], ["pending"])
+    assert "new.csv" in ledger.file_report(old).rows[0].reason
+    assert [document.body for document in ledger.planned_of("R2")] == ['{"x":1}']
+
+
+def test_whoever_finds_a_send_without_its_sender_finds_a_doubt(ledger: Ledger) -> None:
+    run = start(ledger)
+    file_id = ledger.plan_file(run, arrival({"A": "{}", "B": "{}"}))
+    ledger.step(outcomes=[], claim=ledger.planned_of(run)[:1], run=run, now=NOW)
+    assert len(ledger.take_over(NOW)) == 1
+    assert [document.key for document in ledger.in_doubt()] == ["A"]
+    assert fates(ledger, file_id) == ["in_doubt", "pending"]
+
+
+def test_a_held_file_holds_every_sendable_row(ledger: Ledger) -> None:
+    held = FileHeld("Too many rows are invalid.", rule="budget", remedy="Look at the first ones.")
+    file_id = ledger.plan_file(start(ledger), arrival({"A": "{}"}, invalid=(3,), held=held))
+    report = ledger.file_report(file_id)
+    assert [str(row.fate) for row in report.rows] == ["held", "invalid"]
+    assert (report.reason, report.remedy) == (held.message, held.remedy)
+    assert ledger.planned_of("R1") == []
+
+
+def test_a_person_settles_what_is_held_and_the_reason_stays(ledger: Ledger) -> None:
+    run = start(ledger)
+    ledger.plan_file(run, arrival({"A": "{}"}))
+    document = ledger.planned_of(run)[0]
+    send(ledger, document, "held", rule="reference_taken")
+    dropped = Outcome(document.id, "abandoned", "decided", reason="not wanted")
+    assert ledger.settle_document(dropped, expected="held", now=NOW, evidence_text="drop: not wanted", who="asha")
+    assert not ledger.settle_document(dropped, expected="held", now=NOW, evidence_text="again", who="asha")
+    assert ledger.evidence(document.id) == [(NOW, "decision", "asha", "drop: not wanted")]
+
+
+def test_the_database_refuses_an_illegal_transition(ledger: Ledger) -> None:
+    run = start(ledger)
+    ledger.plan_file(run, arrival({"A": "{}"}))
+    send(ledger, ledger.planned_of(run)[0], "accepted", accepted_run=run)
+    with pytest.raises(DBAPIError, match="illegal transition"), ledger._write() as connection:
+        connection.execute(text("UPDATE document SET state = 'planned'"))
+    assert ledger.documents(states=["accepted"])
+
+
+@pytest.mark.parametrize("statement", ["UPDATE evidence SET text = ''", "DELETE FROM evidence"])
+def test_the_database_refuses_to_forget_evidence(ledger: Ledger, statement: str) -> None:
+    run = start(ledger)
+    ledger.plan_file(run, arrival({"A": "{}"}))
+    ledger.note_check(ledger.planned_of(run)[0].id, at=NOW, text="not found")
+    with pytest.raises(DBAPIError, match="append-only"), ledger._write() as connection:
+        connection.execute(text(statement))
+
+
+def test_one_sending_run_at_a_time(ledger: Ledger, url: str) -> None:
+    other = open_ledger(url, account=ledger.account)
+    with ledger.sending("orders-nightly"), pytest.raises(LedgerBusy), other.sending("push"):
+        pass
+    with other.sending("push"):
+        pass
+    other.close()
+
+
+def test_documents_of_another_account_are_not_ours(ledger: Ledger, url: str) -> None:
+    ledger.plan_file(start(ledger), arrival({"A": "{}"}))
+    other = open_ledger(url, account="http://other.test")
+    other.plan_file(start(other, "R2"), arrival({"A": "{}"}))
+    assert len(other.planned_of("R2")) == 1
+    assert len(other.documents()) == 1
+    other.close()
+
+
+def test_rows_not_sent_leave_out_what_was_accepted_later(ledger: Ledger) -> None:
+    ledger.plan_file(start(ledger), arrival({"A": "{}"}, invalid=(3,)))
+    found = ledger.rows_not_sent(operation="order.create", planned_from="2026-11-21", planned_to="2026-11-21")
+    assert [(line.row, line.fate, line.reason) for line in found] == [(3, "invalid", "Too short.")]
+    assert ledger.rows_not_sent(operation="asn.create") == []
+    assert ledger.rows_not_sent(operation="order.create", planned_to="2026-11-20") == []
+
+
+def test_a_result_name_belongs_to_the_first_content(ledger: Ledger) -> None:
+    first, second = "1" * 64, "2" * 64
+    assert ledger.result_stem(place="p", name="orders", sha256=first) == "orders"
+    assert ledger.result_stem(place="p", name="orders", sha256=first) == "orders"
+    assert ledger.result_stem(place="p", name="orders", sha256=second) == "orders.22222222"
+    assert ledger.result_stem(place="q", name="orders", sha256=second) == "orders"
+
+
+def test_a_slot_is_taken_once(ledger: Ledger) -> None:
+    assert ledger.claim_slot("nightly", "2026-11-21T21:15+05:30", now=NOW)
+    assert not ledger.claim_slot("nightly", "2026-11-21T21:15+05:30", now=NOW)
+    assert ledger.claim_slot("nightly", "2026-11-22T21:15+05:30", now=NOW)
+
+
+def test_an_interrupted_run_is_found_until_it_finishes(ledger: Ledger) -> None:
+    start(ledger)
+    assert [run.id for run in ledger.interrupted_runs(job="nightly")] == ["R1"]
+    ledger.finish_run("R1", exit_code=5, summary={}, now=NOW, stopped="The key was refused.")
+    assert [run.stopped for run in ledger.interrupted_runs(job="nightly")] == ["The key was refused."]
+    ledger.finish_run("R1", exit_code=0, summary={"accepted": 1}, now=NOW)
+    assert ledger.interrupted_runs(job="nightly") == []
+    assert ledger.runs()[0].summary == {"accepted": 1}
+
+
+def test_prints_are_counted_and_reprints_carry_a_reason(ledger: Ledger) -> None:
+    ledger.record_label("SH-1", sha256="a" * 64, pages=1, fetched_at=NOW)
+    ledger.record_print("bundle-1", ["SH-1", "SH-2"], at=NOW)
+    ledger.record_print("bundle-2", ["SH-1"], reason="torn", who="ravi", at=NOW)
+    assert [(line.copy, line.reason) for line in ledger.prints("SH-1")] == [(1, ""), (2, "torn")]
+    assert ledger.label("SH-1") is not None
+    assert ledger.label("SH-2") is None
+
+
+def test_an_order_cancelled_by_hand_is_not_printed_and_not_created_again(ledger: Ledger) -> None:
+    run = start(ledger)
+    ledger.plan_file(run, arrival({"A": "{}"}))
+    send(ledger, ledger.planned_of(run)[0], "accepted", awb_number="SH-1", accepted_run=run)
+    assert ledger.record_by_hand(reference_or_awb="SH-1", at=NOW, text="cancelled", cancelled=True)
+    assert not ledger.record_by_hand(reference_or_awb="SH-9", at=NOW, text="cancelled", cancelled=True)
+    assert ledger.unprinted_orders() == []
+    again = ledger.plan_file(start(ledger, "R2"), arrival({"A": "{}"}))
+    assert fates(ledger, again) == [str(Fate.HELD)]
+
+
+def test_another_schema_version_is_refused(ledger: Ledger, url: str) -> None:
+    with ledger._write() as connection:
+        connection.execute(text("UPDATE meta SET value = '999'"))
+    with pytest.raises(LedgerRefused, match="999"):
+        open_ledger(url, account="x")

@@ -1,0 +1,46 @@
+"""What is special about a ledger that is a file."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger import open_ledger
+
+
+def test_the_file_is_private(tmp_path: Path) -> None:
+    open_ledger(f"sqlite:///{tmp_path}/var/ledger.db", account="x").close()
+    assert stat.S_IMODE((tmp_path / "var/ledger.db").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "var").stat().st_mode) == 0o700
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    open_ledger(f"sqlite:///{path}", account="x").close()
+    content = bytearray(path.read_bytes())
+    content[4096:12288] = b"\xff" * 8192
+    path.write_bytes(content)
+    with pytest.raises(LedgerRefused):
+        open_ledger(f"sqlite:///{path}", account="x")
+
+
+def test_a_text_file_is_no_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    path.write_text("these are notes, not a ledger" * 100)
+    with pytest.raises(LedgerRefused, match="cannot be opened"):
+        open_ledger(f"sqlite:///{path}", account="x")
+
+
+def test_reading_an_absent_ledger_creates_nothing(tmp_path: Path) -> None:
+    ledger = open_ledger(f"sqlite:///{tmp_path}/var/ledger.db", account="x", read_only=True)
+    assert ledger.runs() == []
+    ledger.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_commits_survive_a_power_cut_by_their_settings(tmp_path: Path) -> None:
+    ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="x")
+    with ledger._read() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3  # EXTRA
+    ledger.close()
