@@ -1,0 +1,56 @@
+"""The service as one ASGI application: routes inside, the gate around them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from logistics_batch.sandbox import routes_asns, routes_control, routes_labels, routes_orders, routes_webhooks
+from logistics_batch.sandbox.events import deliver_for_ever
+from logistics_batch.sandbox.forms import Refused
+from logistics_batch.sandbox.gate import Gate
+from logistics_batch.sandbox.service import UNEXPECTED, Service, failed
+
+
+def create_app(service: Service) -> Gate:
+    """The whole service, ready for an ASGI server that puts ``transport`` into the state of each request."""
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        deliveries = asyncio.create_task(deliver_for_ever(service))
+        yield
+        deliveries.cancel()
+        with suppress(asyncio.CancelledError):
+            await deliveries
+
+    app = FastAPI(
+        title="Logistics service (sandbox)", lifespan=lifespan, redirect_slashes=False, docs_url=None, redoc_url=None
+    )
+    app.state.service = service
+    for part in (routes_orders, routes_asns, routes_labels, routes_webhooks, routes_control):
+        app.include_router(part.routes)
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _not_served)
+    app.add_exception_handler(Exception, _unexpected)
+    return Gate(app, service)
+
+
+async def _refused(_request: Request, error: Exception) -> JSONResponse:
+    return failed(str(error), status=getattr(error, "status", 400))
+
+
+async def _malformed(_request: Request, _error: Exception) -> JSONResponse:
+    return failed("Malformed data", status=400)
+
+
+async def _not_served(_request: Request, error: Exception) -> JSONResponse:
+    return failed(getattr(error, "detail", ""), status=getattr(error, "status_code", 404))
+
+
+async def _unexpected(_request: Request, _error: Exception) -> JSONResponse:
+    return failed(UNEXPECTED, status=500)

@@ -1,0 +1,171 @@
+"""Advance shipping notices in the database: create, update, search (API §4.1-4.3)."""
+
+import json
+import re
+import sqlite3
+from datetime import datetime
+from typing import Any
+
+from logistics_batch.sandbox.contract import ASN_STATUSES, Body
+from logistics_batch.sandbox.forms import DATE, Refused, one_of
+from logistics_batch.sandbox.store import Change
+
+RANGES = ("created_date", "modified_date", "delivery_date")
+FILTERS = ("description", "site", "site_name", "status", "invoice_number", "supplier", "supplier_name")
+NO_FILTER = "At least one of created date range, modified date range, delivery date range or invoice_number is required"
+NOT_FOUND = "Advance shipping notice not found"
+AMBIGUOUS = "More than one advance shipping notice matches supplier, site and invoice_number"
+_HEADER = (
+    *("supplier", "supplier_name", "site", "site_name", "status", "description", "invoice_number"),
+    *("delivery_date", "expiry_date", "total_price", "batch", "serial_number"),
+)
+_LINE = (
+    *("sku_name", "status", "qty", "price_per_qty", "item_desc", "maximum_retail_price"),
+    *("discount", "discount_percentage", "tracking_level", "qty_received"),
+)
+
+
+def create_asn(change: Change, body: Body) -> int:
+    """Store a checked ASN and return its id; the document names no uniqueness, so there is none."""
+    stored = {"status": "New"} | body
+    cursor = change.connection.execute(
+        "INSERT INTO asns (invoice_number, body, created_at, modified_at) VALUES (?, ?, ?, ?)",
+        (body["invoice_number"], json.dumps(stored, ensure_ascii=False), change.at, change.at),
+    )
+    asn_id = cursor.lastrowid or 0
+    _note(change, "asn.created", asn_id, stored)
+    return asn_id
+
+
+def update_asn(change: Change, body: Body) -> int:
+    """Replace the one ASN with this supplier, site and invoice number; 400 when there is none, or more than one."""
+    rows = change.connection.execute(
+        "SELECT * FROM asns WHERE invoice_number = ?", (body["invoice_number"],)
+    ).fetchall()
+    found = [row for row in rows if _same_parties(json.loads(row["body"]), body)]
+    if len(found) != 1:
+        raise Refused(AMBIGUOUS if found else NOT_FOUND)
+    before = json.loads(found[0]["body"])
+    kept = {
+        name: before[name] for name in ("supplier", "supplier_name", "site", "site_name", "status") if name in before
+    }
+    _replace(change, found[0]["asn_id"], kept | body)
+    _note(change, "asn.updated", found[0]["asn_id"], body)
+    return int(found[0]["asn_id"])
+
+
+def amend_asn(change: Change, asn_id: int, changes: Body) -> None:
+    """Set status or dates of an ASN by hand, as the warehouse's own people would."""
+    row = change.connection.execute("SELECT * FROM asns WHERE asn_id = ?", (asn_id,)).fetchone()
+    if row is None:
+        raise Refused(NOT_FOUND, status=404)
+    given = dict(changes)
+    times = {name: given.pop(name) for name in ("created_date", "modified_date") if name in given}
+    body = json.loads(row["body"]) | given
+    if body["status"] not in ASN_STATUSES:
+        raise Refused(f"Malformed value of status: {one_of(*ASN_STATUSES).wanted} is expected")
+    _replace(change, asn_id, body)
+    for name, value in times.items():
+        column = {"created_date": "created_at", "modified_date": "modified_at"}[name]
+        change.connection.execute(f"UPDATE asns SET {column} = ? WHERE asn_id = ?", (_moment(value), asn_id))  # noqa: S608
+    _note(change, "asn.amended", asn_id, body)
+
+
+def search_asns(connection: sqlite3.Connection, query: dict[str, str]) -> list[Body]:
+    """ASNs that meet every filter; a range counts only with both of its ends, which are inclusive (API §4.1, §8)."""
+    ranges = _checked_ranges(query)
+    if not ranges and not query.get("invoice_number"):
+        raise Refused(NO_FILTER)
+    invoice = query.get("invoice_number")
+    if invoice:
+        rows = connection.execute("SELECT * FROM asns WHERE invoice_number = ? ORDER BY asn_id", (invoice,))
+    else:
+        rows = connection.execute("SELECT * FROM asns ORDER BY asn_id")
+    records = [record for record in map(_record, rows) if _within(record, ranges)]
+    return [record for record in records if _meets(record, query)]
+
+
+def all_asns(connection: sqlite3.Connection) -> list[Body]:
+    """Every ASN as the service shows it."""
+    return [_record(row) for row in connection.execute("SELECT * FROM asns ORDER BY asn_id")]
+
+
+def envelope(records: list[Body], form: str) -> Any:
+    """The list as the fetch answers it; the document does not show its form."""
+    listed = {"count": len(records), "next": 0, "previous": None, "result": records}
+    return {"list": listed, "pass": {"status": "PASS", "message": listed}, "bare": records}[form]
+
+
+def _replace(change: Change, asn_id: int, body: Body) -> None:
+    change.connection.execute(
+        "UPDATE asns SET body = ?, modified_at = ? WHERE asn_id = ?",
+        (json.dumps(body, ensure_ascii=False), change.at, asn_id),
+    )
+
+
+def _same_parties(stored: Body, given: Body) -> bool:
+    """Supplier and site are alike: by id where both have one, else by name."""
+    return all(
+        stored[name] == given[name]
+        if name in stored and name in given
+        else (f"{name}_name" in stored and stored[f"{name}_name"] == given.get(f"{name}_name"))
+        for name in ("supplier", "site")
+    )
+
+
+def _record(row: sqlite3.Row) -> Body:
+    body = json.loads(row["body"])
+    lines = [
+        {"id": row["asn_id"] * 1000 + number} | {name: line.get(name) for name in _LINE}
+        for number, line in enumerate(body["sku_lines"], start=1)
+    ]
+    return {
+        "id": row["asn_id"],
+        "created_date": row["created_at"],
+        "modified_date": row["modified_at"],
+        "created_by": 1,
+        "modified_by": None,
+        "customer": 1,
+        **{name: body.get(name) for name in _HEADER},
+        "sku_lines": lines,
+    }
+
+
+def _checked_ranges(query: dict[str, str]) -> dict[str, tuple[str, str]]:
+    known = {*FILTERS, *(f"{name}_{end}" for name in RANGES for end in ("start", "end"))}
+    for name in query:
+        if name not in known:
+            raise Refused(f"Unknown parameter: {name}")
+    if query.get("status") and query["status"] not in ASN_STATUSES:
+        raise Refused(f"Malformed value of status: {one_of(*ASN_STATUSES).wanted} is expected")
+    for name, value in query.items():
+        if re.search("_(start|end)$", name) and value and not DATE.accepts(value):
+            raise Refused(f"Malformed value of {name}: {DATE.wanted} is expected")
+    ends = {name: (query.get(f"{name}_start", ""), query.get(f"{name}_end", "")) for name in RANGES}
+    return {name: both for name, both in ends.items() if all(both)}
+
+
+def _within(record: Body, ranges: dict[str, tuple[str, str]]) -> bool:
+    return all(record[name] is not None and start <= record[name][:10] <= end for name, (start, end) in ranges.items())
+
+
+def _meets(record: Body, query: dict[str, str]) -> bool:
+    """Ids, status and invoice number match whole; description and names match in part."""
+    for name in FILTERS:
+        wanted, value = query.get(name, ""), record[name] or ""
+        partial = name == "description" or name.endswith("_name")
+        if wanted and not (wanted.casefold() in value.casefold() if partial else wanted == value):
+            return False
+    return True
+
+
+def _moment(value: str) -> str:
+    try:
+        return datetime.fromisoformat(value).isoformat(timespec="microseconds")
+    except ValueError:
+        raise Refused("Malformed value: an ISO 8601 date-time is expected") from None
+
+
+def _note(change: Change, effect: str, asn_id: int, body: Body) -> None:
+    parties = {name: body[name] for name in ("supplier", "supplier_name", "site", "site_name") if name in body}
+    change.effect(effect, asn_id=asn_id, invoice_number=body["invoice_number"], **parties)

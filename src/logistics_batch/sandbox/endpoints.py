@@ -1,0 +1,44 @@
+"""The names of the endpoints, for the journal and for fault plans."""
+
+import json
+import re
+
+_ENDPOINTS = (
+    ("asn.fetch", "GET", r"/wms/advance-shipping-notice"),
+    ("asn.create", "POST", r"/wms/advance-shipping-notice"),
+    ("asn.update", "PUT", r"/wms/advance-shipping-notice"),
+    ("label.create", "POST", r"/order/shippinglabel/"),
+    ("order.fetch", "GET", r"/orders/shipment/(?P<id>[^/]+)"),
+    ("order.create", "POST", r"/orders/shipment"),
+    ("order.update", "PUT", r"/orders/shipment/(?P<id>[^/]+)"),
+    ("order.add_items", "PUT", r"/orders/add/items/(?P<id>[^/]+)"),
+    ("order.delete_items", "PUT", r"/orders/delete/items/(?P<id>[^/]+)"),
+    ("order.cancel", "PUT", r"/api/orders/cancel/(?P<id>[^/]+)"),
+    ("webhook.subscribe", "POST", r"/webhooks/subscribe"),
+    ("webhook.update", "PUT", r"/webhooks/update"),
+    ("label.download", "GET", r"/labels/(?P<id>\d+)\.pdf"),
+)
+UNKNOWN = "unknown"
+LABEL_CREATE = "label.create"
+LABEL_DOWNLOAD = "label.download"
+CONTROL = "/_sandbox/"
+
+
+def endpoint_of(method: str, path: str) -> tuple[str, str]:
+    """The endpoint's name and the id in its path ("" without one)."""
+    for name, its_method, pattern in _ENDPOINTS:
+        match = re.fullmatch(pattern, path) if method == its_method else None
+        if match:
+            return name, match.groupdict().get("id", "")
+    return UNKNOWN, ""
+
+
+def reference_in(body: bytes) -> str:
+    """The reference or invoice number that a body names, as far as it can be read."""
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(content, dict):
+        return ""
+    return str(content.get("reference_number") or content.get("invoice_number") or "")

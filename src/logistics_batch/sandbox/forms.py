@@ -1,0 +1,123 @@
+"""The forms a published value can take, and the check of an object against a table of fields."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+
+MISSING = "Missing required parameters."
+
+
+class Refused(Exception):
+    """The service says no: HTTP status and the message of the FAIL envelope (API §7)."""
+
+    def __init__(self, message: str, *, status: int = 400) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Form:
+    """One form of a value: what is wanted, in words, and the test for it."""
+
+    wanted: str
+    accepts: Callable[[object], bool]
+
+
+Fields = Mapping[str, Form]
+
+
+def one_of(*words: str) -> Form:
+    """A string out of a closed list."""
+    return Form("one of " + ", ".join(words), lambda value: value in words)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+
+
+def _decimal(value: object) -> Decimal | None:
+    if not isinstance(value, str) or not re.fullmatch(r"-?\d+(\.\d+)?", value, re.ASCII):
+        return None
+    try:
+        return Decimal(value)
+    except InvalidOperation:
+        return None
+
+
+def _is_amount(value: object) -> bool:
+    number = _decimal(value)
+    return number is not None and number >= 0
+
+
+def _is_quantity(value: object) -> bool:
+    number = _decimal(value)
+    return number is not None and number > 0
+
+
+def _is_date(value: object) -> bool:
+    if not isinstance(value, str) or not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_date_time(value: object) -> bool:
+    if not isinstance(value, str) or "T" not in value:
+        return False
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_phone(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"\+?\d[\d -]{5,17}", value, re.ASCII) is not None
+
+
+TEXT = Form("a string", lambda value: isinstance(value, str))
+FLAG = Form("'true' or 'false' as a string", lambda value: value in ("true", "false") and isinstance(value, str))
+BOOLEAN = Form("true or false", lambda value: isinstance(value, bool))
+NUMBER = Form("a number above 0", _is_number)
+COUNT = Form("a whole number from 0 to 999", lambda value: type(value) is int and 0 <= value <= 999)
+AMOUNT = Form("a decimal number as a string", _is_amount)
+QUANTITY = Form("a decimal number above 0 as a string", _is_quantity)
+COORDINATE = Form("a decimal number as a string", lambda value: _decimal(value) is not None)
+DATE = Form("a date of the form YYYY-MM-DD", _is_date)
+DATE_TIME = Form("an ISO 8601 date-time", _is_date_time)
+PHONE = Form("a phone number as a string", _is_phone)
+LIST = Form(
+    "an array of objects", lambda value: isinstance(value, list) and all(isinstance(one, dict) for one in value)
+)
+OBJECT = Form("an object", lambda value: isinstance(value, dict))
+BY_ID = Form(
+    "an object keyed by item id",
+    lambda value: isinstance(value, dict) and all(key and isinstance(one, dict) for key, one in value.items()),
+)
+
+
+def check_fields(body: Mapping[str, object], fields: Fields, *, where: str = "") -> None:
+    """Refuse a key that the document does not know and a value that is not of its published form."""
+    for name, value in body.items():
+        if name not in fields:
+            raise Refused(f"Unknown parameter: {where}{name}")
+        if not fields[name].accepts(value):
+            raise Refused(f"Malformed value of {where}{name}: {fields[name].wanted} is expected")
+
+
+def has(body: Mapping[str, object], name: str) -> bool:
+    """Whether a required value is there and not blank."""
+    value = body.get(name)
+    return bool(value.strip()) if isinstance(value, str) else value is not None
+
+
+def require(body: Mapping[str, object], *names: str) -> None:
+    """Refuse a body in which one of `names` is missing or blank."""
+    if not all(has(body, name) for name in names):
+        raise Refused(MISSING)

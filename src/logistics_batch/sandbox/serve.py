@@ -1,0 +1,154 @@
+"""Start the sandbox, say where it listens, and stop it on SIGTERM or SIGINT."""
+
+import json
+import secrets
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from logistics_batch.sandbox.app import create_app
+from logistics_batch.sandbox.faults import FaultPlan, read_plan
+from logistics_batch.sandbox.journal import Journal
+from logistics_batch.sandbox.links import link_secret
+from logistics_batch.sandbox.service import Service
+from logistics_batch.sandbox.sftp import SftpAccount, SftpService, load_host_key
+from logistics_batch.sandbox.store import Store
+from logistics_batch.sandbox.switches import Switches
+
+HOST = "127.0.0.1"
+DEMO_KEY = "sandbox-key"
+USERNAME = "warehouse"
+
+
+@dataclass(frozen=True)
+class SftpOptions:
+    """The SFTP server beside the service: port (0: any free one), folder, and who may log in."""
+
+    port: int = 0
+    root: Path | None = None
+    password: str = ""
+    public_key: str = ""
+
+
+def serve(
+    *,
+    port: int = 0,
+    data: Path | None = None,
+    api_key: str = DEMO_KEY,
+    journal: Path | None = None,
+    faults: Path | None = None,
+    sftp_port: int | None = None,
+    sftp_root: Path | None = None,
+    ready_file: Path | None = None,
+    switches: Switches | None = None,
+    sftp_password: str = "",
+    sftp_public_key: str = "",
+) -> None:
+    """Serve until SIGTERM or SIGINT; ValueError: the fault plan is wrong, OSError: a port or folder is not to be had.
+
+    Without `data` everything lives in a temporary folder that is removed at the end. When the ports listen, one JSON
+    line goes to standard output, and whole into `ready_file`: ``{"url", "sftp"}``, the latter null or with ``host``,
+    ``port``, ``username``, ``password``, ``host_key`` and ``root``.
+    """
+    sftp = None if sftp_port is None else SftpOptions(sftp_port, sftp_root, sftp_password, sftp_public_key)
+    plan = read_plan(faults.read_text(encoding="utf-8")) if faults else FaultPlan()
+    with ExitStack() as stack:
+        folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="logistics-sandbox-")))
+        folder.mkdir(parents=True, exist_ok=True)
+        files = _start_sftp(folder, sftp, stack) if sftp else None
+        book = Journal(journal or folder / "journal.jsonl", secrets=(api_key,))
+        stack.callback(book.close)
+        store = Store(folder / "sandbox.db", journal=book)
+        stack.callback(store.close)
+        service = Service(
+            store=store,
+            journal=book,
+            api_key=api_key,
+            link_secret=link_secret(folder),
+            switches=switches or Switches(),
+            plan=plan,
+            sftp_root=files.root if files else None,
+        )
+        listener = stack.enter_context(socket.create_server((HOST, port), backlog=2048))
+        said = {"url": f"http://{HOST}:{listener.getsockname()[1]}", "sftp": files.describe() if files else None}
+        _run(service, listener, lambda: _say(said, ready_file))
+
+
+def _start_sftp(folder: Path, options: SftpOptions, stack: ExitStack) -> SftpService:
+    password_file = folder / "sftp-password"
+    if not options.password and not password_file.exists():
+        password_file.touch(mode=0o600)
+        password_file.write_text(secrets.token_urlsafe(12), encoding="utf-8")
+    password = options.password or password_file.read_text(encoding="utf-8")
+    files = SftpService(
+        port=options.port,
+        root=options.root or folder / "sftp",
+        account=SftpAccount(USERNAME, password, options.public_key),
+        host_key=load_host_key(folder / "sftp-host-key"),
+    )
+    files.start()
+    stack.callback(files.close)
+    return files
+
+
+def _run(service: Service, listener: socket.socket, on_ready: Callable[[], None]) -> None:
+    config = uvicorn.Config(
+        create_app(service),
+        http=_Protocol,
+        ws="none",
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    if threading.current_thread() is threading.main_thread():
+        # uvicorn raises the signal again when it is done: it shall find nothing left to do
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
+    _Server(config, on_ready).run(sockets=[listener])
+
+
+class _Protocol(H11Protocol):
+    """Puts the connection's transport into the state of its requests, so that a fault can break it."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        # head and body of an answer are two writes: without this the second waits 40 ms for an acknowledgement
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.app_state = {**self.app_state, "transport": transport}
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens."""
+
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._on_ready()
+
+
+def _say(said: dict[str, Any], ready_file: Path | None) -> None:
+    line = json.dumps(said) + "\n"
+    if ready_file:
+        beside = ready_file.with_name(ready_file.name + ".part")
+        beside.touch(mode=0o600)
+        beside.write_text(line, encoding="utf-8")
+        beside.replace(ready_file)
+    sys.stdout.write(line)
+    sys.stdout.flush()

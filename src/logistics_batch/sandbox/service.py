@@ -1,0 +1,78 @@
+"""What every route of the sandbox needs, and how it reads a body and answers."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fastapi import Request
+from starlette.responses import JSONResponse
+
+from logistics_batch.sandbox.contract import Body
+from logistics_batch.sandbox.faults import FaultPlan
+from logistics_batch.sandbox.forms import Refused
+from logistics_batch.sandbox.journal import Journal
+from logistics_batch.sandbox.store import Store
+from logistics_batch.sandbox.switches import Switches
+
+MALFORMED = "Malformed data: the body is not a JSON object"
+UNEXPECTED = "Unexpected error"
+NO_JSON = "Malformed data: Content-Type application/json is expected"
+
+
+@dataclass
+class Service:
+    """The parts of a running sandbox; `plan` and `switches` can be exchanged while it runs."""
+
+    store: Store
+    journal: Journal
+    api_key: str
+    link_secret: bytes
+    switches: Switches
+    plan: FaultPlan
+    sftp_root: Path | None = None
+
+
+def service_of(request: Request) -> Service:
+    """The service that this request came to."""
+    service: Service = request.app.state.service
+    return service
+
+
+def request_number(request: Request) -> int | None:
+    """The number of this request in the journal: the ``seq`` of its ``received`` line."""
+    return getattr(request.state, "request_number", None)
+
+
+async def json_body(request: Request) -> Body:
+    """The body as an object; no duplicate keys, no NaN (API §1: bodies are JSON)."""
+    if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
+        raise Refused(NO_JSON)
+    try:
+        body = json.loads(await request.body(), object_pairs_hook=_without_doubles, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise Refused(MALFORMED) from None
+    if not isinstance(body, dict):
+        raise Refused(MALFORMED)
+    return body
+
+
+def passed(message: Any, *, status: str = "PASS") -> JSONResponse:
+    """200 with the usual envelope."""
+    return JSONResponse({"status": status, "message": message})
+
+
+def failed(message: str, *, status: int) -> JSONResponse:
+    """The FAIL envelope (API §7)."""
+    return JSONResponse({"status": "FAIL", "message": message}, status_code=status)
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> Body:
+    body = dict(pairs)
+    if len(body) != len(pairs):
+        raise ValueError("a key stands twice")
+    return body
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")

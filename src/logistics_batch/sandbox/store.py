@@ -1,0 +1,186 @@
+"""What the service knows, in one SQLite file: durable, and committed in groups.
+
+Everything runs on the event loop's thread over one connection. All changes of one turn of the loop share one
+transaction and one commit; each has its own savepoint, and nobody is answered before the commit. Every change notes its
+effects in the same transaction, so that the journal can be completed after a crash.
+"""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from logistics_batch.sandbox.clock import now_text
+from logistics_batch.sandbox.journal import Journal
+
+Result = TypeVar("Result")
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS orders (
+    order_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    awb_number TEXT NOT NULL UNIQUE,
+    reference_number TEXT NOT NULL,
+    status TEXT NOT NULL,
+    delivery_hub TEXT NOT NULL,
+    delivery_hub_sn TEXT NOT NULL,
+    body TEXT NOT NULL,
+    moved INTEGER NOT NULL DEFAULT 0,
+    created_at TEXT NOT NULL,
+    modified_at TEXT NOT NULL);
+CREATE UNIQUE INDEX IF NOT EXISTS one_live_order_per_reference ON orders (reference_number) WHERE status <> 'cancelled';
+CREATE INDEX IF NOT EXISTS orders_by_reference ON orders (reference_number);
+CREATE TABLE IF NOT EXISTS items (
+    order_id INTEGER NOT NULL REFERENCES orders,
+    item_id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    kit TEXT,
+    body TEXT NOT NULL,
+    weight_unit TEXT NOT NULL,
+    picked NUMERIC NOT NULL DEFAULT 0,
+    delivered NUMERIC NOT NULL DEFAULT 0,
+    PRIMARY KEY (order_id, item_id));
+CREATE TABLE IF NOT EXISTS item_ids (item_id INTEGER PRIMARY KEY AUTOINCREMENT);
+CREATE TABLE IF NOT EXISTS packages (
+    child_awb_number TEXT PRIMARY KEY,
+    order_id INTEGER NOT NULL REFERENCES orders,
+    position INTEGER NOT NULL,
+    package_id TEXT);
+CREATE INDEX IF NOT EXISTS packages_by_order ON packages (order_id);
+CREATE TABLE IF NOT EXISTS asns (
+    asn_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    invoice_number TEXT NOT NULL,
+    body TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    modified_at TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS asns_by_invoice ON asns (invoice_number);
+CREATE TABLE IF NOT EXISTS webhooks (
+    webhook_id TEXT PRIMARY KEY,
+    body TEXT NOT NULL,
+    active INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS deliveries (
+    delivery_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    webhook_id TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    due_at REAL NOT NULL,
+    state TEXT NOT NULL DEFAULT 'waiting',
+    last_answer TEXT NOT NULL DEFAULT '');
+CREATE INDEX IF NOT EXISTS deliveries_due ON deliveries (state, due_at);
+CREATE TABLE IF NOT EXISTS labels (
+    label_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    pages TEXT NOT NULL,
+    created_at TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS effects (
+    effect_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    request INTEGER,
+    effect TEXT NOT NULL,
+    details TEXT NOT NULL);
+"""
+
+
+@dataclass
+class Change:
+    """One change in the making: the connection, its time, and the effects it has had so far."""
+
+    connection: sqlite3.Connection
+    request: int | None
+    at: str = field(default_factory=now_text)
+    effects: list[dict[str, Any]] = field(default_factory=list)
+
+    def effect(self, name: str, **details: Any) -> None:
+        """Note an effect for the journal, in the same transaction."""
+        text = json.dumps(details, ensure_ascii=False)
+        cursor = self.connection.execute(
+            "INSERT INTO effects (request, effect, details) VALUES (?, ?, ?)", (self.request, name, text)
+        )
+        self.effects.append(_committed(cursor.lastrowid, self.request, name, details))
+
+
+@dataclass
+class _Group:
+    done: "asyncio.Future[None]"
+    effects: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Store:
+    """The database of the service, and its tie to the journal."""
+
+    def __init__(self, path: Path, *, journal: Journal) -> None:
+        self._journal = journal
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        self._connection.row_factory = sqlite3.Row
+        # WAL is safe here: no other connection writes or checkpoints. FULL: an answer must survive a power cut.
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.executescript(SCHEMA)
+        self._group: _Group | None = None
+        self._complete_journal()
+
+    async def write(self, change: Callable[[Change], Result], *, request: int | None = None) -> Result:
+        """Run `change` in its own savepoint and return its result once it is durable; an exception undoes it alone."""
+        group = self._open_group()
+        current = Change(self._connection, request)
+        self._connection.execute("SAVEPOINT one_change")
+        try:
+            result = change(current)
+        except BaseException:
+            self._connection.execute("ROLLBACK TO one_change")
+            self._connection.execute("RELEASE one_change")
+            raise
+        self._connection.execute("RELEASE one_change")
+        group.effects.extend(current.effects)
+        await asyncio.shield(group.done)
+        return result
+
+    async def read(self, look: Callable[[sqlite3.Connection], Result]) -> Result:
+        """What `look` sees; never anything that is not durable yet."""
+        result = look(self._connection)
+        if self._group is not None:
+            await asyncio.shield(self._group.done)
+        return result
+
+    def close(self) -> None:
+        """Commit what is open and close the file."""
+        if self._group is not None:
+            self._commit()
+        self._connection.close()
+
+    def _open_group(self) -> _Group:
+        if self._group is None:
+            loop = asyncio.get_running_loop()
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._group = _Group(loop.create_future())
+            loop.call_soon(self._commit)
+        return self._group
+
+    def _commit(self) -> None:
+        group, self._group = self._group, None
+        if group is None:
+            return
+        try:
+            self._connection.execute("COMMIT")
+            if group.effects:
+                self._journal.append_now(group.effects)
+        except (sqlite3.Error, OSError) as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            group.done.set_exception(error)
+            return
+        group.done.set_result(None)
+
+    def _complete_journal(self) -> None:
+        """Write the effects that were committed just before a crash and did not reach the journal."""
+        missing = self._connection.execute(
+            "SELECT effect_id, request, effect, details FROM effects WHERE effect_id > ? ORDER BY effect_id",
+            (self._journal.last_effect_id,),
+        ).fetchall()
+        records = [_committed(row[0], row[1], row[2], json.loads(row[3])) | {"recovered": True} for row in missing]
+        if records:
+            self._journal.append_now(records)
+
+
+def _committed(effect_id: int | None, request: int | None, effect: str, details: dict[str, Any]) -> dict[str, Any]:
+    return {"event": "committed", "effect": effect, "effect_id": effect_id, "request": request, **details}

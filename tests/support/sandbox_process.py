@@ -1,0 +1,150 @@
+"""The sandbox in its own process, for tests: it judges by its journal and can be killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+START_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class SftpPlace:
+    """Where the SFTP server listens, who may log in, and the folder behind it."""
+
+    host: str
+    port: int
+    username: str
+    password: str
+    host_key: str
+    root: Path
+
+
+class RunningSandbox:
+    """A sandbox process; `restart` brings it back with the same data, journal, key and ports."""
+
+    def __init__(self, folder: Path, *, api_key: str, options: list[str], sftp: bool) -> None:
+        self.folder = folder
+        self.api_key = api_key
+        self.data = folder / "data"
+        self.journal_path = folder / "journal.jsonl"
+        self.url = ""
+        self.sftp: SftpPlace | None = None
+        self._options = options
+        self._wants_sftp = sftp
+        self.process = self._start()
+
+    def committed(self, effect: str | None = None) -> list[dict[str, Any]]:
+        """What was done, by the journal: the ``committed`` lines, or those of one effect (``order.created`` …)."""
+        lines = [line for line in self.journal() if line["event"] == "committed"]
+        return [line for line in lines if effect is None or line["effect"] == effect]
+
+    def received(self, endpoint: str | None = None) -> list[dict[str, Any]]:
+        """What the sandbox got: the ``received`` lines, or those of one endpoint (``order.create`` …)."""
+        lines = [line for line in self.journal() if line["event"] == "received"]
+        return [line for line in lines if endpoint is None or line["endpoint"] == endpoint]
+
+    def journal(self) -> list[dict[str, Any]]:
+        """Every whole line of the journal."""
+        if not self.journal_path.exists():
+            return []
+        return [json.loads(line) for line in self.journal_path.read_bytes().split(b"\n")[:-1]]
+
+    def control(self, method: str, path: str, content: Any = None) -> Any:
+        """A call of a control endpoint, `path` without ``/_sandbox``; the JSON it answers."""
+        headers = {"API_KEY": self.api_key, "Content-Type": "application/json"}
+        body = None if content is None else json.dumps(content).encode()
+        request = urllib.request.Request(f"{self.url}/_sandbox{path}", data=body, headers=headers, method=method)
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as reply:
+            return json.load(reply)
+
+    def orders(self, **filters: str) -> list[dict[str, Any]]:
+        """Orders as stored; `filters`: reference, status."""
+        query = "&".join(f"{name}={urllib.request.quote(value)}" for name, value in filters.items())
+        found: list[dict[str, Any]] = self.control("GET", f"/orders?{query}")
+        return found
+
+    def set_faults(self, rules: list[dict[str, Any]]) -> None:
+        """Exchange the fault plan; counting begins anew."""
+        self.control("PUT", "/faults", {"faults": rules})
+
+    def set_switches(self, **switches: Any) -> None:
+        """Change switches."""
+        self.control("PUT", "/switches", switches)
+
+    def kill(self) -> None:
+        """kill -9."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait(timeout=10)
+
+    def stop(self) -> int:
+        """SIGTERM; the exit code."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        return self.process.wait(timeout=10)
+
+    def restart(self) -> None:
+        """Start again after `kill` or `stop`, on the same ports."""
+        self.stop()
+        self.process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        ready = self.folder / "ready.json"
+        ready.unlink(missing_ok=True)
+        with (self.folder / "output.txt").open("ab") as output:
+            process = subprocess.Popen(self._command(ready), stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        deadline = time.monotonic() + START_SECONDS
+        while not ready.exists():
+            if process.poll() is not None or time.monotonic() > deadline:
+                process.kill()
+                raise RuntimeError(f"the sandbox did not start: {(self.folder / 'output.txt').read_text()}")
+            time.sleep(0.01)
+        said = json.loads(ready.read_text())
+        self.url = said["url"]
+        self.sftp = SftpPlace(**said["sftp"] | {"root": Path(said["sftp"]["root"])}) if said["sftp"] else None
+        return process
+
+    def _command(self, ready: Path) -> list[str]:
+        command = [sys.executable, "-m", "logistics_batch.sandbox", "--data", str(self.data)]
+        command += ["--api-key-file", str(self.folder / "api-key"), "--journal", str(self.journal_path)]
+        command += ["--ready-file", str(ready), "--port", self.url.rpartition(":")[2] or "0", *self._options]
+        if self._wants_sftp:
+            command += [
+                "--sftp-port",
+                str(self.sftp.port if self.sftp else 0),
+                "--sftp-root",
+                str(self.folder / "sftp"),
+            ]
+        return command
+
+
+def start_sandbox(
+    tmp_path: Path,
+    *,
+    api_key: str = "test-key",
+    faults: list[dict[str, Any]] | None = None,
+    sftp: bool = False,
+    **switches: Any,
+) -> RunningSandbox:
+    """A running sandbox with its files under `tmp_path`/sandbox; the caller stops it.
+
+    `faults` are rules of a fault plan, `switches` those of `logistics_batch.sandbox.switches`, such as
+    ``duplicate_reference="replay"``.
+    """
+    folder = tmp_path / "sandbox"
+    folder.mkdir()
+    descriptor = os.open(folder / "api-key", os.O_WRONLY | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(api_key)
+    options = [part for name, value in switches.items() for part in ("--switch", f"{name}={value}")]
+    if faults is not None:
+        (folder / "faults.yaml").write_text(json.dumps(faults))
+        options += ["--faults", str(folder / "faults.yaml")]
+    return RunningSandbox(folder, api_key=api_key, options=options, sftp=sftp)
