@@ -6,7 +6,7 @@ UV     := $(shell command -v uv 2>/dev/null)
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench campaign lock clean
+.PHONY: help setup demo test static check bench campaign lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s ':'
@@ -32,10 +32,12 @@ demo: $(STAMP)  ## the whole nightly loop on embedded parts
 test: $(STAMP)  ## every test, with samples of the long campaigns
 	$(BIN)/pytest -n 2 --dist worksteal
 
-check: $(STAMP)  ## format, lint, types, fast tests
+static: $(STAMP)  ## format, lint, types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+check: static  ## format, lint, types, fast tests
 	$(BIN)/pytest -n 2 --dist worksteal -q -m "not slow"
 
 bench: $(STAMP)  ## timings beside the alternatives
