@@ -1,0 +1,128 @@
+"""One file by hand: good orders are created, bad rows named, and nothing goes out in half or twice."""
+
+import csv
+import io
+import json
+from collections import Counter
+
+from support.sandbox_process import RunningSandbox
+from support.workspace import ORDER_COLUMNS, Workspace, asn_lines, order_lines
+
+BAD_ROWS = f"""{ORDER_COLUMNS}
+A-1,9876543210,1 Market Road,560001,SKU-1,2
+A-1,9876543210,1 Market Road,560001,SKU-2,zero
+A-2,9876543211,2 Market Road,56001,SKU-1,1
+A-3,9876543212,3 Market Road,560003,SKU-1,1
+A-3,9876543212,3 Market Road,560003,SKU-2,4
+TOTAL,,,,,8
+A-4,9876543213,4 Market Road,560004,SKU-1,1
+"""
+
+
+def created(sandbox: RunningSandbox) -> Counter[str]:
+    return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
+
+
+def result_rows(workspace: Workspace, name: str) -> dict[int, dict[str, str]]:
+    text = (workspace.root / "reports" / f"{name}.result.csv").read_text(encoding="utf-8-sig")
+    return {int(line["row"]): line for line in csv.DictReader(io.StringIO(text))}
+
+
+def test_good_orders_are_created_and_bad_rows_named(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    file = workspace.drop("orders_0903.csv", BAD_ROWS)
+    done = workspace.run("push", file, "--mapping", "orders", "--json")
+    assert done.code == 3, done.err
+    assert created(sandbox) == {"A-3": 1, "A-4": 1}  # A-1 has one bad line: no order goes out in half
+    rows = result_rows(workspace, "orders_0903")
+    assert {row: line["fate"] for row, line in rows.items()} == {
+        2: "blocked",
+        3: "invalid",
+        4: "invalid",
+        5: "accepted",
+        6: "accepted",
+        7: "skipped",
+        8: "accepted",
+    }
+    assert (rows[3]["cell"], rows[3]["column"], rows[3]["value"]) == ("F3", "Qty", "zero")
+    assert (rows[4]["cell"], rows[4]["column"], rows[4]["value"]) == ("D4", "PIN", "56001")
+    assert all(rows[row]["reason"] and rows[row]["fix"] for row in (3, 4))
+    assert rows[5]["awb_number"].startswith("SH-")
+    assert rows[5]["src:Address"] == "3 Market Road"
+    file_report = done.json["files"][0]
+    assert sum(file_report["counts"].values()) == len(file_report["rows"]) == 7
+    assert {path.name for path in (workspace.root / "reports").glob("orders_0903.*")} == {
+        "orders_0903.ack.json",
+        "orders_0903.result.csv",
+        "orders_0903.result.xlsx",
+        "orders_0903.fix.csv",
+    }
+
+
+def test_the_corrected_fix_file_goes_through_and_nothing_is_created_twice(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    workspace.run("push", workspace.drop("orders.csv", BAD_ROWS), "--mapping", "orders")
+    fix = (workspace.root / "reports/orders.fix.csv").read_text(encoding="utf-8-sig")
+    corrected = workspace.drop("orders.fix.csv", fix.replace("zero", "3").replace("56001,", "560001,"))
+    done = workspace.run("push", corrected, "--mapping", "orders")
+    assert done.code == 0, done.out + done.err
+    assert created(sandbox) == {"A-1": 1, "A-2": 1, "A-3": 1, "A-4": 1}
+    whole = workspace.drop("orders_again.csv", BAD_ROWS.replace("zero", "3").replace("56001,", "560001,"))
+    again = workspace.run("push", whole, "--mapping", "orders", "--json")
+    assert again.code == 0, again.err
+    assert again.json["files"][0]["counts"]["unchanged"] == 6
+    assert set(created(sandbox).values()) == {1}
+
+
+def test_a_dry_run_sends_and_writes_nothing_and_shows_the_exact_bytes(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    file = workspace.drop("orders.csv", order_lines(["A-1", "A-2"], items=2))
+    before = sorted(workspace.root.rglob("*"))
+    planned = workspace.run("push", file, "--mapping", "orders", "--dry-run", "--json")
+    assert planned.code == 0, planned.err
+    assert sorted(workspace.root.rglob("*")) == before
+    assert sandbox.journal() == []
+    rows = planned.json["files"][0]["rows"]
+    assert [(row["fate"], row["would"]) for row in rows] == [("pending", "create")] * 4
+    workspace.run("push", file, "--mapping", "orders")
+    sent = [line["body"] for line in sandbox.received("order.create")]
+    texts = [text if isinstance(text, str) else json.dumps(text, separators=(",", ":")) for text in sent]
+    assert sorted(document["body"] for document in planned.json["files"][0]["documents"]) == sorted(texts)
+
+
+def test_asns_are_created_once_and_a_second_file_finds_them_unchanged(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    file = workspace.drop("asns.csv", asn_lines(["INV-1", "INV-2"]))
+    assert workspace.run("push", file, "--mapping", "asns").code == 0
+    assert workspace.run("push", file, "--mapping", "asns").code == 0
+    assert len(sandbox.committed("asn.created")) == 2
+
+
+def test_a_refusal_keeps_the_words_of_the_service(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    workspace.run("push", workspace.drop("a.csv", order_lines(["A-1"])), "--mapping", "orders")
+    (workspace.root / "var/ledger.db").unlink()  # as if somebody else had created A-1
+    done = workspace.run("push", workspace.drop("b.csv", order_lines(["A-1"])), "--mapping", "orders", "--json")
+    assert done.code == 3
+    row = done.json["files"][0]["rows"][0]
+    assert row["fate"] == "refused"
+    assert "The service refused it" in row["reason"]
+    assert len(sandbox.committed("order.created")) == 1
+
+
+def test_results_go_where_they_are_asked_for(workspace: Workspace) -> None:
+    file = workspace.drop("orders.csv", order_lines(["A-1"]))
+    assert workspace.run("push", file, "--mapping", "orders", "--results", "answers").code == 0
+    assert (workspace.root / "answers/orders.result.xlsx").exists()
+    assert not list((workspace.root / "reports").glob("orders.*"))
+    both = workspace.run("push", file, "--mapping", "orders", "--results", "answers", "--dry-run")
+    assert both.code == 2
+
+
+def test_two_contents_under_one_name_have_two_results(workspace: Workspace) -> None:
+    workspace.run("push", workspace.drop("orders.csv", order_lines(["A-1"])), "--mapping", "orders")
+    workspace.run("push", workspace.drop("orders.csv", order_lines(["A-2"])), "--mapping", "orders")
+    results = sorted(path.name for path in (workspace.root / "reports").glob("*.result.csv"))
+    assert len(results) == 2
+    assert "orders.result.csv" in results

@@ -1,0 +1,157 @@
+"""A workspace as an operator has it, and the command line run in it as a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ORDERS_MAPPING = """\
+operation: order.create
+key: [Order No]
+fields:
+  reference_number: {from: Order No, required: true}
+  customer_mobile: {from: Phone, read: mobile, required: true}
+  delivery_address: {from: Address, required: true}
+  delivery_postal_code: {from: PIN, read: pincode}
+lines:
+  item_name: {from: SKU, required: true}
+  item_quantity: {from: Qty, read: integer}
+"""
+
+ASNS_MAPPING = """\
+operation: asn.create
+key: [Supplier, Site, Invoice]
+fields:
+  supplier_name: {from: Supplier, required: true}
+  site_name: {from: Site, required: true}
+  invoice_number: {from: Invoice, required: true}
+lines:
+  sku_name: {from: SKU, required: true}
+  qty: {from: Qty, read: integer, required: true}
+"""
+
+ORDER_COLUMNS = "Order No,Phone,Address,PIN,SKU,Qty"
+ASN_COLUMNS = "Supplier,Site,Invoice,SKU,Qty"
+
+
+def order_lines(references: Iterable[str], *, items: int = 1) -> str:
+    """A CSV of valid orders with `items` lines each."""
+    rows = [
+        f"{reference},98765{index:05d},{index} Market Road,560{index % 900:03d},SKU-{item},{item}"
+        for index, reference in enumerate(references, 1)
+        for item in range(1, items + 1)
+    ]
+    return "\n".join([ORDER_COLUMNS, *rows, ""])
+
+
+def asn_lines(invoices: Iterable[str]) -> str:
+    """A CSV of valid ASNs with two lines each."""
+    rows = [f"Acme,Bhiwandi,{invoice},SKU-{item},{item * 10}" for invoice in invoices for item in (1, 2)]
+    return "\n".join([ASN_COLUMNS, *rows, ""])
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON document on standard output."""
+        return json.loads(self.out)
+
+
+class Workspace:
+    """A folder with settings for a service at `url`, two mappings, and whatever jobs a test writes."""
+
+    def __init__(self, root: Path, *, url: str, api_key: str = "test-key", settle_after: str = "0s") -> None:
+        self.root = root
+        root.mkdir(parents=True, exist_ok=True)
+        for name in ("mappings", "jobs", "secrets"):
+            (root / name).mkdir(exist_ok=True)
+        self.secret("api-key", api_key)
+        self.settings = [
+            "[service]",
+            f'base_url = "{url}"',
+            'api_key_file = "secrets/api-key"',
+            'rate = "none"',
+            f'settle_after = "{settle_after}"',
+        ]
+        self._write_settings()
+        self.mapping("orders", ORDERS_MAPPING)
+        self.mapping("asns", ASNS_MAPPING)
+
+    def secret(self, name: str, value: str) -> Path:
+        """A private file under secrets/."""
+        path = self.root / "secrets" / name
+        path.unlink(missing_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+        with os.fdopen(descriptor, "w") as handle:
+            handle.write(value)
+        return path
+
+    def configure(self, *lines: str) -> None:
+        """More lines for logistics-batch.toml."""
+        self.settings += lines
+        self._write_settings()
+
+    def _write_settings(self) -> None:
+        (self.root / "logistics-batch.toml").write_text("\n".join([*self.settings, ""]))
+
+    def mapping(self, name: str, text: str) -> None:
+        """A mapping file."""
+        (self.root / "mappings" / f"{name}.yaml").write_text(text)
+
+    def job(self, name: str, text: str) -> None:
+        """A job file."""
+        (self.root / "jobs" / f"{name}.yaml").write_text(text)
+
+    def drop(self, name: str, content: str | bytes, *, folder: str = "inbound") -> Path:
+        """A file as a clerk would drop it into a folder of the workspace."""
+        path = self.root / folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def run(self, *arguments: str | Path, timeout: float = 120, **environment: str) -> Finished:
+        """Run `logistics-batch` in this workspace."""
+        done = subprocess.run(
+            self.command(*arguments),
+            cwd=self.root,
+            env=self.environment(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *arguments: str | Path, **environment: str) -> subprocess.Popen[str]:
+        """The same without waiting for its end."""
+        return subprocess.Popen(
+            self.command(*arguments),
+            cwd=self.root,
+            env=self.environment(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    @staticmethod
+    def command(*arguments: str | Path) -> list[str]:
+        """The command line of this checkout."""
+        return [sys.executable, "-m", "logistics_batch", *(str(argument) for argument in arguments)]
+
+    @staticmethod
+    def environment(extra: dict[str, str]) -> dict[str, str]:
+        """An environment without settings of whoever runs the tests."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("LOGISTICS_BATCH_")}
+        return kept | {"COLUMNS": "120"} | extra
