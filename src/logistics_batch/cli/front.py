@@ -19,11 +19,11 @@ _INTERRUPTED = 128 + signal.SIGINT
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called, not when they are listed."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """All commands, in the order in which the work is done."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of that name, imported now."""
         entry = COMMANDS.get(cmd_name)
         if entry is None:
@@ -44,7 +44,7 @@ class LazyGroup(click.Group):
             raise click.UsageError(f'There is no command "{name}". {hint}', ctx=ctx)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands, from the table alone."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.line) for name, entry in COMMANDS.items()])
@@ -91,7 +91,7 @@ def fail(error: LogisticsBatchError) -> int:
     return error.exit_code
 
 
-def _unexpected(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def _unexpected(kind: type[BaseException], _error: BaseException, trace: TracebackType | None) -> None:
     """An error of the program itself; its text may hold data of a row, so only its kind and place are shown."""
     place = ""
     while trace is not None:

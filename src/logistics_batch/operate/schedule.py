@@ -6,17 +6,21 @@ when it starts: the latest one that is due, if nobody has taken it yet. So a slo
 or while nothing ran at all, is caught up once.
 """
 
+import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from apscheduler.events import EVENT_JOB_ERROR, JobExecutionEvent
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.base import BaseTrigger
 
+from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.model.cron import Cron, Slot
 from logistics_batch.model.job import JobSpec, Missed
 
@@ -91,8 +95,10 @@ class Scheduler:
         """
         pool = ThreadPoolExecutor(max_workers=max(1, len(self._jobs)))
         scheduler = BackgroundScheduler(executors={"default": pool}, timezone=UTC)
+        scheduler.add_listener(self._report_failure, EVENT_JOB_ERROR)
         for job in self._jobs:
             self._add(scheduler, job)
+        logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # it logs tracebacks; see _report_failure
         scheduler.start()
         try:
             while not stop.wait(_LOOK_AGAIN_SECONDS):
@@ -103,39 +109,56 @@ class Scheduler:
         return self._wait_for_running(patience_seconds)
 
     def _add(self, scheduler: BackgroundScheduler, job: PlannedJob) -> None:
+        now = datetime.now(UTC)
+        looks_back = job.catches_up and self._duty.has_run(job.name)  # a job that never ran has missed nothing
         scheduler.add_job(
             self._run_due,
             _Slots(job),
             args=[job],
             id=job.name,
+            next_run_time=now if looks_back else job.next_slot(now).at,
             coalesce=True,
             max_instances=1,
             misfire_grace_time=_LONGEST_MISFIRE_SECONDS,
         )
-        if job.catches_up and self._duty.has_run(job.name):
-            scheduler.add_job(self._run_due, args=[job], id=f"{job.name} at start", misfire_grace_time=None)
+
+    def _report_failure(self, event: JobExecutionEvent) -> None:
+        # An error of the program; its text may hold data of a row, so only its kind is logged.
+        self._duty.say(f"{event.job_id}: the program itself failed ({type(event.exception).__name__})")
 
     def _run_due(self, job: PlannedJob) -> None:
-        """Run the job for its due slot, and again for one that came due meanwhile; nothing if another thread is at it."""
+        """Run the job for its due slot, and again for one that came due meanwhile."""
         with self._changed:
-            if job.name in self._running or self._stop.is_set():
-                return
+            if job.name in self._running:
+                return  # the thread that runs it looks for this slot before it ends
             self._running.add(job.name)
-        try:
-            for slot in self._claimed(job):
+        with ExitStack() as on_failure:
+            on_failure.callback(self._let_go, job)
+            while slot := self._take_slot(job):
                 self._duty.say(f"{job.name}: starts for {slot.name}")
                 self._duty.say(f"{job.name}: {self._duty.run(job.name, slot.business_date)}")
-        finally:
-            with self._changed:
-                self._running.discard(job.name)
-                self._changed.notify_all()
+            on_failure.pop_all()
 
-    def _claimed(self, job: PlannedJob) -> Iterator[Slot]:
-        while not self._stop.is_set():
-            slot = job.due_slot(datetime.now(UTC))
-            if slot is None or not self._duty.claim(job.name, slot.name):
-                return
-            yield slot
+    def _take_slot(self, job: PlannedJob) -> Slot | None:
+        """The slot to run for; None if there is none, and then the job no longer counts as running."""
+        with self._changed:
+            slot = None if self._stop.is_set() else job.due_slot(datetime.now(UTC))
+            if slot is not None and self._is_mine(job, slot):
+                return slot
+            self._let_go(job)
+            return None
+
+    def _let_go(self, job: PlannedJob) -> None:
+        with self._changed:
+            self._running.discard(job.name)
+            self._changed.notify_all()
+
+    def _is_mine(self, job: PlannedJob, slot: Slot) -> bool:
+        try:
+            return self._duty.claim(job.name, slot.name)
+        except LogisticsBatchError as error:
+            self._duty.say(f"{job.name}: not run for {slot.name}: {error.message} {error.remedy}".rstrip())
+            return False
 
     def _wait_for_running(self, patience_seconds: float) -> list[str]:
         ends_at = time.monotonic() + patience_seconds
@@ -152,7 +175,5 @@ class _Slots(BaseTrigger):  # type: ignore[misc]  # APScheduler has no types
         self._job = job
 
     def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
-        """The first slot after the previous one, or after now when the job is new."""
-        # A slot is due at its own second, so "after now" must let the one of this very moment through.
-        after = previous_fire_time or now - timedelta(microseconds=1)
-        return self._job.next_slot(after).at
+        """The first slot after the previous time at which the job was looked at."""
+        return self._job.next_slot(previous_fire_time or now).at
