@@ -1,0 +1,335 @@
+"""Downloads the PDF behind a signed label link (API §4.4), and nothing else.
+
+Whoever controls the reply of the label call chooses the link, so it must not make us knock at other doors: only the
+service's own host and port, or listed hosts over https at public addresses, are ever connected to. A name is resolved
+once and the connection goes to that very address. The link is a bearer secret: it goes into no message, log or
+exception. The API key, cookies, redirects and proxies from the environment play no part here.
+"""
+
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from queue import Empty, SimpleQueue
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+import httpcore
+
+Resolve = Callable[[str, int], Sequence[str]]
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_CHUNK_BYTES = 64 * 1024
+
+# What `is_global` of some Python versions lets through, and addresses that look public but lead inside a cloud.
+_NEVER = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "168.63.129.16/32",  # Azure's inner services
+        "2001::/23",  # IETF assignments, Teredo, ORCHID
+        "2001:db8::/32",
+        "2002::/16",  # 6to4: holds an IPv4 address
+        "3fff::/20",
+        "5f00::/16",
+    )
+)
+_GLOBAL_UNICAST_V6 = ipaddress.ip_network("2000::/3")
+
+
+class LinkProblem(StrEnum):
+    """Why a download failed."""
+
+    FORBIDDEN = "forbidden"  # the guards refused the link; nothing was sent
+    EXPIRED = "expired"  # 403, 404 or 410: a new link may help
+    STATUS = "status"  # any other answer than 200, redirects too
+    UNREACHABLE = "unreachable"
+    TIMEOUT = "timeout"
+    CUT = "cut"  # the answer ended early or was no HTTP
+    TOO_LARGE = "too_large"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFailure:
+    """A download that gave no file; `message` is for a report and holds no part of the link but its host."""
+
+    kind: LinkProblem
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLimits:
+    """How long a whole download may take, how large the file may be, whose certificates count (None: the usual)."""
+
+    deadline_seconds: float = 45.0
+    size_bytes: int = 20_000_000
+    ca_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    scheme: str
+    host: str
+    port: int
+    path: str
+    own: bool
+
+    @property
+    def host_header(self) -> bytes:
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return (name if self.port == _DEFAULT_PORTS[self.scheme] else f"{name}:{self.port}").encode("ascii")
+
+
+class _Refused(Exception):
+    """The guards or the answer say no; carries the failure to report."""
+
+    def __init__(self, kind: LinkProblem, message: str) -> None:
+        super().__init__(message)
+        self.failure = LinkFailure(kind, message)
+
+
+def system_resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host as the system knows them, without repeats; raises OSError if there are none."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is an ordinary one of the public Internet.
+
+    Private, loopback, link-local, shared, multicast, documentation and cloud-metadata addresses are not, nor is any
+    IPv6 form that carries an IPv4 address inside.
+    """
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if not ip.is_global or ip.is_multicast or ip.is_reserved:
+        return False
+    if ip.version == 6 and (ip.scope_id is not None or ip not in _GLOBAL_UNICAST_V6):
+        return False
+    return not any(ip.version == net.version and ip in net for net in _NEVER)
+
+
+class LinkFetcher:
+    """Fetches label links; safe to share between threads (each download has its own connection)."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        allowed_hosts: Sequence[str] = (),
+        limits: LinkLimits | None = None,
+        resolve: Resolve = system_resolve,
+        network: httpcore.NetworkBackend | None = None,
+    ) -> None:
+        """Guard links by the service's `base_url` and by further `allowed_hosts` (`host` or `host:port`).
+
+        resolve and network are seams: how a name becomes addresses, and what opens a connection to one of them.
+        """
+        base = urlsplit(base_url)
+        self._own = (base.scheme, (base.hostname or "").lower(), base.port or _DEFAULT_PORTS.get(base.scheme, 0))
+        self._allowed = frozenset(_with_port(host) for host in allowed_hosts)
+        self._limits = limits or LinkLimits()
+        self._resolve = resolve
+        self._network = network or httpcore.SyncBackend()
+
+    def download(self, url: str) -> bytes | LinkFailure:
+        """The file behind a link, or why there is none; never raises for what the network does."""
+        ends_at = time.monotonic() + self._limits.deadline_seconds
+        try:
+            target = self._judge(url)
+            addresses = self._addresses(target, ends_at)
+            return self._get(target, _PinnedNetwork(self._network, addresses, ends_at))
+        except _Refused as refused:
+            return refused.failure
+
+    def _judge(self, url: str) -> _Target:
+        parts = _split(url)
+        host = (parts.hostname or "").lower()
+        scheme = parts.scheme
+        port = parts.port or _DEFAULT_PORTS[scheme]
+        target = parts.path or "/"
+        target = f"{target}?{parts.query}" if parts.query else target
+        if (scheme, host, port) == self._own:
+            return _Target(scheme, host, port, target, own=True)
+        if (host, port) not in self._allowed:
+            raise _Refused(
+                LinkProblem.FORBIDDEN,
+                f"the link leads to {host}:{port}, which is not listed in label_hosts of [service]; "
+                "list it once the operator of the service confirms it",
+            )
+        if scheme != "https":
+            raise _Refused(LinkProblem.FORBIDDEN, f"the link to {host} is not https")
+        return _Target(scheme, host, port, target, own=False)
+
+    def _addresses(self, target: _Target, ends_at: float) -> list[str]:
+        addresses = _within(ends_at, lambda: list(self._resolve(target.host, target.port)))
+        if not addresses:
+            raise _Refused(LinkProblem.UNREACHABLE, f"the name {target.host} has no address")
+        if not target.own and not all(is_public(address) for address in addresses):
+            raise _Refused(LinkProblem.FORBIDDEN, f"the link's host {target.host} has an address that is not public")
+        return addresses
+
+    def _get(self, target: _Target, network: "_PinnedNetwork") -> bytes:
+        origin = httpcore.Origin(target.scheme.encode(), target.host.encode("ascii"), target.port)
+        url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target.path.encode("ascii"))
+        headers = [
+            (b"Host", target.host_header),
+            (b"Accept", b"application/pdf"),
+            (b"Accept-Encoding", b"identity"),
+            (b"User-Agent", b"logistics-batch"),
+            (b"Connection", b"close"),
+        ]
+        context = ssl.create_default_context(cafile=self._limits.ca_file) if target.scheme == "https" else None
+        try:
+            with httpcore.HTTPConnection(origin, ssl_context=context, network_backend=network) as connection:
+                response = connection.handle_request(httpcore.Request(b"GET", url, headers=headers))
+                return self._body(response)
+        except httpcore.TimeoutException as exc:
+            raise _Refused(LinkProblem.TIMEOUT, self._late(target.host)) from exc
+        except httpcore.ProtocolError as exc:
+            raise _Refused(LinkProblem.CUT, f"the answer of {target.host} broke off or is no HTTP") from exc
+        except httpcore.NetworkError as exc:
+            raise _Refused(LinkProblem.UNREACHABLE, _network_message(exc, target.host)) from exc
+
+    def _body(self, response: httpcore.Response) -> bytes:
+        headers = {name.lower(): value for name, value in response.headers}
+        if response.status != 200:
+            raise _refused_status(response.status)
+        if headers.get(b"content-encoding", b"identity").lower() not in (b"identity", b""):
+            raise _Refused(LinkProblem.CUT, "the label came compressed although it was asked for as it is")
+        content = bytearray()
+        for chunk in response.iter_stream():
+            content += chunk
+            if len(content) > self._limits.size_bytes:
+                size = self._limits.size_bytes / 1_000_000
+                raise _Refused(LinkProblem.TOO_LARGE, f"the label file is larger than {size:g} MB")
+        return bytes(content)
+
+    def _late(self, host: str) -> str:
+        return f"{host} did not deliver the label within {self._limits.deadline_seconds:g} s"
+
+
+def _with_port(host: str) -> tuple[str, int]:
+    parts = urlsplit(f"//{host}")
+    return (parts.hostname or "").lower(), parts.port or 443
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of a link that has nothing in it about which two parsers could disagree."""
+    strange = not url.isascii() or any(char <= " " or char in '\\"<>^`{|}\x7f' for char in url)
+    try:
+        parts = urlsplit(url)
+        port_is_sane = parts.port != 0
+    except ValueError:
+        strange, port_is_sane, parts = True, False, SplitResult("", "", "", "", "")
+    if strange or not port_is_sane or not parts.hostname or "%" in parts.netloc:
+        raise _Refused(LinkProblem.FORBIDDEN, "the label link is not a plain web address")
+    if parts.scheme not in _DEFAULT_PORTS:
+        raise _Refused(LinkProblem.FORBIDDEN, "the label link is neither https nor http")
+    if "@" in parts.netloc:
+        raise _Refused(LinkProblem.FORBIDDEN, "the label link carries a user name")
+    return parts
+
+
+def _refused_status(status: int) -> _Refused:
+    if status in (403, 404, 410):
+        return _Refused(LinkProblem.EXPIRED, f"the label link has expired (HTTP {status})")
+    if 300 <= status < 400:
+        return _Refused(LinkProblem.STATUS, f"the label link redirects (HTTP {status}); redirects are not followed")
+    return _Refused(LinkProblem.STATUS, f"the label link answered HTTP {status}")
+
+
+def _network_message(exc: httpcore.NetworkError, host: str) -> str:
+    cause: BaseException | None = exc
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            return f"the TLS certificate or handshake of {host} is not acceptable"
+        cause = cause.__cause__ or cause.__context__
+    return f"{host} cannot be reached"
+
+
+def _within(ends_at: float, resolve: Callable[[], list[str]]) -> list[str]:
+    """Resolve a name, which knows no time limit of its own; raises _Refused when time is up."""
+    answers: SimpleQueue[list[str]] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            answers.put(resolve())
+        except (OSError, UnicodeError):
+            answers.put([])
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        return answers.get(timeout=max(0.0, ends_at - time.monotonic()))
+    except Empty:
+        raise _Refused(LinkProblem.TIMEOUT, "the name of the label's host was not resolved in time") from None
+
+
+class _PinnedNetwork(httpcore.NetworkBackend):
+    """Connects to addresses that were judged, whatever name is asked for; nothing takes longer than the deadline."""
+
+    def __init__(self, inner: httpcore.NetworkBackend, addresses: Sequence[str], ends_at: float) -> None:
+        self._inner = inner
+        self._addresses = addresses
+        self._ends_at = ends_at
+
+    def connect_tcp(
+        self,
+        host: str,  # noqa: ARG002 - judged addresses stand in for it
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        """A connection to the first of the judged addresses that answers."""
+        failed: httpcore.ConnectError | None = None
+        for address in self._addresses:
+            try:
+                stream = self._inner.connect_tcp(
+                    address, port, _left(self._ends_at, timeout), local_address, socket_options
+                )
+            except httpcore.ConnectError as exc:
+                failed = exc
+            else:
+                return _DeadlineStream(stream, self._ends_at)
+        raise failed or httpcore.ConnectError("no address")
+
+
+class _DeadlineStream(httpcore.NetworkStream):
+    """A stream whose every step gets only what is left of the whole call's time."""
+
+    def __init__(self, inner: httpcore.NetworkStream, ends_at: float) -> None:
+        self._inner = inner
+        self._ends_at = ends_at
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._inner.read(min(max_bytes, _CHUNK_BYTES), timeout=_left(self._ends_at, timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, timeout=_left(self._ends_at, timeout))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        inner = self._inner.start_tls(ssl_context, server_hostname, timeout=_left(self._ends_at, timeout))
+        return _DeadlineStream(inner, self._ends_at)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+
+def _left(ends_at: float, timeout: float | None) -> float:
+    left = ends_at - time.monotonic()
+    if left <= 0:
+        raise httpcore.ReadTimeout("the deadline of the whole call has passed")
+    return left if timeout is None else min(left, timeout)

@@ -1,0 +1,160 @@
+"""What goes with a print bundle: the manifest that people sign, and the index that machines read."""
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+
+INDEX_COLUMNS = (
+    "page",
+    "part",
+    "sequence",
+    "awb_number",
+    "reference_number",
+    "file",
+    "sheet",
+    "row",
+    "status",
+    "group",
+    "copy",
+    "label_sha256",
+    "reason",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestLine:
+    """One label page of the bundle.
+
+    sequence: its number in walking order. part, page: where it is printed. cash: rupees to collect on delivery, on an
+    order's first label only. rows: of the source sheet. package: "2 of 3", "" for a single one. copy: 1 for the first
+    print, more for reprints. sha256: of the label file as it was downloaded.
+    """
+
+    sequence: int
+    part: int
+    page: int
+    awb_number: str
+    reference_number: str
+    name: str = ""
+    pincode: str = ""
+    items: str = ""
+    quantity: str = ""
+    cash: Decimal = Decimal(0)
+    group: str = ""
+    file: str = ""
+    sheet: str = ""
+    rows: tuple[int, ...] = ()
+    package: str = ""
+    copy: int = 1
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingLabel:
+    """An order that was asked for and has no label in the bundle; reason and remedy are for the clerk."""
+
+    reference_number: str
+    awb_number: str
+    reason: str
+    remedy: str = ""
+    file: str = ""
+    sheet: str = ""
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Everything the manifest and the index say.
+
+    lines: in walking order. facts: (name, value) pairs for the first page. files: the names of the parts.
+    reprint_reason: why labels are printed again, "" for a first print. notes: warnings, remarks.
+    """
+
+    bundle_id: str
+    facts: tuple[tuple[str, str], ...] = ()
+    files: tuple[str, ...] = ()
+    lines: tuple[ManifestLine, ...] = ()
+    missing: tuple[MissingLabel, ...] = ()
+    reprint_reason: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def cash(self) -> Decimal:
+        """What is to be collected for all orders of the bundle, in rupees."""
+        return sum((line.cash for line in self.lines), Decimal(0))
+
+    @property
+    def orders(self) -> int:
+        """How many orders have labels in the bundle."""
+        return len({line.reference_number for line in self.lines})
+
+    @property
+    def groups(self) -> tuple["GroupTotal", ...]:
+        """Subtotals, in walking order."""
+        found = groupby(self.lines, key=lambda line: line.group)
+        return tuple(GroupTotal(group, tuple(members)) for group, members in found)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTotal:
+    """The lines of one group and what they come to."""
+
+    group: str
+    lines: tuple[ManifestLine, ...]
+
+    @property
+    def cash(self) -> Decimal:
+        """What is to be collected for the group, in rupees."""
+        return sum((line.cash for line in self.lines), Decimal(0))
+
+
+def index_csv(manifest: Manifest) -> bytes:
+    """One line a label page, in walking order, then the missing ones; UTF-8 with a mark for spreadsheet programs."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(INDEX_COLUMNS)
+    writer.writerows(map(_safe, _index_rows(manifest)))
+    return out.getvalue().encode("utf-8-sig")
+
+
+def _index_rows(manifest: Manifest) -> Iterable[tuple[str, ...]]:
+    for line in manifest.lines:
+        yield (
+            str(line.page),
+            str(line.part),
+            str(line.sequence),
+            line.awb_number,
+            line.reference_number,
+            line.file,
+            line.sheet,
+            rows_in_words(line.rows),
+            "reprint" if line.copy > 1 else "printed",
+            line.group,
+            str(line.copy),
+            line.sha256,
+            "",
+        )
+    for lost in manifest.missing:
+        place = (lost.file, lost.sheet, rows_in_words(lost.rows))
+        yield ("", "", "", lost.awb_number, lost.reference_number, *place, "missing", "", "", "", lost.reason)
+
+
+def rows_in_words(rows: tuple[int, ...]) -> str:
+    """Row numbers with runs drawn together.
+
+    >>> rows_in_words((4, 5, 6, 9))
+    '4-6 9'
+    """
+    words = []
+    for _, members in groupby(enumerate(sorted(set(rows))), key=lambda pair: pair[1] - pair[0]):
+        run = [row for _, row in members]
+        words.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
+    return " ".join(words)
+
+
+def _safe(cells: Iterable[str]) -> list[str]:
+    """Cells that a spreadsheet program shows instead of calculating."""
+    return [f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell for cell in cells]

@@ -1,0 +1,332 @@
+"""The manifest on A4: what is missing first, then subtotals and signatures, then every label."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reportlab.lib.units import mm
+from reportlab.pdfgen.canvas import Canvas
+
+from logistics_batch.paper.fonts import Style, Typesetter, wrap
+from logistics_batch.paper.manifest import GroupTotal, Manifest, ManifestLine, MissingLabel, rows_in_words
+from logistics_batch.paper.manifest_words import counted, rupees
+
+_WIDTH, _HEIGHT = 210 * mm, 297 * mm
+_LEFT, _RIGHT = 12 * mm, 198 * mm
+_TOP, _BOTTOM = 285 * mm, 16 * mm
+_ALARM = (0.72, 0.07, 0.07)
+_GREY, _PALE = 0.35, 0.93
+
+_TITLE = Style(22, bold=True)
+_HEADING = Style(11, bold=True)
+_FIGURE = Style(17, bold=True)
+_NAME = Style(7.5)
+_TEXT = Style(8.5)
+_STRONG = Style(8.5, bold=True)
+_CELL = Style(7.5)
+_HEAD = Style(7, bold=True)
+_LEADING = 4.1 * mm
+_LINE_HEIGHT = 4.6 * mm
+_GUTTER = 2.5 * mm
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    title: str
+    width: float  # mm
+    right: bool = False
+
+
+_LABEL_COLUMNS = (
+    _Column("No.", 10, right=True),
+    _Column("Page", 14, right=True),
+    _Column("AWB", 24),
+    _Column("Reference", 29),
+    _Column("Name", 31),
+    _Column("PIN", 12),
+    _Column("Items", 41),
+    _Column("Qty", 9, right=True),
+    _Column("COD", 16, right=True),
+)
+_MISSING_COLUMNS = (
+    _Column("Reference", 32),
+    _Column("AWB", 25),
+    _Column("Why", 52),
+    _Column("What to do", 46),
+    _Column("File, row", 31),
+)
+_GROUP_COLUMNS = (
+    _Column("Group", 58),
+    _Column("Labels", 14, right=True),
+    _Column("No.", 24, right=True),
+    _Column("First AWB", 31),
+    _Column("Last AWB", 31),
+    _Column("COD", 28, right=True),
+)
+
+
+def manifest_pdf(manifest: Manifest) -> bytes:
+    """The manifest as a PDF of A4 pages; the same manifest gives the same bytes."""
+    out = io.BytesIO()
+    pages = _Pages(Canvas(out, pagesize=(_WIDTH, _HEIGHT), invariant=1, pageCompression=1), manifest.bundle_id)
+    _first_page(pages, manifest)
+    if manifest.lines:
+        pages.turn()
+        _label_tables(pages, manifest.groups)
+    pages.finish()
+    return out.getvalue()
+
+
+class _Pages:
+    """A cursor that goes down the page and turns it."""
+
+    def __init__(self, canvas: Canvas, bundle_id: str) -> None:
+        self.canvas = canvas
+        self.pen = Typesetter(canvas)
+        self.y = _TOP
+        self._bundle_id = bundle_id
+        self._number = 1
+        canvas.setTitle(f"Label manifest {bundle_id}")
+
+    def need(self, height: float) -> bool:
+        """Make sure that so much of the page is left; True if a new page was begun for it."""
+        if self.y - height >= _BOTTOM:
+            return False
+        self.turn()
+        return True
+
+    def turn(self) -> None:
+        """Go on at the top of a new page."""
+        self._foot()
+        self.canvas.showPage()
+        self._number += 1
+        self.y = _TOP
+
+    def finish(self) -> None:
+        """Complete the file."""
+        self._foot()
+        self.canvas.showPage()
+        # The number of pages is known only now; every foot refers to this form.
+        self.canvas.beginForm("page_count")
+        self.pen.draw(str(self._number), at=(0, 0), style=_NAME)
+        self.canvas.endForm()
+        self.canvas.save()
+
+    def _foot(self) -> None:
+        self.canvas.setFillGray(_GREY)
+        self.pen.draw(f"Label manifest {self._bundle_id}", at=(_LEFT, 9 * mm), style=_NAME)
+        self.pen.draw(f"page {self._number} of", at=(_RIGHT - 5 * mm, 9 * mm), style=Style(7.5, align="right"))
+        self.canvas.saveState()
+        self.canvas.translate(_RIGHT - 4 * mm, 9 * mm)
+        self.canvas.doForm("page_count")
+        self.canvas.restoreState()
+        self.canvas.setFillGray(0)
+
+
+def _first_page(pages: _Pages, manifest: Manifest) -> None:
+    pages.y -= 7 * mm
+    pages.pen.draw("Label manifest", at=(_LEFT, pages.y), style=_TITLE)
+    pages.pen.draw(manifest.bundle_id, at=(_RIGHT, pages.y), style=Style(11, bold=True, align="right"))
+    pages.y -= 5 * mm
+    if manifest.reprint_reason:
+        _band(pages, f"REPRINT: {manifest.reprint_reason}", colour=(0, 0, 0))
+    _figures(pages, manifest)
+    _facts(pages, manifest)
+    _notes(pages, manifest.notes)
+    if manifest.missing:
+        _missing_table(pages, manifest.missing)
+    if not manifest.lines:
+        pages.y -= 8 * mm
+        pages.pen.draw("There is nothing to print.", at=(_LEFT, pages.y), style=_HEADING)
+        return
+    _group_table(pages, manifest.groups)
+    _signatures(pages)
+
+
+def _figures(pages: _Pages, manifest: Manifest) -> None:
+    collected = sum(line.cash > 0 for line in manifest.lines)
+    boxes = (
+        (str(len(manifest.lines)), "labels"),
+        (str(manifest.orders), "orders"),
+        (str(len(manifest.missing)), "missing"),
+        (rupees(manifest.cash), f"to collect, {counted(collected, 'COD order')}"),
+    )
+    widths = (34 * mm, 34 * mm, 34 * mm, 78 * mm)
+    height, gap, x = 17 * mm, 2 * mm, _LEFT
+    pages.y -= height
+    for (figure, name), width in zip(boxes, widths, strict=True):
+        alarm = name == "missing" and manifest.missing
+        pages.canvas.setFillColorRGB(*_ALARM) if alarm else pages.canvas.setFillGray(_PALE)
+        pages.canvas.roundRect(x, pages.y, width, height, 2 * mm, stroke=0, fill=1)
+        pages.canvas.setFillGray(1 if alarm else 0)
+        pages.pen.draw(figure, at=(x + 4 * mm, pages.y + 8 * mm), style=_FIGURE, fit=width - 8 * mm)
+        pages.pen.draw(name, at=(x + 4 * mm, pages.y + 3.2 * mm), style=_NAME)
+        pages.canvas.setFillGray(0)
+        x += width + gap
+    pages.y -= 3 * mm
+
+
+def _facts(pages: _Pages, manifest: Manifest) -> None:
+    facts = [*manifest.facts, ("Files", _files_in_words(manifest.files))]
+    for name, value in facts:
+        if not value:
+            continue
+        lines = wrap(value, width=_RIGHT - _LEFT - 32 * mm, style=_TEXT) or [""]
+        pages.need(_LEADING * len(lines))
+        for number, line in enumerate(lines):
+            pages.y -= _LEADING
+            if number == 0:
+                pages.canvas.setFillGray(_GREY)
+                pages.pen.draw(name, at=(_LEFT, pages.y), style=_TEXT)
+                pages.canvas.setFillGray(0)
+            pages.pen.draw(line, at=(_LEFT + 32 * mm, pages.y), style=_TEXT)
+    pages.y -= 2 * mm
+
+
+def _files_in_words(files: tuple[str, ...]) -> str:
+    return files[0] if len(files) == 1 else f"{files[0]} to {files[-1]}" if files else ""
+
+
+def _notes(pages: _Pages, notes: Sequence[str]) -> None:
+    for note in notes:
+        for line in wrap(f"Note: {note}", width=_RIGHT - _LEFT, style=_STRONG):
+            pages.need(_LEADING)
+            pages.y -= _LEADING
+            pages.pen.draw(line, at=(_LEFT, pages.y), style=_STRONG)
+
+
+def _band(pages: _Pages, text: str, *, colour: tuple[float, float, float]) -> None:
+    height = 7 * mm
+    pages.need(height + 3 * _LINE_HEIGHT)
+    pages.y -= height + 1 * mm
+    pages.canvas.setFillColorRGB(*colour)
+    pages.canvas.rect(_LEFT, pages.y, _RIGHT - _LEFT, height, stroke=0, fill=1)
+    pages.canvas.setFillGray(1)
+    pages.pen.draw(text, at=(_LEFT + 3 * mm, pages.y + 2.2 * mm), style=_HEADING, fit=_RIGHT - _LEFT - 6 * mm)
+    pages.canvas.setFillGray(0)
+    pages.y -= 1 * mm
+
+
+def _heading(pages: _Pages, text: str) -> None:
+    pages.need(12 * mm + 2 * _LINE_HEIGHT)
+    pages.y -= 9 * mm
+    pages.pen.draw(text, at=(_LEFT, pages.y), style=_HEADING, fit=_RIGHT - _LEFT)
+    pages.y -= 1.5 * mm
+
+
+def _missing_table(pages: _Pages, missing: Sequence[MissingLabel]) -> None:
+    pages.y -= 2 * mm
+    verb = "has" if len(missing) == 1 else "have"
+    _band(pages, f"MISSING: {counted(len(missing), 'order')} {verb} no label in this bundle", colour=_ALARM)
+    _head(pages, _MISSING_COLUMNS)
+    for lost in missing:
+        place = " ".join(filter(None, (lost.file, f"row {rows_in_words(lost.rows)}" if lost.rows else "")))
+        cells = (lost.reference_number, lost.awb_number or "not known", lost.reason, lost.remedy, place)
+        _wrapped_row(pages, _MISSING_COLUMNS, cells)
+
+
+def _group_table(pages: _Pages, groups: Sequence[GroupTotal]) -> None:
+    _heading(pages, "Groups in walking order")
+    _head(pages, _GROUP_COLUMNS)
+    for total in groups:
+        first, last = total.lines[0], total.lines[-1]
+        cells = (
+            total.group or "all",
+            str(len(total.lines)),
+            f"{first.sequence}-{last.sequence}",
+            first.awb_number,
+            last.awb_number,
+            rupees(total.cash),
+        )
+        if pages.need(_LINE_HEIGHT):
+            _head(pages, _GROUP_COLUMNS)
+        _row(pages, _GROUP_COLUMNS, cells)
+
+
+def _signatures(pages: _Pages) -> None:
+    height = 34 * mm
+    pages.need(height)
+    pages.y -= height
+    width = (_RIGHT - _LEFT - 12 * mm) / 3
+    for number, role in enumerate(("Printed by", "Picked and checked by", "Handed over to")):
+        x = _LEFT + number * (width + 6 * mm)
+        pages.canvas.setLineWidth(0.6)
+        pages.canvas.line(x, pages.y + 8 * mm, x + width, pages.y + 8 * mm)
+        pages.pen.draw(role, at=(x, pages.y + 4 * mm), style=_STRONG)
+        pages.canvas.setFillGray(_GREY)
+        pages.pen.draw("name, signature, date and time", at=(x, pages.y + 0.5 * mm), style=_NAME)
+        pages.canvas.setFillGray(0)
+
+
+def _label_tables(pages: _Pages, groups: Sequence[GroupTotal]) -> None:
+    for total in groups:
+        title = f"{total.group or 'All labels'}: {counted(len(total.lines), 'label')}, {rupees(total.cash)} to collect"
+        _heading(pages, title)
+        _head(pages, _LABEL_COLUMNS)
+        for number, line in enumerate(total.lines):
+            if pages.need(_LINE_HEIGHT):
+                _head(pages, _LABEL_COLUMNS)
+            _row(pages, _LABEL_COLUMNS, _label_cells(line), shaded=number % 2 == 1)
+
+
+def _label_cells(line: ManifestLine) -> tuple[str, ...]:
+    reference = f"{line.reference_number} ({line.package})" if line.package else line.reference_number
+    return (
+        str(line.sequence),
+        f"{line.part}/{line.page}",
+        f"{line.awb_number} R{line.copy}" if line.copy > 1 else line.awb_number,
+        reference,
+        line.name,
+        line.pincode,
+        line.items,
+        line.quantity,
+        rupees(line.cash).removeprefix("₹ ") if line.cash else "",
+    )
+
+
+def _head(pages: _Pages, columns: Sequence[_Column]) -> None:
+    pages.y -= _LINE_HEIGHT
+    _cells(pages, columns, [column.title for column in columns], style=_HEAD)
+    pages.canvas.setLineWidth(0.6)
+    pages.canvas.line(_LEFT, pages.y - 1.2 * mm, _RIGHT, pages.y - 1.2 * mm)
+    pages.y -= 0.8 * mm
+
+
+def _row(pages: _Pages, columns: Sequence[_Column], cells: Sequence[str], *, shaded: bool = False) -> None:
+    pages.y -= _LINE_HEIGHT
+    if shaded:
+        pages.canvas.setFillGray(0.955)
+        pages.canvas.rect(_LEFT, pages.y - 1.3 * mm, _RIGHT - _LEFT, _LINE_HEIGHT, stroke=0, fill=1)
+        pages.canvas.setFillGray(0)
+    _cells(pages, columns, cells, style=_CELL)
+
+
+def _cells(pages: _Pages, columns: Sequence[_Column], cells: Sequence[str], *, style: Style) -> None:
+    x = _LEFT
+    right = Style(style.size, bold=style.bold, align="right")
+    for column, cell in zip(columns, cells, strict=True):
+        width = column.width * mm
+        inner = width - _GUTTER
+        if column.right:
+            pages.pen.draw(cell, at=(x + width - _GUTTER, pages.y), style=right, fit=inner)
+        else:
+            pages.pen.draw(cell, at=(x, pages.y), style=style, fit=inner)
+        x += width
+
+
+def _wrapped_row(pages: _Pages, columns: Sequence[_Column], cells: Sequence[str]) -> None:
+    texts = [
+        wrap(cell, width=column.width * mm - _GUTTER, style=_CELL)[:8]
+        for column, cell in zip(columns, cells, strict=True)
+    ]
+    height = max(map(len, texts)) * 3.6 * mm + 2 * mm
+    if pages.need(height):
+        _head(pages, columns)
+    x, top = _LEFT, pages.y
+    for column, lines in zip(columns, texts, strict=True):
+        for number, line in enumerate(lines):
+            pages.pen.draw(line, at=(x, top - (number + 1) * 3.6 * mm), style=_CELL)
+        x += column.width * mm
+    pages.y -= height
+    pages.canvas.setLineWidth(0.25)
+    pages.canvas.line(_LEFT, pages.y + 0.4 * mm, _RIGHT, pages.y + 0.4 * mm)
