@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import core_schema
 
 from logistics_batch.errors import Finding, SpecificationError
 
@@ -21,6 +22,7 @@ MAX_BYTES = 256 * 1024
 MAX_NODES = 10_000
 MAX_DEPTH = 20
 
+_PYDANTICS_OWN = frozenset(get_args(core_schema.ErrorType))
 _WHOLE_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _WORDS = {"true": True, "false": False, "null": None, "": None}
 
@@ -54,10 +56,12 @@ class _Unreadable(Exception):
         self.place, self.message, self.remedy = place, message, remedy
 
 
-def load_specification(text: str, *, path: str, model: type[M]) -> M:
+def load_specification(text: str, *, path: str, model: type[M], context: Any = None) -> M:
     """Read a YAML text into a pydantic model.
 
     text: the file's content. path: its name, for the findings. model: a pydantic model, or any type pydantic checks.
+    context: handed to the model's validators. A model's own complaints are PydanticCustomErrors, with `remedy` in their
+    context if there is one.
     Raises SpecificationError with every finding.
     """
     findings: list[Finding] = []
@@ -67,7 +71,7 @@ def load_specification(text: str, *, path: str, model: type[M]) -> M:
         findings.append(Finding(path, *stop.place, stop.message, stop.remedy))
         raise SpecificationError(findings) from stop
     try:
-        loaded = TypeAdapter(model).validate_python(root.plain())
+        loaded = TypeAdapter(model).validate_python(root.plain(), context=context)
     except ValidationError as error:
         findings += _explain(error, root=root, model=model, path=path)
         raise SpecificationError(sorted(findings, key=lambda each: (each.line, each.column))) from None
@@ -200,31 +204,46 @@ def _explain(error: ValidationError, *, root: _Node, model: Any, path: str) -> l
     """pydantic's complaints in our words, at their places in the file; a place says each thing once."""
     found: dict[tuple[int, int, str], Finding] = {}
     for each in error.errors(include_url=False):
-        line, column = _locate(root, each["loc"])
-        message, remedy = _words(each, model)
-        found.setdefault((line, column, message), Finding(path, line, column, message, remedy))
+        location = each["loc"][:-1] if each["type"] == "missing" else each["loc"]
+        aligned = _align(root, location)
+        message, remedy = _words(each, _known_keys(model, aligned.keys))
+        found.setdefault((*aligned.place, message), Finding(path, *aligned.place, message, remedy))
     return list(found.values())
 
 
-def _locate(root: _Node, location: tuple[str | int, ...]) -> tuple[int, int]:
-    """The place of the last part of a pydantic location that exists in the file.
+@dataclass(frozen=True, slots=True)
+class _Aligned:
+    """A pydantic location laid over the file: the place, and the parts that are keys or positions of the file."""
 
-    Parts that are no keys of the file (the tag of a union's branch) are passed over.
+    place: tuple[int, int]
+    keys: tuple[str | int, ...] = ()
+    to_the_end: bool = False
+
+
+def _align(node: _Node, location: tuple[str | int, ...], place: tuple[int, int] | None = None) -> _Aligned:
+    """Lay a pydantic location over the file.
+
+    pydantic puts the tags of unions' branches between the keys; a tag may even be called like a key. Of all ways to
+    read the location the one wins that ends on the last part, then the one that uses the most parts.
     """
-    node, place = root, (root.line, root.column)
-    for part in location:
-        if part in node.children:
-            place = node.keys.get(str(part), (node.children[part].line, node.children[part].column))
-            node = node.children[part]
-    return place
+    here = place or (node.line, node.column)
+    if not location:
+        return _Aligned(here)
+    part, rest = location[0], location[1:]
+    ways = [_align(node, rest, here)]
+    if part in node.children:
+        child = node.children[part]
+        below = _align(child, rest, node.keys.get(str(part), (child.line, child.column)))
+        ways.append(_Aligned(below.place, (part, *below.keys), below.to_the_end or not rest))
+    return max(reversed(ways), key=lambda way: (way.to_the_end, len(way.keys)))
 
 
-def _words(error: Any, model: Any) -> tuple[str, str]:
+def _words(error: Any, known: set[str]) -> tuple[str, str]:
     """Message and remedy for one pydantic error."""
-    location, kind, context = error["loc"], error["type"], error.get("ctx") or {}
-    name = next((part for part in reversed(location) if isinstance(part, str)), "")
+    kind, context = error["type"], error.get("ctx") or {}
+    name = next((part for part in reversed(error["loc"]) if isinstance(part, str)), "")
     if kind == "extra_forbidden":
-        return f"Unknown key `{name}`.", nearest(name, sorted(_known_keys(model, location[:-1])))
+        return f"Unknown key `{name}`.", nearest(name, sorted(known))
     if kind == "missing":
         return f"`{name}` is missing.", f"Add `{name}:`."
     if kind in ("literal_error", "enum", "union_tag_invalid"):
@@ -237,8 +256,8 @@ def _words(error: Any, model: Any) -> tuple[str, str]:
         return f"`{key}` is missing.", f"Add `{key}:`."
     if kind in ("value_error", "assertion_error"):
         return str(error["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, "), ""
-    if "remedy" in context:
-        return error["msg"], str(context["remedy"])
+    if kind not in _PYDANTICS_OWN:  # a model's own complaint speaks for itself
+        return error["msg"], str(context.get("remedy", ""))
     return f"`{_shown(error['input'])}` does not fit here: {_lower_first(error['msg'])}.", ""
 
 
@@ -251,17 +270,16 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _known_keys(model: Any, location: tuple[str | int, ...]) -> set[str]:
-    """The keys that the models at a location know, whichever branch of a union they belong to."""
+def _known_keys(model: Any, keys: tuple[str | int, ...]) -> set[str]:
+    """The keys that the models beside a key of the file know, whichever branch of a union they belong to."""
     places: list[Any] = list(_branches(model))
-    for part in location:
-        below = [inner for place in places for inner in _step(place, part)]
-        # A union's branch stands in the location as its class name or tag: it narrows nothing here.
-        places = below or [place for place in places if getattr(place, "__name__", "") == part] or places
+    for part in keys[:-1]:
+        places = [inner for place in places for inner in _step(place, part)]
     known: set[str] = set()
     for place in places:
-        if _is_model(place):
-            known |= {each.alias or name for name, each in place.model_fields.items()}
+        models = list(_branches(get_args(place)[0])) if get_origin(place) is list else [place]
+        for each in filter(_is_model, models):
+            known |= {field.alias or name for name, field in each.model_fields.items()}
     return known
 
 
@@ -277,8 +295,10 @@ def _step(kind: Any, part: str | int) -> Iterator[Any]:
                 yield from _branches(each.annotation)
     elif get_origin(kind) is dict and isinstance(part, str):
         yield from _branches(get_args(kind)[1])
-    elif get_origin(kind) in (list, tuple) and isinstance(part, int):
-        yield from _branches(get_args(kind)[0])
+    elif get_origin(kind) is list:
+        for element in _branches(get_args(kind)[0]):
+            # A single value may stand where the model holds a list: then the file has no position.
+            yield from [element] if isinstance(part, int) else _step(element, part)
 
 
 def _branches(kind: Any) -> Iterator[Any]:
