@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,20 +132,21 @@ def start_sandbox(
     api_key: str = "test-key",
     faults: list[dict[str, Any]] | None = None,
     sftp: bool = False,
+    options: Sequence[str] = (),
     **switches: Any,
 ) -> RunningSandbox:
     """A running sandbox with its files under `tmp_path`/sandbox; the caller stops it.
 
     `faults` are rules of a fault plan, `switches` those of `logistics_batch.sandbox.switches`, such as
-    ``duplicate_reference="replay"``.
+    ``duplicate_reference="replay"``, `options` further arguments of the command line.
     """
     folder = tmp_path / "sandbox"
     folder.mkdir()
     descriptor = os.open(folder / "api-key", os.O_WRONLY | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(api_key)
-    options = [part for name, value in switches.items() for part in ("--switch", f"{name}={value}")]
+    more = [*options, *(part for name, value in switches.items() for part in ("--switch", f"{name}={value}"))]
     if faults is not None:
         (folder / "faults.yaml").write_text(json.dumps(faults))
-        options += ["--faults", str(folder / "faults.yaml")]
-    return RunningSandbox(folder, api_key=api_key, options=options, sftp=sftp)
+        more += ["--faults", str(folder / "faults.yaml")]
+    return RunningSandbox(folder, api_key=api_key, options=more, sftp=sftp)

@@ -86,6 +86,8 @@ class Gate:
             await self._app(scope, receive, send)
             return
         call = await _read_call(scope, receive)
+        if call is None:
+            return
         if scope["path"].startswith(CONTROL):
             await self._control(call, send)
         elif len(call.body) > MAX_BODY_BYTES:
@@ -148,12 +150,15 @@ class Gate:
         return hmac.compare_digest(key.encode(), self._service.api_key.encode())
 
 
-async def _read_call(scope: Scope, receive: Receive) -> Call:
+async def _read_call(scope: Scope, receive: Receive) -> Call | None:
+    """The whole request; None when the client went away before its end: such a request has no effect."""
     endpoint, path_id = endpoint_of(scope["method"], scope["path"])
     body = b""
     more = True
     while more and len(body) <= MAX_BODY_BYTES:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         body += message.get("body", b"")
         more = message.get("more_body", False)
     query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))

@@ -1,0 +1,141 @@
+"""Kill -9 and restart: nothing that was answered is lost, and the journal agrees with the database."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+from support.sandbox_process import RunningSandbox, start_sandbox
+
+
+def create(client: httpx.Client, reference: str) -> httpx.Response:
+    body = {"reference_number": reference, "customer_mobile": "9876543210", "delivery_address": "A"}
+    return client.post("/orders/shipment", json=body | {"item_details": [{"item_name": "Wires"}]})
+
+
+def client_of(sandbox: RunningSandbox) -> httpx.Client:
+    return httpx.Client(base_url=sandbox.url, headers={"API_KEY": sandbox.api_key}, trust_env=False)
+
+
+def in_database(sandbox: RunningSandbox) -> set[tuple[str, str]]:
+    connection = sqlite3.connect(sandbox.data / "sandbox.db")
+    try:
+        return set(connection.execute("SELECT reference_number, awb_number FROM orders"))
+    finally:
+        connection.close()
+
+
+def in_journal(sandbox: RunningSandbox) -> list[tuple[str, str]]:
+    return [(line["reference_number"], line["awb_number"]) for line in sandbox.committed("order.created")]
+
+
+@pytest.mark.parametrize("kill_after", [1, 17, 60])
+def test_a_kill_loses_nothing_and_the_journal_agrees(own_sandbox: RunningSandbox, kill_after: int) -> None:
+    answered: set[tuple[str, str]] = set()
+    enough = threading.Event()
+
+    def send(worker: int) -> None:
+        with client_of(own_sandbox) as client:
+            for number in range(200):
+                reference = f"{worker}-{number}"
+                try:
+                    message = create(client, reference).json()["message"]
+                except (httpx.HTTPError, json.JSONDecodeError):
+                    return
+                answered.add((reference, message["awb_number"]))
+                if len(answered) >= kill_after:
+                    enough.set()
+
+    with ThreadPoolExecutor(4) as workers:
+        for worker in range(4):
+            workers.submit(send, worker)
+        assert enough.wait(30)
+        own_sandbox.kill()
+    assert set(in_journal(own_sandbox)) <= in_database(own_sandbox)
+    assert answered <= in_database(own_sandbox)
+    own_sandbox.restart()
+    assert sorted(in_journal(own_sandbox)) == sorted(in_database(own_sandbox))
+    numbers = [line["seq"] for line in own_sandbox.journal()]
+    assert numbers == list(range(1, len(numbers) + 1))
+    with client_of(own_sandbox) as client:
+        assert create(client, next(iter(answered))[0]).json()["message"] == "Shipment Reference Number already exists"
+        assert create(client, "after the restart").status_code == 200
+
+
+def test_an_effect_that_missed_the_journal_is_added_at_the_next_start(own_sandbox: RunningSandbox) -> None:
+    with client_of(own_sandbox) as client:
+        create(client, "kept")
+        create(client, "torn")
+    own_sandbox.kill()
+    lines = own_sandbox.journal_path.read_bytes().splitlines(keepends=True)
+    position = max(number for number, line in enumerate(lines) if b'"committed"' in line)
+    own_sandbox.journal_path.write_bytes(b"".join(lines[:position]) + lines[position][:40])
+    assert [reference for reference, _ in in_journal(own_sandbox)] == ["kept"]
+    own_sandbox.restart()
+    assert [reference for reference, _ in in_journal(own_sandbox)] == ["kept", "torn"]
+    assert own_sandbox.committed("order.created")[-1]["recovered"] is True
+
+
+def test_simultaneous_creates_of_one_reference_make_one_order(own_sandbox: RunningSandbox) -> None:
+    def attempt(_: int) -> int:
+        with client_of(own_sandbox) as client:
+            return create(client, "contested").status_code
+
+    with ThreadPoolExecutor(16) as workers:
+        statuses = sorted(workers.map(attempt, range(16)))
+    assert statuses == [200] + [400] * 15
+    assert len(own_sandbox.committed("order.created")) == 1
+
+
+def test_a_link_and_the_fault_plan_survive_a_restart(tmp_path: Path) -> None:
+    running = start_sandbox(tmp_path, faults=[{"kind": "status_429", "endpoint": "order.cancel"}])
+    try:
+        with client_of(running) as client:
+            awb = create(client, "R").json()["message"]["awb_number"]
+            query, body = {"API_KEY": running.api_key}, {"order_numbers[]": awb}
+            url = client.post("/order/shippinglabel/", params=query, json=body).json()["url"]
+            before = httpx.get(url, trust_env=False).content
+            assert running.stop() == 0
+            running.restart()
+            assert httpx.get(url, trust_env=False).content == before
+            assert client.put(f"/api/orders/cancel/{awb}").status_code == 429
+    finally:
+        running.kill()
+
+
+def test_it_stops_on_request_while_calls_are_open(own_sandbox: RunningSandbox) -> None:
+    own_sandbox.set_faults([{"kind": "delay", "seconds": 60}])
+
+    def hang() -> None:
+        with client_of(own_sandbox) as client, suppress(httpx.HTTPError):
+            assert create(client, "open").status_code == 500
+
+    caller = threading.Thread(target=hang)
+    caller.start()
+    while not own_sandbox.received("order.create"):
+        threading.Event().wait(0.02)
+    assert own_sandbox.stop() == 0
+    caller.join(10)
+    assert own_sandbox.committed() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--switch", "colour=blue"], "unknown switch 'colour'"),
+        (["--switch", "duplicate_reference=maybe"], "takes refuse, replay, error"),
+        (["--faults", "no-such-file.yaml"], "no-such-file.yaml"),
+    ],
+)
+def test_a_wrong_start_says_why(tmp_path: Path, options: list[str], complaint: str) -> None:
+    command = [sys.executable, "-m", "logistics_batch.sandbox", *options]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2
+    assert complaint in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -1,0 +1,179 @@
+"""Webhooks and their events: API §2.4, §4.11, §4.12, §6."""
+
+import itertools
+import json
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+import pytest
+from support.sandbox_process import RunningSandbox
+
+WAIT_SECONDS = 15
+_IDS = itertools.count(1)
+
+
+@dataclass
+class Receiver:
+    """A real HTTP server that takes events; `answer` decides the status of the n-th."""
+
+    url: str
+    events: "queue.Queue[tuple[dict[str, str], dict[str, Any]]]"
+    answer: Callable[[int], int]
+
+    def next(self) -> tuple[dict[str, str], dict[str, Any]]:
+        return self.events.get(timeout=WAIT_SECONDS)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    taken = Receiver("", queue.Queue(), lambda number: 200)
+    numbers = itertools.count(1)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            taken.events.put((dict(self.headers.items()), json.loads(body)))
+            self.send_response(taken.answer(next(numbers)))
+            self.end_headers()
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    taken.url = f"http://127.0.0.1:{server.server_address[1]}/events?from=sandbox"
+    yield taken
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def webhook(service: httpx.Client, receiver: Receiver) -> Iterator[dict[str, Any]]:
+    body = {
+        "webhookId": next(_IDS),
+        "callbackUrl": receiver.url,
+        "headers": {"X-Shop-Secret": "s3cret", "API_KEY": "theirs"},
+        "verify_payload": False,
+    }
+    reply = service.post("/webhooks/subscribe", json=body)
+    assert reply.json() == {"status": "PASS", "message": "Webhook configured successfully"}
+    yield body
+    service.put("/webhooks/update", json={"webhookId": body["webhookId"], "is_active": False})
+
+
+def create(service: httpx.Client, reference: str, **more: Any) -> str:
+    body = {"reference_number": reference, "customer_mobile": "+919876543210", "delivery_address": "A"} | more
+    return str(service.post("/orders/shipment", json=body).json()["message"]["awb_number"])
+
+
+def test_a_change_of_status_sends_the_documented_event(
+    service: httpx.Client, sandbox: RunningSandbox, receiver: Receiver, webhook: dict[str, Any], reference: str
+) -> None:
+    awb = create(service, reference, customer_name="Asha", delivery_lat="18.5", delivery_long="73.8")
+    sandbox.control("POST", f"/orders/{awb}/status", {"status": "Complete", "remarks": "left at the gate"})
+    headers, event = receiver.next()
+    assert headers["X-Shop-Secret"] == "s3cret"
+    assert headers["API_KEY"] == "theirs"
+    assert headers["Content-Type"] == "application/json"
+    fixed = {
+        "WaybillNo": awb,
+        "eventType": "updateOrderStatus",
+        "OrderStatus": "Complete",
+        "order_status": "Complete",
+        "StatusCode": "Complete",
+        "ToMobileNumber": "+919876543210",
+        "ToEmail": "",
+        "ToName": "Asha",
+        "order_no": reference,
+        "location": {"lat": 18.5, "long": 73.8},
+        "remarks": "left at the gate",
+    }
+    assert {name: event[name] for name in fixed} == fixed
+    assert set(event) - set(fixed) == {"CourierComment", "StatusDateTime", "Client", "podDocs", "EDD"}
+    assert event["StatusDateTime"].endswith("+05:30")
+
+
+def test_cancelling_sends_an_event_and_creating_does_not(
+    service: httpx.Client, receiver: Receiver, webhook: dict[str, Any], reference: str
+) -> None:
+    awb = create(service, reference)
+    service.put(f"/api/orders/cancel/{awb}")
+    assert receiver.next()[1]["OrderStatus"] == "cancelled"
+    assert receiver.events.empty()
+
+
+def test_a_failed_delivery_is_tried_again(
+    service: httpx.Client, sandbox: RunningSandbox, receiver: Receiver, webhook: dict[str, Any], reference: str
+) -> None:
+    receiver.answer = lambda number: 500 if number < 3 else 200
+    awb = create(service, reference)
+    sandbox.control("POST", f"/orders/{awb}/status", {"status": "Assigned"})
+    assert [receiver.next()[1]["WaybillNo"] for _ in range(3)] == [awb] * 3
+    delivered = wait_for(sandbox, lambda log: [one for one in log if one["state"] == "delivered"], awb)
+    assert [one["attempts"] for one in delivered] == [3]
+
+
+def test_delivery_is_given_up_after_a_few_attempts(
+    service: httpx.Client, sandbox: RunningSandbox, receiver: Receiver, webhook: dict[str, Any], reference: str
+) -> None:
+    receiver.answer = lambda number: 404
+    awb = create(service, reference)
+    sandbox.control("POST", f"/orders/{awb}/status", {"status": "Assigned"})
+    lost = wait_for(sandbox, lambda log: [one for one in log if one["state"] == "given up"], awb)
+    assert [(one["attempts"], one["last_answer"]) for one in lost] == [(4, "404")]
+
+
+def wait_for(
+    sandbox: RunningSandbox, wanted: Callable[[list[dict[str, Any]]], list[dict[str, Any]]], awb: str
+) -> list[dict[str, Any]]:
+    pause = threading.Event()
+    for _ in range(WAIT_SECONDS * 20):
+        log = [one for one in sandbox.control("GET", "/deliveries") if one["payload"]["WaybillNo"] == awb]
+        if found := wanted(log):
+            return found
+        pause.wait(0.05)
+    raise AssertionError(f"not in the delivery log: {log}")
+
+
+def test_update_changes_url_and_active_state(
+    service: httpx.Client, sandbox: RunningSandbox, receiver: Receiver, webhook: dict[str, Any], reference: str
+) -> None:
+    off = {"webhookId": webhook["webhookId"], "is_active": False}
+    assert service.put("/webhooks/update", json=off).json()["status"] == "PASS"
+    awb = create(service, reference)
+    sandbox.control("POST", f"/orders/{awb}/status", {"status": "Assigned"})
+    on = {"webhookId": webhook["webhookId"], "is_active": True, "headers": {"X-New": "1"}}
+    assert service.put("/webhooks/update", json=on).json()["status"] == "PASS"
+    sandbox.control("POST", f"/orders/{awb}/status", {"status": "Picked"})
+    headers, event = receiver.next()
+    assert event["OrderStatus"] == "Picked"
+    assert headers["X-New"] == "1"
+    assert "X-Shop-Secret" not in headers
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "message"),
+    [
+        ("POST", "/webhooks/subscribe", {}, "Missing required parameters."),
+        ("POST", "/webhooks/subscribe", {"webhookId": 1}, "Missing required parameters."),
+        ("POST", "/webhooks/subscribe", {"webhookId": "1", "callbackUrl": "http://x"}, "Malformed value of webhookId"),
+        ("POST", "/webhooks/subscribe", {"webhookId": 1, "callbackUrl": "ftp://x"}, "Malformed value of callbackUrl"),
+        ("PUT", "/webhooks/update", {"is_active": True}, "Missing required parameters."),
+        ("PUT", "/webhooks/update", {"webhookId": 987654}, "Webhook not found"),
+    ],
+)
+def test_rules(service: httpx.Client, method: str, path: str, body: dict[str, Any], message: str) -> None:
+    reply = service.request(method, path, json=body)
+    assert reply.status_code == 400
+    assert reply.json()["message"].startswith(message)
+
+
+def test_headers_of_a_webhook_do_not_reach_the_journal(sandbox: RunningSandbox, webhook: dict[str, Any]) -> None:
+    content = sandbox.journal_path.read_text()
+    assert "s3cret" not in content
+    assert "X-Shop-Secret" in content
