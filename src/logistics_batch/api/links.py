@@ -10,7 +10,6 @@ import ipaddress
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +17,10 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+import certifi
 import httpcore
+
+from logistics_batch.api.transport import Deadline
 
 Resolve = Callable[[str, int], Sequence[str]]
 
@@ -141,11 +143,11 @@ class LinkFetcher:
 
     def download(self, url: str) -> bytes | LinkFailure:
         """The file behind a link, or why there is none; never raises for what the network does."""
-        ends_at = time.monotonic() + self._limits.deadline_seconds
+        deadline = Deadline(self._limits.deadline_seconds)
         try:
             target = self._judge(url)
-            addresses = self._addresses(target, ends_at)
-            return self._get(target, _PinnedNetwork(self._network, addresses, ends_at))
+            addresses = self._addresses(target, deadline)
+            return self._get(target, _PinnedNetwork(self._network, addresses, deadline))
         except _Refused as refused:
             return refused.failure
 
@@ -168,8 +170,8 @@ class LinkFetcher:
             raise _Refused(LinkProblem.FORBIDDEN, f"the link to {host} is not https")
         return _Target(scheme, host, port, target, own=False)
 
-    def _addresses(self, target: _Target, ends_at: float) -> list[str]:
-        addresses = _within(ends_at, lambda: list(self._resolve(target.host, target.port)))
+    def _addresses(self, target: _Target, deadline: Deadline) -> list[str]:
+        addresses = _within(deadline, lambda: list(self._resolve(target.host, target.port)))
         if not addresses:
             raise _Refused(LinkProblem.UNREACHABLE, f"the name {target.host} has no address")
         if not target.own and not all(is_public(address) for address in addresses):
@@ -186,7 +188,11 @@ class LinkFetcher:
             (b"User-Agent", b"logistics-batch"),
             (b"Connection", b"close"),
         ]
-        context = ssl.create_default_context(cafile=self._limits.ca_file) if target.scheme == "https" else None
+        context = (
+            ssl.create_default_context(cafile=self._limits.ca_file or certifi.where())
+            if target.scheme == "https"
+            else None
+        )
         try:
             with httpcore.HTTPConnection(origin, ssl_context=context, network_backend=network) as connection:
                 response = connection.handle_request(httpcore.Request(b"GET", url, headers=headers))
@@ -255,7 +261,7 @@ def _network_message(exc: httpcore.NetworkError, host: str) -> str:
     return f"{host} cannot be reached"
 
 
-def _within(ends_at: float, resolve: Callable[[], list[str]]) -> list[str]:
+def _within(deadline: Deadline, resolve: Callable[[], list[str]]) -> list[str]:
     """Resolve a name, which knows no time limit of its own; raises _Refused when time is up."""
     answers: SimpleQueue[list[str]] = SimpleQueue()
 
@@ -267,18 +273,18 @@ def _within(ends_at: float, resolve: Callable[[], list[str]]) -> list[str]:
 
     threading.Thread(target=run, daemon=True).start()
     try:
-        return answers.get(timeout=max(0.0, ends_at - time.monotonic()))
-    except Empty:
+        return answers.get(timeout=deadline.within(None, httpcore.ConnectTimeout))
+    except (Empty, httpcore.ConnectTimeout):
         raise _Refused(LinkProblem.TIMEOUT, "the name of the label's host was not resolved in time") from None
 
 
 class _PinnedNetwork(httpcore.NetworkBackend):
     """Connects to addresses that were judged, whatever name is asked for; nothing takes longer than the deadline."""
 
-    def __init__(self, inner: httpcore.NetworkBackend, addresses: Sequence[str], ends_at: float) -> None:
+    def __init__(self, inner: httpcore.NetworkBackend, addresses: Sequence[str], deadline: Deadline) -> None:
         self._inner = inner
         self._addresses = addresses
-        self._ends_at = ends_at
+        self._deadline = deadline
 
     def connect_tcp(
         self,
@@ -289,31 +295,32 @@ class _PinnedNetwork(httpcore.NetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
         """A connection to the first of the judged addresses that answers."""
-        failed: httpcore.ConnectError | None = None
-        for address in self._addresses:
+        for left_to_try, address in zip(range(len(self._addresses), 0, -1), self._addresses, strict=True):
+            share = self._deadline.within(timeout, httpcore.ConnectTimeout) / left_to_try
             try:
-                stream = self._inner.connect_tcp(
-                    address, port, _left(self._ends_at, timeout), local_address, socket_options
-                )
-            except httpcore.ConnectError as exc:
-                failed = exc
+                stream = self._inner.connect_tcp(address, port, share, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if left_to_try == 1:
+                    raise
             else:
-                return _DeadlineStream(stream, self._ends_at)
-        raise failed or httpcore.ConnectError("no address")
+                return _DeadlineStream(stream, self._deadline)
+        raise httpcore.ConnectError("the name has no address")
 
 
 class _DeadlineStream(httpcore.NetworkStream):
     """A stream whose every step gets only what is left of the whole call's time."""
 
-    def __init__(self, inner: httpcore.NetworkStream, ends_at: float) -> None:
+    def __init__(self, inner: httpcore.NetworkStream, deadline: Deadline) -> None:
         self._inner = inner
-        self._ends_at = ends_at
+        self._deadline = deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._inner.read(min(max_bytes, _CHUNK_BYTES), timeout=_left(self._ends_at, timeout))
+        return self._inner.read(
+            min(max_bytes, _CHUNK_BYTES), timeout=self._deadline.within(timeout, httpcore.ReadTimeout)
+        )
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, timeout=_left(self._ends_at, timeout))
+        self._inner.write(buffer, timeout=self._deadline.within(timeout, httpcore.ReadTimeout))
 
     def close(self) -> None:
         self._inner.close()
@@ -321,15 +328,10 @@ class _DeadlineStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        inner = self._inner.start_tls(ssl_context, server_hostname, timeout=_left(self._ends_at, timeout))
-        return _DeadlineStream(inner, self._ends_at)
+        inner = self._inner.start_tls(
+            ssl_context, server_hostname, timeout=self._deadline.within(timeout, httpcore.ReadTimeout)
+        )
+        return _DeadlineStream(inner, self._deadline)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
-
-
-def _left(ends_at: float, timeout: float | None) -> float:
-    left = ends_at - time.monotonic()
-    if left <= 0:
-        raise httpcore.ReadTimeout("the deadline of the whole call has passed")
-    return left if timeout is None else min(left, timeout)

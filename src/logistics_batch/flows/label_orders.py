@@ -1,0 +1,244 @@
+"""Which orders want a label: asked for by run, by number or because they were never printed."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import StoredDocument
+from logistics_batch.paper.manifest import MissingLabel
+
+_AT_ONCE = 500  # numbers in one question to the ledger
+_OPEN_STATES = frozenset({"sending", "in_doubt", "held"})
+_DROPPED_STATES = frozenset({"superseded", "abandoned"})  # no longer wanted by anybody
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOrder:
+    """An accepted order as the label flow sees it.
+
+    body: the payload as it was sent, with the header fields of later accepted updates. changed_at: when the service
+    last accepted a change of the order, "" if never. copies: how often its label was printed so far.
+    """
+
+    document: StoredDocument
+    body: dict[str, Any]
+    changed_at: str = ""
+    copies: int = 0
+
+    @property
+    def awb_number(self) -> str:
+        """The order's AWB."""
+        return self.document.awb_number
+
+    @property
+    def reference(self) -> str:
+        """The order's reference number."""
+        return self.document.reference
+
+    @property
+    def children(self) -> tuple[str, ...]:
+        """The AWB of each package; none for a single one."""
+        return self.document.child_awb_numbers
+
+    @property
+    def packages(self) -> int:
+        """How many packages, and so labels, the order has (API §2.3)."""
+        if self.children:
+            return len(self.children)
+        count = self.body.get("packages_count")
+        named = {item["package_id"] for item in self.items if item.get("package_id")}
+        return max(1, count if isinstance(count, int) else 0, len(named))
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        """The items of the order and of its kits."""
+        kits = self.body.get("kit_skus") or []
+        return [*(self.body.get("item_details") or []), *(item for kit in kits for item in kit.get("item_details", []))]
+
+    @property
+    def cash(self) -> Decimal:
+        """Rupees to collect on delivery, 0 when prepaid."""
+        if self.body.get("is_cod") != "true":
+            return Decimal(0)
+        try:
+            return Decimal(str(self.body.get("cash_on_delivery") or "0"))
+        except InvalidOperation:
+            return Decimal(0)
+
+    def text(self, field: str) -> str:
+        """A header field of the payload as text, "" if it was not sent."""
+        return str(self.body.get(field) or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What was asked for.
+
+    orders: to be printed, in file order. missing: asked for, but without a label. printed_before: left out because
+    their label was printed and no reprint was asked for. doubtful: something asked for is in doubt or held.
+    """
+
+    orders: tuple[LabelOrder, ...] = ()
+    missing: tuple[MissingLabel, ...] = ()
+    printed_before: tuple[LabelOrder, ...] = ()
+    doubtful: bool = False
+    in_words: str = ""
+
+
+def choose_orders(parts: Parts, *, run: str = "", numbers: Sequence[str] = (), reprint: bool = False) -> Chosen:
+    """The orders of a run (its id, or a job's name for its latest run), of a list, or all that were never printed.
+
+    Raises:
+        UsageError: there is no such run.
+    """
+    if run:
+        run_id = _run_id(parts, run)
+        found, unknown = parts.ledger.documents(operations=["order.create"], run=run_id), []
+        in_words = f"of run {run_id}"
+    elif numbers:
+        found, unknown = _by_numbers(parts, numbers)
+        in_words = f"{len(set(numbers))} by number"
+    else:
+        found, unknown = parts.ledger.unprinted_orders(), []
+        in_words = "accepted and never printed"
+    wanted = [document for document in _latest(found) if document.state not in _DROPPED_STATES]
+    named = bool(run or numbers)
+    chosen = _sift(parts, wanted, named=named, reprint=reprint)
+    return Chosen(chosen.orders, (*unknown, *chosen.missing), chosen.printed_before, chosen.doubtful, in_words=in_words)
+
+
+def _run_id(parts: Parts, name: str) -> str:
+    if parts.ledger.run(name) is not None:
+        return name
+    latest = next((run for run in parts.ledger.runs(job=name, limit=1)), None)
+    if latest is None:
+        raise UsageError(
+            f'There is no run and no job "{name}" in the ledger.',
+            remedy='See "logistics-batch runs" for what there is.',
+        )
+    return latest.id
+
+
+def _by_numbers(parts: Parts, numbers: Sequence[str]) -> tuple[list[StoredDocument], list[MissingLabel]]:
+    wanted = list(dict.fromkeys(number.strip() for number in numbers if number.strip()))
+    found = [
+        document
+        for some in _some(wanted)
+        for document in parts.ledger.documents(operations=["order.create"], references=some)
+    ]
+    known = {name for document in found for name in (document.reference, document.awb_number)}
+    unknown = [
+        MissingLabel(
+            reference_number=number,
+            awb_number="",
+            reason="no order with this reference or AWB was sent from here",
+            remedy="check the number",
+        )
+        for number in wanted
+        if number not in known
+    ]
+    return found, unknown
+
+
+def _latest(documents: Iterable[StoredDocument]) -> list[StoredDocument]:
+    """One document a reference: the accepted and living one, else the latest."""
+    best: dict[str, StoredDocument] = {}
+    for document in sorted(documents, key=lambda one: (_is_living(one), one.id)):
+        best.pop(document.key, None)
+        best[document.key] = document
+    return sorted(best.values(), key=lambda document: document.id)
+
+
+def _is_living(document: StoredDocument) -> bool:
+    return document.state == "accepted" and document.rule != "cancelled"
+
+
+def _sift(parts: Parts, documents: Sequence[StoredDocument], *, named: bool, reprint: bool) -> Chosen:
+    changes = _changes(parts, documents)
+    orders: list[LabelOrder] = []
+    missing: list[MissingLabel] = []
+    printed: list[LabelOrder] = []
+    for document in documents:
+        later = changes.get(document.id, [])
+        lost = _why_no_label(document, later)
+        if lost is not None:
+            if named or not _is_cancelled(document, later):
+                missing.append(lost)
+            continue
+        order = _label_order(parts, document, later)
+        (printed if order.copies and not reprint else orders).append(order)
+    doubtful = any(document.state in _OPEN_STATES for document in documents)
+    return Chosen(tuple(orders), tuple(missing), tuple(printed), doubtful)
+
+
+def _changes(parts: Parts, documents: Sequence[StoredDocument]) -> dict[int, list[StoredDocument]]:
+    """The accepted changes and cancellations of each order since it was created, oldest first."""
+    owners = {name: document for document in documents for name in (document.reference, document.awb_number) if name}
+    kinds = ["order.update", "order.add_items", "order.delete_items", "order.cancel"]
+    found: dict[int, list[StoredDocument]] = {}
+    for some in _some(list(owners)):
+        for change in parts.ledger.documents(operations=kinds, states=["accepted"], references=some):
+            owner = owners.get(change.awb_number) or owners.get(change.reference)
+            if owner is not None and change.accepted_at >= owner.accepted_at:
+                found.setdefault(owner.id, []).append(change)
+    return found
+
+
+def _is_cancelled(document: StoredDocument, changes: Sequence[StoredDocument]) -> bool:
+    return document.rule == "cancelled" or any(change.operation == "order.cancel" for change in changes)
+
+
+def _why_no_label(document: StoredDocument, changes: Sequence[StoredDocument]) -> MissingLabel | None:
+    if document.state == "accepted" and _is_cancelled(document, changes):
+        return missing_label(document, "the order was cancelled", "nothing; do not pick it")
+    if document.state == "accepted" and not document.awb_number:
+        return missing_label(document, "the AWB is not known", "look the order up with the operator of the service")
+    if document.state == "accepted":
+        return None
+    reason, remedy = _NOT_ACCEPTED[document.state]
+    return missing_label(document, f"{reason}: {document.reason}" if document.reason else reason, remedy)
+
+
+_NOT_ACCEPTED = {
+    "planned": ("the order was not sent yet", "run the job again, then print"),
+    "sending": ("the order is being sent", 'run "logistics-batch settle --wait", then print'),
+    "in_doubt": ("it is in doubt whether the service has the order", 'run "logistics-batch settle --wait", then print'),
+    "refused": ("the service refused the order", "correct the row and drop the file again"),
+    "held": ("the order is held until a person decides", 'see "logistics-batch held list"'),
+}
+
+
+def missing_label(document: StoredDocument, reason: str, remedy: str) -> MissingLabel:
+    """An order of the ledger without a label, with the rows it came from."""
+    return MissingLabel(
+        reference_number=document.reference,
+        awb_number=document.awb_number,
+        reason=reason,
+        remedy=remedy,
+        file=document.file_name,
+        sheet=document.sheet,
+        rows=document.rows,
+    )
+
+
+def _label_order(parts: Parts, document: StoredDocument, changes: Sequence[StoredDocument]) -> LabelOrder:
+    body = json.loads(document.body)
+    for change in changes:
+        if change.operation == "order.update":
+            header = json.loads(change.body)
+            body |= {name: value for name, value in header.items() if name != "item_details"}
+    return LabelOrder(
+        document=document,
+        body=body,
+        changed_at=changes[-1].accepted_at if changes else "",
+        copies=len(parts.ledger.prints(document.awb_number)),
+    )
+
+
+def _some(numbers: Sequence[str]) -> Iterator[list[str]]:
+    for start in range(0, len(numbers), _AT_ONCE):
+        yield list(numbers[start : start + _AT_ONCE])

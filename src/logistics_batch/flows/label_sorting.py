@@ -1,0 +1,97 @@
+"""The order in which people walk: labels sorted by keys, blanks last, numbers as numbers."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.label_orders import LabelOrder
+
+DEFAULT_KEYS = ("hub", "route", "pincode", "sku", "file")
+
+_Key = Callable[[LabelOrder], str]
+_DIGITS = re.compile(r"(\d+)")
+# Leading keys of these make groups with subtotals and separators; so do `keep` names.
+_GROUPING = ("hub", "route", "cut_off", "single")
+
+
+def sort_orders(orders: Sequence[LabelOrder], keys: Sequence[str] = DEFAULT_KEYS) -> list[LabelOrder]:
+    """The orders in walking order; equal ones stay in file order.
+
+    keys: of `hub route pincode cut_off single sku bin file`, or a name that the mapping keeps.
+
+    Raises:
+        UsageError: a key is none of these.
+    """
+    _check_keys(orders, keys)
+    return sorted(
+        orders,
+        key=lambda order: (*(_rank(order, key) for key in keys), order.document.id),
+    )
+
+
+def group_of(order: LabelOrder, keys: Sequence[str] = DEFAULT_KEYS) -> str:
+    """The group of an order: the values of the grouping keys that lead the sort, "" if none does.
+
+    A key that makes no group (as `sku`) ends the lead.
+    """
+    words = []
+    for key in keys:
+        if key in _KEYS and key not in _GROUPING:
+            break
+        words.append(value_of(order, key) or f"no {key.replace('_', ' ')}")
+    return " · ".join(words)
+
+
+def value_of(order: LabelOrder, key: str) -> str:
+    """What an order has for a sort key, as text."""
+    found = _KEYS.get(key)
+    return found(order) if found else order.document.keep.get(key, "")
+
+
+def _check_keys(orders: Sequence[LabelOrder], keys: Sequence[str]) -> None:
+    kept = {name for order in orders for name in order.document.keep}
+    unknown = [key for key in keys if key not in _KEYS and key not in kept]
+    if unknown and orders:
+        known = ", ".join([*_KEYS, *sorted(kept - set(_KEYS))])
+        raise UsageError(f'Labels cannot be sorted by "{unknown[0]}".', remedy=f"Known keys: {known}.")
+
+
+def _rank(order: LabelOrder, key: str) -> tuple[object, ...]:
+    if key == "file":
+        return (order.document.id,)
+    value = value_of(order, key)
+    return (not value, _natural(value))
+
+
+def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """R-2 before R-10."""
+    pieces = _DIGITS.split(text.casefold())
+    return tuple((0, int(piece), "") if number % 2 else (1, 0, piece) for number, piece in enumerate(pieces))
+
+
+def _hub(order: LabelOrder) -> str:
+    return order.document.delivery_hub or order.text("delivery_hub")
+
+
+def _cut_off(order: LabelOrder) -> str:
+    return order.document.keep.get("cut_off", "") or order.text("expected_delivery_time")
+
+
+def _skus(order: LabelOrder) -> list[str]:
+    return list(dict.fromkeys(str(item.get("item_name", "")) for item in order.items))
+
+
+def _single(order: LabelOrder) -> str:
+    return "1 one SKU" if len(_skus(order)) <= 1 else "2 several SKUs"
+
+
+_KEYS: dict[str, _Key] = {
+    "hub": _hub,
+    "route": lambda order: order.document.keep.get("route", ""),
+    "pincode": lambda order: order.text("delivery_postal_code"),
+    "cut_off": _cut_off,
+    "single": _single,
+    "sku": lambda order: " ".join(_skus(order)),
+    "bin": lambda order: order.document.keep.get("bin", ""),
+    "file": lambda order: order.document.file_name,
+}
