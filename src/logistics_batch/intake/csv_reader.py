@@ -1,0 +1,222 @@
+"""CSV and its relatives as a sheet of text cells with true row numbers.
+
+Two paths give the same frame. Where each line is provably a whole record by itself, polars reads the file. Anything
+else (line breaks within cells, stray quotation marks, single carriage returns) takes the standard library's strict
+parser, which sees every record, so that nothing is swallowed behind a quotation mark unnoticed.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice, zip_longest
+from pathlib import Path, PurePosixPath
+
+import polars as pl
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.csv_text import read_text
+from logistics_batch.intake.grid import numbered, trimmed
+from logistics_batch.intake.guards import Limits
+from logistics_batch.intake.names import printable
+from logistics_batch.model.issue import column_letters
+from logistics_batch.model.sheet import ReadOptions, Sheet
+
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_SEP_LINE = re.compile(rb'"?sep=([^"\r\n])"?[ \t,;]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_SAMPLE_LINES = 200
+_RECORDS_AT_ONCE = 50_000
+_NO_DELIMITER = "\x1f"  # a control character, which cannot stand in a text that was read
+
+
+def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> Sheet:
+    """The one sheet of a text file; raises FileHeld where rows could get lost or a limit is passed."""
+    text = read_text(path, name=name, encoding=options.encoding)
+    notes = list(text.notes)
+    content = text.content
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
+    if found := _SEP_LINE.match(content):
+        content = content[found.end() :]
+        delimiter = found[1].decode() if delimiter == "auto" else delimiter
+        notes.append("the first line (sep=) only names the delimiter and is not counted as a row")
+    if delimiter == "auto":
+        delimiter = detect_delimiter(content, name=name)
+    if delimiter != ",":
+        notes.append(f"cells are separated by {_DELIMITERS.get(delimiter, delimiter)}")
+    frame = read_plain(content, delimiter=delimiter, limits=limits)
+    if frame is None:
+        exact = ExactReader(name=name, delimiter=delimiter, options=options, limits=limits)
+        frame = exact.read(content.decode())
+    frame = trimmed(frame, what=printable(name), max_columns=limits.max_columns, max_gap_rows=limits.max_gap_rows)
+    if frame.height > limits.max_csv_rows:
+        raise _too_many_rows(name, limits)
+    if not frame.height:
+        raise FileHeld(f"{printable(name)} holds no rows.", rule="file|empty", remedy="Send it again with its rows.")
+    return Sheet(name="", frame=numbered(frame), notes=tuple(notes))
+
+
+def detect_delimiter(content: bytes, *, name: str) -> str:
+    """The delimiter by which most of the first lines have equally many cells; a comma for a single column."""
+    sample = content[: 1 << 18].decode("utf-8", "ignore")
+    best, best_score = ("\t" if PurePosixPath(name).suffix.lower() in (".tsv", ".tab") else ","), (False, 0.0)
+    for delimiter in _DELIMITERS:
+        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+        widths = Counter(len(record) for record in _tolerant(reader) if len(record) > 1)
+        if not widths:
+            continue
+        lines = max(sample[: 1 << 16].count("\n"), 1)
+        width, times = max(widths.items(), key=lambda item: (item[1] * (item[0] - 1), item[0]))
+        share = min(times / min(lines, _SAMPLE_LINES), 1.0)
+        score = (share >= 0.5, share * (width - 1))
+        if score > best_score:
+            best, best_score = delimiter, score
+    return best
+
+
+def read_plain(content: bytes, *, delimiter: str, limits: Limits) -> pl.DataFrame | None:
+    """A file whose every line is a record by itself, by polars; None if it is not so plain.
+
+    The columns are named from "1"; an empty cell is null.
+    """
+    if not content.strip() or content.count(b"\r") != content.count(b"\r\n") or len(delimiter.encode()) != 1:
+        return None
+    lines = pl.read_csv(
+        content,
+        separator=_NO_DELIMITER,
+        quote_char=None,
+        has_header=False,
+        schema={"line": pl.String},
+        infer_schema=False,
+    ).to_series()
+    width, longest = _extent(lines, delimiter)
+    if width > limits.max_columns or longest > limits.max_cell_characters or not _is_plain(lines, delimiter):
+        return None
+    height = lines.len()
+    del lines
+    # A first line of full width tells polars how many columns there are, however short the file's own first line is.
+    padded = delimiter.encode() * (width - 1) + b"\n" + content if width > 1 else b"-\n" + content
+    frame = pl.read_csv(
+        padded,
+        separator=delimiter,
+        has_header=False,
+        schema={str(number): pl.String for number in range(1, width + 1)},
+        infer_schema=False,
+    )
+    if frame.height != height + 1:
+        return None
+    frame = frame.slice(1)
+    return frame.with_columns(pl.when(pl.all() != "").then(pl.all())) if b'"' in content else frame
+
+
+def _extent(lines: pl.Series, delimiter: str) -> tuple[int, int]:
+    """At most how many columns a file has, and how long its longest line is."""
+    frame = lines.fill_null("").to_frame("line")
+    delimiters = pl.col("line").str.count_matches(delimiter, literal=True).max()
+    widest, longest = frame.select(delimiters.alias("n"), pl.col("line").str.len_chars().max().alias("c")).row(0)
+    return widest + 1, longest
+
+
+def _is_plain(lines: pl.Series, delimiter: str) -> bool:
+    """Whether each line with a quotation mark is a complete record in which these only enclose cells."""
+    quoted = lines.filter(lines.str.contains('"', literal=True))
+    mark = re.escape(delimiter)
+    cell = f'(?:[^"{mark}]*|"(?:[^"]|"")*")'
+    return bool(quoted.str.contains(f"^{cell}(?:{mark}{cell})*\r?$").all())
+
+
+class ExactReader:
+    """Reads record by record, strictly, and watches for rows that a stray quotation mark has swallowed."""
+
+    def __init__(self, *, name: str, delimiter: str, options: ReadOptions, limits: Limits) -> None:
+        self._name = printable(name)
+        self._delimiter = delimiter
+        self._options = options
+        self._limits = limits
+        self._row = 0
+        self._widths: Counter[int] = Counter()
+        self._suspects: list[tuple[int, int, int, int]] = []  # row, cells, line breaks, delimiters within a cell
+
+    def read(self, text: str) -> pl.DataFrame:
+        """All records; columns are named from "1", an empty cell is null. Raises FileHeld."""
+        records = self._records(text)
+        frames = []
+        while some := list(islice(records, _RECORDS_AT_ONCE)):
+            columns = zip_longest(*some, fillvalue="")
+            frames.append(pl.DataFrame({str(number): column for number, column in enumerate(columns, start=1)}))
+            # A frame of blank lines has no columns and would lose its height.
+            frames[-1] = frames[-1] if frames[-1].width else pl.DataFrame({"1": [""] * len(some)})
+        self._refuse_swallowed_rows()
+        if not frames:
+            return pl.DataFrame(schema={"1": pl.String})
+        frame = pl.concat(frames, how="diagonal")
+        return frame.with_columns(pl.when(pl.all() != "").then(pl.all()))
+
+    def _records(self, text: str) -> Iterator[list[str]]:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, strict=True)
+        while True:
+            try:
+                record = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise self._quote_fault(self._row + 1, f"it does not end as a row should ({error})") from error
+            self._row += 1
+            self._check(record)
+            yield record
+
+    def _check(self, record: list[str]) -> None:
+        if self._row > self._limits.max_csv_rows:
+            raise _too_many_rows(self._name, self._limits)
+        if record:
+            self._widths[len(record)] += 1
+        for column, cell in enumerate(record, start=1):
+            if len(cell) > self._limits.max_cell_characters:
+                raise self._quote_fault(
+                    self._row, f"cell {column_letters(column)}{self._row} has {len(cell):,} characters"
+                )
+            if "\n" in cell or "\r" in cell:
+                self._check_breaks(record, column, cell)
+
+    def _check_breaks(self, record: list[str], column: int, cell: str) -> None:
+        breaks = len(_LINE_BREAK.findall(cell))
+        if breaks > self._options.max_embedded_newlines:
+            place = f"{column_letters(column)}{self._row}"
+            raise self._quote_fault(self._row, f"cell {place} runs over {breaks + 1} lines")
+        if delimiters := cell.count(self._delimiter):
+            self._suspects.append((self._row, len(record), breaks, delimiters))
+
+    def _refuse_swallowed_rows(self) -> None:
+        """Raise FileHeld where a cell over several lines holds as many cells as those lines would."""
+        if not self._suspects:
+            return
+        usual = self._widths.most_common(1)[0][0]
+        for row, cells, breaks, delimiters in self._suspects:
+            whole_rows = usual > 3 and delimiters == breaks * (usual - 1)
+            if whole_rows or cells < usual:
+                raise self._quote_fault(row, "one of its cells seems to have swallowed the next row")
+
+    def _quote_fault(self, row: int, what: str) -> FileHeld:
+        return FileHeld(
+            f"{self._name}: row {row} cannot be read safely: {what}. Probably a quotation mark is missing there.",
+            rule="csv|quotes",
+            remedy=f'Remove or double the stray " in row {row} or just above it, or send the file as .xlsx. If cells '
+            "rightly hold many lines, raise sheet.max_embedded_newlines in the mapping.",
+        )
+
+
+def _tolerant(reader: Iterator[list[str]]) -> Iterator[list[str]]:
+    """The first records for a look at the delimiter; ends at what the parser cannot read."""
+    try:
+        yield from islice(reader, _SAMPLE_LINES)
+    except csv.Error:
+        return
+
+
+def _too_many_rows(name: str, limits: Limits) -> FileHeld:
+    return FileHeld(
+        f"{printable(name)} has more than {limits.max_csv_rows:,} rows.",
+        rule="file|too_many_rows",
+        remedy="Split it into several files.",
+    )

@@ -1,0 +1,118 @@
+"""From the bytes of a text file to its characters: one encoding, strictly, and said which. Nothing is ever replaced."""
+
+import codecs
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.names import printable
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins like UTF-16, so it is asked first
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_DOS_END = b"\x1a"
+_MOJIBAKE = ("â€", "Ã©", "Ã¼", "Â ", "à¤")
+_SAVE_AS = 'Save it again as "CSV UTF-8" or as .xlsx and send that.'
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """The characters of a file as UTF-8 without a byte order mark, and what had to be decided."""
+
+    content: bytes
+    notes: tuple[str, ...] = ()
+
+
+def read_text(path: Path, *, name: str, encoding: str = "auto") -> TextFile:
+    """Decode a file; raises FileHeld where a byte does not fit the encoding or a control character stands in it."""
+    data = path.read_bytes()
+    notes: list[str] = []
+    found = _marked(data) if encoding == "auto" else (encoding, data)
+    if found is None:
+        found = _unmarked(data, name=name), data
+        if found[0] == "cp1252":
+            notes.append("read as cp1252 (Windows), because it is not UTF-8")
+    label, body = found
+    if label not in ("utf-8", "cp1252"):
+        notes.append(f"read as {label}")
+    content = _as_utf8(body, name=name, encoding=label)
+    if content.endswith(_DOS_END):
+        content = content.removesuffix(_DOS_END)
+    _refuse_controls(content, name=name)
+    if any(sign.encode() in content for sign in _MOJIBAKE):
+        notes.append("some letters look as if another program had read them in a wrong encoding (such as â€™ for ’)")
+    return TextFile(content, tuple(notes))
+
+
+def _marked(data: bytes) -> tuple[str, bytes] | None:
+    """Encoding and rest of a file that begins with a byte order mark."""
+    for mark, label in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return label, data[len(mark) :]
+    return None
+
+
+def _unmarked(data: bytes, *, name: str) -> str:
+    """The encoding of a file without a mark: UTF-16 by its zero bytes, UTF-8 if it is that throughout, else cp1252."""
+    head = data[:2000]
+    if head[1::2].count(0) > len(head) // 4:
+        return "utf-16-le"
+    if head[0::2].count(0) > len(head) // 4:
+        return "utf-16-be"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        _refuse_mixture(data, error.start, name=name)
+        return "cp1252"
+    return "utf-8"
+
+
+def _refuse_mixture(data: bytes, offset: int, *, name: str) -> None:
+    """Raise FileHeld where some lines are UTF-8 and others are not: either choice would spoil letters."""
+    lenient = data.decode("utf-8", "surrogateescape")
+    if any(char > "\x7f" and not "\udc80" <= char <= "\udcff" for char in lenient):
+        raise FileHeld(
+            f"{printable(name)} mixes two encodings: line {_line(data, offset)} has a letter that is not UTF-8, "
+            "while others are.",
+            rule="csv|encoding",
+            remedy=_SAVE_AS,
+        )
+
+
+def _as_utf8(body: bytes, *, name: str, encoding: str) -> bytes:
+    try:
+        text = body.decode(encoding)
+    except LookupError as error:
+        raise FileHeld(
+            f'{printable(name)} is to be read as "{encoding}", an encoding that does not exist.',
+            rule="csv|encoding",
+            remedy="Correct sheet.encoding in the mapping; auto copes with most files.",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise FileHeld(
+            f"{printable(name)} cannot be read as {encoding}: byte {error.start:,} in line {_line(body, error.start)} "
+            "does not belong there.",
+            rule="csv|encoding",
+            remedy=_SAVE_AS,
+        ) from error
+    text = text.removeprefix("\ufeff")
+    return body if encoding == "utf-8" and len(text) and not body.startswith(codecs.BOM_UTF8) else text.encode()
+
+
+def _refuse_controls(content: bytes, *, name: str) -> None:
+    found = _CONTROLS.search(content)
+    if found:
+        raise FileHeld(
+            f"{printable(name)} has a control character (code {found[0][0]}) in line {_line(content, found.start())}.",
+            rule="csv|control_character",
+            remedy="Type the cell anew, without what was copied into it, and send the file again.",
+        )
+
+
+def _line(data: bytes, offset: int) -> int:
+    return data.count(b"\n", 0, offset) + 1

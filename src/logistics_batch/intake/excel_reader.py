@@ -1,0 +1,234 @@
+"""Workbooks (.xlsx, .xls, .xlsb, .ods) as sheets of text cells with true row numbers; the only door to calamine."""
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from xml.etree.ElementTree import ParseError
+
+import polars as pl
+import python_calamine as calamine
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.cells import Cell, cell_text
+from logistics_batch.intake.grid import numbered, trimmed
+from logistics_batch.intake.guards import Limits, check_kind, damaged
+from logistics_batch.intake.names import name_matches, printable
+from logistics_batch.intake.sheet_facts import Address, SheetFacts, padded_styles, scan_sheet, sheet_parts
+from logistics_batch.model.issue import cell_address, column_letters
+from logistics_batch.model.sheet import MARKS_SCHEMA, Mark, ReadOptions, Sheet
+
+_SHOWN_RANGES = 5
+_BLIND = {
+    "xls": "in .xls files error cells and formulas without a value look empty, and hidden rows cannot be told",
+    "xlsb": "in .xlsb files error cells and formulas without a value look empty, and hidden rows cannot be told",
+    "ods": "in .ods files error cells look empty, and hidden rows cannot be told",
+}
+
+
+def read_workbook(path: Path, *, name: str, kind: str, options: ReadOptions, limits: Limits) -> tuple[Sheet, ...]:
+    """The sheets that may hold the rows: visible, of a name that fits, not empty.
+
+    kind: xlsx, xls, xlsb or ods. Raises FileHeld if there is none, a limit is passed, or the workbook is damaged.
+    """
+    with _translated(name):
+        workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(path.read_bytes()))
+        reader = _WorkbookReader(workbook, path=path, name=name, kind=kind, limits=limits)
+        return reader.sheets(options)
+
+
+class _WorkbookReader:
+    def __init__(
+        self, workbook: calamine.CalamineWorkbook, *, path: Path, name: str, kind: str, limits: Limits
+    ) -> None:
+        self._workbook = workbook
+        self._path = path
+        self._name = printable(name)
+        self._kind = kind
+        self._limits = limits
+        self._cells_left = limits.max_workbook_cells
+        self._rows_left = limits.max_workbook_rows
+
+    def sheets(self, options: ReadOptions) -> tuple[Sheet, ...]:
+        """The candidates, each read in full."""
+        taken: list[Sheet] = []
+        passed: list[str] = []
+        for metadata in self._workbook.sheets_metadata:
+            why = _unwanted(metadata, options)
+            sheet = None if why else self._sheet(metadata.name, options)
+            if sheet:
+                taken.append(sheet)
+            else:
+                passed.append(f'"{printable(metadata.name)}" ({why or "empty"})')
+        if not taken:
+            wanted = f' named "{options.name}"' if options.name else ""
+            raise FileHeld(
+                f"{self._name} has no visible, filled sheet{wanted}. It has: {', '.join(passed) or 'none'}.",
+                rule="sheet|none",
+                remedy="Unhide or rename the sheet with the rows, or correct sheet.name in the mapping.",
+            )
+        return tuple(taken)
+
+    def _sheet(self, sheet_name: str, options: ReadOptions) -> Sheet | None:
+        """One sheet; None if nothing stands in it."""
+        facts = self._facts(sheet_name)
+        self._check_extent(sheet_name, facts.last_row, facts.last_column)
+        source = self._workbook.get_sheet_by_name(sheet_name)
+        if source.start is None and not facts.errors and not facts.without_value:
+            return None
+        self._check_extent(sheet_name, source.total_height, source.total_width)
+        self._cells_left -= source.total_height * source.total_width
+        rows = source.to_python(skip_empty_area=False) if source.start is not None else []
+        frame, marks = _columns(rows, facts)
+        del rows
+        frame = trimmed(
+            frame,
+            what=f'{self._name}, sheet "{printable(sheet_name)}"',
+            max_columns=self._limits.max_columns,
+            max_gap_rows=self._limits.max_gap_rows,
+            at_least=tuple(map(max, zip((0, 0), *facts.without_value, strict=True))),
+        )
+        if not frame.height:
+            return None
+        self._rows_left -= frame.height
+        hidden = tuple(sorted({row for row in facts.hidden_rows if row <= frame.height}))
+        notes = (*self._notes(facts, options, hidden), *_merge_notes(source.merged_cell_ranges))
+        frame = numbered(frame)
+        if options.hidden_rows == "skip" and hidden:
+            frame = frame.filter(~pl.col("row").is_in(hidden))
+            marks = marks.filter(~pl.col("row").is_in(hidden))
+        return Sheet(name=sheet_name, frame=frame, marks=marks, hidden_rows=hidden, notes=notes)
+
+    def _facts(self, sheet_name: str) -> SheetFacts:
+        if self._kind != "xlsx":
+            return SheetFacts()
+        with zipfile.ZipFile(self._path) as archive:
+            part = sheet_parts(archive).get(sheet_name, "")
+            if part not in archive.namelist():
+                raise damaged(self._name)
+            return scan_sheet(archive, part, padded=padded_styles(archive))
+
+    def _check_extent(self, sheet_name: str, last_row: int, last_column: int) -> None:
+        """Raise FileHeld before a sheet is unfolded that would not fit: one stray cell far away is enough for that."""
+        if last_column > self._limits.max_columns:
+            raise self._too_large(sheet_name, f"a cell in column {column_letters(last_column)}", "columns right of")
+        if last_row > self._rows_left or last_row * last_column > self._cells_left:
+            raise self._too_large(sheet_name, f"a cell in row {last_row:,}", "rows below")
+
+    def _too_large(self, sheet_name: str, what: str, where: str) -> FileHeld:
+        return FileHeld(
+            f'{self._name}, sheet "{printable(sheet_name)}" has {what}; at most {self._limits.max_columns} columns and '
+            f"{self._limits.max_workbook_rows:,} rows of a workbook are read.",
+            rule="sheet|too_large",
+            remedy=f"Delete the {where} the table, also those that look empty, or split the file.",
+        )
+
+    def _notes(self, facts: SheetFacts, options: ReadOptions, hidden: Sequence[int]) -> Iterator[str]:
+        if hidden:
+            done = "left out" if options.hidden_rows == "skip" else "read like the others"
+            yield f"hidden rows are {done}: {_ranges(hidden)}"
+        if facts.padded:
+            columns = sorted({column for _, column in facts.padded})
+            yield f"leading zeros put back as the cells show them, in column {', '.join(map(column_letters, columns))}"
+        if self._kind in _BLIND:
+            yield _BLIND[self._kind]
+
+
+def _unwanted(metadata: calamine.SheetMetadata, options: ReadOptions) -> str:
+    """Why a sheet is not a candidate, "" if it is."""
+    if metadata.visible != calamine.SheetVisibleEnum.Visible:
+        return "hidden"
+    if metadata.typ != calamine.SheetTypeEnum.WorkSheet:
+        return "no table"
+    if options.name and not name_matches(metadata.name, [options.name]):
+        return "another name"
+    return ""
+
+
+def _columns(rows: list[list[Cell]], facts: SheetFacts) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The cells as text columns named from "1", and their marks."""
+    special = dict.fromkeys(facts.without_value, "") | facts.errors
+    height = max([len(rows), *(row for row, _ in special)])
+    width = max([len(rows[0]) if rows else 0, *(column for _, column in special)])
+    for row in rows:
+        row.extend([""] * (width - len(row)))
+    rows.extend([""] * width for _ in range(height - len(rows)))
+    for (row_number, column), word in special.items():
+        rows[row_number - 1][column - 1] = word
+    marks = [
+        _marks([row for row, _ in at], [column for _, column in at], mark)
+        for at, mark in ((list(facts.errors), Mark.ERROR), (list(facts.without_value), Mark.NO_VALUE))
+    ]
+    texts = {}
+    for number, cells in enumerate(zip(*rows, strict=True), start=1):
+        texts[str(number)] = _column(cells, number, facts=facts, marks=marks)
+    return pl.DataFrame(texts), pl.concat(marks).sort("row", "column")
+
+
+def _column(cells: Sequence[Cell], column: int, *, facts: SheetFacts, marks: list[pl.DataFrame]) -> pl.Series:
+    """One column as text; its marks are added to `marks`."""
+    texts: list[str | None] = []
+    rows: dict[Mark, list[int]] = {}
+    for row, value in enumerate(cells, start=1):
+        if isinstance(value, str):
+            texts.append(value or None)
+            continue
+        text, mark = cell_text(value)
+        if mark is Mark.NUMBER and (row, column) in facts.padded and text.isdigit():
+            text = text.zfill(facts.padded[row, column])
+        texts.append(text)
+        if mark:
+            rows.setdefault(mark, []).append(row)
+    marks.extend(_marks(found, [column] * len(found), mark) for mark, found in rows.items())
+    return pl.Series(texts, dtype=pl.String)
+
+
+def _marks(rows: list[int], columns: list[int], mark: Mark) -> pl.DataFrame:
+    values = {"row": rows, "column": columns, "mark": [mark.value] * len(rows)}
+    return pl.DataFrame(values, schema=MARKS_SCHEMA)
+
+
+def _merge_notes(ranges: Sequence[tuple[Address, Address]] | None) -> Iterator[str]:
+    if ranges:
+        shown = [
+            f"{cell_address(a + 1, b + 1)}:{cell_address(c + 1, d + 1)}" for (a, b), (c, d) in ranges[:_SHOWN_RANGES]
+        ]
+        more = f" and {len(ranges) - _SHOWN_RANGES} more" if len(ranges) > _SHOWN_RANGES else ""
+        yield f"merged cells, whose value stands in the first cell only: {', '.join(shown)}{more}"
+
+
+def _ranges(rows: Sequence[int]) -> str:
+    """Row numbers as people write them: 3, 7-9; the first ranges only."""
+    spans: list[list[int]] = []
+    for row in rows:
+        if spans and row == spans[-1][1] + 1:
+            spans[-1][1] = row
+        else:
+            spans.append([row, row])
+    words = [str(first) if first == last else f"{first}-{last}" for first, last in spans[:20]]
+    return ", ".join(words) + (" …" if len(spans) > 20 else "")
+
+
+@contextmanager
+def _translated(name: str) -> Iterator[None]:
+    """Whatever a parser says about a workbook becomes a held file; also the panic of a Rust library."""
+    try:
+        yield
+    except calamine.PasswordError:
+        check_kind("encrypted", name=name)
+    except (
+        calamine.CalamineError,
+        zipfile.BadZipFile,
+        zlib.error,
+        ParseError,
+        KeyError,
+        ValueError,
+        OverflowError,
+    ) as error:
+        raise damaged(name) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise damaged(name) from error

@@ -1,0 +1,42 @@
+"""A rectangle of text cells: cut to what holds something, and numbered as the spreadsheet program shows it."""
+
+import polars as pl
+
+from logistics_batch.errors import FileHeld
+
+
+def trimmed(
+    frame: pl.DataFrame, *, what: str, max_columns: int, max_gap_rows: int, at_least: tuple[int, int] = (0, 0)
+) -> pl.DataFrame:
+    """A frame without the empty rows below and the empty columns right of its content.
+
+    what: the file or sheet, for messages. at_least: rows and columns to keep though they look empty. Raises FileHeld
+    for more columns than allowed, and where more than `max_gap_rows` empty rows lie between two filled ones: something
+    stands there by mistake, and it is not dropped unseen.
+    """
+    filled = frame.select(pl.all().is_not_null().any()).row(0) if frame.width else ()
+    width = max([at_least[1], *(number for number, has in enumerate(filled, start=1) if has)])
+    if width > max_columns:
+        raise FileHeld(
+            f"{what} has {width:,} columns; at most {max_columns} are read.",
+            rule="sheet|too_many_columns",
+            remedy="Delete the columns right of the table and send the file again.",
+        )
+    frame = frame.select(frame.columns[:width])
+    if not width:
+        return frame.clear()
+    rows = frame.select(pl.any_horizontal(pl.all().is_not_null()).alias("has")).to_series().arg_true()
+    gaps = rows.diff().fill_null(0)
+    if (gaps.max() or 0) > max_gap_rows + 1:  # type: ignore[operator]
+        at = int(gaps.arg_max() or 0)
+        raise FileHeld(
+            f"{what}: row {int(rows[at]) + 1:,} holds something, but {int(gaps[at]) - 1:,} rows above it are empty.",
+            rule="sheet|gap",
+            remedy="Delete what stands there by mistake, or close the gap, and send the file again.",
+        )
+    return frame.slice(0, max(at_least[0], int(rows[-1]) + 1 if rows.len() else 0))
+
+
+def numbered(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with its row numbers, from 1, in front."""
+    return frame.with_row_index("row", offset=1)

@@ -1,0 +1,240 @@
+"""Limits before parsing: what a file really is, whether its name tells so, and that unpacking it cannot hurt."""
+
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.names import printable
+
+_FORMATS = {
+    "csv": "csv",
+    "tsv": "csv",
+    "txt": "csv",
+    "tab": "csv",
+    "xlsx": "xlsx",
+    "xls": "xls",
+    "xlsb": "xlsb",
+    "ods": "ods",
+}
+_WORDS = {
+    "csv": "plain text",
+    "xlsx": "an .xlsx workbook",
+    "xls": "an old .xls workbook",
+    "xlsb": "a binary .xlsb workbook",
+    "ods": "an .ods spreadsheet",
+    "xlsm": "a workbook with macros",
+    "encrypted": "a workbook with a password",
+    "html": "a web page",
+    "xml": "an XML file",
+    "pdf": "a PDF",
+    "zip": "a zip archive",
+    "gzip": "a gzip archive",
+    "archive": "an archive",
+    "picture": "a picture",
+    "rtf": "a text document",
+    "ole": "an Office document, but no workbook",
+    "document": "an Office document, but no workbook",
+    "binary": "no spreadsheet and no text",
+}
+_MAGIC = (
+    (b"%PDF", "pdf"),
+    (b"\x1f\x8b", "gzip"),
+    (b"Rar!", "archive"),
+    (b"7z\xbc\xaf", "archive"),
+    (b"\x89PNG", "picture"),
+    (b"\xff\xd8\xff", "picture"),
+    (b"{\\rtf", "rtf"),
+)
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_BLOCK_BYTES = 1 << 20
+_DOCTYPES = (b"<!DOCTYPE", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of a file is read at most; beyond, it is held.
+
+    max_gap_rows: empty rows between two rows with content. max_ratio: unpacked to packed bytes of a part of a workbook.
+    """
+
+    max_columns: int = 512
+    max_gap_rows: int = 1_000
+    max_csv_rows: int = 1_000_000
+    max_workbook_rows: int = 200_000
+    max_workbook_cells: int = 25_000_000
+    max_cell_characters: int = 32_767
+    max_entries: int = 1_000
+    max_unpacked_bytes: int = 512 << 20
+    max_ratio: int = 200
+
+
+def recognise(path: Path) -> str:
+    """What the bytes of a file are: csv, xlsx, xls, xlsb, ods, "empty", or a word for what we do not read."""
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if not head:
+        return "empty"
+    if head.startswith(b"PK"):
+        return _recognise_archive(path)
+    if head.startswith(_OLE):
+        return _recognise_ole(path)
+    for magic, kind in _MAGIC:
+        if head.startswith(magic):
+            return kind
+    return _recognise_text(head)
+
+
+def check_kind(kind: str, *, name: str) -> str:
+    """The format to read a file as; raises FileHeld unless its content is one that we read and its name says so."""
+    shown = printable(name)
+    ending = PurePosixPath(name).suffix.lower().lstrip(".")
+    if kind == "empty":
+        raise FileHeld(f"{shown} is empty: it has 0 bytes.", rule="file|empty", remedy="Send the file again.")
+    if kind == "encrypted":
+        remedy = "Open it, remove the password (File > Info > Protect Workbook), save it and send it again."
+        raise FileHeld(f"{shown} is protected with a password.", rule="file|encrypted", remedy=remedy)
+    if kind == "xlsm" or ending == "xlsm":
+        remedy = "Save it as an Excel workbook (.xlsx), which holds no macros, and send that."
+        raise FileHeld(
+            f"{shown} is a workbook with macros, and those are not taken.", rule="file|macros", remedy=remedy
+        )
+    expected = _FORMATS.get(ending)
+    if kind not in _FORMATS.values() or expected is None:
+        what = (
+            _WORDS[kind]
+            if expected or kind not in _FORMATS.values()
+            else f"named .{ending}"
+            if ending
+            else "without an ending"
+        )
+        remedy = "Save it as .xlsx, .xls, .xlsb, .ods or .csv from your spreadsheet program and send that."
+        raise FileHeld(f"{shown} cannot be read: it is {what}.", rule="file|format", remedy=remedy)
+    if kind != expected:
+        raise FileHeld(
+            f"{shown} is named .{ending}, but its content is {_WORDS[kind]}.",
+            rule="file|disguised",
+            remedy=f"Rename it to end in .{kind}, or save it as a real .{ending} from your spreadsheet program.",
+        )
+    return kind
+
+
+def check_archive(path: Path, *, name: str, limits: Limits) -> None:
+    """Raise FileHeld for a workbook that cannot be unpacked safely; what it says of its size is not believed."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_entries(archive.infolist(), name=name, limits=limits)
+            total = 0
+            for entry in archive.infolist():
+                total += _check_part(
+                    archive, entry, name=name, limits=limits, allowed=limits.max_unpacked_bytes - total
+                )
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError) as error:
+        raise damaged(name) from error
+
+
+def damaged(name: str) -> FileHeld:
+    """A file whose beginning is right, but which cannot be read to its end."""
+    return FileHeld(
+        f"{printable(name)} is damaged or was cut off while it was sent.",
+        rule="file|damaged",
+        remedy="Open it in your spreadsheet program, save it again and send that.",
+    )
+
+
+def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes) -> Iterator[bytes]:
+    """The content of a part in blocks of some megabytes, each cut behind an `end` tag, so that no element is torn."""
+    rest = b""
+    with archive.open(part) as stream:
+        while block := stream.read(4 * _BLOCK_BYTES):
+            block = rest + block
+            cut = block.rfind(end)
+            if cut < 0:
+                rest = block
+                continue
+            yield block[: cut + len(end)]
+            rest = block[cut + len(end) :]
+    yield rest
+
+
+def _recognise_archive(path: Path) -> str:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = set(archive.namelist())
+            if any(name.lower().endswith("vbaproject.bin") for name in names):
+                return "xlsm"
+            if "mimetype" in names and b"opendocument.spreadsheet" in archive.read("mimetype")[:200]:
+                return "ods"
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError):
+        # The directory stands at the end: without it only the names of the first parts can be guessed from.
+        return "xlsx" if b"[Content_Types].xml" in path.read_bytes()[:4096] else "zip"
+    if "xl/workbook.xml" in names:
+        return "xlsx"
+    if "xl/workbook.bin" in names:
+        return "xlsb"
+    return "document" if "[Content_Types].xml" in names else "zip"
+
+
+def _recognise_ole(path: Path) -> str:
+    content = path.read_bytes()
+    kinds = {"EncryptedPackage": "encrypted", "_VBA_PROJECT_CUR": "xlsm", "Workbook": "xls", "Book": "xls"}
+    for stream, kind in kinds.items():
+        if stream.encode("utf-16-le") + b"\0\0" in content:
+            return kind
+    return "ole"
+
+
+def _recognise_text(head: bytes) -> str:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "csv"
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:200].lower()
+    if re.match(rb"<(!doctype html|html|head|table|meta|body|style|div)\b", start):
+        return "html"
+    if start.startswith(b"<?xml"):
+        return "html" if b"<html" in head.lower() else "xml"
+    odd = sum(head.count(byte) for byte in (b"\1", b"\2", b"\3", b"\4", b"\5", b"\6"))
+    return "binary" if odd > len(head) // 50 else "csv"
+
+
+def _check_entries(entries: list[zipfile.ZipInfo], *, name: str, limits: Limits) -> None:
+    names = Counter(entry.filename for entry in entries)
+    if len(entries) > limits.max_entries:
+        raise _unsafe(name, f"it consists of {len(entries):,} parts")
+    if len(names) != len(entries):
+        raise _unsafe(name, f"the part {printable(names.most_common(1)[0][0])} stands in it twice")
+    if any(entry.flag_bits & 1 for entry in entries):
+        raise _unsafe(name, "parts of it are encrypted")
+
+
+def _check_part(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, name: str, limits: Limits, allowed: int) -> int:
+    """Unpack one part, keeping nothing; returns its true size."""
+    size = 0
+    tail = b""
+    is_xml = entry.filename.lower().endswith((".xml", ".rels", ".vml"))
+    with archive.open(entry) as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            if not size and block.startswith((b"PK\3\4", _OLE)):
+                raise _unsafe(name, f"another file is packed into it ({printable(entry.filename)})")
+            size += len(block)
+            if size > allowed:
+                raise _unsafe(name, f"unpacked it is larger than {limits.max_unpacked_bytes >> 20} MB")
+            if size > 10 * _BLOCK_BYTES and size > limits.max_ratio * max(entry.compress_size, 1):
+                raise _unsafe(
+                    name, f"the part {printable(entry.filename)} unpacks to over {limits.max_ratio} times its size"
+                )
+            if is_xml and any(word in tail + block for word in _DOCTYPES):
+                raise _unsafe(name, f"the part {printable(entry.filename)} declares a document type")
+            tail = block[-32:]
+    return size
+
+
+def _unsafe(name: str, why: str) -> FileHeld:
+    return FileHeld(
+        f"{printable(name)} is not opened: {why}, as no ordinary workbook does.",
+        rule="file|unsafe",
+        remedy="Copy the rows into a new workbook, save it as .xlsx and send that.",
+    )

@@ -1,0 +1,133 @@
+"""Which files of a folder are complete and meant for us; pure, from listings alone.
+
+A server cannot tell whether an upload has ended. A file counts as complete when its done-file lies beside it, or when
+size and time of change were alike in as many listings as the rule wants. Times are compared with each other only, never
+with a clock: a file may come from 1970 or from the future.
+
+Names that are never input: office lock files (`~$…`), dotfiles, unfinished uploads, done-files, and of our own output
+the acknowledgements (`*.ack.json`) and the row lists (`*.result.csv`), which hold our columns and not the sender's. A
+returned workbook (`*.result.xlsx`) or a fix file (`*.fix.*`) is made to be corrected and dropped again, so it is input
+like any other; only where we write our results into the very folder that is read are they left alone, for there they
+would be taken at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from logistics_batch.intake.names import name_fault, name_matches
+from logistics_batch.intake.store import RemoteFile
+
+_NEVER_INPUT = {
+    "~$*": "it is the lock file of an open office program",
+    ".*": "its name begins with a dot",
+    "*.part": "it is an unfinished upload",
+    "*.tmp": "it is an unfinished upload",
+    "*.filepart": "it is an unfinished upload",
+    "*.crdownload": "it is an unfinished download",
+    "*.ack.json": "it is one of our acknowledgements",
+    "*.result.csv": "it is one of our result lists; correct and drop the workbook or the fix file instead",
+}
+_OWN_RESULTS = ("*.result.xlsx", "*.fix.xlsx", "*.fix.csv")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyRule:
+    """When a file is complete (`ready:` of a job file).
+
+    unchanged_for: how many listings must be alike, `poll_every_seconds` apart. done_file: instead of that, the name of
+    the file that says so: "{name}.done", or with {stem} for the name without its ending.
+    """
+
+    unchanged_for: int = 2
+    poll_every_seconds: float = 10.0
+    done_file: str | None = None
+
+    def done_name(self, name: str) -> str:
+        """The name of the done-file that belongs to a file; "" without such a rule."""
+        if self.done_file is None:
+            return ""
+        return self.done_file.replace("{name}", name).replace("{stem}", PurePosixPath(name).stem)
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """What to do with each entry of the last listing; each stands in exactly one of the three, in the listing's order.
+
+    ready: to take now. waiting: left for a later run, with the reason. ignored: not input, with the reason.
+    """
+
+    ready: tuple[RemoteFile, ...] = ()
+    waiting: tuple[tuple[RemoteFile, str], ...] = ()
+    ignored: tuple[tuple[RemoteFile, str], ...] = ()
+
+
+def judge_listings(
+    listings: Sequence[Sequence[RemoteFile]],
+    rule: ReadyRule,
+    patterns: Sequence[str],
+    *,
+    results_here: bool = False,
+) -> Readiness:
+    """Judge the entries of the last of some listings of one folder.
+
+    patterns: `*` and `?`, ignoring case; none means every name. results_here: our own results are written into it.
+    """
+    if not listings:
+        return Readiness()
+    last = listings[-1]
+    earlier = [{file.name: file for file in listing} for listing in listings[:-1]]
+    done_names = _done_names(last, rule)
+    ready: list[RemoteFile] = []
+    waiting: list[tuple[RemoteFile, str]] = []
+    ignored: list[tuple[RemoteFile, str]] = []
+    for file in last:
+        if why := _not_input(file, patterns, done_names, results_here=results_here):
+            ignored.append((file, why))
+        elif why := _not_complete(file, rule, earlier, done_names):
+            waiting.append((file, why))
+        else:
+            ready.append(file)
+    return Readiness(tuple(ready), tuple(waiting), tuple(ignored))
+
+
+def _done_names(listing: Sequence[RemoteFile], rule: ReadyRule) -> dict[str, str]:
+    """The done-files that lie there, each with the file that it speaks of."""
+    if rule.done_file is None:
+        return {}
+    present = {file.name for file in listing}
+    return {done: name for name in present if (done := rule.done_name(name)) in present and done != name}
+
+
+def _not_input(file: RemoteFile, patterns: Sequence[str], done_names: Mapping[str, str], *, results_here: bool) -> str:
+    """Why an entry is not a file for us, "" if it is."""
+    if fault := name_fault(file.name):
+        return f"{fault}; rename it"
+    if file.is_link:
+        return "it is a link, and links are not followed"
+    for pattern, why in _NEVER_INPUT.items():
+        if name_matches(file.name, [pattern]):
+            return why
+    if results_here and name_matches(file.name, _OWN_RESULTS):
+        return "our results are written into this folder; drop a corrected one under another name"
+    if file.name in done_names:
+        return f"it is the done-file of {done_names[file.name]}"
+    if patterns and not name_matches(file.name, patterns):
+        return f"its name fits none of the patterns {', '.join(patterns)}"
+    return ""
+
+
+def _not_complete(
+    file: RemoteFile, rule: ReadyRule, earlier: Sequence[Mapping[str, RemoteFile]], done_names: Mapping[str, str]
+) -> str:
+    """Why a file cannot be taken yet, "" if it can."""
+    if rule.done_file is not None:
+        done = rule.done_name(file.name)
+        return "" if done in done_names else f"its done-file {done} is not there yet"
+    needed = max(rule.unchanged_for - 1, 0)
+    seen = [listing.get(file.name) for listing in earlier[len(earlier) - needed :]] if needed else []
+    if len(seen) < needed or None in seen:
+        return f"it has not been seen in {rule.unchanged_for} listings yet"
+    if any(other and (other.size, other.modified) != (file.size, file.modified) for other in seen):
+        return "it still changes: size or time of change were not alike in the last listings"
+    return ""
