@@ -1,0 +1,30 @@
+"""The auditor: match tiers, discrepancy classes, tolerances, ageing. Pure: frames in, frames out."""
+
+from logistics_batch.reconciliation.audit import audit
+from logistics_batch.reconciliation.classes import Rules
+from logistics_batch.reconciliation.legs import (
+    ANNOUNCED_LINES,
+    ANNOUNCED_NOTICES,
+    RECEIVED_LINES,
+    RETURNED_LINES,
+    RETURNED_NOTICES,
+    UNSENT_ROWS,
+    Legs,
+)
+from logistics_batch.reconciliation.receipts import counted_once
+from logistics_batch.reconciliation.tolerance import TOLERATED, Limit
+
+__all__ = [
+    "ANNOUNCED_LINES",
+    "ANNOUNCED_NOTICES",
+    "RECEIVED_LINES",
+    "RETURNED_LINES",
+    "RETURNED_NOTICES",
+    "TOLERATED",
+    "UNSENT_ROWS",
+    "Legs",
+    "Limit",
+    "Rules",
+    "audit",
+    "counted_once",
+]

@@ -1,0 +1,164 @@
+"""The one primary class of a line: the first rule that applies, gravest first."""
+
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import QUANTITY, Discrepancy, Outcome
+from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
+from logistics_batch.reconciliation.tolerance import DEFAULT_LIMITS, Limit, near_price, near_quantity
+
+_ZERO = pl.lit(0, QUANTITY)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """By what lines are judged.
+
+    grace_days: a line may be called short or not received from the day after delivery date + grace_days.
+    limits: tolerances; classes not named keep their default. complete: False if the service's answer may be cut short.
+    """
+
+    business_date: date
+    grace_days: int = 1
+    limits: dict[Discrepancy, Limit] = field(default_factory=dict)
+    complete: bool = True
+
+    def limit(self, code: Discrepancy) -> Limit:
+        """The tolerance of a class."""
+        return self.limits.get(code, DEFAULT_LIMITS[code])
+
+    @property
+    def judged_until(self) -> date:
+        """The last delivery date of which receipts are judged today."""
+        return self.business_date - timedelta(days=self.grace_days + 1)
+
+
+def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataFrame:
+    """The lines with what the rules ask: which legs have them, the differences and whether they are tolerated.
+
+    Needs what `side_by_side` gives plus, from the notice, `announced`, `returned`, `accepted`, `due_date` and
+    `returned_lines` (lines of the service's notice). receipts: whether receipts are compared at all.
+    """
+    expected = pl.coalesce("qty_announced", "qty_returned")
+    received = pl.col("qty_received").fill_null(_ZERO) if receipts else pl.lit(None, QUANTITY)
+    known = lines.with_columns(
+        (pl.col("lines_announced") > 0).alias("has_announced"),
+        (pl.col("lines_returned") > 0).alias("has_returned"),
+        (pl.col("lines_received") > 0).alias("has_received"),
+        expected.alias("expected"),
+        received.alias("received"),
+        (pl.col("qty_returned") - pl.col("qty_announced")).alias("service_delta"),
+        (received - expected).alias("receipt_delta"),
+        (pl.col("price_returned") - pl.col("price_announced")).alias("price_delta"),
+        (pl.col("due_date") <= rules.judged_until).alias("due"),
+    )
+    return known.with_columns(
+        _near(rules, delta="service_delta").alias("service_near"),
+        _near(rules, delta="receipt_delta").alias("receipt_near"),
+        near_price(pl.col("price_delta"), of=pl.col("price_announced"), limit=rules.limit(Discrepancy.PRICE_VAR)).alias(
+            "price_near"
+        ),
+    )
+
+
+def _near(rules: Rules, *, delta: str) -> pl.Expr:
+    over, short = (
+        near_quantity(pl.col(delta), of=pl.col("expected"), limit=rules.limit(code))
+        for code in (Discrepancy.OVER, Discrepancy.SHORT)
+    )
+    return pl.when(pl.col(delta) == 0).then(True).when(pl.col(delta) > 0).then(over).otherwise(short)
+
+
+def verdict(*, rules: Rules, receipts: bool) -> pl.Expr:
+    """The class of a line with facts: a Discrepancy, or one of the outcomes that are none."""
+    steps = [*_steps_of_the_notice(rules), *_steps_of_the_line(), *_steps_of_quantities(receipts)]
+    steps.append((price_unknown(), Discrepancy.UNVERIFIABLE))
+    if receipts:
+        steps.append((open_receipt() & pl.col("due_date").is_null(), Discrepancy.UNVERIFIABLE))
+        steps.append((open_receipt(), Outcome.TOO_EARLY))
+    steps.append((_differs_a_little(), Outcome.WITHIN_TOLERANCE))
+    return pl.coalesce(
+        *(pl.when(condition).then(pl.lit(word.value)) for condition, word in steps), pl.lit(Outcome.MATCHED.value)
+    )
+
+
+Steps = list[tuple[pl.Expr, Discrepancy | Outcome]]
+
+
+def _steps_of_the_notice(rules: Rules) -> Steps:
+    has_announced, has_returned = pl.col("has_announced"), pl.col("has_returned")
+    announced, returned = pl.col("announced").is_not_null(), pl.col("returned").is_not_null()
+    accepted = pl.col("accepted").fill_null(False)
+    # What a cut answer does not show may well be there.
+    absent = Discrepancy.MISSING_IN_SERVICE if rules.complete else Discrepancy.UNVERIFIABLE
+    unannounced = Discrepancy.NO_ASN if rules.complete else Discrepancy.UNVERIFIABLE
+    return [
+        (has_announced & ~accepted, Discrepancy.NOT_SENT),
+        (has_announced & ~returned, absent),
+        (has_returned & ~(announced & accepted), Discrepancy.UNEXPECTED_IN_SERVICE),
+        (~announced & ~returned, unannounced),
+        (~has_announced & announced & ~accepted, Discrepancy.NO_ASN),
+    ]
+
+
+def _steps_of_the_line() -> Steps:
+    nameless = pl.col("sku") == ""
+    swapped = pl.col("found_sku") != ""
+    return [
+        (unreadable() | without_lines() | nameless | (pl.col("condition_unknown") > 0), Discrepancy.UNVERIFIABLE),
+        (swapped, Discrepancy.WRONG_SKU),
+        (pl.col("has_announced") & ~pl.col("has_returned"), Discrepancy.MISSING_SKU),
+        (~pl.col("has_announced"), Discrepancy.EXTRA_SKU),
+        *((pl.col(f"units_{code.value}").fill_null(_ZERO) > 0, code) for code in CONDITION_CLASSES),
+    ]
+
+
+def unreadable() -> pl.Expr:
+    """A quantity of some leg is absent or no plain number."""
+    return pl.sum_horizontal("unreadable_announced", "unreadable_returned", "unreadable_received") > 0
+
+
+def without_lines() -> pl.Expr:
+    """The service's notice came without any SKU lines."""
+    return pl.col("returned").is_not_null() & (pl.col("returned_lines") == 0)
+
+
+def _steps_of_quantities(receipts: bool) -> Steps:
+    judged = _judged_by_receipts() if receipts else []
+    service, price_delta = pl.col("service_delta"), pl.col("price_delta")
+    return [
+        *judged,
+        ((service < 0) & ~pl.col("service_near"), Discrepancy.SHORT),
+        ((service > 0) & ~pl.col("service_near"), Discrepancy.OVER),
+        ((price_delta != 0) & ~pl.col("price_near"), Discrepancy.PRICE_VAR),
+    ]
+
+
+def _judged_by_receipts() -> Steps:
+    delta, due = pl.col("receipt_delta"), pl.col("due").fill_null(False)
+    return [
+        (_nothing_came() & due, Discrepancy.NOT_RECEIVED),
+        ((delta < 0) & ~pl.col("receipt_near") & due, Discrepancy.SHORT),
+        ((delta > 0) & ~pl.col("receipt_near"), Discrepancy.OVER),
+    ]
+
+
+def _nothing_came() -> pl.Expr:
+    return (pl.col("qty_received").fill_null(_ZERO) == 0) & (pl.col("expected") > 0)
+
+
+def open_receipt() -> pl.Expr:
+    """Less came than was expected, beyond the tolerance."""
+    return (_nothing_came() | ((pl.col("receipt_delta") < 0) & ~pl.col("receipt_near"))).fill_null(False)
+
+
+def price_unknown() -> pl.Expr:
+    """A price was announced, and the service's reply has none to compare."""
+    return pl.col("price_announced").is_not_null() & pl.col("price_returned").is_null()
+
+
+def _differs_a_little() -> pl.Expr:
+    deltas = [pl.col(name).fill_null(0) != 0 for name in ("service_delta", "receipt_delta", "price_delta")]
+    return pl.any_horizontal(*deltas)

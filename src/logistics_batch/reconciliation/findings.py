@@ -1,0 +1,88 @@
+"""Findings that are not about one SKU: about a notice as a whole, or about a row that never became part of one."""
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Level
+from logistics_batch.reconciliation.faces import header_differences
+
+_NOTICE = {
+    "supplier_shown": "supplier",
+    "site_shown": "site",
+    "batch_shown": "batch",
+}
+
+
+def surplus_notices(whole: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFrame:
+    """DUPLICATE_ASN: the service's notices that repeat another one.
+
+    Where no announced notice is paired with it, the finding carries the lines and quantities of the surplus notice.
+    """
+    again = whole.filter(pl.col("duplicate"))
+    sums = _sums(returned)
+    unpaired = pl.col("announced").is_null()
+    found = again.join(sums, on="notice", how="left", maintain_order="left")
+    carried = [pl.when(unpaired).then(name).alias(name) for name in ("qty_returned", "lines_returned", "impact_inr")]
+    words = pl.format(
+        "The service holds another ASN for this invoice, supplier and site: id {}.", pl.col("record_id").fill_null("")
+    )
+    return _as_notice_lines(found.with_columns(*carried), code=Discrepancy.DUPLICATE_ASN, reason=words)
+
+
+def notices_without_lines(whole: pl.DataFrame) -> pl.DataFrame:
+    """UNEXPECTED_IN_SERVICE: notices of the service that nobody announced and that have no lines to show it at."""
+    empty = whole.filter(
+        pl.col("announced").is_null()
+        & pl.col("returned").is_not_null()
+        & (pl.col("returned_lines") == 0)
+        & ~pl.col("duplicate")
+    )
+    words = pl.format(
+        "The service returns ASN {} without SKU lines; no file of ours announced it.", pl.col("record_id").fill_null("")
+    )
+    return _as_notice_lines(empty, code=Discrepancy.UNEXPECTED_IN_SERVICE, reason=words)
+
+
+def changed_headers(whole: pl.DataFrame) -> pl.DataFrame:
+    """HEADER_DIFF: once a notice, whatever the number of its lines."""
+    differences = header_differences(whole)
+    found = whole.join(differences, on="notice", maintain_order="left")
+    return _as_notice_lines(found, code=Discrepancy.HEADER_DIFF, reason=pl.col("reason"))
+
+
+def unsent_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """NOT_SENT: rows of files that are part of no document, so that only the row can be named."""
+    words = pl.format("{}: {}", "fate", pl.col("why").fill_null(""))
+    return rows.select(
+        pl.lit(Discrepancy.NOT_SENT.value).alias("verdict"),
+        pl.lit(Level.ROW.value).alias("level"),
+        pl.lit(True).alias("in_window"),
+        pl.col("invoice_number").fill_null(""),
+        "file_name",
+        "sheet",
+        pl.col("row").cast(pl.String).alias("rows"),
+        "run",
+        words.alias("reason"),
+        pl.lit(1, pl.UInt32).alias("lines_announced"),
+        pl.concat_str(pl.lit("row "), "file_name", pl.lit(" "), "sheet", pl.lit(" "), pl.col("row")).alias("identity"),
+    )
+
+
+def _sums(returned: pl.DataFrame) -> pl.DataFrame:
+    worth = (pl.col("units") * pl.col("unit_price")).round(2, mode="half_away_from_zero").sum().cast(MONEY)
+    return returned.group_by("notice").agg(
+        pl.col("units").sum().cast(QUANTITY).alias("qty_returned"),
+        pl.len().cast(pl.UInt32).alias("lines_returned"),
+        pl.when(pl.col("unit_price").null_count() == 0).then(worth).alias("impact_inr"),
+    )
+
+
+def _as_notice_lines(found: pl.DataFrame, *, code: Discrepancy, reason: pl.Expr) -> pl.DataFrame:
+    told = found.with_columns(
+        pl.lit(code.value).alias("verdict"),
+        pl.lit(Level.NOTICE.value).alias("level"),
+        pl.lit(f"ASN {code.value}").alias("identity"),
+        reason.alias("reason"),
+    ).rename(_NOTICE)
+    if "qty_returned" in told.columns:
+        return told.with_columns(pl.col("qty_returned").alias("qty_affected"))
+    return told

@@ -1,0 +1,141 @@
+"""The three legs as they come in, all text, and the normalised forms that comparisons use.
+
+Announced (our ledger) and returned (the service) are notices with lines; received is a list of lines. Nothing is
+guessed: a quantity or price that is no plain decimal number becomes null, and the line cannot be verified.
+"""
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import PRICE, QUANTITY
+
+_HEADER = {
+    "notice": pl.UInt32,  # index of the notice within its leg, from 0
+    "invoice_number": pl.String,
+    "supplier": pl.String,
+    "supplier_name": pl.String,
+    "site": pl.String,
+    "site_name": pl.String,
+    "batch": pl.String,
+    "description": pl.String,
+    "delivery_date": pl.String,  # YYYY-MM-DD
+    "expiry_date": pl.String,
+    "in_window": pl.Boolean,  # False: read only because something in the window may point to it
+}
+_LINE = {"notice": pl.UInt32, "sku_name": pl.String, "qty": pl.String, "price": pl.String}
+
+ANNOUNCED_NOTICES = _HEADER | {
+    "accepted": pl.Boolean,
+    "state": pl.String,  # the document's state, for those that are not accepted
+    "why": pl.String,
+    "file_name": pl.String,
+    "sheet": pl.String,
+    "run": pl.String,
+}
+ANNOUNCED_LINES = _LINE | {"row": pl.UInt32}
+RETURNED_NOTICES = _HEADER | {"record_id": pl.String, "status": pl.String, "created_at": pl.String}
+RETURNED_LINES = _LINE
+RECEIVED_LINES = {
+    "invoice_number": pl.String,
+    "supplier_name": pl.String,
+    "site_name": pl.String,
+    "sku_name": pl.String,
+    "qty": pl.String,
+    "condition": pl.String,
+    "received_date": pl.String,
+    "file_name": pl.String,
+    "sheet": pl.String,
+    "row": pl.UInt32,
+}
+UNSENT_ROWS = {
+    "file_name": pl.String,
+    "sheet": pl.String,
+    "row": pl.UInt32,
+    "key": pl.String,
+    "invoice_number": pl.String,
+    "fate": pl.String,
+    "why": pl.String,
+    "run": pl.String,
+}
+
+# Compared between what was sent and what the service returns; source: API §2.1.
+HEADER_FIELDS = (
+    "supplier",
+    "supplier_name",
+    "site",
+    "site_name",
+    "description",
+    "batch",
+    "delivery_date",
+    "expiry_date",
+)
+
+# No thousands separators and no exponents: "1,500" may mean one and a half.
+_QUANTITY_TEXT = r"^[+-]?\d{1,15}(\.\d{1,3}0*)?$"
+_PRICE_TEXT = r"^[+-]?\d{1,13}(\.\d{1,4}0*)?$"
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """What is compared. `received` is None where no receipts were given, which is not the same as nothing received.
+
+    unsent_rows: rows of files that never became part of a document (invalid or blocked).
+    """
+
+    announced_notices: pl.DataFrame
+    announced_lines: pl.DataFrame
+    returned_notices: pl.DataFrame
+    returned_lines: pl.DataFrame
+    received: pl.DataFrame | None = None
+    unsent_rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNSENT_ROWS))
+
+
+def identifier(column: str) -> pl.Expr:
+    """An id for comparing: outer blanks and case do not count, leading zeros do; never null."""
+    return pl.col(column).fill_null("").str.strip_chars().str.to_lowercase()
+
+
+def spelling(column: str) -> pl.Expr:
+    """A name for comparing: case, blanks and punctuation do not count; never null."""
+    return pl.col(column).fill_null("").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "")
+
+
+def quantity(column: str = "qty") -> pl.Expr:
+    """The exact quantity (up to three decimals), null where the text is no plain number."""
+    return _exact(column, pattern=_QUANTITY_TEXT, scale=QUANTITY)
+
+
+def price(column: str = "price") -> pl.Expr:
+    """The exact price in INR (up to four decimals), null where the text is no plain number."""
+    return _exact(column, pattern=_PRICE_TEXT, scale=PRICE)
+
+
+def _exact(column: str, *, pattern: str, scale: pl.Decimal) -> pl.Expr:
+    text = pl.col(column).str.strip_chars()
+    return pl.when(text.str.contains(pattern)).then(text).cast(scale, strict=False)
+
+
+def day(column: str) -> pl.Expr:
+    """The date in a text that begins with YYYY-MM-DD, else null."""
+    return pl.col(column).str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
+
+
+def header_keys(notices: pl.DataFrame) -> pl.DataFrame:
+    """The notices with what they are matched by.
+
+    Adds `invoice`, `parties` and `places` (sorted lists of the supplier's and the site's normalised id and name, as far
+    as known; ids and names are told apart only by their content, since a reply may hold either in either field), the
+    same lists as text (`party`, `place`), and `batch_key`.
+    """
+    return notices.with_columns(
+        identifier("invoice_number").alias("invoice"),
+        _known("supplier", "supplier_name").alias("parties"),
+        _known("site", "site_name").alias("places"),
+        identifier("batch").alias("batch_key"),
+    ).with_columns(pl.col("parties").list.join("|").alias("party"), pl.col("places").list.join("|").alias("place"))
+
+
+def _known(identity: str, name: str) -> pl.Expr:
+    both = pl.concat_list(spelling(identity), spelling(name))
+    return both.list.eval(pl.element().filter(pl.element() != "").unique().sort())

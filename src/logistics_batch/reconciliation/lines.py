@@ -1,0 +1,120 @@
+"""The legs side by side: one line for each SKU of each notice, duplicates within a notice summed first."""
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import PRICE
+from logistics_batch.reconciliation.legs import identifier, price, quantity
+from logistics_batch.reconciliation.receipts import CONDITION_CLASSES, condition_code
+
+_KEYS = ["notice", "sku"]
+
+
+def notice_side(lines: pl.DataFrame) -> pl.DataFrame:
+    """Announced or returned lines, typed; `notice` is still that of the leg."""
+    return _typed(lines).with_columns(price().alias("unit_price"))
+
+
+def received_side(lines: pl.DataFrame) -> pl.DataFrame:
+    """Receipt lines, typed, with the class of their condition (null: a word that is not known)."""
+    return _typed(lines).with_columns(condition_code().alias("condition_code"))
+
+
+def _typed(lines: pl.DataFrame) -> pl.DataFrame:
+    return lines.with_columns(
+        identifier("sku_name").alias("sku"), quantity().alias("units"), pl.lit(None, pl.String).alias("found_sku")
+    )
+
+
+def side_by_side(announced: pl.DataFrame, returned: pl.DataFrame, received: pl.DataFrame) -> pl.DataFrame:
+    """One line a (`notice`, `sku`), with what each side says about it; `notice` is that of the match.
+
+    Sums are null where a side has nothing readable; lines whose quantity cannot be read are counted in `unreadable_*`.
+    """
+    sides = (_summed_announced(announced), _summed_returned(returned), _summed_received(received))
+    whole = sides[0].join(sides[1], on=_KEYS, how="full", coalesce=True, maintain_order="left_right")
+    whole = whole.join(sides[2], on=_KEYS, how="full", coalesce=True, maintain_order="left_right")
+    counts = [f"{count}_{leg}" for count in ("lines", "unreadable") for leg in ("announced", "returned", "received")]
+    return whole.with_columns(
+        pl.col(counts).fill_null(0).cast(pl.UInt32),
+        pl.col("condition_unknown").fill_null(0),
+        pl.coalesce("sku_announced", "sku_returned", "sku_received").alias("sku_name"),
+        pl.coalesce("found_returned", "found_received").fill_null("").alias("found_sku"),
+    )
+
+
+def _summed(side: pl.DataFrame, leg: str, *more: pl.Expr) -> pl.DataFrame:
+    readable = pl.col("units").null_count() < pl.len()
+    return side.group_by(_KEYS, maintain_order=True).agg(
+        pl.when(readable).then(pl.col("units").sum()).alias(f"qty_{leg}"),
+        pl.len().alias(f"lines_{leg}"),
+        pl.col("units").null_count().alias(f"unreadable_{leg}"),
+        pl.col("sku_name").first().alias(f"sku_{leg}"),
+        *more,
+    )
+
+
+def _summed_announced(side: pl.DataFrame) -> pl.DataFrame:
+    rows = pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("rows")
+    return _summed(side, "announced", _one_price().alias("price_announced"), rows)
+
+
+def _summed_returned(side: pl.DataFrame) -> pl.DataFrame:
+    return _summed(side, "returned", _one_price().alias("price_returned"), _found().alias("found_returned"))
+
+
+def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
+    by_class = [
+        pl.col("units").filter(pl.col("condition_code") == code.value).sum().alias(f"units_{code.value}")
+        for code in CONDITION_CLASSES
+    ]
+    return _summed(
+        side,
+        "received",
+        _found().alias("found_received"),
+        pl.col("condition").filter(pl.col("condition_code").is_null()).first().alias("condition_word"),
+        pl.col("condition_code").null_count().alias("condition_unknown"),
+        pl.col("file_name").first().alias("receipt_file"),
+        pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("receipt_rows"),
+        *by_class,
+    )
+
+
+def _found() -> pl.Expr:
+    return pl.col("found_sku").drop_nulls().first()
+
+
+def _one_price() -> pl.Expr:
+    """The price of the summed lines: theirs if it is one, else the average by quantity."""
+    prices = pl.col("unit_price")
+    units = pl.col("units").sum()
+    # Null instead of zero: the branch not taken is computed, too, and decimals raise.
+    average = (prices * pl.col("units")).sum() / pl.when(units != 0).then(units)
+    known = prices.null_count() == 0
+    return pl.when(known & (prices.n_unique() == 1)).then(prices.first()).when(known).then(average).cast(PRICE)
+
+
+def swaps(lines: pl.DataFrame, *, expected: pl.Expr, absent: pl.Expr, found: pl.Expr, surplus: pl.Expr) -> pl.DataFrame:
+    """Pairs of SKUs of one notice of which one is missing and the other one stands there with the same quantity.
+
+    expected: quantity of a line that is `absent`; found: quantity of a line that is `surplus`. Only pairs that leave no
+    choice. Returns `notice`, `sku` (the surplus one), `missing` (the one it stands for) and `found_sku`.
+    """
+    missing = _only_one(lines.filter(absent).with_columns(expected.alias("mirrored")))
+    instead = _only_one(lines.filter(surplus).with_columns(found.alias("mirrored")))
+    pairs = instead.join(missing, on=["notice", "mirrored"], suffix="_missing")
+    return pairs.select("notice", "sku", pl.col("sku_missing").alias("missing"), pl.col("sku_name").alias("found_sku"))
+
+
+def _only_one(lines: pl.DataFrame) -> pl.DataFrame:
+    usable = lines.filter((pl.col("mirrored") > 0) & (pl.col("sku") != ""))
+    return usable.filter(pl.len().over("notice", "mirrored") == 1).select("notice", "sku", "sku_name", "mirrored")
+
+
+def stand_in(side: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    """A side in which the surplus SKU of each pair is counted under the one it stands for."""
+    if pairs.is_empty():
+        return side
+    joined = side.join(pairs.rename({"found_sku": "stands"}), on=_KEYS, how="left", maintain_order="left")
+    return joined.with_columns(
+        pl.coalesce("missing", "sku").alias("sku"), pl.coalesce("found_sku", "stands").alias("found_sku")
+    ).drop("missing", "stands")

@@ -1,0 +1,147 @@
+"""Why a line is in its class, in words that name the numbers."""
+
+from datetime import timedelta
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import Discrepancy, Outcome
+from logistics_batch.reconciliation.amounts import by_receipts
+from logistics_batch.reconciliation.classes import Rules, price_unknown, unreadable, without_lines
+from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
+
+_D = Discrepancy
+_BAD = {_D.REJECTED: "were rejected", _D.DAMAGED: "are damaged", _D.QUALITY: "failed quality", _D.HOLD: "are on hold"}
+
+
+def plain(column: str) -> pl.Expr:
+    """A decimal as people write it, without trailing zeros; "none" where there is none."""
+    text = pl.col(column).cast(pl.String)
+    return (
+        pl.when(text.str.contains(".", literal=True))
+        .then(text.str.strip_chars_end("0").str.strip_chars_end("."))
+        .otherwise(text)
+        .fill_null("none")
+    )
+
+
+def _magnitude(column: str) -> pl.Expr:
+    return plain(column).str.strip_prefix("-")
+
+
+def reason(*, rules: Rules) -> pl.Expr:
+    """The sentence for a line with facts, verdict and amounts."""
+    words = {**_notice_words(rules), **_line_words(), **_quantity_words(rules)}
+    sentences = [pl.when(pl.col("verdict") == word.value).then(sentence) for word, sentence in words.items()]
+    return pl.coalesce(*sentences, pl.lit(""))
+
+
+def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
+    still_there = pl.when(pl.col("has_returned")).then(
+        pl.format(" The service nevertheless returns the line, with {}.", plain("qty_returned"))
+    )
+    return {
+        _D.NOT_SENT: pl.concat_str(
+            pl.format("Not accepted by the service: {}.", pl.col("why").str.strip_chars_end(". ")),
+            still_there.otherwise(pl.lit("")),
+        ),
+        _D.MISSING_IN_SERVICE: pl.format(
+            "The service accepted ASN {} with {} of this SKU, but does not return it.",
+            pl.col("invoice_number"),
+            plain("qty_announced"),
+        ),
+        _D.UNEXPECTED_IN_SERVICE: pl.format(
+            "The service returns {} of this SKU on its ASN {}; no file of ours announced it.",
+            plain("qty_returned"),
+            pl.col("record_id").fill_null(""),
+        ),
+        _D.NO_ASN: pl.format("{} received, but there is no accepted ASN for this invoice.", plain("qty_received")),
+        _D.UNVERIFIABLE: _cannot_tell(rules),
+    }
+
+
+def _cannot_tell(rules: Rules) -> pl.Expr:
+    unknown = pl.format('The receipt\'s condition "{}" is not a word we know.', pl.col("condition_word").fill_null(""))
+    absent = pl.col("returned").is_null()
+    causes = [
+        (absent & (not rules.complete), pl.lit("Not found, but the service's answer may have been cut short.")),
+        (unreadable(), pl.lit("A quantity is absent or no plain number, so nothing can be compared.")),
+        (without_lines(), pl.lit("The service returns the ASN without any SKU lines.")),
+        (pl.col("sku") == "", pl.lit("The line names no SKU.")),
+        (pl.col("condition_unknown") > 0, unknown),
+        (price_unknown(), pl.lit("A price was announced, but the service's reply holds none for this line.")),
+    ]
+    last = pl.format(
+        "{} of {} received; without a delivery date nobody can say whether more is due.",
+        plain("received"),
+        plain("expected"),
+    )
+    return pl.coalesce(*(pl.when(condition).then(sentence) for condition, sentence in causes), last)
+
+
+def _line_words() -> dict[Discrepancy | Outcome, pl.Expr]:
+    extra = (
+        pl.when(pl.col("has_returned"))
+        .then(pl.format("The service's ASN holds {} of this SKU, which was not announced.", plain("qty_returned")))
+        .otherwise(pl.format("{} received of a SKU that does not stand in the ASN.", plain("qty_received")))
+    )
+    bad: dict[Discrepancy | Outcome, pl.Expr] = {
+        code: pl.format(
+            "{} of {} received {}; announced {}.",
+            plain(f"units_{code.value}"),
+            plain("qty_received"),
+            pl.lit(_BAD[code]),
+            plain("qty_announced"),
+        )
+        for code in CONDITION_CLASSES
+    }
+    return bad | {
+        _D.WRONG_SKU: pl.format(
+            '"{}" is missing with {}, and "{}" stands there with the same quantity: probably swapped.',
+            pl.col("sku_name"),
+            plain("expected"),
+            pl.col("found_sku"),
+        ),
+        _D.MISSING_SKU: pl.format("Announced {}; the service's ASN lacks the SKU.", plain("qty_announced")),
+        _D.EXTRA_SKU: extra,
+    }
+
+
+def _quantity_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
+    judged_from = (pl.col("due_date") + timedelta(days=rules.grace_days + 1)).dt.to_string("%Y-%m-%d").fill_null("?")
+    due = pl.col("due_date").dt.to_string("%Y-%m-%d").fill_null("?")
+    return {
+        _D.SHORT: _compared("fewer"),
+        _D.OVER: _compared("more"),
+        _D.NOT_RECEIVED: pl.format(
+            "Nothing of {} received; due {}, {} days ago.", plain("expected"), due, pl.col("days_overdue").fill_null(0)
+        ),
+        _D.PRICE_VAR: pl.format(
+            "Announced at INR {} a unit, the service has INR {}.", plain("price_announced"), plain("price_returned")
+        ),
+        Outcome.TOO_EARLY: pl.format(
+            "{} of {} received so far; due {}, judged from {}.", plain("received"), plain("expected"), due, judged_from
+        ),
+        Outcome.WITHIN_TOLERANCE: pl.format(
+            "Differs by {} units and INR {} a unit, which is tolerated.",
+            plain("qty_delta"),
+            plain("price_delta"),
+        ),
+    }
+
+
+def _compared(word: str) -> pl.Expr:
+    """Which two numbers differ; the third is named where there is one."""
+    receipts = pl.format(
+        "Announced {}, received {}: {} {}.", plain("expected"), plain("received"), _magnitude("qty_delta"), pl.lit(word)
+    )
+    service = pl.format(
+        "Announced {}, the service holds {}: {} {}.",
+        plain("qty_announced"),
+        plain("qty_returned"),
+        _magnitude("qty_delta"),
+        pl.lit(word),
+    )
+    also = pl.when((pl.col("service_delta") != 0) & by_receipts()).then(
+        pl.format(" The service holds {}.", plain("qty_returned"))
+    )
+    return pl.concat_str(pl.when(by_receipts()).then(receipts).otherwise(service), also.otherwise(pl.lit("")))

@@ -1,0 +1,63 @@
+"""Receipts before they are compared: counted once, blanks completed, conditions understood."""
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import Discrepancy
+from logistics_batch.reconciliation.legs import RECEIVED_LINES, identifier, spelling
+
+# What warehouses write, and the codes of a receiving advice (X12 861). Other words are never guessed.
+_WORDS = {
+    "good": ("", "good", "ok", "okay", "fresh", "sellable", "saleable", "accepted", "fine", "new", "pass", "passed"),
+    Discrepancy.DAMAGED.value: ("damaged", "damage", "broken", "leaking", "leaked", "torn", "wet", "crushed", "01"),
+    Discrepancy.QUALITY.value: ("quality", "qc fail", "qc failed", "quality fail", "defective", "expired", "04"),
+    Discrepancy.REJECTED.value: ("rejected", "reject", "refused", "returned", "08"),
+    Discrepancy.HOLD.value: ("hold", "on hold", "qc hold", "quality hold", "quarantine", "blocked", "09"),
+}
+CONDITION_CODES = {word: code for code, words in _WORDS.items() for word in words}
+CONDITION_CLASSES = (Discrepancy.REJECTED, Discrepancy.DAMAGED, Discrepancy.QUALITY, Discrepancy.HOLD)
+
+
+def condition_code(column: str = "condition") -> pl.Expr:
+    """`good`, the class of a condition, or null for a word that is not known."""
+    plain = pl.col(column).fill_null("").str.to_lowercase().str.replace_all(r"[\s_\-./]+", " ").str.strip_chars()
+    return plain.replace_strict(CONDITION_CODES, default=None, return_dtype=pl.String)
+
+
+def counted_once(received: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """Receipts of several files without what a later file only repeats, and how many lines were left out.
+
+    A warehouse's list often holds yesterday's lines again. A line that stands alike in several files counts as often as
+    in the file that has it most often; within one file equal lines all count, since two pallets may be alike.
+    """
+    said = [name for name in RECEIVED_LINES if name not in {"file_name", "sheet", "row"}]
+    nth = pl.int_range(pl.len()).over([*said, "file_name"]).alias("nth")
+    numbered = received.with_columns(nth)
+    kept = numbered.unique([*said, "nth"], keep="first", maintain_order=True).drop("nth")
+    return kept, received.height - kept.height
+
+
+def receipt_groups(received: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The receipts with the `group` each line belongs to, and the groups (`group, invoice, party, place`).
+
+    A blank supplier or site takes the only one that other lines of the invoice name.
+    """
+    named = received.with_columns(
+        identifier("invoice_number").alias("invoice"),
+        spelling("supplier_name").alias("party"),
+        spelling("site_name").alias("place"),
+    ).with_columns(_completed("party"), _completed("place"))
+    keys = ["invoice", "party", "place"]
+    groups = named.select(keys).unique(maintain_order=True).with_row_index("group")
+    return named.join(groups, on=keys, how="left", maintain_order="left").drop(keys), groups
+
+
+def _completed(column: str) -> pl.Expr:
+    filled = pl.col(column).filter(pl.col(column) != "")
+    only = pl.when(filled.n_unique().over("invoice") == 1).then(filled.first().over("invoice"))
+    return (
+        pl.when((pl.col(column) == "") & (pl.col("invoice") != ""))
+        .then(only)
+        .otherwise(None)
+        .fill_null(pl.col(column))
+        .alias(column)
+    )

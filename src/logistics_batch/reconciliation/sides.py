@@ -1,0 +1,104 @@
+"""The legs after matching: every line under the notice of the match, surplus notices set apart."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from logistics_batch.reconciliation.faces import faces, filled
+from logistics_batch.reconciliation.legs import Legs, header_keys
+from logistics_batch.reconciliation.lines import notice_side, received_side
+from logistics_batch.reconciliation.matching import match_notices, match_receipts
+from logistics_batch.reconciliation.receipts import receipt_groups
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Matched notices and the lines of each leg, whose `notice` is that of the match.
+
+    whole: see `faces`, plus `receipt_tier`, how receipts were matched. received: None without receipts.
+    """
+
+    whole: pl.DataFrame
+    announced: pl.DataFrame
+    returned: pl.DataFrame
+    received: pl.DataFrame | None
+
+    @property
+    def judged_returned(self) -> pl.DataFrame:
+        """The service's lines but those of surplus notices, which are reported as a whole."""
+        surplus = self.whole.filter(pl.col("duplicate") & pl.col("announced").is_null())
+        return self.returned.join(surplus, on="notice", how="anti", maintain_order="left")
+
+
+def matched_sides(legs: Legs) -> Sides:
+    """Match the legs; every line of every leg stands in the result exactly once."""
+    announced_lines, returned_lines = notice_side(legs.announced_lines), notice_side(legs.returned_lines)
+    announced = _keyed(legs.announced_notices, announced_lines)
+    returned = _keyed(legs.returned_notices, returned_lines)
+    notices = match_notices(announced, returned)
+    whole = faces(notices, announced=announced, returned=returned, legs=legs)
+    received = None
+    if legs.received is None:
+        whole = whole.with_columns(pl.lit(None, pl.UInt8).alias("receipt_tier"))
+    else:
+        whole, received = _with_receipts(whole, legs.received)
+    return Sides(
+        whole=whole,
+        announced=_under_the_match(announced_lines, notices, leg="announced"),
+        returned=_under_the_match(returned_lines, notices, leg="returned"),
+        received=received,
+    )
+
+
+def _keyed(notices: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    sums = lines.group_by("notice").agg(pl.col("units").sum())
+    keyed = header_keys(notices).join(sums, on="notice", how="left", maintain_order="left")
+    return keyed.with_columns(pl.col("units").fill_null(0))
+
+
+def _under_the_match(lines: pl.DataFrame, notices: pl.DataFrame, *, leg: str) -> pl.DataFrame:
+    numbers = notices.filter(pl.col(leg).is_not_null()).select("notice", pl.col(leg))
+    return lines.rename({"notice": leg}).join(numbers, on=leg, how="left", maintain_order="left").drop(leg)
+
+
+def _with_receipts(whole: pl.DataFrame, receipts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Receipt lines under their notice; groups that fit none become notices of their own."""
+    grouped, groups = receipt_groups(receipts)
+    targets = _targets(whole)
+    found = match_receipts(groups, targets)
+    lonely = groups.join(found, on="group", how="anti", maintain_order="left")
+    lonely = lonely.with_columns((pl.int_range(pl.len()) + whole.height).cast(pl.UInt32).alias("notice"))
+    places = pl.concat([found.select("group", "notice"), lonely.select("group", "notice")])
+    received = received_side(grouped.join(places, on="group", how="left", maintain_order="left"))
+    # A notice is as surely matched as its least sure receipt.
+    tiers = found.group_by("notice").agg(pl.col("tier").max().alias("receipt_tier"))
+    named = whole.join(tiers, on="notice", how="left", maintain_order="left")
+    return pl.concat([named, _faces_of_receipts(lonely, received)], how="diagonal"), received
+
+
+def _targets(whole: pl.DataFrame) -> pl.DataFrame:
+    single = whole.filter(~(pl.col("duplicate") & pl.col("announced").is_null()))
+    ordered = single.sort(pl.col("announced").is_null(), ~pl.col("in_window"), "notice", maintain_order=True)
+    return ordered.select("notice", "invoice", "batch_key", _either("parties"), _either("places"))
+
+
+def _either(name: str) -> pl.Expr:
+    empty = pl.lit([], dtype=pl.List(pl.String))
+    both = pl.concat_list(pl.col(f"a_{name}").fill_null(empty), pl.col(f"r_{name}").fill_null(empty))
+    return both.list.unique(maintain_order=True).alias(name)
+
+
+def _faces_of_receipts(lonely: pl.DataFrame, received: pl.DataFrame) -> pl.DataFrame:
+    first = received.group_by("notice").agg(
+        filled("invoice_number").drop_nulls().first().fill_null("").alias("invoice_number"),
+        filled("supplier_name").drop_nulls().first().fill_null("").alias("supplier_shown"),
+        filled("site_name").drop_nulls().first().fill_null("").alias("site_shown"),
+    )
+    shown = lonely.drop("group").join(first, on="notice", how="left", maintain_order="left")
+    return shown.with_columns(
+        pl.lit("").alias("batch_key"),
+        pl.lit("").alias("batch_shown"),
+        pl.lit(True).alias("in_window"),
+        pl.lit(False).alias("duplicate"),
+        pl.lit(0, pl.UInt32).alias("returned_lines"),
+    )

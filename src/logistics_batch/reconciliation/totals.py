@@ -1,0 +1,146 @@
+"""Sums over the audited lines, and the proof that they tie out: the residual against each leg is zero."""
+
+import polars as pl
+
+from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.model.reconciliation import (
+    AGEING_SCHEMA,
+    CLASSES_SCHEMA,
+    LINES_SCHEMA,
+    MONEY,
+    QUANTITY,
+    SUPPLIERS_SCHEMA,
+    Discrepancy,
+    LegTotals,
+    Level,
+    MatchRate,
+    Outcome,
+)
+from logistics_batch.reconciliation.ageing import BUCKETS
+from logistics_batch.reconciliation.legs import quantity
+
+_LEGS = ("announced", "returned", "received")
+_QUANTITIES = ("qty_announced", "qty_returned", "qty_received", "qty_affected")
+_COUNTS = ("lines_announced", "lines_returned", "lines_received")
+# As they stand in the summary: the classes, then what needs nobody.
+CLASS_ORDER = (*Discrepancy, Outcome.WITHIN_TOLERANCE, Outcome.TOO_EARLY, Outcome.MATCHED, Outcome.OUTSIDE_WINDOW)
+
+
+def leg_totals(name: str, *, notices: int, lines: pl.DataFrame, rows_apart: int = 0) -> LegTotals:
+    """What a leg brought in, as text in `qty`. rows_apart: lines that are not in the frame (rows never sent)."""
+    units = lines.select(quantity())["qty"]
+    return LegTotals(
+        name=name,
+        notices=notices,
+        lines=lines.height + rows_apart,
+        unreadable=units.null_count() + rows_apart,
+        quantity=str(lines.select(quantity().sum().cast(QUANTITY)).item()),
+    )
+
+
+def class_totals(lines: pl.DataFrame) -> pl.DataFrame:
+    """Counts, units and INR by class (CLASSES_SCHEMA), in the order of the summary."""
+    named = lines.with_columns(pl.when(pl.col("code") != "").then("code").otherwise("outcome").alias("class"))
+    not_valued = (pl.col("impact_inr").is_null() & (pl.col("qty_affected") > 0) & (pl.col("code") != "")).sum()
+    grouped = named.group_by("class", maintain_order=True).agg(
+        pl.col("severity").first(),
+        pl.len().alias("lines"),
+        *(pl.col(name).sum() for name in (*_QUANTITIES, "impact_inr", *_COUNTS)),
+        not_valued.alias("lines_without_price"),
+    )
+    order = {word.value: place for place, word in enumerate(CLASS_ORDER)}
+    ranked = grouped.sort(pl.col("class").replace_strict(order, default=len(order), return_dtype=pl.Int64))
+    return ranked.select(pl.col(name).cast(kind) for name, kind in CLASSES_SCHEMA.items())
+
+
+def check_residual(classes: pl.DataFrame, legs: tuple[LegTotals, ...]) -> None:
+    """Raise unless lines and quantities over all classes equal those of each leg.
+
+    Raises LogisticsBatchError naming the leg and what is left over.
+    """
+    for leg, place in zip(legs, _LEGS, strict=False):
+        lines = int(classes[f"lines_{place}"].sum())
+        units = str(classes.select(pl.col(f"qty_{place}").sum().cast(QUANTITY)).item())
+        if (lines, units) != (leg.lines, leg.quantity):
+            raise LogisticsBatchError(
+                f'The reconciliation does not tie out: the leg "{leg.name}" has {leg.lines} lines with {leg.quantity} '
+                f"units, its classes have {lines} lines with {units} units.",
+                remedy="No report was written. This is a defect of logistics-batch; report it with the input files.",
+            )
+
+
+def match_rate(lines: pl.DataFrame) -> MatchRate:
+    """The share of SKU lines and units that agrees among those that could be judged."""
+    judged = lines.filter(
+        (pl.col("level") != Level.NOTICE.value)
+        & ~pl.col("outcome").is_in([Outcome.TOO_EARLY.value, Outcome.OUTSIDE_WINDOW.value])
+    )
+    agreeing = judged.filter(pl.col("outcome") != Outcome.EXCEPTION.value)
+    units, agreeing_units = (_units(frame) for frame in (judged, agreeing))
+    return MatchRate(
+        lines=judged.height,
+        agreeing_lines=agreeing.height,
+        line_percent=round(100 * agreeing.height / judged.height, 2) if judged.height else None,
+        unit_percent=round(100 * agreeing_units / units, 2) if units else None,
+    )
+
+
+def _units(frame: pl.DataFrame) -> float:
+    expected = pl.coalesce("qty_announced", "qty_returned", "qty_received").cast(pl.Float64)
+    return float(frame.select(expected.sum()).item())
+
+
+def supplier_totals(lines: pl.DataFrame) -> pl.DataFrame:
+    """The scorecard (SUPPLIERS_SCHEMA), most INR at stake first."""
+    inside = lines.filter(pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value)
+    at_stake = pl.col("impact_inr").filter(pl.col("outcome") == Outcome.EXCEPTION.value).sum()
+    cards = inside.group_by("supplier", maintain_order=True).agg(
+        pl.struct("invoice_number", "site").n_unique().alias("notices"),
+        (pl.col("level") == Level.LINE.value).sum().alias("lines"),
+        *(
+            (pl.col("outcome") == outcome.value).sum().alias(name)
+            for name, outcome in (
+                ("matched", Outcome.MATCHED),
+                ("within_tolerance", Outcome.WITHIN_TOLERANCE),
+                ("too_early", Outcome.TOO_EARLY),
+                ("exceptions", Outcome.EXCEPTION),
+            )
+        ),
+        pl.col("qty_announced").sum(),
+        pl.col("qty_received").sum(),
+        *(
+            (pl.col("code") == code.value).sum().alias(code.value.lower())
+            for code in (Discrepancy.SHORT, Discrepancy.OVER, Discrepancy.NOT_RECEIVED)
+        ),
+        at_stake.cast(MONEY).alias("impact_inr"),
+    )
+    judged = pl.col("lines") - pl.col("too_early")
+    agreeing = pl.col("matched") + pl.col("within_tolerance")
+    rated = cards.with_columns(pl.when(judged > 0).then(agreeing * 100 / judged).round(2).alias("match_percent"))
+    ordered = rated.sort("impact_inr", "exceptions", descending=True, nulls_last=True, maintain_order=True)
+    return ordered.select(pl.col(name).cast(kind) for name, kind in SUPPLIERS_SCHEMA.items())
+
+
+def ageing_totals(lines: pl.DataFrame) -> pl.DataFrame:
+    """Exceptions by age (AGEING_SCHEMA): every bucket, also the empty ones."""
+    open_lines = lines.filter(pl.col("outcome") == Outcome.EXCEPTION.value)
+    sums = open_lines.group_by("bucket").agg(
+        pl.len().alias("lines"), pl.col("qty_affected").sum(), pl.col("impact_inr").sum()
+    )
+    every = pl.DataFrame({"bucket": BUCKETS}).join(sums, on="bucket", how="left", maintain_order="left")
+    return every.select(pl.col(name).cast(kind) for name, kind in AGEING_SCHEMA.items()).fill_null(0)
+
+
+def in_report_order(lines: pl.DataFrame) -> pl.DataFrame:
+    """Exceptions first, each outcome by INR at stake, then age, then place of origin."""
+    order = {outcome.value: place for place, outcome in enumerate(Outcome)}
+    return lines.sort(
+        pl.col("outcome").replace_strict(order, return_dtype=pl.Int8),
+        pl.col("impact_inr").neg(),
+        pl.col("days_overdue").neg(),
+        "invoice_number",
+        "sku_name",
+        "exception_id",
+        nulls_last=True,
+        maintain_order=True,
+    ).select(pl.col(name).cast(kind) for name, kind in LINES_SCHEMA.items())

@@ -1,0 +1,176 @@
+"""Every class is planted once in a world full of agreement, and is found once; nothing else is found."""
+
+import random
+from datetime import date
+
+import pytest
+from reconciliation.world import World
+
+from logistics_batch.model.reconciliation import Discrepancy, Outcome
+from logistics_batch.reconciliation import Rules, audit
+
+TODAY = date(2026, 11, 10)
+RULES = Rules(business_date=TODAY)
+
+
+def agreeing(world: World, *, notices: int, seed: int) -> None:
+    """Notices that agree on all three legs."""
+    rng = random.Random(seed)
+    for number in range(notices):
+        lines = [
+            (f"SKU-{rng.randrange(50):03}-{nth}", str(rng.randint(1, 500)), f"{rng.randint(1, 900)}.50")
+            for nth in range(4)
+        ]
+        invoice = f"OK-{seed}-{number}"
+        world.both(invoice, *lines, supplier=f"S-{rng.randrange(9)}")
+        for sku, qty, _ in lines:
+            world.receive(invoice, sku, qty)
+
+
+def plant_missing_in_service(world: World) -> None:
+    world.announce("P-MISSING", ("W", "10", "5.00"))
+    world.receive("P-MISSING", "W", "10")
+
+
+def plant_not_sent(world: World) -> None:
+    world.announce("P-UNSENT", ("W", "10"), accepted=False, state="refused", why="refused: unknown SKU")
+
+
+def plant_unexpected(world: World) -> None:
+    world.serve("P-ALIEN", ("W", "10", "5.00"))
+
+
+def plant_no_asn(world: World) -> None:
+    world.receive("P-STRAY", "W", "10")
+
+
+def plant_duplicate(world: World) -> None:
+    world.both("P-TWICE", ("W", "10", "5.00"))
+    world.serve("P-TWICE", ("W", "10", "5.00"))
+    world.receive("P-TWICE", "W", "10")
+
+
+def plant_wrong_sku(world: World) -> None:
+    world.both("P-SWAP", ("W", "10", "5.00"), ("V", "3", "1.00"))
+    world.receive("P-SWAP", "X", "10")
+    world.receive("P-SWAP", "V", "3")
+
+
+def plant_missing_sku(world: World) -> None:
+    world.announce("P-LESS", ("W", "10", "5.00"), ("V", "3", "1.00"))
+    world.serve("P-LESS", ("W", "10", "5.00"))
+    world.receive("P-LESS", "W", "10")
+
+
+def plant_extra_sku(world: World) -> None:
+    world.both("P-MORE", ("W", "10", "5.00"))
+    world.receive("P-MORE", "W", "10")
+    world.receive("P-MORE", "Z", "4")
+
+
+def plant_condition(word: str):
+    def plant(world: World) -> None:
+        world.both(f"P-{word}", ("W", "10", "5.00"))
+        world.receive(f"P-{word}", "W", "8")
+        world.receive(f"P-{word}", "W", "2", condition=word)
+
+    return plant
+
+
+def plant_not_received(world: World) -> None:
+    world.both("P-NOWHERE", ("W", "10", "5.00"))
+
+
+def plant_short(world: World) -> None:
+    world.both("P-SHORT", ("W", "10", "5.00"))
+    world.receive("P-SHORT", "W", "7")
+
+
+def plant_over(world: World) -> None:
+    world.both("P-OVER", ("W", "10", "5.00"))
+    world.receive("P-OVER", "W", "13")
+
+
+def plant_price(world: World) -> None:
+    world.announce("P-PRICE", ("W", "10", "5.00"))
+    world.serve("P-PRICE", ("W", "10", "6.25"))
+    world.receive("P-PRICE", "W", "10")
+
+
+def plant_header(world: World) -> None:
+    world.announce("P-HEAD", ("W", "10", "5.00"), description="PO 77")
+    world.serve("P-HEAD", ("W", "10", "5.00"), description="PO 78")
+    world.receive("P-HEAD", "W", "10")
+
+
+def plant_unverifiable(world: World) -> None:
+    world.announce("P-BLANK", ("W", "10", "5.00"))
+    world.serve("P-BLANK", ("W", "", "5.00"))
+    world.receive("P-BLANK", "W", "10")
+
+
+PLANTS = {
+    Discrepancy.MISSING_IN_SERVICE: (plant_missing_in_service, "10.000", "50.00"),
+    Discrepancy.NOT_SENT: (plant_not_sent, "10.000", None),
+    Discrepancy.UNEXPECTED_IN_SERVICE: (plant_unexpected, "10.000", "50.00"),
+    Discrepancy.NO_ASN: (plant_no_asn, "10.000", None),
+    Discrepancy.DUPLICATE_ASN: (plant_duplicate, "10.000", "50.00"),
+    Discrepancy.WRONG_SKU: (plant_wrong_sku, "10.000", "50.00"),
+    Discrepancy.MISSING_SKU: (plant_missing_sku, "3.000", "3.00"),
+    Discrepancy.EXTRA_SKU: (plant_extra_sku, "4.000", None),
+    Discrepancy.REJECTED: (plant_condition("Rejected"), "2.000", "10.00"),
+    Discrepancy.DAMAGED: (plant_condition("damaged"), "2.000", "10.00"),
+    Discrepancy.QUALITY: (plant_condition("QC-fail"), "2.000", "10.00"),
+    Discrepancy.HOLD: (plant_condition("on hold"), "2.000", "10.00"),
+    Discrepancy.NOT_RECEIVED: (plant_not_received, "10.000", "50.00"),
+    Discrepancy.SHORT: (plant_short, "3.000", "15.00"),
+    Discrepancy.OVER: (plant_over, "3.000", "15.00"),
+    Discrepancy.PRICE_VAR: (plant_price, "10.000", "12.50"),
+    Discrepancy.HEADER_DIFF: (plant_header, None, None),
+    Discrepancy.UNVERIFIABLE: (plant_unverifiable, "10.000", None),
+}
+
+
+def test_every_class_has_a_plant():
+    assert set(PLANTS) == set(Discrepancy)
+
+
+@pytest.mark.parametrize("code", list(Discrepancy))
+def test_a_planted_class_is_found_once_and_nothing_is_invented(code):
+    plant, units, impact = PLANTS[code]
+    world = World()
+    agreeing(world, notices=30, seed=3)
+    plant(world)
+    found = audit(world.legs(), rules=RULES).exceptions
+    assert found["code"].to_list() == [code.value]
+    line = found.row(0, named=True)
+    assert (str(line["qty_affected"]) if line["qty_affected"] is not None else None) == units
+    assert (str(line["impact_inr"]) if line["impact_inr"] is not None else None) == impact
+    assert line["reason"] and line["invoice_number"].startswith("P-")
+
+
+def test_all_classes_planted_together_are_told_apart():
+    world = World()
+    agreeing(world, notices=40, seed=7)
+    for plant, _, _ in PLANTS.values():
+        plant(world)
+    found = audit(world.legs(), rules=RULES)
+    assert sorted(found.exceptions["code"]) == sorted(code.value for code in Discrepancy)
+    assert found.exceptions["exception_id"].n_unique() == len(Discrepancy)
+    assert set(found.outcome(Outcome.MATCHED)["invoice_number"].str.slice(0, 2)) <= {"OK", "P-"}
+
+
+def test_a_world_that_agrees_has_no_exceptions_and_still_gives_a_report():
+    world = World()
+    agreeing(world, notices=25, seed=1)
+    found = audit(world.legs(), rules=RULES)
+    assert found.exceptions.is_empty()
+    assert found.classes["class"].to_list() == [Outcome.MATCHED.value]
+    assert found.match_rate.line_percent == 100.0
+
+
+def test_nothing_at_all_gives_an_empty_report():
+    found = audit(World().legs(), rules=RULES)
+    assert found.lines.is_empty()
+    assert found.match_rate.line_percent is None
+    assert [leg.lines for leg in found.legs] == [0, 0]
