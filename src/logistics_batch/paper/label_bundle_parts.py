@@ -68,8 +68,8 @@ class PartWriter:
         """Each sticker with its source page; a file is opened once for the stickers that follow each other."""
         for label, members in groupby(stickers, key=lambda sticker: sticker.label):
             source = io.BytesIO(self._slip_file) if label is None else self._files[label]
-            self._shared.next_source()
             with pikepdf.open(source, attempt_recovery=False, suppress_warnings=True) as pdf:
+                self._shared.next_source(pdf)
                 if any("/Annots" in page.obj for page in pdf.pages):
                     pdf.flatten_annotations("print")
                 for sticker in members:

@@ -26,18 +26,19 @@ class SharedObjects:
 
     def __init__(self, into: pikepdf.Pdf) -> None:
         self.into = into
+        self._source = into
         self._known: dict[tuple[bytes, bytes], pikepdf.Object] = {}
         self._of_source: dict[tuple[int, int], pikepdf.Object] = {}
         self._on_the_way: set[tuple[int, int]] = set()
-        self._kept_open: list[pikepdf.Object] = []
 
-    def next_source(self) -> None:
-        """Forget the object numbers of the file that was copied from; another one follows."""
+    def next_source(self, source: pikepdf.Pdf) -> None:
+        """Copy from this file from now on."""
+        self._source = source
         self._of_source.clear()
         self._on_the_way.clear()
 
     def adopt(self, thing: Any) -> Any:
-        """The copy of an object of another PDF, shared with all that look exactly like it.
+        """The copy of an object of the source, shared with all that look exactly like it.
 
         Objects that lead back to themselves are copied as they are, unshared.
         """
@@ -45,8 +46,7 @@ class SharedObjects:
             return self._copy(thing)
         except UNREADABLE:
             self._on_the_way.clear()
-            self._kept_open.append(thing)  # its bytes are read when the new PDF is saved
-            return self.into.copy_foreign(thing)
+            return self.into.copy_foreign(self._source.make_indirect(thing))
 
     def stream(self, content: bytes, dictionary: pikepdf.Dictionary) -> pikepdf.Object:
         """A stream of `content` as it stands (already encoded as `dictionary` says), shared if it is known."""
@@ -67,8 +67,13 @@ class SharedObjects:
         if number in self._on_the_way:
             raise _Cycle
         self._on_the_way.add(number)
-        copied = self._of_source[number] = self._share(thing)
-        self._on_the_way.discard(number)
+        try:
+            copied = self._share(thing)
+        except _Cycle:
+            copied = self.into.copy_foreign(thing)
+        finally:
+            self._on_the_way.discard(number)
+        self._of_source[number] = copied
         return copied
 
     def _share(self, thing: pikepdf.Object) -> Any:

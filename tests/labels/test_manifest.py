@@ -1,0 +1,153 @@
+"""The manifest as people read it and the index as machines do."""
+
+import csv
+import importlib.util
+import io
+import os
+from dataclasses import replace
+from decimal import Decimal
+
+import pypdfium2
+import pytest
+
+from logistics_batch.paper.fonts import Style, shorten, text_width, wrap
+from logistics_batch.paper.manifest import INDEX_COLUMNS, Manifest, ManifestLine, MissingLabel, index_csv
+from logistics_batch.paper.manifest_pages import manifest_pdf
+
+LINE = ManifestLine(
+    sequence=1,
+    part=1,
+    page=2,
+    awb_number="SH-0000001",
+    reference_number="ORD-1",
+    name="Asha Rao",
+    pincode="560001",
+    items="LAMP x 2, SHADE x 1",
+    quantity="3",
+    cash=Decimal("1299.50"),
+    group="BLR · R-2",
+    file="orders.xlsx",
+    sheet="Orders",
+    rows=(4, 5, 6, 9),
+    sha256="ab" * 32,
+)
+LOST = MissingLabel("ORD-9", "", "the AWB is not known", "look the order up", "orders.xlsx", "Orders", (12,))
+
+
+def text_of(content: bytes) -> list[str]:
+    pdf = pypdfium2.PdfDocument(content)
+    try:
+        return [page.get_textpage().get_text_bounded() for page in pdf]
+    finally:
+        pdf.close()
+
+
+def test_first_page_leads_with_what_is_missing() -> None:
+    lines = (LINE, replace(LINE, sequence=2, page=3, awb_number="SH-0000002", reference_number="ORD-2", group="BOM"))
+    first, *rest = text_of(manifest_pdf(Manifest("L1", lines=lines, missing=(LOST,), files=("labels.pdf",))))
+    for words in (
+        "L1",
+        "MISSING: 1 order has no label",
+        "ORD-9",
+        "the AWB is not known",
+        "look the order up",
+        "row 12",
+    ):
+        assert words in first
+    assert first.index("MISSING") < first.index("Groups in walking order")
+    assert "₹ 2,599.00" in first
+    assert "SH-0000001" in first
+    assert "SH-0000002" in first
+    assert "signature" in first
+    assert "page 1 of" in first
+    assert "BLR · R-2: 1 label" in rest[0]
+    assert "LAMP x 2" in rest[0]
+
+
+def test_nothing_to_print_says_so() -> None:
+    (page,) = text_of(manifest_pdf(Manifest("L1")))
+    assert "There is nothing to print." in page
+
+
+def test_reprint_is_marked_with_its_reason_and_copy() -> None:
+    pages = text_of(manifest_pdf(Manifest("L1", lines=(replace(LINE, copy=2),), reprint_reason="jammed roll")))
+    assert "REPRINT: jammed roll" in pages[0]
+    assert "SH-0000001 R2" in pages[1]
+
+
+def test_long_manifest_goes_on_with_heads_on_each_page() -> None:
+    lines = tuple(replace(LINE, sequence=n, reference_number=f"ORD-{n}") for n in range(1, 201))
+    lost = tuple(replace(LOST, reference_number=f"LOST-{n}") for n in range(60))
+    pages = text_of(manifest_pdf(Manifest("L1", lines=lines, missing=lost)))
+    together = "\n".join(pages)
+    assert all(f"ORD-{n}" in together for n in range(1, 201))
+    assert all(f"LOST-{n}" in together for n in range(60))
+    assert len(pages) > 5
+    assert all("AWB" in page for page in pages)
+    assert all(f"page {number} of" in page for number, page in enumerate(pages, start=1))
+
+
+def test_same_manifest_gives_the_same_bytes() -> None:
+    assert manifest_pdf(Manifest("L1", lines=(LINE,))) == manifest_pdf(Manifest("L1", lines=(LINE,)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Łukasz Żółć", "Đặng Thị", "Алёна", "Γιώργος", "नमन", "কমল", "ਕਮਲ", "કમલ", "କମଳ", "கமல", "కమల", "ಕಮಲ", "കമല"],
+)
+def test_names_in_any_script_stand_on_the_page(name: str) -> None:
+    pages = text_of(manifest_pdf(Manifest("L1", lines=(replace(LINE, name=name),))))
+    assert name in pages[1]
+    assert "\ufffd" not in pages[1]
+
+
+def test_letter_that_no_font_has_is_seen_to_be_missing() -> None:
+    pages = text_of(manifest_pdf(Manifest("L1", lines=(replace(LINE, name="李 Rao"),))))
+    assert "\ufffd Rao" in pages[1]
+
+
+def test_letters_that_join_are_joined() -> None:
+    if importlib.util.find_spec("uharfbuzz") is None:
+        assert "CI" not in os.environ, "uharfbuzz is not installed"
+        pytest.skip("uharfbuzz is not installed")
+    style = Style(10)
+    assert text_width("क्ष", style) < text_width("क", style) + text_width("ष", style)
+    assert text_width("محمد", style) < sum(text_width(letter, style) for letter in "محمد")
+
+
+def test_text_is_cut_and_broken_to_fit() -> None:
+    style = Style(10)
+    cut = shorten("LAMP-STAND-BRASS-LARGE", width=60, style=style)
+    assert cut.endswith("…")
+    assert text_width(cut, style) <= 60
+    assert shorten("LAMP", width=60, style=style) == "LAMP"
+    lines = wrap("the AWB is not known ORD-0000000000000000000000001", width=60, style=style)
+    assert " ".join(lines).replace(" ", "") == "theAWBisnotknownORD-0000000000000000000000001"
+    assert all(text_width(line, style) <= 60 for line in lines)
+
+
+def test_vowel_sign_stays_with_its_letter_when_cut() -> None:
+    style = Style(10)
+    for width in range(8, 60):
+        cut = shorten("किकिकिकिकि", width=width, style=style).removesuffix("…")
+        assert cut == "कि" * (len(cut) // 2)
+
+
+def test_index_lists_every_page_and_every_missing_order() -> None:
+    index = index_csv(Manifest("L1", lines=(LINE, replace(LINE, copy=2)), missing=(LOST,)))
+    assert index.startswith(b"\xef\xbb\xbf")
+    rows = list(csv.DictReader(io.StringIO(index.decode("utf-8-sig"))))
+    assert tuple(rows[0]) == INDEX_COLUMNS
+    assert (
+        rows[0] | {"page": "2", "part": "1", "awb_number": "SH-0000001", "row": "4-6 9", "status": "printed"} == rows[0]
+    )
+    assert rows[1]["status"] == "reprint"
+    assert rows[2]["status"] == "missing"
+    assert rows[2]["reason"] == "the AWB is not known"
+    assert rows[2]["page"] == ""
+
+
+def test_index_cannot_calculate() -> None:
+    evil = replace(LINE, reference_number='=HYPERLINK("http://evil.test")', group="@SUM(A1)")
+    rows = list(csv.reader(io.StringIO(index_csv(Manifest("L1", lines=(evil,))).decode("utf-8-sig"))))
+    assert not [cell for cell in rows[1] if cell[:1] in "=+-@" and cell]
