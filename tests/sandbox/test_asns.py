@@ -184,6 +184,17 @@ def test_ranges_include_both_ends(
     assert (reference in found(service, **{f"{which}_start": start, f"{which}_end": end})) is hit
 
 
+def test_an_asn_is_amended_only_in_its_own_fields(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    asn_id = create(service, reference)
+    sandbox.control("POST", f"/asns/{asn_id}", {"status": "Completed", "delivery_date": "2026-12-01"})
+    (record,) = service.get(ASN, params={"invoice_number": reference}).json()["result"]
+    assert (record["status"], record["delivery_date"]) == ("Completed", "2026-12-01")
+    reply = service.post(f"/_sandbox/asns/{asn_id}", json={"received": "yes"})
+    assert refusal(reply) == "Unknown parameter: received"
+
+
 def test_a_range_with_one_end_does_not_narrow_a_search(service: httpx.Client, reference: str) -> None:
     create(service, reference)
     assert found(service, invoice_number=reference, delivery_date_start="2027-01-01") == [reference]

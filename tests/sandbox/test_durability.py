@@ -125,6 +125,13 @@ def test_it_stops_on_request_while_calls_are_open(own_sandbox: RunningSandbox) -
     assert own_sandbox.committed() == []
 
 
+def test_a_second_sandbox_keeps_off_the_same_data(own_sandbox: RunningSandbox) -> None:
+    command = [sys.executable, "-m", "logistics_batch.sandbox", "--data", str(own_sandbox.data)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2
+    assert "another sandbox runs on" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [

@@ -94,6 +94,16 @@ def test_rules_choose_by_endpoint_and_reference(sandbox: RunningSandbox, service
     assert [(rule["seen"], rule["fired"]) for rule in sandbox.control("GET", "/faults")] == [(1, 1), (2, 2)]
 
 
+def test_a_label_request_is_known_by_its_order(sandbox: RunningSandbox, service: httpx.Client, reference: str) -> None:
+    create(service, f"{reference}-a")
+    create(service, f"{reference}-b")
+    sandbox.set_faults([{"kind": "error_500_before", "endpoint": "label.create", "reference": f"{reference}-b"}])
+    query = {"API_KEY": sandbox.api_key}
+    asked = [{"order_numbers[]": f"{reference}-{letter}"} for letter in "ab"]
+    replies = [service.post("/order/shippinglabel/", params=query, json=body) for body in asked]
+    assert [reply.status_code for reply in replies] == [200, 500]
+
+
 def test_rules_choose_by_number(sandbox: RunningSandbox, service: httpx.Client) -> None:
     def statuses(**rule: Any) -> list[int]:
         sandbox.set_faults([{"kind": "error_500_before"} | rule])

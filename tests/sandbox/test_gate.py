@@ -98,6 +98,13 @@ def test_no_key_reaches_the_journal(sandbox: RunningSandbox, service: httpx.Clie
     assert content.count("[api key]") >= 4
 
 
+def test_text_that_is_no_text_is_journaled_all_the_same(sandbox: RunningSandbox, service: httpx.Client) -> None:
+    content = b'{"reference_number": "\\ud800"}'
+    reply = service.post("/orders/shipment", content=content, headers={"Content-Type": "application/json"})
+    assert reply.status_code == 400
+    assert sandbox.received("order.create")[-1]["body"] == {"reference_number": "\ud800"}
+
+
 def test_a_cut_request_is_no_request(sandbox: RunningSandbox) -> None:
     before = len(sandbox.received())
     host, _, port = sandbox.url.removeprefix("http://").partition(":")

@@ -106,6 +106,12 @@ def test_a_missing_field_is_named_as_documented(
     assert refusal(service.post(SHIPMENT, json=order(reference, **{missing: "  "}))) == message
 
 
+@pytest.mark.parametrize("quantity", [0, -1, "2", True, 10**12, 1e300])
+def test_a_quantity_is_a_sensible_number(service: httpx.Client, reference: str, quantity: Any) -> None:
+    body = order(reference, item_details=[{"item_name": "Wires", "item_quantity": quantity}])
+    assert "item_quantity" in refusal(service.post(SHIPMENT, json=body))
+
+
 def test_an_item_needs_its_name(service: httpx.Client, reference: str) -> None:
     body = order(reference, item_details=[{"item_quantity": 1}])
     assert refusal(service.post(SHIPMENT, json=body)) == "Missing required parameters."
@@ -124,6 +130,10 @@ def test_an_item_needs_its_name(service: httpx.Client, reference: str) -> None:
         ("expected_delivery_time", "21/11/2026T10:00"),
         ("item_details", {"1": {"item_name": "Wires"}}),
         ("packages_count", "2"),
+        ("packages_count", 1000),
+        ("packages_count", True),
+        ("awb_number", "SH/1"),
+        ("awb_number", "SH-" + "9" * 30),
         ("delivery_lat", "north"),
         ("customer_name", None),
         ("deliveryaddress", "a name that the document does not know"),
@@ -148,6 +158,10 @@ def test_both_names_of_the_longitude_are_known(service: httpx.Client, reference:
         (b"{", "application/json"),
         (b'{"reference_number": "a", "reference_number": "b"}', "application/json"),
         (b'{"reference_number": NaN}', "application/json"),
+        (b'{"reference_number": "\\ud800"}', "application/json"),
+        (b"[" * 100_000, "application/json"),
+        (b'{"reference_number": "\xff"}', "application/json"),
+        (b"", "application/json"),
         (b"reference_number=1", "application/x-www-form-urlencoded"),
     ],
 )

@@ -6,8 +6,8 @@ import sqlite3
 from datetime import datetime
 from typing import Any
 
-from logistics_batch.sandbox.contract import ASN_STATUSES, Body
-from logistics_batch.sandbox.forms import DATE, Refused, one_of
+from logistics_batch.sandbox.contract import ASN, ASN_STATUSES, Body
+from logistics_batch.sandbox.forms import DATE, Refused, check_fields, one_of
 from logistics_batch.sandbox.store import Change
 
 RANGES = ("created_date", "modified_date", "delivery_date")
@@ -61,9 +61,8 @@ def amend_asn(change: Change, asn_id: int, changes: Body) -> None:
         raise Refused(NOT_FOUND, status=404)
     given = dict(changes)
     times = {name: given.pop(name) for name in ("created_date", "modified_date") if name in given}
+    check_fields(given, ASN)
     body = json.loads(row["body"]) | given
-    if body["status"] not in ASN_STATUSES:
-        raise Refused(f"Malformed value of status: {one_of(*ASN_STATUSES).wanted} is expected")
     _replace(change, asn_id, body)
     for name, value in times.items():
         column = {"created_date": "created_at", "modified_date": "modified_at"}[name]

@@ -5,6 +5,7 @@ from typing import Any
 
 from logistics_batch.sandbox.forms import (
     AMOUNT,
+    AWB,
     BOOLEAN,
     BY_ID,
     COORDINATE,
@@ -75,7 +76,8 @@ ORDER_UPDATE: dict[str, Form] = {  # the fields marked U
 }
 ORDER_CREATE: dict[str, Form] = {
     **ORDER_UPDATE,
-    **dict.fromkeys(("awb_number", "reference_number", "customer_reference_number"), TEXT),
+    **dict.fromkeys(("reference_number", "customer_reference_number"), TEXT),
+    "awb_number": AWB,
     **dict.fromkeys(("is_hyperlocal", "is_inventory_managed_bh", "is_return_order"), FLAG),
     **dict.fromkeys(("weight", "volume", "length", "breadth", "height"), AMOUNT),
     **dict.fromkeys(("what3words", "package_id", "pin_number", "carrier_mode", "pickup_customer_name"), TEXT),

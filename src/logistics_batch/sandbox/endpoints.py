@@ -34,11 +34,12 @@ def endpoint_of(method: str, path: str) -> tuple[str, str]:
 
 
 def reference_in(body: bytes) -> str:
-    """The reference or invoice number that a body names, as far as it can be read."""
+    """The reference, invoice number, AWB or order numbers that a body names, as far as it can be read."""
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
         return ""
     if not isinstance(content, dict):
         return ""
-    return str(content.get("reference_number") or content.get("invoice_number") or "")
+    names = ("reference_number", "invoice_number", "awb_number", "order_numbers[]")
+    return next((str(content[name]) for name in names if content.get(name)), "")

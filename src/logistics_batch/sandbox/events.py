@@ -70,10 +70,10 @@ async def deliver_for_ever(service: Service) -> None:
 
 def post_event(url: str, *, headers: dict[str, str], payload: str) -> str:
     """POST one event; the status of the answer as text, or what went wrong. Redirects are not followed."""
-    target = urlsplit(url)
-    kind = http.client.HTTPSConnection if target.scheme == "https" else http.client.HTTPConnection
-    path = (target.path or "/") + (f"?{target.query}" if target.query else "")
     try:
+        target = urlsplit(url)
+        kind = http.client.HTTPSConnection if target.scheme == "https" else http.client.HTTPConnection
+        path = (target.path or "/") + (f"?{target.query}" if target.query else "")
         connection = kind(target.hostname or "", target.port, timeout=TIMEOUT_SECONDS)
         try:
             connection.request("POST", path, payload.encode(), {"Content-Type": "application/json", **headers})

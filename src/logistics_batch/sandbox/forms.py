@@ -35,7 +35,7 @@ def one_of(*words: str) -> Form:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= 1_000_000_000
 
 
 def _decimal(value: object) -> Decimal | None:
@@ -45,6 +45,10 @@ def _decimal(value: object) -> Decimal | None:
         return Decimal(value)
     except InvalidOperation:
         return None
+
+
+def _matches(pattern: str, value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(pattern, value, re.ASCII) is not None
 
 
 def _is_amount(value: object) -> bool:
@@ -58,7 +62,7 @@ def _is_quantity(value: object) -> bool:
 
 
 def _is_date(value: object) -> bool:
-    if not isinstance(value, str) or not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
+    if not isinstance(value, str) or not _matches(r"\d{4}-\d{2}-\d{2}", value):
         return False
     try:
         date.fromisoformat(value)
@@ -78,13 +82,14 @@ def _is_date_time(value: object) -> bool:
 
 
 def _is_phone(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"\+?\d[\d -]{5,17}", value, re.ASCII) is not None
+    return _matches(r"\+?\d[\d -]{5,17}", value)
 
 
 TEXT = Form("a string", lambda value: isinstance(value, str))
 FLAG = Form("'true' or 'false' as a string", lambda value: value in ("true", "false") and isinstance(value, str))
 BOOLEAN = Form("true or false", lambda value: isinstance(value, bool))
 NUMBER = Form("a number above 0", _is_number)
+AWB = Form("4 to 24 letters, digits and dashes", lambda value: _matches(r"[A-Za-z0-9-]{4,24}", value))
 COUNT = Form("a whole number from 0 to 999", lambda value: type(value) is int and 0 <= value <= 999)
 AMOUNT = Form("a decimal number as a string", _is_amount)
 QUANTITY = Form("a decimal number above 0 as a string", _is_quantity)

@@ -77,7 +77,8 @@ class Journal:
         line = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
         for secret in self._hidden:
             line = line.replace(secret, HIDDEN)
-        self._lines.append(line.encode() + b"\n")
+        # half a surrogate pair cannot be written as UTF-8; as an escape it stays valid JSON
+        self._lines.append(line.encode("utf-8", "backslashreplace") + b"\n")
         return self.last_seq
 
 

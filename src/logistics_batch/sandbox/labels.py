@@ -14,6 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 WIDTH, HEIGHT = 4 * inch, 6 * inch
 MARGIN = 0.18 * inch
+LEADING = 1.32  # of a line, in sizes of its type
 DOT = inch / 203  # one dot of a common thermal printer: bars are whole numbers of dots
 FONTS = ("NotoSans", "NotoSansDevanagari", "NotoSansTamil", "NotoSansBengali", "NotoSansGujarati", "NotoSansTelugu")
 
@@ -84,7 +85,8 @@ def _draw_barcode(canvas: Canvas, awb_number: str) -> None:
     barcode = Code128(awb_number, barHeight=0.85 * inch, barWidth=3 * DOT, quiet=0)
     if barcode.width > WIDTH - 4 * MARGIN:
         barcode = Code128(awb_number, barHeight=0.85 * inch, barWidth=2 * DOT, quiet=0)
-    barcode.drawOn(canvas, (WIDTH - barcode.width) / 2, top - 0.85 * inch - 8)
+    left = round((WIDTH - barcode.width) / 2 / DOT) * DOT  # bars begin and end where dots do
+    barcode.drawOn(canvas, left, top - 0.85 * inch - 8)
     canvas.setFont("Helvetica-Bold", 14)
     canvas.drawCentredString(WIDTH / 2, top - 0.85 * inch - 24, awb_number)
     canvas.line(MARGIN / 2, top - 94, WIDTH - MARGIN / 2, top - 94)
@@ -95,8 +97,9 @@ def _draw_address(canvas: Canvas, page: LabelPage) -> None:
     canvas.setFont("Helvetica", 8)
     canvas.drawString(MARGIN, top - 12, "SHIP TO")
     _write(canvas, page.name, (MARGIN, top - 27), size=12)
-    for number, line in enumerate(_wrapped(page.address, size=10.5, width=WIDTH - 2 * MARGIN)[:6]):
-        _write(canvas, line, (MARGIN, top - 43 - 14 * number), size=10.5)
+    size, lines = _fitted(page.address, width=WIDTH - 2 * MARGIN, height=86)
+    for number, line in enumerate(lines):
+        _write(canvas, line, (MARGIN, top - 33 - size - LEADING * size * number), size=size)
     canvas.setFont("Helvetica-Bold", 22)
     canvas.drawString(MARGIN, top - 146, page.postal_code)
     _write(canvas, page.mobile, (WIDTH / 2, top - 144), size=11)
@@ -173,6 +176,15 @@ def _wrapped(text: str, *, size: float, width: float) -> list[str]:
             continue
         lines.extend(_cut(word, size=size, width=width))
     return lines
+
+
+def _fitted(text: str, *, width: float, height: float) -> tuple[float, list[str]]:
+    """The largest type in which the text fits, and its lines; in the smallest, what does not fit is left out."""
+    for size in (10.5, 9.0, 7.5, 6.0):
+        lines = _wrapped(text, size=size, width=width)
+        if len(lines) * LEADING * size <= height:
+            return size, lines
+    return size, lines[: int(height / (LEADING * size))]
 
 
 def _cut(word: str, *, size: float, width: float) -> list[str]:

@@ -1,5 +1,6 @@
 """Start the sandbox, say where it listens, and stop it on SIGTERM or SIGINT."""
 
+import fcntl
 import json
 import secrets
 import signal
@@ -7,8 +8,8 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,7 @@ def serve(
     with ExitStack() as stack:
         folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="logistics-sandbox-")))
         folder.mkdir(parents=True, exist_ok=True)
+        stack.enter_context(_only_here(folder))
         files = _start_sftp(folder, sftp, stack) if sftp else None
         book = Journal(journal or folder / "journal.jsonl", secrets=(api_key,))
         stack.callback(book.close)
@@ -82,6 +84,17 @@ def serve(
         listener = stack.enter_context(socket.create_server((HOST, port), backlog=2048))
         said = {"url": f"http://{HOST}:{listener.getsockname()[1]}", "sftp": files.describe() if files else None}
         _run(service, listener, lambda: _say(said, ready_file))
+
+
+@contextmanager
+def _only_here(folder: Path) -> Iterator[None]:
+    """Keep a second sandbox off the same data; the kernel lets go when this process ends, however it ends."""
+    with (folder / "lock").open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OSError(f"another sandbox runs on {folder}") from None
+        yield
 
 
 def _start_sftp(folder: Path, options: SftpOptions, stack: ExitStack) -> SftpService:

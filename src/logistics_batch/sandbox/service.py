@@ -45,11 +45,12 @@ def request_number(request: Request) -> int | None:
 
 
 async def json_body(request: Request) -> Body:
-    """The body as an object; no duplicate keys, no NaN (API §1: bodies are JSON)."""
+    """The body as an object; no duplicate keys, no NaN, no broken text (API §1: bodies are JSON)."""
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
         raise Refused(NO_JSON)
     try:
         body = json.loads(await request.body(), object_pairs_hook=_without_doubles, parse_constant=_refuse)
+        json.dumps(body, ensure_ascii=False).encode()  # half a surrogate pair is no text
     except (ValueError, RecursionError):
         raise Refused(MALFORMED) from None
     if not isinstance(body, dict):

@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -63,7 +64,8 @@ class SftpService:
     def close(self) -> None:
         """Stop listening and end every session."""
         self._closing = True
-        self._listener.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):  # some systems will not shut down a socket that only listens
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         with self._lock:
             transports = list(self._transports)
@@ -160,11 +162,12 @@ class ConfinedFiles(paramiko.SFTPServerInterface):
         """Everything in a folder, links as links."""
 
         def listing() -> list[paramiko.SFTPAttributes]:
-            folder = self._resolved(path)
-            return [
-                paramiko.SFTPAttributes.from_stat(entry.stat(follow_symlinks=False), entry.name)
-                for entry in os.scandir(folder)
-            ]
+            found = []
+            for entry in os.scandir(self._resolved(path)):
+                with suppress(FileNotFoundError):  # somebody else took it meanwhile
+                    seen = entry.stat(follow_symlinks=False)
+                    found.append(paramiko.SFTPAttributes.from_stat(seen, entry.name))
+            return found
 
         return _given(listing)
 
