@@ -54,7 +54,9 @@ def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
             plain("qty_returned"),
             pl.col("record_id").fill_null(""),
         ),
-        _D.NO_ASN: pl.format("{} received, but there is no accepted ASN for this invoice.", plain("qty_received")),
+        _D.NO_ASN: pl.format(
+            "{} received, but no accepted ASN fits its invoice, supplier and site.", plain("qty_received")
+        ),
         _D.UNVERIFIABLE: _cannot_tell(rules),
     }
 
