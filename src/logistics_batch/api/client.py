@@ -1,0 +1,224 @@
+"""One call to the service: the request as the contract has it, and a `Reply` whatever happens.
+
+Redirects are not followed, proxies and certificates of the environment are not used, nothing is repeated.
+"""
+
+import ssl
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Final
+from urllib.parse import quote, urlencode
+
+import certifi
+import httpx
+
+from logistics_batch.api.endpoints import Endpoint, ServiceAccess, fill_path, find_endpoint
+from logistics_batch.api.hints import retry_after_seconds
+from logistics_batch.api.pacing import Pacer
+from logistics_batch.api.reply import LARGEST_BODY_BYTES, Failure, Reply, Trace
+from logistics_batch.api.secret import Redactor
+from logistics_batch.api.transport import FAILURES, Credential, Deadline, DeadlineTransport, Evidence, failure_of
+from logistics_batch.errors import SettingsError, UsageError
+
+__all__ = ["Client", "Reply", "ServiceAccess", "Trace"]
+
+CONNECT_SECONDS: Final = 10.0
+READ_SECONDS: Final = 30.0
+_PAUSE_AFTER_429_SECONDS = 1.0
+_SHORTEST_KEY_TO_REDACT = 8  # a shorter one may be an ordinary word of an answer
+_LONGEST_DETAIL = 200
+_ZLIB_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+
+
+class Client:
+    """Calls the service; one for all threads, each call over a connection of its own.
+
+    pacer: the rate of everything that uses this key; by default one call a second.
+    """
+
+    def __init__(
+        self, settings: ServiceAccess, *, pacer: Pacer | None = None, wall_clock: Callable[[], float] = time.time
+    ) -> None:
+        """Raises SettingsError if the file of certificate authorities cannot be used."""
+        self.settings = settings
+        self.pacer = pacer or Pacer("1/s")
+        self._wall_clock = wall_clock
+        key = settings.api_key
+        self._redactor = Redactor([key] if len(key.reveal()) >= _SHORTEST_KEY_TO_REDACT else [])
+        self._http = httpx.Client(
+            transport=DeadlineTransport(ssl_context=_ssl_context(settings.ca_file), proxy=settings.proxy),
+            headers={
+                "Accept": "application/json",
+                "Accept-Encoding": "identity",
+                "Connection": "close",
+                "User-Agent": f"logistics-batch/{version('logistics-batch')}",
+            },
+            trust_env=False,
+            follow_redirects=False,
+        )
+
+    def path(self, endpoint: str, *, order_id: str | None = None) -> str:
+        """The path of a call below base_url, as it is sent; raises UsageError for a caller's mistake."""
+        return fill_path(self.settings.template(find_endpoint(endpoint)), order_id=order_id)
+
+    @staticmethod
+    def method(endpoint: str) -> str:
+        """The HTTP method of a call; raises UsageError if there is no such call."""
+        return find_endpoint(endpoint).method
+
+    def call(
+        self,
+        endpoint: str,
+        *,
+        order_id: str | None = None,
+        body: str | bytes | None = None,
+        query: Mapping[str, str] | None = None,
+        turn_taken: bool = False,
+    ) -> Reply:
+        """Make one call and say what came of it; the network never raises.
+
+        turn_taken: the caller has its turn from `pacer` already; otherwise the call waits for one first.
+
+        Raises:
+            UsageError: there is no such call, or it does not take this id or body.
+        """
+        found = find_endpoint(endpoint)
+        if body is not None and found.method == "GET":
+            raise UsageError(f"The call “{endpoint}” takes no body.")
+        url = self.settings.base_url.rstrip("/") + self.path(endpoint, order_id=order_id)
+        if query:
+            url += "?" + urlencode(query, quote_via=quote)
+        if not turn_taken:
+            self.pacer.wait_turn()
+        reply = self._exchange(found, url, body.encode() if isinstance(body, str) else body)
+        if reply.status == 429:
+            self.pacer.slow_down(reply.retry_after_seconds or _PAUSE_AFTER_429_SECONDS)
+        return reply
+
+    def close(self) -> None:
+        """End the client; calls under way end by themselves."""
+        self._http.close()
+
+    def _exchange(self, endpoint: Endpoint, url: str, body: bytes | None) -> Reply:
+        seconds = self.settings.create_deadline_seconds if endpoint.creates else self.settings.deadline_seconds
+        deadline = Deadline(seconds)
+        evidence = Evidence(deadline, first_byte_before=CONNECT_SECONDS)
+        received = _Received()
+        failure: Failure = ""
+        detail = ""
+        try:
+            request = self._request(endpoint, url, body, deadline=deadline, evidence=evidence)
+            received.read(self._http.send(request, stream=True))
+        except tuple(FAILURES) as error:
+            failure, detail = _named(error, deadline, evidence), _system_words(error)
+        decoded = _decoded(bytes(received.raw), received.encoding)
+        if decoded is None and not failure:
+            failure, detail = "encoding", "the body's compression cannot be undone"
+        content = decoded or b""
+        return Reply(
+            endpoint=endpoint.name,
+            trace=evidence.trace,
+            status=received.status,
+            content_type=self._redactor.text(received.headers.get("content-type", ""))[:_LONGEST_DETAIL],
+            body=self._redactor.body(content[:LARGEST_BODY_BYTES]),
+            truncated=received.truncated or len(content) > LARGEST_BODY_BYTES,
+            failure=failure,
+            detail=self._redactor.text(detail or received.redirect)[:_LONGEST_DETAIL],
+            retry_after_seconds=retry_after_seconds(received.status, received.headers, now=self._wall_clock()),
+            elapsed_seconds=deadline.elapsed,
+        )
+
+    def _request(
+        self, endpoint: Endpoint, url: str, body: bytes | None, *, deadline: Deadline, evidence: Evidence
+    ) -> httpx.Request:
+        # A create may keep us waiting up to its own deadline without a sign of life.
+        read = self.settings.create_deadline_seconds if endpoint.creates else READ_SECONDS
+        return self._http.build_request(
+            endpoint.method,
+            url,
+            content=body,
+            headers={} if body is None else {"Content-Type": "application/json"},
+            timeout=httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS, read=read),
+            extensions={
+                "deadline": deadline,
+                "trace": evidence,
+                "credential": Credential(self.settings.api_key, in_query=endpoint.key_in_query),
+            },
+        )
+
+
+@dataclass
+class _Received:
+    """What has come in so far; it stays when the connection breaks."""
+
+    status: int | None = None
+    headers: httpx.Headers = field(default_factory=httpx.Headers)
+    raw: bytearray = field(default_factory=bytearray)
+    truncated: bool = False
+    redirect: str = ""
+
+    def read(self, response: httpx.Response) -> None:
+        """Take in status and headers, then the body up to its limit."""
+        self.status, self.headers = response.status_code, response.headers
+        location = str(response.extensions.get("location", ""))
+        self.redirect = f"redirects to {location.partition('?')[0]}" if location else ""
+        try:
+            for piece in response.iter_raw():
+                self.raw += piece
+                if len(self.raw) > LARGEST_BODY_BYTES:
+                    self.truncated = True
+                    break
+        finally:
+            response.close()
+
+    @property
+    def encoding(self) -> str:
+        """The compression that the answer names, "" if none."""
+        named = str(self.headers.get("content-encoding", "")).strip().lower()
+        return "" if named == "identity" else named
+
+
+def _named(error: BaseException, deadline: Deadline, evidence: Evidence) -> Failure:
+    """The failure's name, told more exactly by the clock and by the step that failed."""
+    if evidence.tls_failed:
+        return "tls"
+    failure = failure_of(error)
+    return "deadline" if failure == "timeout" and deadline.passed else failure
+
+
+def _system_words(error: BaseException) -> str:
+    """What the system said, on one line; a cause knows more than what was made of it."""
+    innermost = error
+    while innermost.__cause__ is not None:
+        innermost = innermost.__cause__
+    return " ".join(str(innermost).split()) or type(innermost).__name__
+
+
+def _decoded(raw: bytes, encoding: str) -> bytes | None:
+    """The body without its compression, one byte longer than the limit if it is longer; None if it is damaged."""
+    if not encoding or not raw:
+        return raw
+    if encoding not in _ZLIB_WINDOWS:
+        return None
+    unpacker = zlib.decompressobj(_ZLIB_WINDOWS[encoding])
+    try:
+        content = unpacker.decompress(raw, LARGEST_BODY_BYTES + 1)
+    except zlib.error:
+        return None
+    return content if unpacker.eof or len(content) > LARGEST_BODY_BYTES else None
+
+
+def _ssl_context(ca_file: str | None) -> ssl.SSLContext:
+    """Certificates and host names are verified, always; the environment is not asked."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        context.load_verify_locations(cafile=ca_file or certifi.where())
+    except OSError as error:  # ssl.SSLError is one
+        raise SettingsError(
+            f"The file of certificate authorities {ca_file} cannot be used: {error.strerror or error}.",
+            remedy="Name a readable PEM file in service.ca_file, or leave the key out.",
+        ) from error
+    return context

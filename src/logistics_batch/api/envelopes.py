@@ -1,0 +1,209 @@
+"""Reading JSON that nobody vouches for, and the envelopes in which services put their answers.
+
+The contract shows `{status, message}` for orders and webhooks and nothing for ASNs (API §1, §4.1); services of this
+kind are seen to use other shapes, and all of them are taken. Nothing here raises on any input.
+"""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from logistics_batch.api.reply import LARGEST_BODY_BYTES
+
+LONGEST_MESSAGE = 500
+_LONGEST_NUMBER = 40  # digits; Python refuses 4,301 and any sane service stays far below
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_JOINERS = "\u200c\u200d"  # invisible, but Indian scripts cannot be written without them
+_LIST_KEYS = ("result", "results", "data", "message")
+_LINE_KEYS = ("sku_lines", "lines", "items")
+_DEEPEST_ENVELOPE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A body as JSON; `problem` says why it is none, "" if it is."""
+
+    value: Any = None
+    problem: str = ""
+
+
+def decode_json(body: bytes) -> Decoded:
+    """Read a body strictly: duplicate keys, NaN, endless numbers and anything after the end make it no JSON."""
+    if len(body) > LARGEST_BODY_BYTES:
+        return Decoded(problem="longer than 1 MB")
+    if not body.strip():
+        return Decoded(problem="empty")
+    try:
+        value = json.loads(
+            body.decode("utf-8-sig"),
+            object_pairs_hook=_object,
+            parse_constant=_no_number,
+            parse_int=_integer,
+            parse_float=_fraction,
+        )
+        if _SURROGATE.search(body):
+            json.dumps(value, ensure_ascii=False).encode()  # half a character could not be stored
+    except RecursionError:
+        return Decoded(problem="nested too deeply")
+    except ValueError as error:  # of json, of the text's encoding and of the functions below
+        return Decoded(problem=plain(str(error), limit=100))
+    return Decoded(value)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _LONGEST_NUMBER:
+        raise ValueError("a number is too long")
+    return int(digits)
+
+
+def _fraction(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number is too large")
+    return number
+
+
+def plain(text: str, *, limit: int = LONGEST_MESSAGE) -> str:
+    """Text of unknown origin, safe to show: one line, control characters visible, cut.
+
+    >>> plain("no\\n such\\x1b[2J order")
+    'no such\\\\x1b[2J order'
+    """
+    # Cut first: each character gives at most ten, so that a long text does not cost long work.
+    line = " ".join(text[: limit * 4].split())
+    shown = "".join(
+        character if character.isprintable() or character in _JOINERS else _escaped(character) for character in line
+    )
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def as_text(value: object) -> str:
+    """A scalar as text: ids come as numbers or texts; "" for anything else."""
+    if isinstance(value, str):
+        exact = value.strip()
+        return exact if exact.isprintable() and len(exact) <= LONGEST_MESSAGE else plain(exact)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    return str(int(value)) if float(value).is_integer() else str(value)
+
+
+def status_word(value: object) -> str:
+    """The envelope's status in capitals: PASS, SUCCESS, FAIL; "" if there is none."""
+    if not isinstance(value, dict):
+        return ""
+    status = value.get("status")
+    return status.strip().upper() if isinstance(status, str) else ""
+
+
+def says_yes(value: object) -> bool:
+    """Whether the envelope claims success (API §1)."""
+    return status_word(value) in ("PASS", "SUCCESS")
+
+
+def says_no(value: object) -> bool:
+    """Whether the envelope claims failure, in the contract's word or a near one."""
+    if status_word(value) in ("FAIL", "FAILED", "FAILURE", "ERROR"):
+        return True
+    return isinstance(value, dict) and (value.get("status") is False or value.get("success") is False)
+
+
+def message_of(value: object) -> str:
+    """What the service says, as one line: its `message`, be it text, object, list or null."""
+    if isinstance(value, str):
+        return plain(value)
+    if not isinstance(value, dict):
+        return ""
+    message = value.get("message")
+    if message is None:
+        message = value.get("error", value.get("detail"))
+    if isinstance(message, str):
+        return plain(message)
+    if message is None:
+        return ""
+    return plain(json.dumps(message, ensure_ascii=False))
+
+
+def looks_like_html(content_type: str, body: bytes) -> bool:
+    """Whether a page for people came back instead of an answer for programs."""
+    start = body[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return "html" in content_type.lower() or start.startswith((b"<!doctype", b"<html", b"<head", b"<body"))
+
+
+@dataclass(frozen=True, slots=True)
+class RecordList:
+    """The records in a list envelope; count and next as the envelope gives them."""
+
+    records: tuple[dict[str, Any], ...]
+    count: int | None = None
+    next: str | None = None
+
+
+def find_records(value: object, *, depth: int = 0) -> RecordList | None:
+    """The records wherever the envelope holds them; None if it holds none that can be recognised.
+
+    A list; a list or an object keyed by id under `result`, `results`, `data` or `message`; or one record alone.
+    """
+    if isinstance(value, list):
+        return RecordList(tuple(value)) if all(isinstance(record, dict) for record in value) else None
+    if not isinstance(value, dict) or depth > _DEEPEST_ENVELOPE:
+        return None
+    if _is_record(value):
+        return RecordList((value,))
+    for key in _LIST_KEYS:
+        if isinstance(value.get(key), list | dict):
+            return _with_paging(find_records(value[key], depth=depth + 1), value)
+    if depth and not value:
+        return RecordList(())
+    if value and all(isinstance(record, dict) and _is_record({"id": key} | record) for key, record in value.items()):
+        return RecordList(tuple({"id": key} | record for key, record in value.items()))
+    return None
+
+
+def _is_record(value: dict[str, Any]) -> bool:
+    """Whether this is an ASN, as far as one can tell; what is none must not be counted as one that differs."""
+    if isinstance(value.get("invoice_number"), str | int):
+        return True
+    return "id" in value and any(key in value for key in _LINE_KEYS)
+
+
+def _with_paging(found: RecordList | None, envelope: dict[str, Any]) -> RecordList | None:
+    if found is None:
+        return None
+    count, following = envelope.get("count"), envelope.get("next")
+    if isinstance(count, str) and count.isascii() and count.isdigit() and len(count) < _LONGEST_NUMBER:
+        count = int(count)
+    return RecordList(
+        found.records,
+        count if isinstance(count, int) and not isinstance(count, bool) else found.count,
+        following if isinstance(following, str) and following.strip() else found.next,
+    )
+
+
+def find_lines(record: dict[str, Any], *keys: str) -> tuple[dict[str, Any], ...]:
+    """The lines of a record: a list, an object keyed by id (the id is added), or either of them as JSON text."""
+    for key in keys or _LINE_KEYS:
+        lines = record.get(key)
+        if isinstance(lines, str):
+            lines = decode_json(lines.encode(errors="replace")).value
+        if isinstance(lines, list):
+            return tuple(line for line in lines if isinstance(line, dict))
+        if isinstance(lines, dict):
+            return tuple({"id": name} | line for name, line in lines.items() if isinstance(line, dict))
+    return ()

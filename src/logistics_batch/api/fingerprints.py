@@ -1,0 +1,130 @@
+"""Is what the service has the same as what we sent? Absent is never equal.
+
+Compared are the things that make two documents different ones for a warehouse: who gets it, where, and how much of
+what. Texts are compared without regard to case and to the number of blanks.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from logistics_batch.api.envelopes import as_text, decode_json, find_lines
+from logistics_batch.api.readers import OrderDetails, asn_header, asn_lines
+
+_MOBILE_DIGITS = 10
+_ASN_NAMES = ("sku_name", "name", "item_name", "sku")
+_ASN_QUANTITIES = ("qty", "quantity")
+_QUANTITY = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+
+Amounts = Counter[tuple[str, Decimal | None]]
+
+
+def same_order(sent_body: str, order: OrderDetails) -> bool:
+    """Whether an order of the service has the content that we sent: mobile, postcode and items.
+
+    Kits are unpacked by the service in ways it does not publish (API §2.3); then the loose items must be among its
+    items.
+    """
+    sent = _sent(sent_body)
+    if _mobile(as_text(sent.get("customer_mobile"))) != _mobile(order.customer_mobile):
+        return False
+    postcode = as_text(sent.get("delivery_postal_code"))
+    if postcode and _postcode(postcode) != _postcode(order.delivery_postal_code):
+        return False
+    ours = _amounts(find_lines(sent, "item_details"), ("item_name",), ("item_quantity",))
+    theirs = _amounts(order.items, ("item_name",), ("item_quantity",))
+    if _has_unstated(ours):
+        ours, theirs = _names_only(ours), _names_only(theirs)
+    return ours <= theirs if sent.get("kit_skus") else ours == theirs
+
+
+def same_asn(sent_body: str, record: dict[str, Any]) -> bool:
+    """Whether a record of the service has the content that we sent: invoice, supplier, site and SKU lines.
+
+    A name that we sent can only be compared with a name, an id with an id; where the record gives just the other, it
+    does not speak against it, for invoice and lines must be equal in any case.
+    """
+    sent, theirs = _sent(sent_body), asn_header(record)
+    if not theirs.invoice_number or as_text(sent.get("invoice_number")) != theirs.invoice_number:
+        return False
+    parties = (
+        ("supplier", theirs.supplier, theirs.supplier_name),
+        ("site", theirs.site, theirs.site_name),
+    )
+    for key, their_id, their_name in parties:
+        if _differs(as_text(sent.get(key)), their_id) or _differs(as_text(sent.get(f"{key}_name")), their_name):
+            return False
+    ours = _amounts(asn_lines(sent), _ASN_NAMES, _ASN_QUANTITIES)
+    return bool(ours) and ours == _amounts(asn_lines(record), _ASN_NAMES, _ASN_QUANTITIES)
+
+
+def record_digest(record: dict[str, Any]) -> str:
+    """A name for a record under which it is known again: of its id, or of its whole content if it has none.
+
+    Not of the content beside an id: the service changes dates and states of records that are long known.
+    """
+    record_id = as_text(record.get("id"))
+    text = f"id {record_id}" if record_id else json.dumps(record, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+def _sent(body: str) -> dict[str, Any]:
+    value = decode_json(body.encode(errors="replace")).value
+    return value if isinstance(value, dict) else {}
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _mobile(text: str) -> str | None:
+    """The last ten digits; None, equal to no sent number, if there are none."""
+    digits = "".join(character for character in text if character.isdigit())
+    return digits[-_MOBILE_DIGITS:] or None
+
+
+def _postcode(text: str) -> str:
+    return "".join(character for character in text if character.isalnum()).casefold()
+
+
+def _differs(ours: str, theirs: str) -> bool:
+    return bool(ours) and bool(theirs) and _folded(ours) != _folded(theirs)
+
+
+def _amounts(lines: Iterable[dict[str, Any]], names: tuple[str, ...], quantities: tuple[str, ...]) -> Amounts:
+    """How much of each name there is; a line without a quantity counts as one line of unstated quantity."""
+    totals: dict[str, Decimal] = {}
+    found: Amounts = Counter()
+    for line in lines:
+        name, quantity = _folded(_first_text(line, names)), _decimal(_first_text(line, quantities))
+        if quantity is None:
+            found[name, None] += 1
+        else:
+            totals[name] = totals.get(name, Decimal(0)) + quantity
+    found.update(dict.fromkeys(totals.items(), 1))
+    return found
+
+
+def _has_unstated(amounts: Amounts) -> bool:
+    return any(quantity is None for _, quantity in amounts)
+
+
+def _names_only(amounts: Amounts) -> Amounts:
+    return Counter({(name, None): 1 for name, _ in amounts})
+
+
+def _first_text(line: dict[str, Any], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        value = line.get(key)
+        text = as_text(value.get("name")) if isinstance(value, dict) else as_text(value)
+        if text:
+            return text
+    return ""
+
+
+def _decimal(text: str) -> Decimal | None:
+    return Decimal(text).normalize() if _QUANTITY.fullmatch(text) else None

@@ -1,0 +1,85 @@
+"""One rate for everything that uses the API key (limits are not published: API §8.6)."""
+
+import math
+import re
+import threading
+import time
+from collections.abc import Callable
+
+from logistics_batch.errors import SettingsError
+
+LONGEST_PAUSE_SECONDS = 15 * 60.0
+_LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
+_RATE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*/\s*(s|min)")
+_SECONDS = {"s": 1.0, "min": 60.0}
+
+
+def interval_seconds(rate: str) -> float:
+    """The least time between two calls, in seconds; 0 for "none".
+
+    >>> interval_seconds("30/min")
+    2.0
+
+    Raises:
+        SettingsError: the text is no rate.
+    """
+    text = rate.strip().lower()
+    if text == "none":
+        return 0.0
+    found = _RATE.fullmatch(text)
+    if found is None or float(found[1]) == 0:
+        raise SettingsError(
+            f"The rate “{rate}” cannot be read.",
+            remedy="Write how many calls in a second or a minute, such as 1/s or 30/min, or none.",
+        )
+    return _SECONDS[found[2]] / float(found[1])
+
+
+class Pacer:
+    """Hands out turns, one call each, never closer together than the rate allows; one for all threads.
+
+    Turns are spaced from the moment the last one was given, not from a plan: a thread that wakes late makes the rate
+    a trifle lower, never higher, in whatever window one looks.
+    """
+
+    def __init__(
+        self,
+        rate: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Raises SettingsError if the rate cannot be read."""
+        self._interval = interval_seconds(rate)
+        self._clock = clock
+        self._sleep = sleep
+        self._queue = threading.Lock()  # held by the one thread that waits for the next turn
+        self._state = threading.Lock()
+        self._not_before = -math.inf
+
+    def try_turn(self) -> float:
+        """Take a turn if there is one now: 0, or the seconds until the next, without waiting."""
+        with self._state:
+            now = self._clock()
+            wait = self._not_before - now
+            if wait > 0:
+                return wait
+            self._not_before = now + self._interval
+            return 0.0
+
+    def wait_turn(self, *, stop: threading.Event | None = None) -> bool:
+        """Wait for a turn and take it; False, soon, if `stop` is set instead."""
+        with self._queue:
+            while stop is None or not stop.is_set():
+                wait = self.try_turn()
+                if wait <= 0:
+                    return True
+                self._sleep(wait if stop is None else min(wait, _LONGEST_NAP_SECONDS))
+            return False
+
+    def slow_down(self, seconds: float) -> None:
+        """Give no turn for so long, at most 15 minutes: the service asked for it (Retry-After)."""
+        if not seconds > 0:
+            return
+        with self._state:
+            self._not_before = max(self._not_before, self._clock() + min(seconds, LONGEST_PAUSE_SECONDS))

@@ -1,0 +1,42 @@
+"""What came back from one call, and what is known about how far it got."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+LARGEST_BODY_BYTES = 1024 * 1024
+
+Failure = Literal["", "connect", "tls", "timeout", "deadline", "reset", "protocol", "encoding"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How far a call got; each step is certain where it says True.
+
+    send_started False proves that the service never saw the call. True proves nothing: the bytes may lie anywhere.
+    """
+
+    connect_started: bool = False
+    send_started: bool = False
+    body_sent: bool = False
+    reply_started: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One call's end, good or bad; `api.answers` says what it means.
+
+    status: None if no answer came. body: as far as it came, at most 1 MB (then `truncated`), decompressed, without the
+    API key. failure: "" or what broke; a status may stand beside it when only the body was cut.
+    detail: the failure in the words of the system, for an operator.
+    """
+
+    endpoint: str
+    trace: Trace = field(default_factory=Trace)
+    status: int | None = None
+    content_type: str = ""
+    body: bytes = field(default=b"", repr=False)  # holds people's names and addresses
+    truncated: bool = False
+    failure: Failure = ""
+    detail: str = ""
+    retry_after_seconds: float | None = None
+    elapsed_seconds: float = 0.0

@@ -1,0 +1,292 @@
+"""One call, one connection, one deadline: the transport under httpx, with evidence of how far each call got.
+
+Each call opens its own connection. A kept connection may have been closed by the other side, and then breaks for a
+request that was never seen but looks sent; with a fresh one that cannot be. The key goes in here, below httpx, so that
+no request, response, log line or exception of httpx ever holds it.
+"""
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+import httpcore
+import httpx
+
+from logistics_batch.api.reply import Failure, Trace
+from logistics_batch.api.secret import Secret
+
+_KEY_NAME = b"API_KEY"  # API §5, in this spelling
+
+# Cookies would tie calls of several threads together. A redirect is prepared by httpx even if it is not followed, and
+# a malformed one would cost us the status.
+_NOT_FOR_HTTPX = (b"set-cookie", b"location")
+
+FAILURES: dict[type[Exception], Failure] = {
+    httpcore.ConnectTimeout: "timeout",
+    httpcore.TimeoutException: "timeout",
+    httpcore.ConnectError: "connect",
+    httpcore.ProxyError: "connect",
+    httpcore.UnsupportedProtocol: "connect",
+    httpcore.ConnectionNotAvailable: "connect",
+    httpcore.NetworkError: "reset",
+    httpcore.ProtocolError: "protocol",
+    httpx.TimeoutException: "timeout",
+    httpx.ConnectError: "connect",
+    httpx.ProxyError: "connect",
+    httpx.UnsupportedProtocol: "connect",
+    httpx.InvalidURL: "connect",
+    httpx.NetworkError: "reset",
+    httpx.ProtocolError: "protocol",
+    httpx.TooManyRedirects: "protocol",
+    httpx.HTTPStatusError: "protocol",
+    httpx.CookieConflict: "protocol",
+    httpx.StreamError: "protocol",
+    httpx.DecodingError: "encoding",
+    httpx.HTTPError: "protocol",
+    OSError: "reset",
+}
+"""What each exception of the network means; the nearest base class counts."""
+
+
+def failure_of(error: BaseException) -> Failure:
+    """The failure that an exception stands for; "protocol" for one that the table does not know."""
+    for kind in type(error).__mro__:
+        if kind in FAILURES:
+            return FAILURES[kind]
+    return "protocol"
+
+
+class Deadline:
+    """The moment at which a call ends, whatever it is doing."""
+
+    def __init__(self, seconds: float, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._started = clock()
+        self._seconds = seconds
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the call began."""
+        return self._clock() - self._started
+
+    @property
+    def passed(self) -> bool:
+        """Whether the time is over."""
+        return self.elapsed >= self._seconds
+
+    def within(self, own: float | None, error: type[Exception]) -> float:
+        """The shorter of an own limit and what is left, in seconds; raises `error` if nothing is left."""
+        left = self._seconds - self.elapsed
+        if left <= 0:
+            raise error("the whole call took too long")
+        return left if own is None else min(own, left)
+
+
+class Evidence:
+    """Listens to httpcore's trace of one call; `trace` says how far the call got.
+
+    first_byte_before: a call that has not begun to send by then (seconds from its start) does not send at all: its
+    intent was written down for now, not for later.
+    """
+
+    def __init__(self, deadline: Deadline, *, first_byte_before: float) -> None:
+        self._deadline = deadline
+        self._first_byte_before = first_byte_before
+        self._seen: set[str] = set()
+        self._to_proxy = False
+
+    def __call__(self, event: str, info: dict[str, Any]) -> None:
+        step = event.partition(".")[2]
+        if step == "send_request_headers.started":
+            # What is said to a proxy to reach the service is not the call itself.
+            self._to_proxy = info["request"].method == b"CONNECT"
+            if not self._to_proxy and self._deadline.elapsed > self._first_byte_before:
+                raise httpcore.ConnectTimeout("connecting took too long; nothing was sent")
+        if not self._to_proxy:
+            self._seen.add(step)
+
+    @property
+    def tls_failed(self) -> bool:
+        """Whether the encrypted connection could not be made."""
+        return "start_tls.failed" in self._seen
+
+    @property
+    def trace(self) -> Trace:
+        """The steps that are known to have happened."""
+        return Trace(
+            connect_started="connect_tcp.started" in self._seen,
+            send_started="send_request_headers.started" in self._seen,
+            body_sent="send_request_body.complete" in self._seen,
+            reply_started="receive_response_headers.complete" in self._seen,
+        )
+
+
+class _TimedStream(httpcore.NetworkStream):
+    """A connection whose every wait ends at the deadline; a server that sends a byte now and then gains nothing."""
+
+    def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
+        self._stream = stream
+        self._deadline = deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, self._deadline.within(timeout, httpcore.ReadTimeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        # In pieces, for each piece is given the whole timeout anew.
+        view = memoryview(buffer)
+        for start in range(0, len(view), 65536):
+            left = self._deadline.within(timeout, httpcore.WriteTimeout)
+            self._stream.write(bytes(view[start : start + 65536]), left)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        left = self._deadline.within(timeout, httpcore.ConnectTimeout)
+        return _TimedStream(self._stream.start_tls(ssl_context, server_hostname, left), self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+class _TimedBackend(httpcore.NetworkBackend):
+    """Connects within the deadline: looking up the name and trying all its addresses included."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._sockets = httpcore.SyncBackend()
+        self._deadline = deadline
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        connecting = Deadline(self._deadline.within(timeout, httpcore.ConnectTimeout))
+        addresses = _addresses(host, port, connecting)
+        for position, address in enumerate(addresses, start=1):
+            share = connecting.within(None, httpcore.ConnectTimeout) / (len(addresses) - position + 1)
+            try:
+                stream = self._sockets.connect_tcp(address, port, share, local_address, socket_options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if position == len(addresses):
+                    raise
+            else:
+                return _TimedStream(stream, self._deadline)
+        raise httpcore.ConnectError("the name has no address")
+
+
+def _addresses(host: str, port: int, deadline: Deadline) -> list[str]:
+    """The addresses of a host. The system's look-up knows no time limit, so it runs beside us."""
+    found: SimpleQueue[list[str] | OSError | UnicodeError] = SimpleQueue()
+
+    def look_up() -> None:
+        try:
+            entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            found.put(error)
+        else:
+            found.put(list(dict.fromkeys(str(entry[4][0]) for entry in entries)))
+
+    if _is_literal(host):
+        return [host]
+    threading.Thread(target=look_up, name="look-up", daemon=True).start()
+    try:
+        answer = found.get(timeout=deadline.within(None, httpcore.ConnectTimeout))
+    except Empty:
+        raise httpcore.ConnectTimeout("looking up the host's name took too long") from None
+    if not isinstance(answer, list):
+        raise httpcore.ConnectError(str(answer)) from answer
+    return answer
+
+
+def _is_literal(host: str) -> bool:
+    return ":" in host or host.replace(".", "").isdigit()
+
+
+@dataclass(frozen=True)
+class Credential:
+    """The API key, and whether it goes into the query (API §4.4) instead of the header (API §5)."""
+
+    key: Secret
+    in_query: bool = False
+
+    def add_to(self, target: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+        """Target and headers as they go over the wire."""
+        if not self.in_query:
+            return target, [*headers, (_KEY_NAME, self.key.reveal().encode("ascii"))]
+        sign = b"&" if b"?" in target else b"?"
+        return target + sign + _KEY_NAME + b"=" + quote(self.key.reveal(), safe="").encode("ascii"), headers
+
+
+class _Body(httpx.SyncByteStream):
+    """The answer's body; closing it closes the connection."""
+
+    def __init__(self, response: httpcore.Response, pool: httpcore.ConnectionPool) -> None:
+        self._response = response
+        self._pool = pool
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._response.iter_stream()
+
+    def close(self) -> None:
+        self._response.close()
+        self._pool.close()
+
+
+class DeadlineTransport(httpx.BaseTransport):
+    """httpx's way to the network; takes `deadline`, `credential` and `trace` from the request's extensions.
+
+    Raises httpcore's exceptions; `failure_of` knows them.
+    """
+
+    def __init__(self, *, ssl_context: ssl.SSLContext, proxy: str | None = None) -> None:
+        self._ssl_context = ssl_context
+        self._proxy = _proxy(proxy) if proxy else None
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request over a connection of its own."""
+        pool = httpcore.ConnectionPool(
+            ssl_context=self._ssl_context,
+            proxy=self._proxy,
+            max_connections=1,
+            max_keepalive_connections=0,
+            network_backend=_TimedBackend(request.extensions["deadline"]),
+        )
+        try:
+            response = pool.handle_request(_core_request(request))
+        except BaseException:
+            pool.close()
+            raise
+        headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_FOR_HTTPX]
+        location = b"".join(value for name, value in response.headers if name.lower() == b"location")
+        return httpx.Response(
+            response.status,
+            headers=headers,
+            stream=_Body(response, pool),
+            extensions={"location": location.decode("latin-1")},
+        )
+
+
+def _core_request(request: httpx.Request) -> httpcore.Request:
+    target, headers = request.extensions["credential"].add_to(request.url.raw_path, request.headers.raw)
+    url = httpcore.URL(scheme=request.url.raw_scheme, host=request.url.raw_host, port=request.url.port, target=target)
+    extensions = {name: request.extensions[name] for name in ("timeout", "trace")}
+    return httpcore.Request(request.method, url, headers=headers, content=request.stream, extensions=extensions)
+
+
+def _proxy(address: str) -> httpcore.Proxy:
+    parts = urlsplit(address)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    auth = (unquote(parts.username), unquote(parts.password or "")) if parts.username is not None else None
+    return httpcore.Proxy(f"http://{host}:{parts.port}", auth=auth)
