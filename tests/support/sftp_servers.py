@@ -12,11 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import paramiko
 import pytest
+
+from logistics_batch.intake.sftp import SftpAccess
 
 PASSWORD = "correct horse"
 USER = "wms"
@@ -150,9 +152,7 @@ class _Files(paramiko.SFTPServerInterface):
         if self._server.faults.names is not None:
             return [_entry(name) for name in self._server.faults.names]
         try:
-            return [
-                paramiko.SFTPAttributes.from_stat(entry.lstat(), entry.name) for entry in sorted(folder.iterdir())
-            ]
+            return [paramiko.SFTPAttributes.from_stat(entry.lstat(), entry.name) for entry in sorted(folder.iterdir())]
         except OSError as error:
             return paramiko.SFTPServer.convert_errno(error.errno or 0)
 
@@ -279,7 +279,9 @@ def running_sshd(folder: Path) -> Iterator[RunningSshd]:
     """Start sshd with its own configuration in `folder`; in CI it must be there, elsewhere the test is skipped."""
     sshd = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
     if not sshd:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("OpenSSH's sshd is missing: apt-get install openssh-server")
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(
+            "OpenSSH's sshd is missing: apt-get install openssh-server"
+        )
     folder.mkdir(mode=0o700, parents=True)
     root = folder / "root"
     root.mkdir()
@@ -346,3 +348,30 @@ def _listens(process: "subprocess.Popen[bytes]", port: int) -> bool:
             return True
     process.terminate()
     return False
+
+
+def fake_access(server: FakeSFTP, **changes: object) -> SftpAccess:
+    """How to reach the server in process, with its key pinned."""
+    access = SftpAccess(
+        name="bhiwandi",
+        host="127.0.0.1",
+        port=server.port,
+        username=USER,
+        password=PASSWORD,
+        host_key=server.host_key_line,
+        timeout_seconds=5.0,
+    )
+    return replace(access, **changes)  # type: ignore[arg-type]
+
+
+def real_access(server: RunningSshd) -> SftpAccess:
+    """How to reach the real sshd."""
+    return SftpAccess(
+        name="real",
+        host=server.host,
+        port=server.port,
+        username=server.username,
+        key_file=server.key_file,
+        host_key=server.host_key_line,
+        timeout_seconds=10.0,
+    )

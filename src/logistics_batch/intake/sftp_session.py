@@ -74,10 +74,15 @@ class Session(paramiko.SFTPClient):
         taken = bytearray()
         while len(taken) < n:
             left = self._deadline - time.monotonic()
+            self._channel.settimeout(max(min(self._timeout_seconds, left), 0.001))
+            try:
+                block = self._channel.recv(n - len(taken))
+            except TimeoutError:
+                if time.monotonic() >= self._deadline:
+                    raise DeadlinePassed("the transfer took too long") from None
+                raise
             if left <= 0:
                 raise DeadlinePassed("the transfer took too long")
-            self._channel.settimeout(min(self._timeout_seconds, left))
-            block = self._channel.recv(n - len(taken))
             if not block:
                 raise EOFError("the server closed the connection")
             taken += block
