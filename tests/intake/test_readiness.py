@@ -1,0 +1,117 @@
+"""Only complete files that are meant for us are taken; nothing is passed over without a reason."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logistics_batch.intake.readiness import Readiness, ReadyRule, judge_listings
+from logistics_batch.intake.store import RemoteFile
+
+
+def entry(name: str, size: int = 10, modified: float | None = 100.0, *, is_link: bool = False) -> RemoteFile:
+    return RemoteFile(name, f"/in/{name}", size, modified, is_link)
+
+
+def ready_names(readiness: Readiness) -> list[str]:
+    return [file.name for file in readiness.ready]
+
+
+def why(pairs: tuple[tuple[RemoteFile, str], ...]) -> dict[str, str]:
+    return {file.name: reason for file, reason in pairs}
+
+
+def test_a_file_is_ready_when_two_listings_are_alike():
+    judged = judge_listings([[entry("a.csv")], [entry("a.csv")]], ReadyRule(), ["*.csv"])
+    assert ready_names(judged) == ["a.csv"]
+
+
+@pytest.mark.parametrize("before", [entry("a.csv", 9), entry("a.csv", 10, 99.0)])
+def test_a_file_that_still_changes_waits(before):
+    judged = judge_listings([[before], [entry("a.csv")]], ReadyRule(), ["*.csv"])
+    assert "still changes" in why(judged.waiting)["a.csv"]
+
+
+def test_a_file_that_has_just_come_waits_and_one_that_has_gone_is_forgotten():
+    judged = judge_listings([[entry("gone.csv")], [entry("new.csv")]], ReadyRule(), [])
+    assert list(why(judged.waiting)) == ["new.csv"]
+    assert not judged.ready and not judged.ignored
+
+
+def test_the_rule_may_want_more_listings_or_just_one():
+    three = ReadyRule(unchanged_for=3)
+    assert not judge_listings([[entry("a")]] * 2, three, []).ready
+    assert judge_listings([[entry("a")]] * 3, three, []).ready
+    assert judge_listings([[entry("a", 1)], [entry("a")], [entry("a")]], three, []).waiting
+    assert judge_listings([[entry("a")]], ReadyRule(unchanged_for=1), []).ready
+
+
+@pytest.mark.parametrize("modified", [-5.0, 0.0, 4_070_908_800.0, None])
+def test_times_from_the_past_or_the_future_do_not_matter(modified):
+    listing = [entry("a.csv", 3, modified)]
+    assert judge_listings([listing, listing], ReadyRule(), ["*.csv"]).ready
+
+
+def test_a_done_file_decides_alone_and_is_not_input():
+    rule = ReadyRule(done_file="{name}.done")
+    listing = [entry("a.csv"), entry("a.csv.done", 0), entry("b.csv")]
+    judged = judge_listings([[], listing], rule, ["*"])
+    assert ready_names(judged) == ["a.csv"]
+    assert why(judged.waiting) == {"b.csv": "its done-file b.csv.done is not there yet"}
+    assert why(judged.ignored) == {"a.csv.done": "it is the done-file of a.csv"}
+
+
+def test_a_done_file_may_take_the_name_without_its_ending():
+    judged = judge_listings([[entry("a.xlsx"), entry("a.ok")]], ReadyRule(done_file="{stem}.ok"), ["*.xlsx"])
+    assert ready_names(judged) == ["a.xlsx"]
+    assert "done-file of a.xlsx" in why(judged.ignored)["a.ok"]
+
+
+NEVER = ["~$a.xlsx", ".a.xlsx", "a.xlsx.part", "a.tmp", "a.csv.filepart", "A.CRDOWNLOAD", "a.ack.json", "A.Result.CSV"]
+
+
+@pytest.mark.parametrize("name", NEVER)
+def test_lock_files_unfinished_uploads_and_our_own_lists_are_never_input(name):
+    judged = judge_listings([[entry(name)]] * 2, ReadyRule(), ["*"])
+    assert list(why(judged.ignored)) == [name]
+
+
+RETURNED = ["orders.result.xlsx", "orders.fix.csv", "orders.1a2b3c4d.fix.xlsx"]
+
+
+@pytest.mark.parametrize("name", RETURNED)
+def test_a_corrected_result_is_input_unless_we_write_results_into_that_folder(name):
+    listings = [[entry(name)]] * 2
+    assert ready_names(judge_listings(listings, ReadyRule(), ["*.xlsx", "*.csv"])) == [name]
+    judged = judge_listings(listings, ReadyRule(), ["*.xlsx", "*.csv"], results_here=True)
+    assert "our results" in why(judged.ignored)[name]
+
+
+def test_patterns_ignore_case_and_know_star_and_question_mark_only():
+    names = ["ORDERS_1.XLSX", "orders_1.xls", "orders[1].csv"]
+    judged = judge_listings([[entry(name) for name in names]] * 2, ReadyRule(), ["orders_?.xlsx", "*[1].csv"])
+    assert ready_names(judged) == ["ORDERS_1.XLSX", "orders[1].csv"]
+    assert "orders_?.xlsx" in why(judged.ignored)["orders_1.xls"]
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", "a\\b", "nul\0", "a\nb", "caf\udce9.csv", "x" * 300, ".."])
+def test_hostile_names_and_links_are_ignored_with_a_reason(name):
+    assert why(judge_listings([[entry(name)]] * 2, ReadyRule(), ["*"]).ignored)[name]
+    link = entry("a.csv", is_link=True)
+    assert "link" in why(judge_listings([[link]] * 2, ReadyRule(), ["*"]).ignored)["a.csv"]
+
+
+def test_no_listing_is_nothing():
+    assert judge_listings([], ReadyRule(), ["*"]) == Readiness()
+    assert judge_listings([[], []], ReadyRule(), ["*"]) == Readiness()
+
+
+entries = st.builds(entry, st.text(max_size=12), st.integers(0, 3), st.sampled_from([1.0, 2.0]), is_link=st.booleans())
+folders = st.lists(entries, max_size=6, unique_by=lambda file: file.name)
+
+
+@given(st.lists(folders, min_size=1, max_size=3), st.sampled_from([None, "{name}.done"]), st.booleans())
+def test_every_entry_of_the_last_listing_gets_exactly_one_judgement(listings, done_file, results_here):
+    judged = judge_listings(listings, ReadyRule(done_file=done_file), ["*.csv", "?*"], results_here=results_here)
+    told = [*judged.ready, *(file for file, _ in judged.waiting), *(file for file, _ in judged.ignored)]
+    assert sorted(file.name for file in told) == sorted(file.name for file in listings[-1])
+    assert all(reason for _, reason in (*judged.waiting, *judged.ignored))
