@@ -21,7 +21,7 @@ def ack_json(report: FileReport) -> bytes:
         "mapping_digest": report.mapping_digest,
         "sheet": report.sheet,
         "header_row": report.header_row,
-        "rows_read": len(report.rows),
+        "rows_read": report.rows_read,
         "documents": len(report.documents),
         "counts": {fate.value: count for fate, count in report.counts.items()},
         "state": file_state(report),

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from logistics_batch.model.report import DocumentResult, Fate, FileReport, RowResult, RunReport, exit_code
+from logistics_batch.model.report import DocumentResult, Fate, FileReport, RowResult, RunReport
 from logistics_batch.paper.row_answers import RESULT_FIELDS, answered_rows
 
 
@@ -16,21 +16,12 @@ def report_json(report: RunReport) -> dict[str, Any]:
     return {
         "run": report.run,
         "job": report.job,
-        "exit_code": run_exit_code(report),
+        "exit_code": report.exit_code,
         "stopped": report.stopped,
         "counts": _words(report.counts),
         "notes": list(report.notes),
         "files": [_file(file) for file in report.files],
     }
-
-
-def run_exit_code(report: RunReport) -> int:
-    """The exit code of a run; rows that a dry run only would send are no pending work."""
-    counts = dict(report.counts)
-    counts[Fate.PENDING] -= sum(
-        1 for file in report.files for row in file.rows if row.would and row.fate is Fate.PENDING
-    )
-    return exit_code(counts, file_held=any(file.reason for file in report.files), stopped=bool(report.stopped))
 
 
 def _file(report: FileReport) -> dict[str, Any]:
@@ -43,6 +34,7 @@ def _file(report: FileReport) -> dict[str, Any]:
         "mapping_digest": report.mapping_digest,
         "sheet": report.sheet,
         "header_row": report.header_row,
+        "rows_read": report.rows_read,
         "reason": report.reason,
         "remedy": report.remedy,
         "earlier_file": report.earlier_file,

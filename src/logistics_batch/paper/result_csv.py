@@ -25,19 +25,18 @@ def result_csv(report: FileReport, sheet: Sheet | None) -> bytes:
     if not rows and report.reason:
         return csv_bytes(_frame(RESULT_FIELDS, [_file_line(report)]))
     answers = _frame(RESULT_FIELDS, [_line(row) for row in rows])
-    if sheet is None or not report.header_row:
+    if sheet is None:
         return csv_bytes(answers)
     return csv_bytes(_with_source(answers, report, sheet))
 
 
-def csv_bytes(frame: pl.DataFrame) -> bytes:
-    """A frame of texts as guarded CSV, UTF-8 with a byte order mark and CRLF.
-
-    The header is written as a line of its own, so that it is guarded too and may hold a name twice.
-    """
-    out = io.BytesIO()
-    header = pl.DataFrame([pl.Series(str(index), [name]) for index, name in enumerate(frame.columns)])
-    _guarded(header).write_csv(out, include_header=False, include_bom=True, line_terminator="\r\n")
+def csv_bytes(frame: pl.DataFrame, *, header: bool = True) -> bytes:
+    """A frame of texts as guarded CSV, UTF-8 with a byte order mark and CRLF; the column names are guarded too."""
+    out = io.BytesIO("\ufeff".encode())
+    out.seek(0, io.SEEK_END)
+    if header:
+        names = pl.DataFrame([pl.Series(str(index), [name]) for index, name in enumerate(frame.columns)])
+        _guarded(names).write_csv(out, include_header=False, line_terminator="\r\n")
     _guarded(frame).write_csv(out, include_header=False, line_terminator="\r\n")
     return out.getvalue()
 

@@ -20,7 +20,8 @@ _PLAIN_NUMBER = r"^-[0-9]+(?:\.[0-9]+)?$"
 _CONTROLS = [chr(code) for code in range(32) if chr(code) not in "\t\n\r"] + ["\x7f", "\ufffe", "\uffff"]
 _ESCAPES = [f"\\x{ord(sign):02x}" for sign in _CONTROLS]
 _ESCAPE_TABLE = str.maketrans(dict(zip(_CONTROLS, _ESCAPES, strict=True)))
-_XML_TABLE = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;"})
+_XML_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"}
+_XML_TABLE = str.maketrans(_XML_ESCAPES)
 _FORMULA_LIKE = re.compile(_FORMULA_START)
 _NUMBER = re.compile(_PLAIN_NUMBER)
 _EXCEL_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
@@ -61,6 +62,19 @@ def xml_text(text: str) -> bytes:
 def guarded(name: str) -> pl.Expr:
     """A text column as CSV may hold it: visible escapes, and `'` before what could be run as a formula."""
     text = pl.col(name).str.replace_many(_CONTROLS, _ESCAPES)
-    risky = text.str.contains(_FORMULA_START) & ~text.str.contains(_PLAIN_NUMBER)
-    shown = pl.when(risky).then(pl.concat_str(pl.lit("'"), text)).when(text != "").then(text)
+    shown = pl.when(formula_like(name)).then(pl.concat_str(pl.lit("'"), text)).when(text != "").then(text)
     return shown.otherwise(None).alias(name)
+
+
+def formula_like(name: str) -> pl.Expr:
+    """Which texts of a column a spreadsheet program might run as a formula."""
+    return pl.col(name).str.contains(_FORMULA_START) & ~pl.col(name).str.contains(_PLAIN_NUMBER)
+
+
+def cell_xml(name: str) -> pl.Expr:
+    """The texts of a column as XML character data, the same as `xml_text` gives one by one."""
+    shown = pl.col(name).str.replace_many(_CONTROLS, _ESCAPES)
+    cut = pl.concat_str(shown.str.head(CELL_LIMIT_CHARACTERS - len(CUT_MARK)), pl.lit(CUT_MARK))
+    fitting = pl.when(shown.str.len_chars() > CELL_LIMIT_CHARACTERS).then(cut).otherwise(shown)
+    escaped = fitting.str.replace_all(r"_(x[0-9A-Fa-f]{4}_)", "_x005F_$1")
+    return escaped.str.replace_many(list(_XML_ESCAPES), list(_XML_ESCAPES.values())).alias(name)

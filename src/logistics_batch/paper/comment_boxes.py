@@ -1,0 +1,64 @@
+"""Where the boxes of comments stand: right of their cell, wide enough for a sentence, as high as their text."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from logistics_batch.paper.xlsx_sheet import SheetPart
+from logistics_batch.paper.xml_bytes import attribute, opening_tag
+
+Anchor = tuple[int, int, int, int, int, int, int, int]
+
+_BOX_PIXELS = 330
+_CHARACTERS_A_LINE = 52
+_LINE_PIXELS = 16
+_ROW_PIXELS = 20
+_GAP_PIXELS = 12
+
+
+def box_anchors(part: SheetPart, notes: Sequence[tuple[int, int, str]]) -> list[Anchor]:
+    """The box of each note (row and column from 1, text), as VML counts: from 0, with offsets in pixels."""
+    widths = _ColumnWidths(part)
+    return [_anchor(widths, row, column, text) for row, column, text in notes]
+
+
+def _anchor(widths: "_ColumnWidths", row: int, column: int, text: str) -> Anchor:
+    lines = sum(1 + len(line) // _CHARACTERS_A_LINE for line in text.split("\n"))
+    rows, rest = divmod(lines * _LINE_PIXELS + _LINE_PIXELS, _ROW_PIXELS)
+    left, wide = column + 1, _BOX_PIXELS + _GAP_PIXELS
+    right = left
+    while wide >= (width := widths.pixels(right)):
+        wide -= width
+        right += 1
+    top = max(row - 2, 0)
+    return left - 1, _GAP_PIXELS, top, 4, right - 1, wide, top + rows, rest
+
+
+class _ColumnWidths:
+    """The widths of a sheet's columns in pixels (seven a character, and five of padding)."""
+
+    def __init__(self, part: SheetPart) -> None:
+        sheet_format = part.get("sheetFormatPr")
+        written = attribute(opening_tag(sheet_format), b"defaultColWidth") if sheet_format is not None else None
+        self._default = _pixels(written) if written else 64
+        self._ranges = sorted(
+            (int(attribute(tag, b"min") or 1), int(attribute(tag, b"max") or 1), self._of(tag))
+            for tag in part.children("cols", "col")
+        )
+        self._starts = [low for low, _, _ in self._ranges]
+
+    def _of(self, tag: bytes) -> int:
+        if attribute(tag, b"hidden") in (b"1", b"true"):
+            return 0
+        written = attribute(tag, b"width")
+        return _pixels(written) if written else self._default
+
+    def pixels(self, column: int) -> int:
+        """The width of a column from 1."""
+        index = bisect_right(self._starts, column) - 1
+        if index >= 0 and column <= self._ranges[index][1]:
+            return self._ranges[index][2]
+        return self._default
+
+
+def _pixels(characters: bytes) -> int:
+    return int(float(characters) * 7 + 5)

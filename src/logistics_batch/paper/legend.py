@@ -1,0 +1,28 @@
+"""The words that explain a result to whoever opens it; they hang as a comment on the header of the status column."""
+
+from logistics_batch.model.report import Fate, FileReport
+
+FATE_MEANINGS: dict[Fate, str] = {
+    Fate.ACCEPTED: "the service took it",
+    Fate.UNCHANGED: "accepted earlier; not sent again",
+    Fate.REFUSED: "the service said no; see Reason",
+    Fate.INVALID: "something in this row must be corrected; see the coloured cell",
+    Fate.BLOCKED: "fine itself, but another row of its document is not",
+    Fate.IN_DOUBT: "sent, no clear answer yet; do not send it another way",
+    Fate.HELD: "a person must decide; ask the operator",
+    Fate.PENDING: "not sent yet",
+    Fate.SKIPPED: "not data: blank, title or total",
+}
+"""Each fate in a few words for a clerk."""
+
+
+def legend(report: FileReport, *, notes: tuple[str, ...] = ()) -> str:
+    """What came of the file, what each word means, and what to do with this workbook."""
+    counts = {fate: count for fate, count in report.counts.items() if count}
+    lines = [f"{report.file}, run {report.run}"]
+    lines += [f"{count} {fate.value}: {FATE_MEANINGS[fate]}" for fate, count in counts.items()]
+    lines.append("")
+    if any(fate in counts for fate in (Fate.REFUSED, Fate.INVALID, Fate.BLOCKED)):
+        lines.append("Correct the rows in this workbook and drop it again. What was accepted is not sent twice.")
+    lines.append("These five columns are written by logistics-batch and replaced each time.")
+    return "\n".join([*lines, *notes])

@@ -1,0 +1,103 @@
+"""The few parts of a plain workbook that are the same for every file."""
+
+from enum import IntEnum
+from xml.sax.saxutils import quoteattr
+
+from logistics_batch.paper.xlsx_package import Package, packed
+from logistics_batch.paper.xlsx_parts import CONTENT_TYPES_PART, MAIN, OFFICE
+
+SHEET_PART = "xl/worksheets/sheet1.xml"
+_DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_MEDIA = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_TYPES = (
+    '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Default Extension="xml" ContentType="application/xml"/>'
+    f'<Override PartName="/xl/workbook.xml" ContentType="{_MEDIA}.sheet.main+xml"/>'
+    f'<Override PartName="/{SHEET_PART}" ContentType="{_MEDIA}.worksheet+xml"/>'
+    f'<Override PartName="/xl/styles.xml" ContentType="{_MEDIA}.styles+xml"/></Types>'
+)
+_RELS = (
+    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    f'<Relationship Id="rId1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>'
+)
+_WORKBOOK_RELS = (
+    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    f'<Relationship Id="rId1" Type="{OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
+    f'<Relationship Id="rId2" Type="{OFFICE}/styles" Target="styles.xml"/></Relationships>'
+)
+_FONT = '<sz val="11"/><name val="Calibri"/><family val="2"/>'
+_FORMATS = (
+    "yyyy\\-mm\\-dd",
+    "yyyy\\-mm\\-dd\\ hh:mm:ss",
+)
+_FIRST_OWN_FORMAT = 164
+
+
+class PlainStyle(IntEnum):
+    """The cell styles of a plain workbook, by their index."""
+
+    GENERAL = 0
+    TEXT = 1  # stays text when it is edited
+    GUARDED_TEXT = 2  # the same, for what looks like a formula
+    DATE = 3
+    DATE_TIME = 4
+    HEADER = 5
+    TITLE = 6
+    WRAPPED = 7
+
+
+# number format, font, fill, more attributes, alignment
+_LOOKS: dict[PlainStyle, tuple[int, int, int, str, str]] = {
+    PlainStyle.GENERAL: (0, 0, 0, "", ""),
+    PlainStyle.TEXT: (49, 0, 0, "", ""),
+    PlainStyle.GUARDED_TEXT: (49, 0, 0, ' quotePrefix="1"', ""),
+    PlainStyle.DATE: (_FIRST_OWN_FORMAT, 0, 0, "", ""),
+    PlainStyle.DATE_TIME: (_FIRST_OWN_FORMAT + 1, 0, 0, "", ""),
+    PlainStyle.HEADER: (49, 1, 2, "", '<alignment vertical="center" wrapText="1"/>'),
+    PlainStyle.TITLE: (49, 2, 0, "", ""),
+    PlainStyle.WRAPPED: (49, 0, 0, "", '<alignment vertical="top" wrapText="1"/>'),
+}
+
+
+def plain_package(sheet_name: str, sheet_xml: str) -> Package:
+    """A workbook of one sheet in the styles above."""
+    workbook = (
+        f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><bookViews><workbookView/></bookViews><sheets>'
+        f'<sheet name={quoteattr(sheet_name)} sheetId="1" r:id="rId1"/></sheets></workbook>'
+    )
+    texts = {
+        CONTENT_TYPES_PART: _TYPES,
+        "_rels/.rels": _RELS,
+        "xl/workbook.xml": workbook,
+        "xl/_rels/workbook.xml.rels": _WORKBOOK_RELS,
+        SHEET_PART: sheet_xml,
+        "xl/styles.xml": _styles(),
+    }
+    return Package.of({name: packed([(_DECLARATION + text).encode()]) for name, text in texts.items()})
+
+
+def _styles() -> str:
+    formats = "".join(
+        f'<numFmt numFmtId="{number}" formatCode="{code}"/>' for number, code in enumerate(_FORMATS, _FIRST_OWN_FORMAT)
+    )
+    fonts = (f"<font>{_FONT}</font>", f"<font><b/>{_FONT}</font>", f"<font><b/>{_FONT.replace('11', '14', 1)}</font>")
+    header = '<patternFill patternType="solid"><fgColor rgb="FFE9EDF1"/><bgColor indexed="64"/></patternFill>'
+    fills = ('<patternFill patternType="none"/>', '<patternFill patternType="gray125"/>', header)
+    return (
+        f'<styleSheet xmlns="{MAIN}"><numFmts count="{len(_FORMATS)}">{formats}</numFmts>'
+        f'<fonts count="{len(fonts)}">{"".join(fonts)}</fonts>'
+        f'<fills count="{len(fills)}">{"".join(f"<fill>{fill}</fill>" for fill in fills)}</fills>'
+        '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>'
+        '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
+        f'<cellXfs count="{len(_LOOKS)}">{"".join(_xf(*_LOOKS[style]) for style in PlainStyle)}</cellXfs>'
+        '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
+    )
+
+
+def _xf(number_format: int, font: int, fill: int, more: str, alignment: str) -> str:
+    aligned = ' applyAlignment="1"' if alignment else ""
+    return (
+        f'<xf numFmtId="{number_format}" fontId="{font}" fillId="{fill}" borderId="0" xfId="0" applyNumberFormat="1" '
+        f'applyFont="1" applyFill="1"{aligned}{more}>{alignment}</xf>'
+    )

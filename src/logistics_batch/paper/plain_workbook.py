@@ -1,0 +1,124 @@
+"""A plain workbook of a sheet's rows, for input that is no workbook we can change in place.
+
+The same rows stand at the same numbers. Text stays text (telephone numbers keep their `+`, codes their zeros, also when
+a cell is edited); numbers and dates are what they were, so that the workbook is read again as the file was. The rows
+are made in blocks, so that a file of a million rows does not lie in memory a second time.
+"""
+
+import re
+from collections.abc import Iterator
+
+import polars as pl
+
+from logistics_batch.model.issue import column_letters
+from logistics_batch.model.sheet import Mark, Sheet
+from logistics_batch.paper.plain_parts import SHEET_PART, PlainStyle, plain_package
+from logistics_batch.paper.safe_text import cell_xml, formula_like
+from logistics_batch.paper.xlsx_parts import MAIN, find_sheet
+from logistics_batch.paper.xlsx_patch import Annotations, Block, SheetAnnotator
+from logistics_batch.paper.xlsx_sheet import SheetPart
+from logistics_batch.paper.xlsx_survey import Survey
+
+LAST_ROW = 1_048_576
+"""The last row that a workbook can hold."""
+
+_ROWS_A_BLOCK = 20_000
+_ROWS_MEASURED = 2_000
+_NARROWEST, _WIDEST = 9, 44
+_FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
+_ERROR_WORDS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
+_NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
+
+
+def plain_workbook(sheet: Sheet, annotations: Annotations) -> bytes:
+    """The sheet's rows in a workbook of one sheet, with our columns, colours and comments as the annotations say."""
+    name = sheet_title(sheet.name)
+    package = plain_package(name, _empty_sheet(sheet))
+    part = SheetPart.of(package.read(SHEET_PART))
+    annotator = SheetAnnotator(package, find_sheet(package, name), part, Survey(1, sheet.width, last_row(sheet)))
+    return annotator.annotate(annotations, _blocks(sheet, annotations.header_row))
+
+
+def sheet_title(name: str) -> str:
+    """The name as a workbook takes it.
+
+    >>> sheet_title("orders: [new]/2026")
+    'orders_ _new__2026'
+    """
+    return _FORBIDDEN_IN_NAMES.sub("_", name).strip("' ")[:31].strip("' ") or "Sheet1"
+
+
+def last_row(sheet: Sheet) -> int:
+    """The number of the sheet's last row, 0 if it has none."""
+    return int(sheet.frame.get_column("row")[-1]) if sheet.frame.height else 0
+
+
+def _empty_sheet(sheet: Sheet) -> str:
+    """The sheet part without rows, its columns as wide as their longest text among the first rows."""
+    frame = sheet.frame.head(_ROWS_MEASURED)
+    widths = [int(frame[str(index)].str.len_chars().max() or 0) for index in range(1, sheet.width + 1)]  # type: ignore[arg-type]
+    columns = "".join(
+        f'<col min="{index}" max="{index}" width="{min(max(width + 2, _NARROWEST), _WIDEST)}" customWidth="1"/>'
+        for index, width in enumerate(widths, start=1)
+    )
+    layout = f"<cols>{columns}</cols>" if columns else ""
+    return f'<worksheet xmlns="{MAIN}"><sheetFormatPr defaultRowHeight="15"/>{layout}<sheetData/></worksheet>'
+
+
+def _blocks(sheet: Sheet, header_row: int) -> Iterator[Block]:
+    for frame in sheet.frame.iter_slices(_ROWS_A_BLOCK):
+        numbers = frame.get_column("row")
+        marks = sheet.marks.filter(pl.col("row").is_between(numbers[0], numbers[-1]))
+        yield Block(_rows_xml(frame, marks, header_row), frozenset(numbers.to_list()))
+
+
+def _rows_xml(frame: pl.DataFrame, marks: pl.DataFrame, header_row: int) -> bytes:
+    wide = frame
+    for (column,), of_column in marks.group_by("column"):
+        kinds = of_column.select("row", pl.col("mark").alias(f"mark {column}")).unique("row")
+        wide = wide.join(kinds, on="row", how="left", maintain_order="left")
+    cells = [_cell(name, wide.columns, header_row) for name in frame.columns if name != "row"]
+    row = pl.concat_str(pl.lit('<row r="'), pl.col("row"), pl.lit('">'), *cells, pl.lit("</row>"))
+    return "".join(wide.select(row.alias("xml"))["xml"].to_list()).encode()
+
+
+def _cell(name: str, columns: list[str], header_row: int) -> pl.Expr:
+    """One cell as XML, nothing for an empty one."""
+    text, address = pl.col(name), pl.lit(f'<c r="{column_letters(int(name))}') + pl.col("row").cast(pl.String)
+    guarded = pl.when(formula_like(name)).then(PlainStyle.GUARDED_TEXT.value).otherwise(PlainStyle.TEXT.value)
+    style = pl.when(pl.col("row") == header_row).then(PlainStyle.HEADER.value).otherwise(guarded)
+    inline = _joined(
+        address, '" s="', style, '" t="inlineStr"><is><t xml:space="preserve">', cell_xml(name), "</t></is></c>"
+    )
+    cell = pl.when(text.is_null() | (text == "")).then(pl.lit("")).otherwise(inline)
+    if f"mark {name}" in columns:
+        cell = _typed(name, address).fill_null(cell)
+    return cell
+
+
+def _typed(name: str, address: pl.Expr) -> pl.Expr:
+    """A number, date or error as what it is; null where the cell is text after all."""
+    text, mark = pl.col(name), pl.col(f"mark {name}")
+    day = text.str.to_datetime("%Y-%m-%d", strict=False)
+    moment = text.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
+    numeric = mark.is_in([Mark.NUMBER.value, Mark.IMPRECISE.value]) & text.str.contains(_NUMBER)
+    return (
+        pl.when(numeric)
+        .then(_joined(address, f'" s="{PlainStyle.GENERAL.value}"><v>', text, "</v></c>"))
+        .when((mark == Mark.DATE.value) & day.is_not_null())
+        .then(_joined(address, f'" s="{PlainStyle.DATE.value}"><v>', _serial(day).cast(pl.Int64), "</v></c>"))
+        .when((mark == Mark.DATETIME.value) & moment.is_not_null())
+        .then(_joined(address, f'" s="{PlainStyle.DATE_TIME.value}"><v>', _serial(moment), "</v></c>"))
+        .when((mark == Mark.ERROR.value) & text.is_in(_ERROR_WORDS))
+        .then(_joined(address, f'" s="{PlainStyle.GENERAL.value}" t="e"><v>', text, "</v></c>"))
+        .otherwise(None)
+    )
+
+
+def _serial(moment: pl.Expr) -> pl.Expr:
+    """Days since the day zero of workbooks."""
+    return (moment - pl.datetime(1899, 12, 30)).dt.total_seconds() / 86_400
+
+
+def _joined(*pieces: pl.Expr | str) -> pl.Expr:
+    return pl.concat_str(*(pl.lit(piece) if isinstance(piece, str) else piece for piece in pieces))

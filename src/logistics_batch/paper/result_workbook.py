@@ -1,0 +1,58 @@
+"""NAME.result.xlsx: the user's own workbook with an answer beside every row, ready to be corrected and dropped again.
+
+Input that is no .xlsx, or one that cannot be changed in place, gives a plain workbook of the same rows at the same
+numbers; a file without recognisable rows gives a sheet that says why.
+"""
+
+from dataclasses import replace
+
+import polars as pl
+
+from logistics_batch.model.report import FileReport
+from logistics_batch.model.sheet import Sheet
+from logistics_batch.paper.answer_cells import answers_of
+from logistics_batch.paper.held_workbook import held_workbook
+from logistics_batch.paper.legend import legend
+from logistics_batch.paper.plain_workbook import LAST_ROW, last_row, plain_workbook
+from logistics_batch.paper.row_answers import answered_rows, cell_notes
+from logistics_batch.paper.xlsx_patch import Annotations, annotated
+from logistics_batch.paper.xml_bytes import NotPatchable
+
+_TOO_LONG = "A workbook ends at row 1,048,576: open NAME.result.csv, which has an answer for every row."
+
+
+def result_workbook(report: FileReport, *, sheet: Sheet | None, original: bytes, format: str) -> bytes:
+    """The result of one file as a workbook.
+
+    sheet: the sheet that was read, for input that cannot be changed in place. original: the file's bytes; format: csv,
+    xlsx, xls, xlsb or ods. Never fails for what the file holds: the CSV result and this one always exist.
+    """
+    if not report.header_row or not report.rows:
+        return held_workbook(report)
+    note = ""
+    if format == "xlsx":
+        try:
+            return annotated(original, report.sheet, _annotations(report))
+        except NotPatchable as error:
+            note = f"This is a plain copy of your rows, without formats and formulas: {error}."
+    shown = sheet if sheet is not None else _rows_alone(report)
+    if last_row(shown) > LAST_ROW:
+        return held_workbook(replace(report, reason="", remedy=_TOO_LONG), title="The rows are in the CSV result")
+    return plain_workbook(shown, _annotations(report, note))
+
+
+def _rows_alone(report: FileReport) -> Sheet:
+    """The rows by their numbers and documents, where the file itself is not there any more."""
+    texts = {row.row: row.document for row in report.rows} | {report.header_row: "Document"}
+    lines = sorted(texts.items())
+    frame = pl.DataFrame(lines, schema={"row": pl.UInt32, "1": pl.String}, orient="row")
+    return Sheet(name=report.sheet, frame=frame)
+
+
+def _annotations(report: FileReport, *notes: str) -> Annotations:
+    return Annotations(
+        header_row=report.header_row,
+        answers=answers_of(answered_rows(report), report.issues),
+        notes=cell_notes(report),
+        legend=legend(report, notes=tuple(note for note in notes if note)),
+    )

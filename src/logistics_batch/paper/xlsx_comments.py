@@ -1,0 +1,177 @@
+"""Cell comments of ours beside the user's: the comments part, and the VML part that draws their boxes.
+
+A comment is ours by its author. A cell can hold one comment only: a cell with a comment of the user's keeps that one.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from logistics_batch.model.issue import cell_address
+from logistics_batch.paper.safe_text import xml_text
+from logistics_batch.paper.xlsx_parts import MAIN
+from logistics_batch.paper.xlsx_rows import column_number
+from logistics_batch.paper.xml_bytes import (
+    NotPatchable,
+    attribute,
+    element_pattern,
+    opening_tag,
+    require_plain_xml,
+    root_prefix,
+)
+
+AUTHOR = "logistics-batch"
+_NAMESPACES = (
+    b"urn:schemas-microsoft-com:vml",
+    b"urn:schemas-microsoft-com:office:office",
+    b"urn:schemas-microsoft-com:office:excel",
+)
+_BOX_COLOUR = b"#fff6f5"
+_EMPTY_COMMENTS = (
+    b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<comments xmlns="%s"><authors/><commentList/></comments>'
+) % MAIN.encode()
+_EMPTY_DRAWING = (
+    b'<xml xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office" '
+    b'xmlns:x="urn:schemas-microsoft-com:office:excel"><o:shapelayout v:ext="edit"><o:idmap v:ext="edit" data="1"/>'
+    b"</o:shapelayout></xml>"
+)
+_SHAPE_TYPE = (
+    b'<%(v)sshapetype id="_x0000_t202" coordsize="21600,21600" %(o)sspt="202" path="m,l,21600r21600,l21600,xe">'
+    b'<%(v)sstroke joinstyle="miter"/><%(v)spath gradientshapeok="t" %(o)sconnecttype="rect"/></%(v)sshapetype>'
+)
+_SHAPE = (
+    b'<%(v)sshape id="_x0000_s%(id)d" type="#_x0000_t202" style="position:absolute;width:%(width)dpt;'
+    b'height:%(height)dpt;z-index:%(order)d;visibility:hidden" fillcolor="%(colour)s" %(o)sinsetmode="auto">'
+    b'<%(v)sfill color2="%(colour)s"/>'
+    b'<%(v)sshadow on="t" color="#9a9a9a" obscured="t"/><%(v)spath %(o)sconnecttype="none"/>'
+    b'<%(v)stextbox style="mso-direction-alt:auto"><div style="text-align:left"></div></%(v)stextbox>'
+    b'<%(x)sClientData ObjectType="Note"><%(x)sMoveWithCells/><%(x)sSizeWithCells/>'
+    b"<%(x)sAnchor>%(anchor)s</%(x)sAnchor>"
+    b"<%(x)sAutoFill>False</%(x)sAutoFill><%(x)sRow>%(row)d</%(x)sRow><%(x)sColumn>%(column)d</%(x)sColumn>"
+    b"</%(x)sClientData></%(v)sshape>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A comment to add: the cell (row and column from 1), its text, and its box.
+
+    anchor: from-column, offset, from-row, offset, to-column, offset, to-row, offset, counted from 0 and in pixels.
+    """
+
+    row: int
+    column: int
+    text: str
+    anchor: tuple[int, int, int, int, int, int, int, int] = (0, 0, 0, 0, 4, 0, 4, 0)
+
+
+class CommentsPart:
+    """The comments of a sheet; without an earlier part, an empty one."""
+
+    def __init__(self, xml: bytes | None) -> None:
+        self._xml = xml if xml is not None else _EMPTY_COMMENTS
+        require_plain_xml(self._xml, part="comments")
+        self._prefix = root_prefix(self._xml, "comments")
+        self._authors = [each[2] or b"" for each in element_pattern(self._prefix + b"author").finditer(self._xml)]
+        ours = {index for index, author in enumerate(self._authors) if author == AUTHOR.encode()}
+        self._kept: list[bytes] = []
+        self.kept_cells: set[tuple[int, int]] = set()
+        self.earlier_cells: set[tuple[int, int]] = set()
+        for found in element_pattern(self._prefix + b"comment").finditer(self._xml):
+            cell = _cell_of(found[1])
+            if int(attribute(found[1], b"authorId") or b"0") in ours:
+                self.earlier_cells.add(cell)
+            else:
+                self.kept_cells.add(cell)
+                self._kept.append(found[0])
+
+    def with_notes(self, notes: Sequence[Note]) -> bytes | None:
+        """The part with ours replaced by these; None where no comment is left at all."""
+        if not notes and not self._kept:
+            return None
+        p, xml = self._prefix, self._xml
+        authors = list(self._authors)
+        if notes and AUTHOR.encode() not in authors:
+            authors.append(AUTHOR.encode())
+        number = authors.index(AUTHOR.encode()) if notes else 0
+        written = b"".join(b"<%sauthor>%s</%sauthor>" % (p, author, p) for author in authors)
+        xml = self._replaced(xml, b"authors", written)
+        comments = [*self._kept, *(self._comment(note, number) for note in notes)]
+        return self._replaced(xml, b"commentList", b"".join(comments))
+
+    def _replaced(self, xml: bytes, name: bytes, content: bytes) -> bytes:
+        tag = self._prefix + name
+        found = element_pattern(tag).search(xml)
+        if found is None:
+            raise NotPatchable("the comments of the sheet are not readable")
+        return xml[: found.start()] + b"<%s>%s</%s>" % (tag, content, tag) + xml[found.end() :]
+
+    def _comment(self, note: Note, author: int) -> bytes:
+        p = self._prefix
+        address = cell_address(note.row, note.column).encode()
+        look = b'<%srPr><%ssz val="9"/><%srFont val="Tahoma"/></%srPr>' % (p, p, p, p)
+        run = b'%s<%st xml:space="preserve">%s</%st>' % (look, p, xml_text(note.text), p)
+        text = b"<%stext><%sr>%s</%sr></%stext>" % (p, p, run, p, p)
+        return b'<%scomment ref="%s" authorId="%d">%s</%scomment>' % (p, address, author, text, p)
+
+
+def _cell_of(attributes: bytes) -> tuple[int, int]:
+    found = re.fullmatch(rb"\$?([A-Za-z]+)\$?(\d+)", attribute(attributes, b"ref") or b"")
+    if found is None:
+        raise NotPatchable("a comment of the sheet has no sound address")
+    return int(found[2]), column_number(found[1])
+
+
+class CommentBoxes:
+    """The VML part that draws a sheet's comment boxes (and old buttons, which stay as they are)."""
+
+    def __init__(self, xml: bytes | None) -> None:
+        self._xml = xml if xml is not None else _EMPTY_DRAWING
+        if b"</xml>" not in self._xml or self._xml[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise NotPatchable("the drawing of the sheet's comments is not readable")
+        self._v, self._o, self._x = (self._prefix_of(namespace) for namespace in _NAMESPACES)
+        self._shape = element_pattern(self._v + b"shape")
+
+    def _prefix_of(self, namespace: bytes) -> bytes:
+        found = re.search(rb"xmlns:([\w.-]+)\s*=\s*[\"']" + re.escape(namespace), self._xml)
+        if found is None:
+            raise NotPatchable(f"the drawing of the sheet's comments does not name {namespace.decode()}")
+        return found[1] + b":"
+
+    def with_notes(self, notes: Sequence[Note], *, without: Collection[tuple[int, int]]) -> bytes | None:
+        """The part without the boxes of the cells `without`, with those of the notes; None if no box is left."""
+        kept = self._shape.sub(lambda found: b"" if self._cell_of(found[0]) in without else found[0], self._xml)
+        if not notes and self._shape.search(kept) is None:
+            return None
+        used = [int(number) for number in re.findall(rb"id\s*=\s*[\"']_x0000_s(\d+)", kept)]
+        first = max([1024, *used]) + 1
+        shapes = [self._box(note, first + index, index + 1) for index, note in enumerate(notes)]
+        if shapes and re.search(rb"id\s*=\s*[\"']_x0000_t202", kept) is None:
+            shapes.insert(0, _SHAPE_TYPE % {b"v": self._v, b"o": self._o})
+        end = kept.rindex(b"</xml>")
+        return kept[:end] + b"".join(shapes) + kept[end:]
+
+    def _cell_of(self, shape: bytes) -> tuple[int, int] | None:
+        data = element_pattern(self._x + b"ClientData").search(shape)
+        if data is None or attribute(opening_tag(data[0]), b"ObjectType") != b"Note":
+            return None
+        row = element_pattern(self._x + b"Row").search(data[0])
+        column = element_pattern(self._x + b"Column").search(data[0])
+        if row is None or column is None:
+            return None
+        return int(row[2]) + 1, int(column[2]) + 1
+
+    def _box(self, note: Note, number: int, order: int) -> bytes:
+        return _SHAPE % {
+            b"v": self._v,
+            b"o": self._o,
+            b"x": self._x,
+            b"id": number,
+            b"order": order,
+            b"width": 230,
+            b"height": 60,
+            b"colour": _BOX_COLOUR,
+            b"anchor": ", ".join(str(number) for number in note.anchor).encode(),
+            b"row": note.row - 1,
+            b"column": note.column - 1,
+        }

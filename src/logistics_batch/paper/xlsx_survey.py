@@ -1,0 +1,112 @@
+"""A first look over a sheet's rows: where its columns end, and where an earlier result of ours stands in it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import unescape
+from xml.etree.ElementTree import Element
+
+from logistics_batch.paper.status_columns import STATUS_COLUMNS, earlier_columns
+from logistics_batch.paper.xlsx_package import Package
+from logistics_batch.paper.xlsx_parts import parsed, relationships, target_part
+from logistics_batch.paper.xlsx_rows import Cell, RowReader
+from logistics_batch.paper.xlsx_sheet import Area, SheetPart
+from logistics_batch.paper.xml_bytes import NotPatchable, attribute, element_pattern, opening_tag
+
+_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a sheet's rows look like.
+
+    first_column, last_column: the user's columns, by the header row and by every cell with a value, from 1; our own of
+    an earlier round do not count. earlier: those. last_row: the last row with an element of its own.
+    """
+
+    first_column: int
+    last_column: int
+    last_row: int
+    earlier: frozenset[int] = frozenset()
+
+
+def survey(reader: RowReader, *, header_row: int, own_words: dict[bytes, str]) -> Survey:
+    """Looks at every row once. `own_words` are the shared strings that hold our headers' words, by their index."""
+    header = next((row for row in reader.rows() if row.number == header_row), None)
+    if header is None:
+        raise NotPatchable(f"the sheet has no row {header_row}")
+    cells, _ = reader.cells(header)
+    earlier = _earlier(reader, cells, own_words)
+    last_column = last_row = 0
+    for row in reader.rows():
+        last_row = row.number
+        last_column = max(last_column, reader.last_used_column(row, ignoring=earlier))
+    used = [cell.column for cell in cells if cell.column not in earlier]
+    return Survey(min(used, default=1), last_column, last_row, earlier)
+
+
+def _earlier(reader: RowReader, cells: Sequence[Cell], own_words: dict[bytes, str]) -> frozenset[int]:
+    texts: dict[int, str] = {cell.column: _text(reader, cell, own_words) for cell in cells}
+    line = [texts.get(column, "") for column in range(1, max(texts, default=0) + 1)]
+    return frozenset(position + 1 for position in earlier_columns(line))
+
+
+def _text(reader: RowReader, cell: Cell, own_words: dict[bytes, str]) -> str:
+    if attribute(opening_tag(cell.xml), b"t") == b"s":
+        value = element_pattern(reader.prefix + b"v").search(cell.xml)
+        return own_words.get(value[2], "") if value is not None and value[2] else ""
+    return inline_text(cell.xml, reader.prefix)
+
+
+def inline_text(xml: bytes, prefix: bytes) -> str:
+    """The text of an inline or shared string, of all its runs."""
+    texts = element_pattern(prefix + b"t").finditer(xml)
+    return unescape(b"".join(found[2] or b"" for found in texts).decode("utf-8", "replace"))
+
+
+def own_words(package: Package, part: str | None) -> dict[bytes, str]:
+    """Which shared strings are headers of ours, by their index as cells name it."""
+    xml = package.read(part) if part is not None and part in package else b""
+    if STATUS_COLUMNS[3].encode() not in xml:  # the one that users hardly write themselves
+        return {}
+    found: dict[bytes, str] = {}
+    prefix = re.search(rb"<([\w.-]+:)?sst[\s>]", xml)
+    tag = ((prefix[1] or b"") if prefix is not None else b"") + b"si"
+    for index, item in enumerate(element_pattern(tag).finditer(xml)):
+        text = inline_text(item[0], tag[:-2])
+        if text in STATUS_COLUMNS:
+            found[str(index).encode()] = text
+    return found
+
+
+def place_for(width: int, *, sheet: SheetPart, found: Survey, header_row: int, drawings: Sequence[Area]) -> int:
+    """The first of `width` columns, right of everything the user has beside and under the header row.
+
+    Merged cells above the header row do not count; charts and pictures do, for they would hide our columns.
+    """
+    merged = [area.right for area in sheet.merged_areas() if area.bottom >= header_row]
+    first = max([found.last_column, *merged]) + 1
+    for area in sorted(drawings, key=lambda area: area.left):
+        if area.left < first + width and area.right >= first and area.bottom >= header_row:
+            first = area.right + 1
+    return first
+
+
+def drawn_areas(package: Package, sheet: str, relation: str | None) -> list[Area]:
+    """The cells that a sheet's charts, pictures and text boxes lie over."""
+    target = next((line.target for line in relationships(package, sheet) if line.id == relation), None)
+    if target is None or target_part(sheet, target) not in package:
+        return []
+    part = target_part(sheet, target)
+    areas: list[Area] = []
+    for anchor in parsed(package.read(part), part=part):
+        corners = [anchor.find(f"{{{_DRAWING}}}{name}") for name in ("from", "to")]
+        ends = [_corner(corner) for corner in corners if corner is not None]
+        if len(ends) == 2:
+            areas.append(Area(*ends[0], *ends[1]))
+    return areas
+
+
+def _corner(corner: Element) -> tuple[int, int]:
+    row, column = (int(corner.findtext(f"{{{_DRAWING}}}{name}") or 0) + 1 for name in ("row", "col"))
+    return row, column
