@@ -47,6 +47,18 @@ def page_from(stored: dict[str, Any]) -> LabelPage:
     return LabelPage(**{field.name: stored[field.name] for field in fields(LabelPage)})
 
 
+class _Barcode(Code128):
+    """All bars as one path: single rectangles are rounded to pixels one by one, and thin bars change their widths."""
+
+    def draw(self) -> None:
+        self._path = self.canv.beginPath()
+        super().draw()
+        self.canv.drawPath(self._path, stroke=0, fill=1)
+
+    def rect(self, x: float, y: float, w: float, h: float) -> None:
+        self._path.rect(x, y, w, h)
+
+
 def label_pdf(pages: list[LabelPage]) -> bytes:
     """One PDF with a page for each package, the same bytes for the same pages."""
     _register_fonts()
@@ -82,9 +94,9 @@ def _draw_head(canvas: Canvas, page: LabelPage) -> None:
 
 def _draw_barcode(canvas: Canvas, awb_number: str) -> None:
     top = HEIGHT - MARGIN - 38
-    barcode = Code128(awb_number, barHeight=0.85 * inch, barWidth=3 * DOT, quiet=0)
+    barcode = _Barcode(awb_number, barHeight=0.85 * inch, barWidth=3 * DOT, quiet=0)
     if barcode.width > WIDTH - 4 * MARGIN:
-        barcode = Code128(awb_number, barHeight=0.85 * inch, barWidth=2 * DOT, quiet=0)
+        barcode = _Barcode(awb_number, barHeight=0.85 * inch, barWidth=2 * DOT, quiet=0)
     left = round((WIDTH - barcode.width) / 2 / DOT) * DOT  # bars begin and end where dots do
     barcode.drawOn(canvas, left, top - 0.85 * inch - 8)
     canvas.setFont("Helvetica-Bold", 14)
