@@ -83,3 +83,8 @@ class Pacer:
             return
         with self._state:
             self._not_before = max(self._not_before, self._clock() + min(seconds, LONGEST_PAUSE_SECONDS))
+
+    def seconds_for(self, calls: int) -> float:
+        """How long so many calls take at this rate from now on, as far as the rate decides it."""
+        with self._state:
+            return max(0.0, self._not_before - self._clock()) + self._interval * max(0, calls - 1)
