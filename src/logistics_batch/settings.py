@@ -34,7 +34,7 @@ from logistics_batch.specification import nearest
 
 FILE_NAME = "logistics-batch.toml"
 PREFIX = "LOGISTICS_BATCH_"
-CRASH_POINT = "LOGISTICS_BATCH_CRASH_POINT"
+CRASH_POINT = "LOGISTICS_BATCH_CRASH_AT"
 
 _RATE = re.compile(r"none|\d+(\.\d+)?/(s|min)")
 _SECRETS = ("api_key", "password", "url", "urls")
@@ -309,6 +309,21 @@ def private_file(path: Path, *, name: str) -> Path:
     if mode & 0o077:
         raise SettingsError(f"{name}: {path} can be read by others (mode {mode:o}).", remedy=f"chmod 600 {path}")
     return path
+
+
+def private_headers(path: Path) -> dict[str, str]:
+    """Headers from a file of "Name: value" lines that only its owner can read.
+
+    Raises SettingsError.
+    """
+    headers: dict[str, str] = {}
+    for number, line in enumerate(private_file(path, name="--headers-file").read_text("utf-8").splitlines(), 1):
+        name, colon, value = line.partition(":")
+        if line.strip() and not (colon and name.strip() and value.strip()):
+            raise SettingsError(f"{path}:{number}: this is no header.", remedy='Write "Name: value".')
+        if line.strip():
+            headers[name.strip()] = value.strip()
+    return headers
 
 
 def open_secrets(workspace: Path) -> str:

@@ -1,0 +1,125 @@
+"""`asn`, `order` and `webhook`: single calls of the API by hand."""
+
+import click
+
+from logistics_batch.cli.opening import in_workspace, json_option
+
+
+@click.group(epilog="Example: logistics-batch order get SH-22T70ZX")
+def order() -> None:
+    """Look at one order, or cancel it."""
+
+
+@order.command(epilog="Example: logistics-batch order get SH-22T70ZX --json")
+@click.argument("order_id", metavar="AWB-or-ID")
+@json_option
+@in_workspace
+def get(*, folder: str, order_id: str, as_json: bool) -> int:
+    """Fetch one order from the service. Exit code 3: the service does not have it."""
+    from pathlib import Path
+
+    from logistics_batch.cli.show import plain, print_json, print_table
+    from logistics_batch.flows.by_hand import get_order
+    from logistics_batch.wiring import Need, Workspace
+
+    with Workspace(Path(folder)).parts(Need(writes=False)) as parts:
+        found = get_order(parts, order_id)
+    if as_json:
+        print_json({"order": found.details, "message": found.message})
+    elif found.details is None:
+        click.echo(f"The service does not have it: {plain(found.message)}")
+    else:
+        print_table(["field", "value"], found.details.items(), empty="The service tells nothing of it.")
+    return 3 if found.details is None else 0
+
+
+@order.command(epilog="Example: logistics-batch order cancel SH-22T70ZX")
+@click.argument("order_id", metavar="AWB-or-ID")
+@in_workspace
+def cancel(*, folder: str, order_id: str) -> int:
+    """Cancel one order at the service, and say what its answer proves.
+
+    Exit code: 0 cancelled, 3 refused, 4 not known, 5 not done.
+    """
+    from pathlib import Path
+
+    from logistics_batch.cli.show import plain
+    from logistics_batch.flows.by_hand import cancel_order
+    from logistics_batch.wiring import Need, Workspace
+
+    with Workspace(Path(folder)).parts(Need()) as parts:
+        conclusion = cancel_order(parts, order_id)
+    click.echo(plain(conclusion.text))
+    return conclusion.exit_code
+
+
+@click.group(epilog="Example: logistics-batch webhook subscribe --url https://hooks.example.com/orders")
+def webhook() -> None:
+    """Subscribe to order events, and change the subscription."""
+
+
+_ID = click.option("--id", "webhook_id", type=int, metavar="N", help="Number of the webhook (webhookId).")
+_HEADERS = click.option(
+    "--headers-file",
+    metavar="FILE",
+    help='Headers of each callback, one "Name: value" a line; others must not read it.',
+)
+_VERIFY = click.option("--verify/--no-verify", default=None, help="Payload verification (verify_payload).")
+
+
+@webhook.command(epilog="Example: logistics-batch webhook subscribe --id 7 --url https://hooks.example.com/orders")
+@click.option("--url", required=True, metavar="URL", help="Where the service sends events.")
+@_ID
+@_HEADERS
+@_VERIFY
+@in_workspace
+def subscribe(*, folder: str, url: str, webhook_id: int | None, headers_file: str | None, verify: bool | None) -> int:
+    """Subscribe a URL to the events of orders."""
+    wanted = _wanted(webhook_id, url, headers_file, verify)
+    return _configure(folder, wanted, updates=False)
+
+
+@webhook.command(epilog="Example: logistics-batch webhook update --id 7 --inactive")
+@click.option("--url", metavar="URL", help="Where the service sends events from now on.")
+@_ID
+@_HEADERS
+@_VERIFY
+@click.option("--active/--inactive", default=None, help="Whether events are sent.")
+@in_workspace
+def update(
+    *,
+    folder: str,
+    url: str | None,
+    webhook_id: int | None,
+    headers_file: str | None,
+    verify: bool | None,
+    active: bool | None,
+) -> int:
+    """Change a webhook: its URL, its headers, or whether events are sent."""
+    wanted = _wanted(webhook_id, url, headers_file, verify)
+    return _configure(folder, wanted | {"is_active": active}, updates=True)
+
+
+def _wanted(webhook_id: int | None, url: str | None, headers: str | None, verify: bool | None) -> dict[str, object]:
+    return {"webhookId": webhook_id, "callbackUrl": url, "headers": headers, "verify_payload": verify}
+
+
+def _configure(folder: str, wanted: dict[str, object], *, updates: bool) -> int:
+    from pathlib import Path
+
+    from logistics_batch.cli.show import plain
+    from logistics_batch.flows.by_hand import subscribe_webhook, update_webhook
+    from logistics_batch.settings import private_headers
+    from logistics_batch.wiring import Need, Workspace
+
+    if isinstance(wanted["headers"], str):
+        wanted["headers"] = private_headers(Path(wanted["headers"]))
+    with Workspace(Path(folder)).parts(Need(writes=False)) as parts:
+        conclusion = update_webhook(parts, wanted) if updates else subscribe_webhook(parts, wanted)
+    click.echo(plain(conclusion.text))
+    return conclusion.exit_code
+
+
+@click.group(epilog="Example: logistics-batch asn fetch --by delivery --from 2026-11-01 --to 2026-11-07")
+def asn() -> None:
+    """Fetch ASNs."""

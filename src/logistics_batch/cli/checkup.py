@@ -1,0 +1,79 @@
+"""All checks of `doctor`, in the order in which one would mend what they find."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.jobs import job_names, load_job
+from logistics_batch.model.job import JobSpec
+from logistics_batch.operate.doctor import (
+    Check,
+    State,
+    check_clock,
+    check_disk,
+    check_ledger,
+    check_places,
+    check_service,
+    check_times,
+    tried,
+)
+from logistics_batch.settings import FILE_NAME, Settings, open_secrets
+from logistics_batch.wiring import Need, Workspace
+
+
+def checkup(workspace: Workspace) -> Iterator[Check]:
+    """Every check, one after the other; what cannot be checked because of an earlier problem is left out."""
+    try:
+        settings = workspace.settings()
+    except LogisticsBatchError as error:
+        yield Check("settings", State.PROBLEM, error.message, error.remedy)
+        return
+    yield from _settings_checks(workspace, settings)
+    for name in workspace.mapping_names():
+        yield tried(f"mapping {name}", partial(_mapping, workspace, name))
+    jobs: list[JobSpec] = []
+    for name in job_names(workspace.folder):
+        yield tried(f"job {name}", partial(_job, workspace, name, jobs))
+    yield check_disk(workspace.folder)
+    try:
+        with workspace.parts(Need()) as parts:
+            yield from _parts_checks(parts, jobs)
+    except LogisticsBatchError as error:
+        yield Check("service and ledger", State.PROBLEM, error.message, error.remedy)
+
+
+def _settings_checks(workspace: Workspace, settings: Settings) -> Iterator[Check]:
+    service = settings.service
+    file = workspace.folder / FILE_NAME
+    yield Check("settings", State.OK, str(file) if file.is_file() else "no file; from the environment alone")
+    if warning := open_secrets(workspace.folder):
+        yield Check("secrets", State.WARNING, warning)
+    if settings.notify.urls or settings.notify.urls_file:
+        text = "This version sends no notifications yet; [notify] is not used."
+        yield Check("notify", State.WARNING, text, "Look at the exit codes of `run`, or at `runs`.")
+    yield check_times(
+        settle_after_seconds=service.settle_after_seconds, create_deadline_seconds=service.create_deadline_seconds
+    )
+
+
+def _mapping(workspace: Workspace, name: str) -> str:
+    return str(workspace.mapping(name).operation)
+
+
+def _job(workspace: Workspace, name: str, loaded: list[JobSpec]) -> str:
+    job = load_job(workspace.folder, name)
+    loaded.append(job)
+    mapping = getattr(job, "mapping", None)
+    if mapping is not None:
+        workspace.mapping(mapping)
+    return f"{job.kind}, {job.schedule.cron.text}" if job.schedule else f"{job.kind}, no schedule"
+
+
+def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:
+    for warning in parts.client.settings.warnings():
+        yield Check("service", State.WARNING, warning)
+    yield check_service(parts)
+    yield check_ledger(parts)
+    yield check_clock(parts)
+    yield from check_places(parts, jobs)

@@ -1,0 +1,68 @@
+"""What most commands share: their workspace, dates, progress, and a clean end when they are asked to stop."""
+
+import functools
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date, datetime
+from threading import Event
+from types import FrameType
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+DAY = click.DateTime(formats=["%Y-%m-%d"])
+
+
+def in_workspace(command: Command) -> Command:
+    """Give a command the folder of its workspace as `folder`; --workspace may stand before or after its name."""
+
+    @click.option("--workspace", "here", metavar="DIR", help="The workspace; by default the current folder.")
+    @click.pass_context
+    @functools.wraps(command)
+    def inner(ctx: click.Context, /, *args: Any, here: str | None, **values: Any) -> Any:
+        return command(*args, folder=here or ctx.find_object(str) or ".", **values)
+
+    return inner  # type: ignore[return-value]
+
+
+def json_option(command: Command) -> Command:
+    """Add --json."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
+
+
+def day(value: datetime | None) -> date | None:
+    """The day that an option of type DAY stands for."""
+    return value.date() if value else None
+
+
+@contextmanager
+def stopping() -> Iterator[Event]:
+    """An event that is set when the process is asked to end; asked a second time by Ctrl-C, it ends at once."""
+    stop = Event()
+
+    def ask(number: int, _frame: FrameType | None) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.set()
+        click.echo("Stopping: what is under way is finished, nothing more is begun.", err=True)
+
+    earlier = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
+
+
+def watched() -> Any:
+    """Progress for a person at a terminal, silence for everything else."""
+    if not sys.stderr.isatty():
+        from logistics_batch.flows.parts import Silent
+
+        return Silent()
+    from logistics_batch.cli.progress import TerminalProgress
+
+    return TerminalProgress()

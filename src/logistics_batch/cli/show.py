@@ -1,0 +1,98 @@
+"""What commands print for people and for programs."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import click
+
+from logistics_batch.model.report import Fate, FileReport, RowResult, RunReport
+
+WORDS: dict[Fate, str] = {
+    Fate.ACCEPTED: "the service took them",
+    Fate.UNCHANGED: "accepted earlier, not sent again",
+    Fate.REFUSED: "the service said no",
+    Fate.INVALID: "to be corrected in the file",
+    Fate.BLOCKED: "fine, but another row of their document is not",
+    Fate.IN_DOUBT: "sent, no trustworthy answer yet: see `settle`",
+    Fate.HELD: "a person must decide: see `held list`",
+    Fate.PENDING: "not sent yet",
+    Fate.SKIPPED: "no data, or not wanted any more",
+}
+_TO_EXPLAIN = (Fate.INVALID, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
+_REASONS_SHOWN = 5
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on standard output."""
+    click.echo(json.dumps(document, ensure_ascii=False, indent=1, default=str))
+
+
+def plain(text: object) -> str:
+    """Text of a file or a service as it can be printed: control characters become spaces.
+
+    >>> plain("a\\x1b[2Jb")
+    'a [2Jb'
+    """
+    return "".join(sign if sign.isprintable() else " " for sign in str(text))
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
+    """A table for people; `empty` is said instead of a table without rows."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    if not table.row_count:
+        click.echo(empty)
+        return
+    console = Console()
+    # A pipe has no width: nothing is cut or folded there.
+    Console(width=console.width if console.is_terminal else 1000, highlight=False).print(table)
+
+
+def print_push(report: RunReport, answers: Mapping[str, Sequence[str]]) -> None:
+    """What became of each file of a push: the fates in words, the first reasons, where the answers lie."""
+    click.echo(f"Run {report.run}, {report.job}" if report.run else f"{report.job}: dry run")
+    for file in report.files:
+        click.echo()
+        _print_file(file)
+        for place in answers.get(file.file, ()):
+            click.echo(f"  Answers: {plain(place)}.*")
+    for note in report.notes:
+        click.echo(f"Note: {plain(note)}")
+    if report.stopped:
+        click.echo(f"Stopped early: {plain(report.stopped)}")
+
+
+def _print_file(file: FileReport) -> None:
+    click.secho(f"{plain(file.file)}: {file.rows_read} rows, mapping {file.mapping}", bold=True)
+    if file.reason:
+        click.echo(f"  Held as a whole: {plain(file.reason)} {plain(file.remedy)}".rstrip())
+    if file.earlier_file:
+        click.echo(f"  Came before: {plain(file.earlier_file)}")
+    for fate, count in file.counts.items():
+        if count:
+            click.echo(f"  {fate.value:<10} {count:>7}  {_meaning(fate, file)}")
+    for note in file.notes:
+        click.echo(f"  Note: {plain(note)}")
+    _print_reasons([row for row in file.rows if row.fate in _TO_EXPLAIN])
+
+
+def _meaning(fate: Fate, file: FileReport) -> str:
+    would = [row for row in file.rows if row.would]
+    if fate is Fate.PENDING and would:
+        return "would go out"
+    return WORDS[fate]
+
+
+def _print_reasons(rows: Sequence[RowResult]) -> None:
+    for row in rows[:_REASONS_SHOWN]:
+        place = f"Row {row.row}" + (f", cell {row.cell} ({plain(row.column)})" if row.cell else "")
+        click.echo(f"  {place}: {plain(row.reason)} {plain(row.fix)}".rstrip())
+    if len(rows) > _REASONS_SHOWN:
+        click.echo(f"  … and {len(rows) - _REASONS_SHOWN} rows more; the answers name each.")

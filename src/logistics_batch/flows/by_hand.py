@@ -1,0 +1,119 @@
+"""Calls that a person makes: look at an order, cancel it, subscribe to events; each with what its answer proves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from logistics_batch.api.answers import Answer, Meaning, OrderAbsent, ReadFailed, judge, read_order
+from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.model.payloads import WebhookSubscription, WebhookUpdate, body_text
+from logistics_batch.model.report import ExitCode
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What a call by hand came to: a sentence for the person, and the exit code."""
+
+    text: str
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderLook:
+    """What the service tells of one order; `details` is None if it does not have it, and `message` says so."""
+
+    details: dict[str, Any] | None
+    message: str = ""
+
+
+def get_order(parts: Parts, order_id: str) -> OrderLook:
+    """Fetch one order by its AWB number or id (API §4.5).
+
+    Raises KeyRefused, ServiceMisaddressed, or RunStopped if the service could not be asked.
+    """
+    found = read_order(parts.client.call("order.fetch", order_id=order_id))
+    if isinstance(found, ReadFailed):
+        _raise_for(found.meaning, found.message)
+        raise RunStopped(f"The service could not be asked: {found.message}", remedy="Nothing was changed; try again.")
+    return OrderLook(None, found.message) if isinstance(found, OrderAbsent) else OrderLook(found.order.raw)
+
+
+def cancel_order(parts: Parts, order_id: str) -> Conclusion:
+    """Cancel one order (API §4.10); what was asked, and what came of it, stands in the ledger if the order is ours.
+
+    Raises KeyRefused, ServiceMisaddressed: the order was not cancelled.
+    """
+    _note(parts, order_id, "cancelling was asked for by hand")
+    answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
+    ours = _note(parts, order_id, _evidence(answer), cancelled=answer.meaning is Meaning.ACCEPTED)
+    if answer.meaning is Meaning.ACCEPTED:
+        known = "The ledger knows it." if ours else "The ledger does not know this order."
+        return Conclusion(f"The order {order_id} is cancelled: {answer.message}. {known}", ExitCode.DONE)
+    if answer.meaning is Meaning.REFUSED:
+        return Conclusion(f"The order {order_id} was not cancelled: {answer.message}", ExitCode.ROWS_NOT_DONE)
+    return _open_end(answer, question=f"Whether {order_id} is cancelled is not known: see `order get {order_id}`.")
+
+
+def subscribe_webhook(parts: Parts, wanted: Mapping[str, object]) -> Conclusion:
+    """Subscribe to order events (API §4.11); `wanted` has the fields of WebhookSubscription.
+
+    Raises UsageError if the fields cannot be sent; KeyRefused, ServiceMisaddressed.
+    """
+    return _configure(parts, "webhook.subscribe", _payload(WebhookSubscription, wanted))
+
+
+def update_webhook(parts: Parts, wanted: Mapping[str, object]) -> Conclusion:
+    """Change a webhook (API §4.12); `wanted` has the fields of WebhookUpdate.
+
+    Raises UsageError if the fields cannot be sent; KeyRefused, ServiceMisaddressed.
+    """
+    return _configure(parts, "webhook.update", _payload(WebhookUpdate, wanted))
+
+
+def _configure(parts: Parts, endpoint: str, payload: BaseModel) -> Conclusion:
+    answer = judge(parts.client.call(endpoint, body=body_text(payload)), operation=endpoint)
+    if answer.meaning is Meaning.ACCEPTED:
+        return Conclusion(f"The service took it: {answer.message or 'no message'}", ExitCode.DONE)
+    if answer.meaning is Meaning.REFUSED:
+        return Conclusion(f"The service refused it: {answer.message}", ExitCode.ROWS_NOT_DONE)
+    return _open_end(answer, question="Whether the service took it is not known; the same call may be made again.")
+
+
+def _payload(model: type[BaseModel], wanted: Mapping[str, object]) -> BaseModel:
+    given = {name: value for name, value in wanted.items() if value is not None}
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        lines = [f"{'.'.join(map(str, each['loc'])) or 'webhook'}: {each['msg']}" for each in error.errors()]
+        raise UsageError("This cannot be sent. " + " ".join(lines)) from None
+
+
+def _open_end(answer: Answer, *, question: str) -> Conclusion:
+    _raise_for(answer.meaning, answer.message)
+    if answer.meaning in (Meaning.NOT_SENT, Meaning.SLOW_DOWN):
+        return Conclusion(f"Nothing was done: {answer.message} Try again later.", ExitCode.STOPPED_EARLY)
+    return Conclusion(f"{question} {answer.message}".rstrip(), ExitCode.DOUBT)
+
+
+def _raise_for(meaning: Meaning, message: str) -> None:
+    if meaning is Meaning.UNAUTHORIZED:
+        raise KeyRefused(
+            f"The service does not take the API key: {message}",
+            remedy="Check service.api_key_file; a key that was mailed may have to be decoded from base64 first.",
+        )
+    if meaning is Meaning.MISADDRESSED:
+        raise ServiceMisaddressed(
+            f"What answers is not the service: {message}", remedy="Check service.base_url and service.paths."
+        )
+
+
+def _evidence(answer: Answer) -> str:
+    return f"cancelling by hand: {answer.meaning.value.replace('_', ' ')}: {answer.message}"
+
+
+def _note(parts: Parts, order_id: str, text: str, *, cancelled: bool = False) -> bool:
+    now = parts.clock.now().isoformat()
+    return parts.ledger.record_by_hand(reference_or_awb=order_id, at=now, text=text, cancelled=cancelled)

@@ -1,0 +1,57 @@
+"""What ran before, from the ledger: a run's report as it is now, and its result files written again."""
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.deliver import Delivered, deliver, places_of, result_stem
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import StoredFile, StoredRun
+from logistics_batch.model.report import RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """A run as the ledger holds it, with what its rows have become by now."""
+
+    stored: StoredRun
+    report: RunReport
+
+
+def past_run(parts: Parts, run_id: str) -> PastRun:
+    """One run by its id, or the latest run of a job by the job's name.
+
+    Raises UsageError if there is none.
+    """
+    stored = parts.ledger.run(run_id) or next(iter(parts.ledger.runs(job=run_id, limit=1)), None)
+    if stored is None:
+        raise UsageError(f'There is no run "{run_id}", and no job of that name ran.', remedy="See `runs` for all.")
+    files = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=stored.id))
+    report = RunReport(stored.id, stored.job, files, stopped=stored.stopped, exit_code=stored.exit_code or 0)
+    return PastRun(stored, report)
+
+
+def write_again(parts: Parts, run_id: str) -> list[Delivered]:
+    """Write every result file of a run again, from the ledger.
+
+    Raises UsageError if there is no such run.
+    """
+    found = past_run(parts, run_id)
+    return [deliver(parts, file) for file in parts.ledger.files(run=found.stored.id)]
+
+
+def answers_of_run(parts: Parts, run_id: str) -> dict[str, list[str]]:
+    """Where the answers to each file of a run lie: by the file's name, the start of their names at each place."""
+    return {file.name: _answers(parts, file) for file in parts.ledger.files(run=run_id)}
+
+
+def _answers(parts: Parts, file: StoredFile) -> list[str]:
+    found = []
+    for place in places_of(parts, file):
+        store = parts.open_store(place)
+        stem = parts.ledger.result_stem(
+            place=f"{store.label}:{place.path}", name=result_stem(file.name), sha256=file.sha256
+        )
+        found.append(f"{store.label}:{PurePosixPath(place.path) / stem}")
+        store.close()
+    return found

@@ -1,0 +1,142 @@
+"""What could keep tonight's jobs from working, found out now; every finding with what to do about it."""
+
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+
+from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_order
+from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.model.job import JobSpec, LabelsJob, Place, PushJob, ReconcileJob
+
+_SLOW_CREATE_SECONDS = 120.0  # creates that take so long are seen
+_LITTLE_SPACE_BYTES = 1 << 30
+_NO_SPACE_BYTES = 100 << 20
+_CLOCK_SLACK = timedelta(minutes=2)
+
+
+class State(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at: what, how it is, and what to do if it is not well."""
+
+    name: str
+    state: State
+    text: str
+    remedy: str = ""
+
+
+def tried(name: str, action: Callable[[], str]) -> Check:
+    """A check that is well if the action does not raise an error of ours; the action's text says how."""
+    try:
+        return Check(name, State.OK, action())
+    except LogisticsBatchError as error:
+        return Check(name, State.PROBLEM, error.message, error.remedy)
+
+
+def check_times(*, settle_after_seconds: float, create_deadline_seconds: float) -> Check:
+    """Whether a doubt is left alone long enough for the service to be done with it."""
+    least = _SLOW_CREATE_SECONDS + create_deadline_seconds
+    if settle_after_seconds >= least:
+        return Check("settle_after", State.OK, f"a doubt is left alone for {settle_after_seconds:g} s")
+    return Check(
+        "settle_after",
+        State.WARNING,
+        f"service.settle_after is {settle_after_seconds:g} s; the service may still act on a call after that.",
+        f'Write "{least:g}s" or more.',
+    )
+
+
+def check_service(parts: Parts) -> Check:
+    """One harmless read: an order that certainly does not exist is asked for."""
+    address = parts.client.settings.base_url
+    found = read_order(parts.client.call("order.fetch", order_id=f"LB-{secrets.token_hex(8)}"))
+    if not isinstance(found, ReadFailed):
+        words = f"answers, and takes the API key ({found.message})" if isinstance(found, OrderAbsent) else "answers"
+        return Check("service", State.OK, f"{address} {words}")
+    remedies = {
+        Meaning.UNAUTHORIZED: "Check service.api_key_file; a mailed key may have to be decoded from base64 first, and "
+        "a proxy on the way may drop headers with an underscore.",
+        Meaning.MISADDRESSED: "Check service.base_url and service.paths.",
+        Meaning.NOT_SENT: "Check service.base_url, the network, and whether a proxy is needed (service.proxy).",
+    }
+    remedy = remedies.get(found.meaning, "Try again; if it stays so, ask the operator of the service.")
+    return Check("service", State.PROBLEM, f"{address}: {found.message}", remedy)
+
+
+def check_places(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:
+    """Every server and folder that a job uses: host key, log-in, and whether the paths are there."""
+    places = {place: None for job in jobs for place in places_of(job)}
+    for place in places:
+        yield tried(_name(place), partial(_look, parts, place))
+
+
+def places_of(job: JobSpec) -> list[Place]:
+    """The places that a job reads from and writes to; those of a day (`{date}`) come into being when needed."""
+    found: list[Place | None] = []
+    if isinstance(job, PushJob):
+        found += [job.source.place, job.results_place]
+    if isinstance(job, ReconcileJob):
+        found += [job.receipts.place if job.receipts else None, job.results_place]
+    if isinstance(job, LabelsJob):
+        found.append(job.results_place)
+    return [place for place in found if place is not None]
+
+
+def _name(place: Place) -> str:
+    return f"sftp.{place.sftp}:{place.path}" if place.sftp else f"folder {place.folder}:{place.path}"
+
+
+def _look(parts: Parts, place: Place) -> str:
+    store = parts.open_store(place)
+    try:
+        if "{date}" in place.path:
+            store.exists("/")
+            return "can be reached; the folder is made when it is needed"
+        return f"{len(store.list(place.path))} files"
+    finally:
+        store.close()
+
+
+def check_ledger(parts: Parts) -> Check:
+    """What the ledger holds; that it could be opened proves that it is sound."""
+    doubts = len(parts.ledger.in_doubt())
+    held = len(parts.ledger.documents(states=["held"]))
+    if not doubts and not held:
+        return Check("ledger", State.OK, "sound; nothing is in doubt or held")
+    text = f"sound; {doubts} in doubt, {held} held"
+    return Check("ledger", State.WARNING, text, "See `settle` and `held list`.")
+
+
+def check_clock(parts: Parts) -> Check:
+    """Whether this machine's clock is behind what the ledger has already seen."""
+    now = parts.clock.now()
+    last = next(iter(parts.ledger.runs(limit=1)), None)
+    shown = now.isoformat(timespec="seconds")
+    if last is None or datetime.fromisoformat(last.started_at) <= now + _CLOCK_SLACK:
+        return Check("clock", State.OK, f"{shown} ({parts.policy.timezone})")
+    text = f"It is {shown} by this machine, but the last run began at {last.started_at}."
+    return Check("clock", State.PROBLEM, text, "Set the clock right (NTP) before anything runs.")
+
+
+def check_disk(folder: Path) -> Check:
+    """Whether there is room for the ledger and the files that are kept."""
+    free = shutil.disk_usage(folder).free
+    text = f"{free / (1 << 30):.1f} GB free at {folder}"
+    if free < _NO_SPACE_BYTES:
+        return Check("disk", State.PROBLEM, text, "Free some space: without it nothing can be sent.")
+    if free < _LITTLE_SPACE_BYTES:
+        return Check("disk", State.WARNING, text, "Free some space soon.")
+    return Check("disk", State.OK, text)

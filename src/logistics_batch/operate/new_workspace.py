@@ -1,0 +1,93 @@
+"""A new workspace: settings with a word on each key, and the shipped mappings and jobs to begin from."""
+
+import shutil
+from importlib.resources import files
+from pathlib import Path
+
+from logistics_batch.errors import UsageError
+
+SETTINGS_FILE = "logistics-batch.toml"
+_FOLDERS = ("mappings", "jobs", "sample_data")
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*")
+
+_SETTINGS = """\
+# Settings of this workspace. Every key can also come from the environment, which wins over this file:
+# LOGISTICS_BATCH_SERVICE__BASE_URL, LOGISTICS_BATCH_SERVICE__API_KEY …
+# Every secret has a twin "…_file": a path, from here, of a file that only you can read (chmod 600).
+# `logistics-batch doctor` checks all of it.
+
+[service]
+base_url = "https://api.example.com"
+api_key_file = "secrets/api-key"
+rate = "1/s"                     # N/s, N/min or none; for everything that uses this key
+concurrency = 4
+deadline = "45s"                 # for a whole call
+create_deadline = "60s"
+settle_after = "180s"            # how long after a doubt the service may still act on a call
+timezone = "Asia/Kolkata"
+label_hosts = []                 # hosts of label links besides that of base_url
+# longitude = "delivery_lon"     # if the service wants the spelling of the samples
+# ca_file = "secrets/ca.pem"     # if the service's certificate is not a public one
+# proxy = "http://proxy:3128"
+
+[service.asn]
+update_identity = ""             # "invoice_number" if the operator confirms that it identifies an ASN
+resend = "never"                 # or after_absent: an ASN without an answer may then arrive twice
+
+# [service.paths]                # where the service differs from the published paths
+# "order.cancel" = "/orders/cancel/{orderId}"
+
+[ledger]
+url = "sqlite:///var/ledger.db"  # or postgresql://USER@HOST/DATABASE
+
+[reports]
+dir = "reports"
+
+# One section for each SFTP server; jobs name it as `sftp: bhiwandi`.
+# [sftp.bhiwandi]
+# host = "sftp.example.com"
+# port = 22
+# username = "wms"
+# key_file = "secrets/bhiwandi"  # or password_file
+# host_key = "ssh-ed25519 AAAA…" # or known_hosts = "path"; without either nothing connects
+"""
+
+
+def create_workspace(folder: Path) -> list[Path]:
+    """Make a workspace in `folder`; gives the files that were written. What is there already stays as it is.
+
+    Raises UsageError if the folder is a workspace already, or cannot be written.
+    """
+    settings = folder / SETTINGS_FILE
+    if settings.exists():
+        raise UsageError(f"{folder} is a workspace already.", remedy="Name another folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "secrets").mkdir(mode=0o700, exist_ok=True)
+        written = [path for name in _FOLDERS for path in _copy(shipped(name), folder / name)]
+        settings.write_text(_SETTINGS, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{error.filename or folder} cannot be written: {error.strerror}.") from error
+    return [settings, *written]
+
+
+def shipped(name: str) -> Path:
+    """A folder that comes with the program: inside the installed package, or at the top of a checkout."""
+    package = Path(str(files("logistics_batch")))
+    installed = package / "_shipped" / name
+    return installed if installed.is_dir() else package.parent.parent / name
+
+
+def _copy(source: Path, target: Path) -> list[Path]:
+    written: list[Path] = []
+    target.mkdir(exist_ok=True)
+    for path in sorted(source.rglob("*")) if source.is_dir() else ():
+        goal = target / path.relative_to(source)
+        if _LEFT_OUT(str(path.parent), [path.name]) or goal.exists():
+            continue
+        if path.is_dir():
+            goal.mkdir()
+        elif goal.parent.is_dir():
+            goal.write_bytes(path.read_bytes())
+            written.append(goal)
+    return written

@@ -1,0 +1,105 @@
+"""One run of one job, whatever its kind."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from logistics_batch.errors import LedgerBusy, UsageError
+from logistics_batch.flows.deliver import deliver_changed
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.push import run_push_job
+from logistics_batch.flows.settle import SettleReport, settle
+from logistics_batch.model.job import JobSpec, PushJob, SettleJob
+from logistics_batch.model.report import ExitCode, RunReport
+from logistics_batch.paper.report_json import report_json
+
+_BUSY_POLL_SECONDS = 2.0
+
+JobReport = RunReport | SettleReport
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: its exit code, a line with numbers only (for a log), and the whole report."""
+
+    exit_code: int
+    line: str
+    report: JobReport
+
+    def document(self) -> dict[str, Any]:
+        """The report as --json prints it."""
+        match self.report:
+            case RunReport():
+                return report_json(self.report)
+            case SettleReport():
+                return {"settled": self.report.settled, "held": self.report.held, "open": self.report.open}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How a job is to run. dry_run: nothing is sent or written. queues: wait while another run holds the ledger."""
+
+    business_date: date
+    dry_run: bool = False
+    queues: bool = False
+
+
+def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
+    """Run a job once.
+
+    Raises UsageError (nothing was sent), StoreError, LedgerBusy, and what else its flow raises.
+    """
+    if order.dry_run and not isinstance(job, PushJob):
+        raise UsageError(f'A job of kind "{job.kind}" sends nothing, so it has no dry run.', remedy="Leave it out.")
+    match job:
+        case PushJob():
+            report = run_push_job(
+                parts,
+                job,
+                business_date=order.business_date,
+                dry_run=order.dry_run,
+                wait_for_ledger=order.queues,
+            )
+            return push_outcome(report)
+        case SettleJob():
+            return settle_now(parts, run=None, wait=False, queues=order.queues)
+    raise UsageError(f'This version cannot run jobs of kind "{job.kind}" yet.')
+
+
+def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = False) -> Outcome:
+    """Settle doubts and write again the results that show them.
+
+    Raises LedgerBusy unless it queues.
+    """
+    while True:
+        try:
+            report = settle(parts, run=run, wait=wait)
+            break
+        except LedgerBusy:
+            if not queues or parts.stop.is_set():
+                raise
+            parts.clock.sleep(_BUSY_POLL_SECONDS)
+    undelivered = [problem for delivered in deliver_changed(parts, report.changed) for problem in delivered.failed]
+    code = ExitCode.DOUBT if report.open or report.held else ExitCode.STOPPED_EARLY if undelivered else ExitCode.DONE
+    line = f"{len(report.settled)} settled, {len(report.held)} held for a person, {len(report.open)} still in doubt"
+    return Outcome(code, ". ".join([line, *undelivered]), report)
+
+
+def push_outcome(report: RunReport) -> Outcome:
+    """How a push ended."""
+    return Outcome(report.exit_code, push_line(report), report)
+
+
+def push_line(report: RunReport) -> str:
+    """What a push came to, in numbers.
+
+    >>> push_line(RunReport("20261103-211500-ab12", "orders"))
+    'run 20261103-211500-ab12: 0 files'
+    """
+    counts = ", ".join(f"{count} {fate.value.replace('_', ' ')}" for fate, count in report.counts.items() if count)
+    files = "1 file" if len(report.files) == 1 else f"{len(report.files)} files"
+    held = sum(1 for file in report.files if file.reason)
+    line = (
+        f"run {report.run}: {files}" + (f": {counts}" if counts else "") + (f"; {held} held as a whole" if held else "")
+    )
+    return f"{line}; stopped early: {report.stopped}" if report.stopped else line

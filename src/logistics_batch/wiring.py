@@ -1,0 +1,295 @@
+"""The one place where concrete things meet: settings become the parts that flows work with."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from pydantic import SecretStr
+
+from logistics_batch.api.client import Client, ServiceAccess
+from logistics_batch.api.pacing import Pacer
+from logistics_batch.api.secret import Secret, install_redaction
+from logistics_batch.crash_points import arm
+from logistics_batch.errors import Finding, SettingsError, SpecificationError, UsageError
+from logistics_batch.flows.parts import Parts, Policy, Progress, Silent
+from logistics_batch.intake.folder import FolderStore
+from logistics_batch.intake.sftp import SftpAccess, SftpStore
+from logistics_batch.intake.store import FileStore
+from logistics_batch.ledger import Ledger, open_ledger
+from logistics_batch.mapping import Mapping, load_mapping
+from logistics_batch.model.job import Place
+from logistics_batch.settings import (
+    FILE_NAME,
+    Settings,
+    SftpSettings,
+    armed_crash_point,
+    load_settings,
+    private_file,
+    read_secret,
+)
+from logistics_batch.specification import nearest
+
+MAPPINGS = "mappings"
+LEDGER_URL = "sqlite:///var/ledger.db"
+_SQLITE = "sqlite:///"
+_FILES = Path("var") / "files"
+_MAX_LOOKUP_BYTES = 16 << 20
+_NO_KEY_NEEDED = "no-call-is-made"  # stands in for the key where a client is asked for paths only
+
+
+@dataclass(frozen=True, slots=True)
+class SystemClock:
+    """This machine's clock in the service's zone; waiting ends early when the process is asked to end."""
+
+    zone: ZoneInfo
+    stop: threading.Event
+
+    def now(self) -> datetime:
+        """The wall time."""
+        return datetime.now(self.zone)
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, or return at once when the process was asked to end."""
+        self.stop.wait(seconds)
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a command wants of its parts.
+
+    calls: whether the service is called; without that no API key is needed. writes: whether the ledger is written.
+    """
+
+    calls: bool = True
+    writes: bool = True
+    progress: Progress = field(default_factory=Silent)
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+class Workspace:
+    """A workspace folder; opens its settings, mappings, stores and ledger.
+
+    All parts that one object opens share one pacer, so that jobs that run side by side keep one rate together.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self._pacers: dict[str, Pacer] = {}
+        self._lock = threading.Lock()
+        self._redacted: set[Secret] = set()
+
+    def settings(self) -> Settings:
+        """The settings as they are now.
+
+        Raises UsageError if the folder is missing, SettingsError with every complaint.
+        """
+        return load_settings(self.folder)
+
+    @contextmanager
+    def parts(self, need: Need) -> Iterator[Parts]:
+        """Everything a flow needs, closed at the end.
+
+        Raises SettingsError, LedgerRefused.
+        """
+        settings = self.settings()
+        arm(armed_crash_point())
+        client = self._client(settings, need)
+        try:
+            ledger = self.ledger(settings, read_only=not need.writes)
+            try:
+                yield self._assembled(settings, client=client, ledger=ledger, need=need)
+            finally:
+                ledger.close()
+        finally:
+            client.close()
+
+    def ledger(self, settings: Settings, *, read_only: bool) -> Ledger:
+        """The ledger of the account that the settings name.
+
+        Raises SettingsError, LedgerRefused.
+        """
+        secret = read_secret(
+            self.folder, name="ledger.url", inline=settings.ledger.url, file=settings.ledger.url_file
+        ) or SecretStr(LEDGER_URL)
+        url = secret.get_secret_value()
+        if url.startswith(_SQLITE):
+            url = _SQLITE + str(self.folder / url.removeprefix(_SQLITE))
+        elif not url.startswith("postgresql://"):
+            raise SettingsError(
+                "ledger.url is neither a SQLite file nor a PostgreSQL database.",
+                remedy=f'Write it as "{LEDGER_URL}" or "postgresql://USER@HOST/DATABASE".',
+            )
+        return open_ledger(url, account=self._base_url(settings), read_only=read_only)
+
+    def store(self, settings: Settings, place: Place) -> FileStore:
+        """The store behind a place.
+
+        Raises SettingsError if the settings know no such server, or a secret of it cannot be read.
+        """
+        if place.folder is not None:
+            return FolderStore(self.folder / place.folder)
+        name = place.sftp or ""
+        if name not in settings.sftp:
+            raise SettingsError(
+                f'The settings know no SFTP server "{name}".',
+                remedy=nearest(name, sorted(settings.sftp)) or f"Add a section [sftp.{name}] to {FILE_NAME}.",
+            )
+        return SftpStore(self._sftp_access(name, settings.sftp[name]))
+
+    def mapping_names(self) -> list[str]:
+        """The names of the workspace's mappings, sorted."""
+        return sorted(path.stem for path in (self.folder / MAPPINGS).glob("*.yaml") if path.is_file())
+
+    def mapping(self, name: str) -> Mapping:
+        """A mapping by its name, or by the path of its file (from the current folder or from the workspace).
+
+        Raises UsageError if there is none, SpecificationError with every finding if it cannot be used.
+        """
+        path = self.mapping_path(name)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = "It is not UTF-8 text." if isinstance(error, UnicodeDecodeError) else f"{error.strerror}."
+            raise SpecificationError([Finding(str(path), 0, 0, f"The mapping cannot be read. {reason}")]) from error
+        return load_mapping(text, path=self._shown(path), read_lookup=_lookups_beside(path))
+
+    def mapping_path(self, name: str) -> Path:
+        """Where a mapping's file lies.
+
+        Raises UsageError that names the nearest mapping if there is none.
+        """
+        if name in self.mapping_names():
+            return self.folder / MAPPINGS / f"{name}.yaml"
+        if name.endswith((".yaml", ".yml")):
+            for path in (Path(name), self.folder / name):
+                if path.is_file():
+                    return path.resolve()
+        raise UsageError(
+            f'There is no mapping "{name}" in {self.folder / MAPPINGS}.',
+            remedy=nearest(name, self.mapping_names()) or f"Write {MAPPINGS}/{name}.yaml, or give the path of a file.",
+        )
+
+    def _shown(self, path: Path) -> str:
+        return str(path.relative_to(self.folder)) if path.is_relative_to(self.folder) else str(path)
+
+    def _assembled(self, settings: Settings, *, client: Client, ledger: Ledger, need: Need) -> Parts:
+        service = settings.service
+        known: dict[str, Mapping] = {}
+
+        def mapping(name: str) -> Mapping:
+            if name not in known:
+                known[name] = self.mapping(name)
+            return known[name]
+
+        return Parts(
+            ledger=ledger,
+            client=client,
+            open_store=lambda place: self.store(settings, place),
+            mapping=mapping,
+            reports=self.folder / settings.reports.dir,
+            files=self.folder / _FILES,
+            clock=SystemClock(ZoneInfo(service.timezone), need.stop),
+            policy=Policy(
+                timezone=service.timezone,
+                concurrency=service.concurrency,
+                settle_after_seconds=service.settle_after_seconds,
+                asn_resend=service.asn.resend,
+                label_hosts=service.label_hosts,
+                longitude=service.longitude,
+            ),
+            progress=need.progress,
+            stop=need.stop,
+        )
+
+    def _client(self, settings: Settings, need: Need) -> Client:
+        service = settings.service
+        key = self._api_key(settings) if need.calls else Secret(_NO_KEY_NEEDED)
+        self._guard_logs(key)
+        access = ServiceAccess(
+            base_url=self._base_url(settings),
+            api_key=key,
+            paths=service.paths,
+            deadline_seconds=service.deadline_seconds,
+            create_deadline_seconds=service.create_deadline_seconds,
+            ca_file=str(self.folder / service.ca_file) if service.ca_file else None,
+            proxy=service.proxy or None,
+        )
+        return Client(access, pacer=self._pacer(service.rate))
+
+    def _base_url(self, settings: Settings) -> str:
+        if not settings.service.base_url:
+            raise SettingsError(
+                f"{self.folder / FILE_NAME} does not say where the service is (service.base_url).",
+                remedy="Write it under [service], set LOGISTICS_BATCH_SERVICE__BASE_URL, or name another --workspace.",
+            )
+        return settings.service.base_url
+
+    def _api_key(self, settings: Settings) -> Secret:
+        service = settings.service
+        found = read_secret(self.folder, name="service.api_key", inline=service.api_key, file=service.api_key_file)
+        if found is None or not found.get_secret_value():
+            raise SettingsError(
+                "There is no API key (service.api_key_file).",
+                remedy="Write the key into a file that only you can read, and its path under [service].",
+            )
+        return Secret(found.get_secret_value())
+
+    def _guard_logs(self, key: Secret) -> None:
+        with self._lock:
+            if key not in self._redacted:
+                install_redaction([key])
+                self._redacted.add(key)
+
+    def _pacer(self, rate: str) -> Pacer:
+        with self._lock:
+            if rate not in self._pacers:
+                self._pacers[rate] = Pacer(rate)
+            return self._pacers[rate]
+
+    def _sftp_access(self, name: str, server: SftpSettings) -> SftpAccess:
+        password = read_secret(
+            self.folder, name=f"sftp.{name}.password", inline=server.password, file=server.password_file
+        )
+        key_file = self.folder / server.key_file if server.key_file else None
+        return SftpAccess(
+            name=name,
+            host=server.host,
+            port=server.port,
+            username=server.username,
+            key_file=private_file(key_file, name=f"sftp.{name}.key_file") if key_file else None,
+            password=password.get_secret_value() if password else None,
+            host_key=server.host_key,
+            known_hosts=self.folder / server.known_hosts if server.known_hosts else None,
+            timeout_seconds=server.timeout_seconds,
+        )
+
+
+def _lookups_beside(mapping: Path) -> Callable[[str], str]:
+    """Reads the lookup files of a mapping: below its folder, and nowhere else."""
+    folder = mapping.parent.resolve()
+
+    def read_lookup(name: str) -> str:
+        path = (folder / name).resolve()
+        problem = "There is no such file."
+        if not path.is_relative_to(folder):
+            problem = "It lies outside the mapping's folder."
+        elif path.is_file() and path.stat().st_size > _MAX_LOOKUP_BYTES:
+            problem = f"It is larger than {_MAX_LOOKUP_BYTES >> 20} MB."
+        elif path.is_file():
+            problem = "It is not UTF-8 text."
+            with suppress(UnicodeDecodeError):
+                return path.read_text(encoding="utf-8-sig")
+        raise SpecificationError(
+            [Finding(f"{mapping.name}", 0, 0, f'The lookup file "{name}" cannot be read. {problem}')]
+        )
+
+    return read_lookup
