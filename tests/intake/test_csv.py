@@ -1,0 +1,279 @@
+"""Text files as they are dropped: every row at its true number, nothing lost, nothing guessed in silence."""
+
+import csv
+import io
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.csv_reader import ExactReader, read_plain
+from logistics_batch.intake.guards import Limits
+from logistics_batch.intake.reading import read_file
+from logistics_batch.model.sheet import ReadOptions, Sheet
+
+
+@pytest.fixture
+def read(tmp_path: Path):
+    """Reads bytes or text as a file of a name."""
+
+    def read(content: bytes | str, *, name: str = "a.csv", limits: Limits | None = None, **options: object) -> Sheet:
+        path = tmp_path / "file"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        (sheet,) = read_file(path, name=name, options=ReadOptions(**options), limits=limits)  # type: ignore[arg-type]
+        return sheet
+
+    return read
+
+
+def held(read, content: bytes | str, rule: str, **options: object) -> str:
+    """The whole message of a file that must be held by a rule."""
+    with pytest.raises(FileHeld) as caught:
+        read(content, **options)
+    assert caught.value.rule == rule
+    assert caught.value.remedy
+    return f"{caught.value.message} {caught.value.remedy}"
+
+
+def test_every_cell_stays_the_text_that_it_is(read):
+    sheet = read("id,pin,when\n007,00123,1E3\n '=x, 9876543210.0 ,NaN\n")
+    assert sheet.frame.rows() == [
+        (1, "id", "pin", "when"),
+        (2, "007", "00123", "1E3"),
+        (3, " '=x", " 9876543210.0 ", "NaN"),
+    ]
+    assert sheet.frame.schema == {"row": pl.UInt32, "1": pl.String, "2": pl.String, "3": pl.String}
+    assert sheet.width == 3 and sheet.notes == ()
+
+
+def test_rows_are_numbered_as_a_spreadsheet_program_shows_them(read):
+    sheet = read('Company\n\n\na,b\r\n1,"two\nlines"\r\n\r\n2,x\n\n\n')
+    assert [(row, first) for row, first, *_ in sheet.frame.rows()] == [
+        (1, "Company"),
+        (2, None),
+        (3, None),
+        (4, "a"),
+        (5, "1"),
+        (6, None),
+        (7, "2"),
+    ]
+
+
+def test_blank_lines_first_and_title_lines_shorter_than_the_table(read):
+    assert read("\n\na,b\n").frame.rows() == [(1, None, None), (2, None, None), (3, "a", "b")]
+    assert read("t\na,b,c\n1\n").frame.rows() == [(1, "t", None, None), (2, "a", "b", "c"), (3, "1", None, None)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_of_every_system(read, end):
+    assert read(f"a,b{end}1,2{end}{end}3,4").frame.rows() == [
+        (1, "a", "b"),
+        (2, "1", "2"),
+        (3, None, None),
+        (4, "3", "4"),
+    ]
+
+
+def test_ragged_rows_keep_all_their_cells(read):
+    sheet = read("a,b\n1\n1,2,3,4\n")
+    assert sheet.frame.rows() == [(1, "a", "b", None, None), (2, "1", None, None, None), (3, "1", "2", "3", "4")]
+
+
+def test_empty_cells_and_empty_quotes_are_null(read):
+    assert read('a,"",c\n"",,""\nx,y,z').frame.rows()[:2] == [(1, "a", None, "c"), (2, None, None, None)]
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        ("näme,₹\n".encode(), ""),
+        (b"\xef\xbb\xbf" + "näme,₹\n".encode(), ""),
+        ("näme,₹\n".encode("utf-16"), "utf-16-le"),
+        (b"\xfe\xff" + "näme,₹\n".encode("utf-16-be"), "utf-16-be"),
+        ("näme,₹\n".encode("utf-16-le"), "utf-16-le"),
+        ("näme,₹\n".encode("utf-16-be"), "utf-16-be"),
+        ("näme,₹\n".encode("utf-32"), "utf-32-le"),
+    ],
+)
+def test_encodings_are_found_and_told(read, content, note):
+    sheet = read(content)
+    assert sheet.frame.rows() == [(1, "näme", "₹")]
+    assert (note in " ".join(sheet.notes)) and bool(sheet.notes) == bool(note)
+
+
+def test_windows_letters_are_read_and_told(read):
+    sheet = read("name,price\nMüller – “x”,€ 5\n".encode("cp1252"))
+    assert sheet.frame.rows()[1] == (2, "Müller – “x”", "€ 5")
+    assert any("cp1252" in note for note in sheet.notes)
+
+
+def test_a_declared_encoding_is_kept_to(read):
+    assert read("ж,a\n".encode("cp1251"), encoding="cp1251").frame.rows() == [(1, "ж", "a")]
+    assert "byte 4 in line 2" in held(read, b"a,b\n\xff,1\n", "csv|encoding", encoding="utf-8")
+    assert "does not exist" in held(read, b"a,b\n", "csv|encoding", encoding="utf-99")
+
+
+def test_a_byte_that_fits_no_encoding_or_a_mixture_holds_the_file(read):
+    assert "line 2" in held(read, b"a,b\n\x81,1\n", "csv|encoding")
+    mixed = "näme\nb\n".encode() + "ö\n".encode("cp1252")
+    assert "mixes two encodings: line 3" in held(read, mixed, "csv|encoding")
+
+
+def test_letters_that_were_spoilt_before_are_pointed_out(read):
+    assert any("wrong encoding" in note for note in read("name\nDâ€™Souza\n").notes)
+
+
+@pytest.mark.parametrize("control", ["\x00", "\x07", "\x0b", "\x1b", "\x7f"])
+def test_control_characters_hold_the_file_with_the_line(read, control):
+    assert "line 3" in held(read, f"a,b\n1,2\n3,4{control}\n", "csv|control_character")
+
+
+def test_the_end_mark_of_old_dos_programs_is_no_control_character(read):
+    assert read(b"a,b\n1,2\n\x1a").frame.height == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "width"),
+    [
+        ("a;b;c\n1;2,5;3\n1;2,7;3\n", "a.csv", 3),
+        ("a\tb\tc\n1\t2,5\t3\n", "a.csv", 3),
+        ("a|b|c\n1|2|3\n", "a.txt", 3),
+        ("a,b,c\n1,x; y,3\n", "a.csv", 3),
+        ('Order;Address;Qty\n1;"12, MG Road, Pune";2\n2;"7, Park St, Kolkata";1\n', "a.csv", 3),
+        ("Inward sheet, Bhiwandi, 03.11.26\n\nInvoice;Item;Qty;Box\n1;2;3;4\n5;6;7;8\n", "a.csv", 4),
+        ("only\none\n", "a.csv", 1),
+        ("only\none\n", "a.tsv", 1),
+    ],
+)
+def test_the_delimiter_is_found(read, content, name, width):
+    assert read(content, name=name).width == width
+
+
+def test_a_found_delimiter_is_told_and_a_declared_one_obeyed(read):
+    assert "cells are separated by semicolon" in read("a;b\n1;2\n").notes
+    assert read("a;b,c\n", delimiter=",").width == 2
+    assert read("a\tb;c\n", delimiter="tab").width == 2
+
+
+@pytest.mark.parametrize("line", ["sep=;", "SEP=;\r", '"sep=;"'])
+def test_a_sep_line_names_the_delimiter_and_is_no_row(read, line):
+    sheet = read(f"{line}\na;b,c\n1;2\n")
+    assert sheet.frame.rows() == [(1, "a", "b,c"), (2, "1", "2")]
+    assert any("sep=" in note for note in sheet.notes)
+
+
+def test_inches_and_doubled_quotes_are_text(read):
+    sheet = read('a,b\n5" pipe,"6"" pipe"\n7,8\n')
+    assert sheet.frame.rows() == [(1, "a", "b"), (2, '5" pipe', '6" pipe'), (3, "7", "8")]
+
+
+def test_one_stray_quote_that_would_swallow_the_rest_holds_the_file(read):
+    lines = ["order,item,qty,note", *(f"{number},pen,1,x" for number in range(1_000))]
+    lines[4] = '3,"pen,1,x'
+    assert "row 5" in held(read, "\n".join(lines), "csv|quotes")
+
+
+def test_two_stray_quotes_that_balance_hold_the_file(read):
+    lines = ["order,item,qty,note", *(f"{number},pen,1,x" for number in range(1_000))]
+    far = lines.copy()
+    far[4], far[900] = '3,"pen,1,x', '899,pen",1,x'
+    assert "row 5" in held(read, "\n".join(far), "csv|quotes")
+    near = lines.copy()  # in the same column of the next row: the record even has the right number of cells
+    near[4], near[5] = '3,"pen,1,x', '4,pen",1,x'
+    assert "row 5" in held(read, "\n".join(near), "csv|quotes")
+    shifted = lines.copy()
+    shifted[4], shifted[5] = '"3,pen,1,x', '4,pen",1,x'
+    assert "row 5" in held(read, "\n".join(shifted), "csv|quotes")
+
+
+def test_text_behind_a_closing_quote_holds_the_file(read):
+    assert "row 2" in held(read, 'a,b\n"x"y,2\n', "csv|quotes")
+
+
+def test_line_breaks_within_a_cell_are_kept_up_to_the_limit(read):
+    address = "Flat 1, A Wing\nMG Road\r\nPune\n411001"
+    content = f'ref,name,address,qty\n1,A,"{address}",2\n2,B,x,1\n'
+    sheet = read(content)
+    assert sheet.frame.rows()[1:] == [(2, "1", "A", address, "2"), (3, "2", "B", "x", "1")]
+    assert "C2 runs over 4 lines" in held(read, content, "csv|quotes", max_embedded_newlines=2)
+
+
+def test_a_cell_that_is_too_long_holds_the_file(read):
+    for cell in ("x" * 32_768, f'"{"x" * 140_000}"'):
+        assert "row 2" in held(read, f"a,b\n1,{cell}\n", "csv|quotes")
+
+
+def test_too_many_columns_rows_or_a_gap_hold_the_file(read):
+    assert "513 columns" in held(read, "x," * 512 + "x\n", "sheet|too_many_columns")
+    assert read("x," * 512 + "\n").width == 512  # what is empty at the end does not count
+    limits = Limits(max_csv_rows=10, max_gap_rows=3)
+    assert "more than 10 rows" in held(read, "a,b\n" * 11, "file|too_many_rows", limits=limits)
+    assert "more than 10 rows" in held(read, 'a,"b\nc"\n' * 11, "file|too_many_rows", limits=limits)
+    assert "row 6 holds something" in held(read, "a,b\n\n\n\n\nx,y\n", "sheet|gap", limits=limits)
+    assert read("a,b\n\n\n\nx,y\n", limits=limits).frame.height == 5
+
+
+@pytest.mark.parametrize("content", ["\n\n\n", ",,,\n,,\n", "\ufeff\n"])
+def test_a_file_without_a_filled_cell_is_held(read, content):
+    assert "no rows" in held(read, content, "file|empty")
+
+
+cells = st.text(
+    alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]) | st.sampled_from('"",;| '), max_size=6
+)
+records = st.lists(st.lists(cells, max_size=5), min_size=1, max_size=8)
+
+
+def exactly(text: str, delimiter: str = ",") -> pl.DataFrame:
+    return ExactReader(name="a", delimiter=delimiter, options=ReadOptions(), limits=Limits()).read(text)
+
+
+def padded(frame: pl.DataFrame, width: int) -> pl.DataFrame:
+    return frame.with_columns(pl.lit(None, dtype=pl.String).alias(str(n)) for n in range(frame.width + 1, width + 1))
+
+
+@settings(max_examples=300)
+@given(
+    records,
+    st.sampled_from(",;|\t"),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+def test_both_paths_read_clean_files_alike(rows, delimiter, end, quoting):
+    written = io.StringIO()
+    csv.writer(written, delimiter=delimiter, lineterminator=end, quoting=quoting).writerows(rows)
+    text = written.getvalue()
+    plain = read_plain(text.encode(), delimiter=delimiter, limits=Limits())
+    if not text.strip():
+        assert plain is None
+        return
+    assert plain is not None
+    exact = exactly(text, delimiter)
+    width = max(plain.width, exact.width)
+    assert_frame_equal(padded(plain, width), padded(exact, width))
+    # A row without cells is a blank line; the writer makes `""` of a single empty cell.
+    assert exact.height == len(rows)
+
+
+@settings(max_examples=300)
+@given(st.text(alphabet='ab,"\n\r ;', max_size=40))
+def test_whatever_the_fast_path_takes_the_exact_one_reads_alike(text):
+    plain = read_plain(text.encode(), delimiter=",", limits=Limits())
+    if plain is not None:
+        exact = exactly(text)
+        width = max(plain.width, exact.width)
+        assert_frame_equal(padded(plain, width), padded(exact, width))
+
+
+def test_a_hundred_thousand_rows_keep_their_numbers(read):
+    lines = [f'{number},"Item, {number}",{number % 7}' for number in range(1, 100_001)]
+    frame = read("\n".join(lines)).frame
+    assert frame.height == 100_000
+    assert (frame["row"].cast(pl.String) == frame["1"]).all()
+    lines[70_000] = '70001,"Item,\n70001",1'
+    frame = read("\n".join(lines)).frame
+    assert (frame["row"].cast(pl.String) == frame["1"]).all()
