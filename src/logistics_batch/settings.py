@@ -257,6 +257,8 @@ def load_settings(workspace: Path, environment: Mapping[str, str] = os.environ) 
 def _complaint(error: ErrorDetails, names: Mapping[tuple[str, ...], str]) -> str:
     path = tuple(str(part) for part in error["loc"])
     found = next((names[path[:n]] for n in range(len(path), 0, -1) if path[:n] in names), None)
+    if error["type"] == "extra_forbidden" and not found:
+        found = next((name for known, name in names.items() if known[: len(path)] == path), None)
     place = found or f"{FILE_NAME}, {'.'.join(path)}"
     if error["type"] == "extra_forbidden":
         return f"{place}: there is no key `{path[-1]}`. {nearest(path[-1], _known_keys(path[:-1]))}".rstrip()
