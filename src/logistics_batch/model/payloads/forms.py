@@ -32,7 +32,7 @@ class Form:
     def __get_pydantic_core_schema__(self, source: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
         text = core_schema.custom_error_schema(
             core_schema.str_schema(strict=True),
-            custom_error_type="string_type",
+            custom_error_type="not_text",
             custom_error_message="The value must be text: the API publishes this field as a String.",
         )
         formed = core_schema.custom_error_schema(
