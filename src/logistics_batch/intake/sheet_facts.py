@@ -75,10 +75,11 @@ def padded_styles(archive: zipfile.ZipFile) -> dict[int, int]:
 
 
 def scan_sheet(archive: zipfile.ZipFile, part: str, *, padded: dict[int, int]) -> SheetFacts:
-    """Go through one sheet's XML once; memory stays at some megabytes."""
+    """Go through one sheet's XML once; memory stays at some megabytes. Raises ValueError for XML that breaks off."""
     facts = SheetFacts()
     normal = _Normaliser()
     in_style = _style_pattern(padded)
+    raw = b""
     for raw in part_blocks(archive, part, end=_ROW_END):
         block = normal(raw)
         _find_extent(block, facts)
@@ -88,6 +89,8 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, padded: dict[int, int]) -
         facts.without_value.update(_uncalculated(block))
         for tag, style in in_style(block):
             facts.padded[_address(tag)] = padded[int(style)]
+    if not raw.rstrip().endswith(b"worksheet>"):
+        raise ValueError(f"the part {part} has no end")  # the fast reader would take what is there for all
     return facts
 
 
