@@ -77,7 +77,7 @@ def kept_file(parts: Parts, file: StoredFile) -> Path:
 
 
 def _sheet(parts: Parts, file: StoredFile, path: Path) -> Sheet | None:
-    if not file.sheet or not path.exists():
+    if not path.exists():
         return None
     try:
         options = parts.mapping(file.mapping).read_options
