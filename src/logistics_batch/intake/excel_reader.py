@@ -21,6 +21,16 @@ from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import MARKS_SCHEMA, Mark, ReadOptions, Sheet
 
 _SHOWN_RANGES = 5
+_FAULTS = (
+    calamine.CalamineError,
+    zipfile.BadZipFile,
+    zlib.error,
+    ParseError,
+    OSError,  # "failed to fill whole buffer"
+    KeyError,
+    ValueError,
+    OverflowError,
+)
 _BLIND = {
     "xls": "in .xls files error cells and formulas without a value look empty, and hidden rows cannot be told",
     "xlsb": "in .xlsb files error cells and formulas without a value look empty, and hidden rows cannot be told",
@@ -33,8 +43,9 @@ def read_workbook(path: Path, *, name: str, kind: str, options: ReadOptions, lim
 
     kind: xlsx, xls, xlsb or ods. Raises FileHeld if there is none, a limit is passed, or the workbook is damaged.
     """
+    content = io.BytesIO(path.read_bytes())
     with _translated(name):
-        workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(path.read_bytes()))
+        workbook = calamine.CalamineWorkbook.from_filelike(content)
         reader = _WorkbookReader(workbook, path=path, name=name, kind=kind, limits=limits)
         return reader.sheets(options)
 
@@ -218,15 +229,7 @@ def _translated(name: str) -> Iterator[None]:
         yield
     except calamine.PasswordError:
         check_kind("encrypted", name=name)
-    except (
-        calamine.CalamineError,
-        zipfile.BadZipFile,
-        zlib.error,
-        ParseError,
-        KeyError,
-        ValueError,
-        OverflowError,
-    ) as error:
+    except _FAULTS as error:
         raise damaged(name) from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":

@@ -1,0 +1,216 @@
+"""A file is what its name says, and unpacking it cannot hurt; otherwise a clerk is told what to do."""
+
+import gzip
+import hashlib
+import io
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import openpyxl
+import pytest
+from intake.binary_workbooks import write_ods, write_ole, write_xls, write_xlsb
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.guards import Limits
+from logistics_batch.intake.reading import identify, read_file
+from logistics_batch.model.sheet import ReadOptions
+
+ROWS: list[list[str | float]] = [["Order No", "Qty"], ["R1", 9876543210.0], ["00123", 2.5]]
+
+
+def xlsx_bytes() -> bytes:
+    content = io.BytesIO()
+    book = openpyxl.Workbook()
+    for row in ROWS:
+        book.active.append(row)
+    book.save(content)
+    return content.getvalue()
+
+
+def held(path: Path, name: str, *, limits: Limits | None = None) -> FileHeld:
+    with pytest.raises(FileHeld) as caught:
+        read_file(path, name=name, options=ReadOptions(), limits=limits)
+    assert name in caught.value.message or name[:20] in caught.value.message
+    assert caught.value.remedy and caught.value.rows_read == 0
+    return caught.value
+
+
+def repacked(path: Path, *, add: dict[str, bytes] | None = None, change: dict[str, bytes] | None = None) -> Path:
+    """A good workbook with parts added or replaced."""
+    with zipfile.ZipFile(io.BytesIO(xlsx_bytes())) as good, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in good.namelist():
+            archive.writestr(name, (change or {}).get(name, good.read(name)))
+        for name, content in (add or {}).items():
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize(("ending", "write"), [("xls", write_xls), ("xlsb", write_xlsb), ("ods", write_ods)])
+def test_real_workbooks_of_other_formats_are_read(tmp_path, ending, write):
+    path = write(tmp_path / "file", ROWS)
+    (sheet,) = read_file(path, name=f"orders.{ending}", options=ReadOptions())
+    assert sheet.name == "Orders"
+    assert sheet.frame.rows() == [(1, "Order No", "Qty"), (2, "R1", "9876543210"), (3, "00123", "2.5")]
+    assert {(row, column) for row, column, mark in sheet.marks.rows()} == {(2, 2), (3, 2)}
+    assert any(f".{ending}" in note and "hidden rows" in note for note in sheet.notes)
+    assert identify(path, name="x").format == ending
+
+
+def test_identity_is_size_hash_and_content(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"a,b\n")
+    source = identify(path, name="orders.csv")
+    assert (source.name, source.size, source.format) == ("orders.csv", 4, "csv")
+    assert source.sha256 == hashlib.sha256(b"a,b\n").hexdigest()
+    path.write_bytes(b"")
+    assert identify(path, name="orders.xlsx").format == "empty"
+    path.write_bytes(xlsx_bytes())
+    assert identify(path, name="orders.csv").format == "xlsx"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.xlsx", "a.ods"])
+def test_an_empty_file_is_held(tmp_path, name):
+    (tmp_path / "file").touch()
+    assert held(tmp_path / "file", name).rule == "file|empty"
+
+
+DISGUISED = [
+    ("orders.xls", lambda path: path.write_bytes(xlsx_bytes()), "file|disguised", ".xlsx"),
+    ("orders.csv", lambda path: path.write_bytes(xlsx_bytes()), "file|disguised", ".xlsx"),
+    ("orders.xlsx", lambda path: write_xls(path, ROWS), "file|disguised", ".xls"),
+    ("orders.xlsx", lambda path: write_ods(path, ROWS), "file|disguised", ".ods"),
+    ("orders.xls", lambda path: path.write_bytes(b"a\tb\n1\t2\n"), "file|disguised", "plain text"),
+    ("orders.xls", lambda path: path.write_bytes(b"\n<html><body><table>"), "file|format", "web page"),
+    ("orders.xls", lambda path: path.write_bytes(b"<?xml version='1.0'?><Workbook/>"), "file|format", "XML"),
+    ("orders.csv", lambda path: path.write_bytes(b"%PDF-1.7 ..."), "file|format", "PDF"),
+    ("orders.csv", lambda path: path.write_bytes(gzip.compress(b"a,b\n")), "file|format", "gzip"),
+    ("orders.csv", lambda path: path.write_bytes(b"\x89PNG\r\n\x1a\n"), "file|format", "picture"),
+    ("orders.csv", lambda path: path.write_bytes(bytes(range(1, 7)) * 400), "file|format", "no text"),
+    ("orders.xls", lambda path: write_ole(path, {"WordDocument": b"x"}), "file|format", "no workbook"),
+    ("orders.doc", lambda path: path.write_bytes(b"a,b\n"), "file|format", ".doc"),
+    ("orders", lambda path: path.write_bytes(b"a,b\n"), "file|format", "without an ending"),
+    ("orders.xlsx", lambda path: write_ole(path, {"EncryptedPackage": b"x"}), "file|encrypted", "password"),
+    ("orders.xlsm", lambda path: path.write_bytes(xlsx_bytes()), "file|macros", "macros"),
+    ("orders.xlsx", lambda path: repacked(path, add={"xl/vbaProject.bin": b"x"}), "file|macros", "macros"),
+    (
+        "orders.xls",
+        lambda path: write_xls(path, ROWS, extra_streams={"_VBA_PROJECT_CUR": b""}),
+        "file|macros",
+        "macros",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "rule", "word"), DISGUISED, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_what_a_file_really_is_decides(tmp_path, name, write, rule, word):
+    write(tmp_path / "file")
+    refusal = held(tmp_path / "file", name)
+    assert refusal.rule == rule
+    assert word in refusal.message
+
+
+def test_an_old_workbook_with_a_password_is_held(tmp_path):
+    write_xls(tmp_path / "file", ROWS, protected=True)
+    assert held(tmp_path / "file", "orders.xls").rule == "file|encrypted"
+
+
+def test_other_zip_files_are_no_workbooks(tmp_path):
+    for parts, word in (
+        ({"a.csv": "x"}, "zip archive"),
+        ({"[Content_Types].xml": "", "word/document.xml": ""}, "Office"),
+    ):
+        with zipfile.ZipFile(tmp_path / "file", "w") as archive:
+            for part, content in parts.items():
+                archive.writestr(part, content)
+        assert word in held(tmp_path / "file", "orders.xlsx").message
+
+
+def test_a_bomb_is_counted_and_not_believed(tmp_path):
+    path = repacked(tmp_path / "file", add={"xl/media/zeros.xml": b"<a>" + bytes(40 << 20)})
+    assert "200 times" in held(path, "orders.xlsx").message
+    assert "20 MB" in held(path, "orders.xlsx", limits=Limits(max_unpacked_bytes=20 << 20, max_ratio=10_000)).message
+
+
+def test_a_bomb_that_lies_about_its_size_is_stopped(tmp_path):
+    """The sizes in the directory are set to a few bytes; the stream holds megabytes."""
+    bomb = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = bomb.compress(bytes(40 << 20)) + bomb.flush()
+    name = b"xl/worksheets/sheet1.xml"
+    local = struct.pack("<IHHHHHIIIHH", 0x04034B50, 20, 0, 8, 0, 0, 0, len(packed), 10, len(name), 0) + name + packed
+    central = struct.pack(
+        "<IHHHHHHIIIHHHHHII", 0x02014B50, 20, 20, 0, 8, 0, 0, 0, len(packed), 10, len(name), 0, 0, 0, 0, 0, 0
+    )
+    with zipfile.ZipFile(tmp_path / "other", "w") as other:
+        other.writestr("xl/workbook.xml", "<workbook/>")
+    rest = (tmp_path / "other").read_bytes()
+    start = rest.index(b"PK\1\2")
+    entry = bytearray(rest[start : rest.index(b"PK\5\6")])
+    struct.pack_into("<I", entry, 42, len(local))
+    directory = central + name + bytes(entry)
+    end = struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 2, 2, len(directory), len(local) + start, 0)
+    (tmp_path / "file").write_bytes(local + rest[:start] + directory + end)
+    assert held(tmp_path / "file", "orders.xlsx").rule in ("file|unsafe", "file|damaged")
+
+
+def test_too_many_doubled_encrypted_or_nested_parts_are_refused(tmp_path):
+    path = repacked(tmp_path / "file", add={f"xl/media/{number}.bin": b"" for number in range(1_000)})
+    assert "parts" in held(path, "orders.xlsx").message
+    with pytest.warns(UserWarning, match="Duplicate"):
+        repacked(tmp_path / "file", add={"xl/workbook.xml": b"<workbook/>"})
+    assert "twice" in held(path, "orders.xlsx").message
+    repacked(path, add={"xl/embeddings/inner.xlsx": xlsx_bytes()})
+    assert "packed into it" in held(path, "orders.xlsx").message
+    content = bytearray(repacked(path).read_bytes())
+    for signature, offset in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        content[content.index(signature) + offset] |= 1
+    path.write_bytes(content)
+    assert "encrypted" in held(path, "orders.xlsx").message
+
+
+LAUGHS = '<!DOCTYPE lolz [<!ENTITY a "lol"><!ENTITY b "&a;&a;&a;">]>'
+XXE = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+
+
+@pytest.mark.parametrize(
+    "part", ["xl/workbook.xml", "xl/theme/theme1.xml", "docProps/app.xml", "xl/_rels/workbook.xml.rels"]
+)
+@pytest.mark.parametrize("doctype", [LAUGHS, XXE])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_document_type_in_any_part_is_refused(tmp_path, part, doctype, encoding):
+    content = f'<?xml version="1.0"?>{doctype}<a>&b;</a>'.encode(encoding)
+    path = repacked(tmp_path / "file", change={part: content})
+    assert "document type" in held(path, "orders.xlsx").message
+
+
+def test_a_document_type_on_the_edge_of_two_blocks_is_seen(tmp_path):
+    content = b" " * ((1 << 20) - 4) + b"<!DOCTYPE a>"
+    assert "document type" in held(repacked(tmp_path / "file", add={"xl/x.xml": content}), "orders.xlsx").message
+
+
+def test_damage_within_a_part_is_noticed(tmp_path):
+    content = bytearray(repacked(tmp_path / "file").read_bytes())
+    with zipfile.ZipFile(tmp_path / "file") as archive:
+        entry = archive.getinfo("xl/worksheets/sheet1.xml")
+    content[entry.header_offset + 30 + len(entry.filename) + 20] ^= 0xFF
+    (tmp_path / "file").write_bytes(content)
+    assert held(tmp_path / "file", "orders.xlsx").rule == "file|damaged"
+
+
+@pytest.mark.parametrize("write", [write_xls, write_xlsb, write_ods])
+def test_other_formats_cut_off_are_held(tmp_path, write):
+    whole = write(tmp_path / "whole", ROWS * 500).read_bytes()
+    ending = write.__name__.removeprefix("write_")
+    for share in (0.2, 0.5, 0.9):
+        (tmp_path / "file").write_bytes(whole[: int(len(whole) * share)])
+        held(tmp_path / "file", f"orders.{ending}")
+
+
+def test_messages_show_hostile_names_escaped(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(FileHeld) as caught:
+        read_file(tmp_path / "file", name="a\x1b[2J\n.csv", options=ReadOptions())
+    assert caught.value.message.isprintable()
