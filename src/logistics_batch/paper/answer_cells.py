@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 from logistics_batch.model.issue import Issue, column_letters
 from logistics_batch.model.report import Fate, RowResult
+from logistics_batch.paper.row_answers import issues_by_row, reasons_named
 from logistics_batch.paper.safe_text import is_formula_like, xml_text
 from logistics_batch.paper.status_columns import COLUMN_WIDTHS, STATUS_COLUMNS
 from logistics_batch.paper.xlsx_rows import Cell
 from logistics_batch.paper.xlsx_styles import StyleSheet
 
 _WRAPPED_COLUMNS = (1, 2)  # reason and remedy
+_LETTERS_A_DIGIT = 1.1  # widths count digits; the letters of a sentence are a little narrower
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,25 +24,31 @@ class Answer:
     texts: tuple[str, str, str, str, str]
 
     @property
-    def is_tall(self) -> bool:
-        """Whether its reason or remedy wants more than one line."""
-        return any(
-            len(self.texts[index]) > COLUMN_WIDTHS[index] or "\n" in self.texts[index] for index in _WRAPPED_COLUMNS
+    def lines(self) -> int:
+        """How many lines its reason or its remedy takes, whichever is longer."""
+        return max(
+            _lines(self.texts[index], int(COLUMN_WIDTHS[index] * _LETTERS_A_DIGIT)) for index in _WRAPPED_COLUMNS
         )
+
+
+def _lines(text: str, width: int) -> int:
+    return sum(max(1, len(wrap(line, width))) for line in text.split("\n")) if len(text) > width or "\n" in text else 1
 
 
 def answers_of(rows: Sequence[RowResult], issues: Sequence[Issue]) -> dict[int, Answer]:
     """The answer for each row number. Of several issues every remedy is told, not just the first."""
-    remedies: dict[int, dict[str, None]] = {}
-    for issue in issues:
-        remedies.setdefault(issue.row, {})[issue.fix] = None
-    found: dict[int, Answer] = {}
-    for row in rows:
-        fixes = [text for text in remedies.get(row.row, ()) if text] if row.fate is Fate.INVALID else []
-        to_do = "\n".join(fixes) if len(fixes) > 1 else row.fix
-        where = row.awb_number or row.reference_number
-        found[row.row] = Answer(row.fate, (row.fate.value, row.reason, to_do, where, row.run))
-    return found
+    of_row = issues_by_row(issues)
+    return {row.row: _answer(row, of_row.get(row.row, ())) for row in rows}
+
+
+def _answer(row: RowResult, issues: Sequence[Issue]) -> Answer:
+    reason, fix = row.reason, row.fix
+    if len(issues) > 1 and row.fate is Fate.INVALID:
+        reason = "\n".join(reasons_named(issues))
+        fix = "\n".join(dict.fromkeys(issue.fix for issue in issues if issue.fix))
+    if row.fate is Fate.SKIPPED and not row.document:
+        return Answer(row.fate, (row.fate.value, reason, fix, "", ""))
+    return Answer(row.fate, (row.fate.value, reason, fix, row.awb_number or row.reference_number, row.run))
 
 
 class AnswerCells:

@@ -3,34 +3,33 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from logistics_batch.paper.xlsx_comments import Note
 from logistics_batch.paper.xlsx_sheet import SheetPart
 from logistics_batch.paper.xml_bytes import attribute, opening_tag
 
-Anchor = tuple[int, int, int, int, int, int, int, int]
-
 _BOX_PIXELS = 330
-_CHARACTERS_A_LINE = 52
+_CHARACTERS_A_LINE = 48
 _LINE_PIXELS = 16
 _ROW_PIXELS = 20
 _GAP_PIXELS = 12
 
 
-def box_anchors(part: SheetPart, notes: Sequence[tuple[int, int, str]]) -> list[Anchor]:
-    """The box of each note (row and column from 1, text), as VML counts: from 0, with offsets in pixels."""
+def placed_notes(part: SheetPart, notes: Sequence[tuple[int, int, str]]) -> list[Note]:
+    """The notes (row and column from 1, text) with their boxes, which stand over the columns of that sheet."""
     widths = _ColumnWidths(part)
-    return [_anchor(widths, row, column, text) for row, column, text in notes]
+    return [_placed(widths, row, column, text) for row, column, text in notes]
 
 
-def _anchor(widths: "_ColumnWidths", row: int, column: int, text: str) -> Anchor:
+def _placed(widths: "_ColumnWidths", row: int, column: int, text: str) -> Note:
     lines = sum(1 + len(line) // _CHARACTERS_A_LINE for line in text.split("\n"))
-    rows, rest = divmod(lines * _LINE_PIXELS + _LINE_PIXELS, _ROW_PIXELS)
-    left, wide = column + 1, _BOX_PIXELS + _GAP_PIXELS
-    right = left
+    height = (lines + 1) * _LINE_PIXELS
+    rows, rest = divmod(height, _ROW_PIXELS)
+    right, wide = column + 1, _BOX_PIXELS + _GAP_PIXELS
     while wide >= (width := widths.pixels(right)):
         wide -= width
         right += 1
     top = max(row - 2, 0)
-    return left - 1, _GAP_PIXELS, top, 4, right - 1, wide, top + rows, rest
+    return Note(row, column, text, (column, _GAP_PIXELS, top, 4, right - 1, wide, top + rows, rest + 4), height)
 
 
 class _ColumnWidths:

@@ -62,7 +62,7 @@ def answered_rows(report: FileReport) -> tuple[RowResult, ...]:
 
     Each row stands once, in the report's order. A fate that needs a word and has none gets its standard one.
     """
-    issues = _issues_by_row(report.issues)
+    issues = issues_by_row(report.issues)
     culprits = _invalid_rows_by_document(report.rows)
     return tuple(_answered(row, issues.get(row.row, ()), culprits.get(row.document, ()), report) for row in report.rows)
 
@@ -82,7 +82,7 @@ def _add(lines: list[str], *texts: str) -> None:
     lines.extend(text for text in texts if text and text not in lines)
 
 
-def _issues_by_row(issues: Sequence[Issue]) -> dict[int, tuple[Issue, ...]]:
+def issues_by_row(issues: Sequence[Issue]) -> dict[int, tuple[Issue, ...]]:
     found: dict[int, list[Issue]] = defaultdict(list)
     for issue in issues:
         found[issue.row].append(issue)
@@ -112,22 +112,22 @@ def _answered(row: RowResult, issues: Sequence[Issue], culprits: Sequence[int], 
 
 def _with_issues(row: RowResult, issues: Sequence[Issue]) -> RowResult:
     first = issues[0]
-    missing = [issue for issue in issues if issue.reason not in row.reason]
-    reason = row.reason
-    if missing:
-        named = [
-            f"{issue.cell}: {issue.reason}" if issue.cell and len(issues) > 1 else issue.reason for issue in issues
-        ]
-        reason = " | ".join(dict.fromkeys(named))
     return replace(
         row,
         rule=row.rule or first.rule,
         column=row.column or first.column,
         cell=row.cell or first.cell,
         value=row.value or first.value,
-        reason=reason,
+        reason=" | ".join(reasons_named(issues)),
         fix=row.fix or first.fix,
     )
+
+
+def reasons_named(issues: Sequence[Issue]) -> tuple[str, ...]:
+    """The reason of each issue, with its cell where there are several."""
+    if len(issues) == 1:
+        return (issues[0].reason,)
+    return tuple(dict.fromkeys(f"{issue.cell}: {issue.reason}" if issue.cell else issue.reason for issue in issues))
 
 
 def _rows_named(rows: Sequence[int]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 STATUS_COLUMNS = ("Status", "Reason", "What to do", "AWB / reference", "Run")
 """The headers of the added columns, in their order."""
 
-COLUMN_WIDTHS = (12.0, 52.0, 46.0, 24.0, 22.0)
+COLUMN_WIDTHS = (13.0, 56.0, 48.0, 24.0, 24.0)
 """Their widths in characters of the default font."""
 
 

@@ -15,40 +15,33 @@ from logistics_batch.paper.xml_bytes import (
     NotPatchable,
     attribute,
     element_pattern,
-    opening_tag,
     require_plain_xml,
     root_prefix,
 )
 
 AUTHOR = "logistics-batch"
-_NAMESPACES = (
-    b"urn:schemas-microsoft-com:vml",
-    b"urn:schemas-microsoft-com:office:office",
-    b"urn:schemas-microsoft-com:office:excel",
-)
 _BOX_COLOUR = b"#fff6f5"
 _EMPTY_COMMENTS = (
     b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<comments xmlns="%s"><authors/><commentList/></comments>'
 ) % MAIN.encode()
+_NAMESPACES = (
+    b'xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office" '
+    b'xmlns:x="urn:schemas-microsoft-com:office:excel"'
+)
 _EMPTY_DRAWING = (
-    b'<xml xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office" '
-    b'xmlns:x="urn:schemas-microsoft-com:office:excel"><o:shapelayout v:ext="edit"><o:idmap v:ext="edit" data="1"/>'
-    b"</o:shapelayout></xml>"
+    b"<xml " + _NAMESPACES + b'><o:shapelayout v:ext="edit"><o:idmap v:ext="edit" data="1"/></o:shapelayout></xml>'
 )
 _SHAPE_TYPE = (
-    b'<%(v)sshapetype id="_x0000_t202" coordsize="21600,21600" %(o)sspt="202" path="m,l,21600r21600,l21600,xe">'
-    b'<%(v)sstroke joinstyle="miter"/><%(v)spath gradientshapeok="t" %(o)sconnecttype="rect"/></%(v)sshapetype>'
+    b'<v:shapetype%(names)s id="_x0000_t202" coordsize="21600,21600" o:spt="202" path="m,l,21600r21600,l21600,xe">'
+    b'<v:stroke joinstyle="miter"/><v:path gradientshapeok="t" o:connecttype="rect"/></v:shapetype>'
 )
 _SHAPE = (
-    b'<%(v)sshape id="_x0000_s%(id)d" type="#_x0000_t202" style="position:absolute;width:%(width)dpt;'
-    b'height:%(height)dpt;z-index:%(order)d;visibility:hidden" fillcolor="%(colour)s" %(o)sinsetmode="auto">'
-    b'<%(v)sfill color2="%(colour)s"/>'
-    b'<%(v)sshadow on="t" color="#9a9a9a" obscured="t"/><%(v)spath %(o)sconnecttype="none"/>'
-    b'<%(v)stextbox style="mso-direction-alt:auto"><div style="text-align:left"></div></%(v)stextbox>'
-    b'<%(x)sClientData ObjectType="Note"><%(x)sMoveWithCells/><%(x)sSizeWithCells/>'
-    b"<%(x)sAnchor>%(anchor)s</%(x)sAnchor>"
-    b"<%(x)sAutoFill>False</%(x)sAutoFill><%(x)sRow>%(row)d</%(x)sRow><%(x)sColumn>%(column)d</%(x)sColumn>"
-    b"</%(x)sClientData></%(v)sshape>"
+    b'<v:shape%(names)s id="_x0000_s%(id)d" type="#_x0000_t202" style="position:absolute;margin-left:59.25pt;'
+    b'margin-top:1.5pt;width:%(width)dpt;height:%(height)dpt;z-index:%(order)d;visibility:hidden" '
+    b'fillcolor="%(colour)s" o:insetmode="auto"><v:fill color2="%(colour)s"/><v:shadow on="t" color="#9a9a9a" '
+    b'obscured="t"/><v:path o:connecttype="none"/><v:textbox style="mso-direction-alt:auto"><div style="text-align:left">'
+    b'</div></v:textbox><x:ClientData ObjectType="Note"><x:MoveWithCells/><x:SizeWithCells/><x:Anchor>%(anchor)s</x:Anchor>'
+    b"<x:AutoFill>False</x:AutoFill><x:Row>%(row)d</x:Row><x:Column>%(column)d</x:Column></x:ClientData></v:shape>"
 )
 
 
@@ -57,12 +50,14 @@ class Note:
     """A comment to add: the cell (row and column from 1), its text, and its box.
 
     anchor: from-column, offset, from-row, offset, to-column, offset, to-row, offset, counted from 0 and in pixels.
+    height_pixels: how high that is.
     """
 
     row: int
     column: int
     text: str
-    anchor: tuple[int, int, int, int, int, int, int, int] = (0, 0, 0, 0, 4, 0, 4, 0)
+    anchor: tuple[int, int, int, int, int, int, int, int]
+    height_pixels: int
 
 
 class CommentsPart:
@@ -123,55 +118,57 @@ def _cell_of(attributes: bytes) -> tuple[int, int]:
 
 
 class CommentBoxes:
-    """The VML part that draws a sheet's comment boxes (and old buttons, which stay as they are)."""
+    """The VML part that draws a sheet's comment boxes (and old buttons, which stay as they are).
+
+    VML is not always sound XML and its writers choose their own prefixes, so shapes are found by their local names, and
+    ours declare theirs wherever the part does not use the common ones.
+    """
 
     def __init__(self, xml: bytes | None) -> None:
         self._xml = xml if xml is not None else _EMPTY_DRAWING
         if b"</xml>" not in self._xml or self._xml[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise NotPatchable("the drawing of the sheet's comments is not readable")
-        self._v, self._o, self._x = (self._prefix_of(namespace) for namespace in _NAMESPACES)
-        self._shape = element_pattern(self._v + b"shape")
-
-    def _prefix_of(self, namespace: bytes) -> bytes:
-        found = re.search(rb"xmlns:([\w.-]+)\s*=\s*[\"']" + re.escape(namespace), self._xml)
-        if found is None:
-            raise NotPatchable(f"the drawing of the sheet's comments does not name {namespace.decode()}")
-        return found[1] + b":"
+        root = self._xml[: self._xml.find(b">", self._xml.find(b"<xml"))]
+        common = all(name in root for name in _NAMESPACES.split())
+        self._names = b"" if common else b" " + _NAMESPACES
 
     def with_notes(self, notes: Sequence[Note], *, without: Collection[tuple[int, int]]) -> bytes | None:
         """The part without the boxes of the cells `without`, with those of the notes; None if no box is left."""
-        kept = self._shape.sub(lambda found: b"" if self._cell_of(found[0]) in without else found[0], self._xml)
-        if not notes and self._shape.search(kept) is None:
+        kept = _VML_SHAPE.sub(lambda found: b"" if _cell_of_box(found[0]) in without else found[0], self._xml)
+        if not notes and _VML_SHAPE.search(kept) is None:
             return None
         used = [int(number) for number in re.findall(rb"id\s*=\s*[\"']_x0000_s(\d+)", kept)]
         first = max([1024, *used]) + 1
         shapes = [self._box(note, first + index, index + 1) for index, note in enumerate(notes)]
         if shapes and re.search(rb"id\s*=\s*[\"']_x0000_t202", kept) is None:
-            shapes.insert(0, _SHAPE_TYPE % {b"v": self._v, b"o": self._o})
+            shapes.insert(0, _SHAPE_TYPE % {b"names": self._names})
         end = kept.rindex(b"</xml>")
         return kept[:end] + b"".join(shapes) + kept[end:]
 
-    def _cell_of(self, shape: bytes) -> tuple[int, int] | None:
-        data = element_pattern(self._x + b"ClientData").search(shape)
-        if data is None or attribute(opening_tag(data[0]), b"ObjectType") != b"Note":
-            return None
-        row = element_pattern(self._x + b"Row").search(data[0])
-        column = element_pattern(self._x + b"Column").search(data[0])
-        if row is None or column is None:
-            return None
-        return int(row[2]) + 1, int(column[2]) + 1
-
     def _box(self, note: Note, number: int, order: int) -> bytes:
         return _SHAPE % {
-            b"v": self._v,
-            b"o": self._o,
-            b"x": self._x,
+            b"names": self._names,
             b"id": number,
             b"order": order,
-            b"width": 230,
-            b"height": 60,
+            b"width": 247,
+            b"height": note.height_pixels * 3 // 4,
             b"colour": _BOX_COLOUR,
             b"anchor": ", ".join(str(number) for number in note.anchor).encode(),
             b"row": note.row - 1,
             b"column": note.column - 1,
         }
+
+
+_VML_SHAPE = re.compile(rb"<((?:[\w.-]+:)?shape)(?=[\s>]).*?</\1\s*>", re.DOTALL)
+_CLIENT_DATA = re.compile(rb"<((?:[\w.-]+:)?ClientData)(?=[\s>])([^>]*)>(.*?)</\1\s*>", re.DOTALL)
+_PLACE = re.compile(rb"<(?:[\w.-]+:)?(Row|Column)\s*>\s*(\d+)\s*<")
+
+
+def _cell_of_box(shape: bytes) -> tuple[int, int] | None:
+    data = _CLIENT_DATA.search(shape)
+    if data is None or attribute(data[2], b"ObjectType") != b"Note":
+        return None
+    place = dict(_PLACE.findall(data[3]))
+    if b"Row" not in place or b"Column" not in place:
+        return None
+    return int(place[b"Row"]) + 1, int(place[b"Column"]) + 1

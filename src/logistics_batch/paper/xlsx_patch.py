@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from logistics_batch.paper.answer_cells import Answer, AnswerCells
-from logistics_batch.paper.comment_boxes import box_anchors
+from logistics_batch.paper.comment_boxes import placed_notes
 from logistics_batch.paper.row_answers import CellNote
 from logistics_batch.paper.status_columns import COLUMN_WIDTHS
 from logistics_batch.paper.xlsx_annotations import SheetComments
@@ -105,7 +105,7 @@ class SheetAnnotator:
             first_column=first,
             prefix=self._part.prefix,
         )
-        answers = annotations.answers
+        answers, line_height = annotations.answers, self._part.line_height()
         return RowChanges(
             first_column=first,
             width=len(COLUMN_WIDTHS),
@@ -116,7 +116,7 @@ class SheetAnnotator:
             removed=self._found.earlier,
             restored=self._styles.restored,
             column_styles=self._part.column_style,
-            tall=frozenset(row for row, answer in answers.items() if self._found.earlier or answer.is_tall),
+            heights={row: lines * line_height for row, answer in answers.items() if (lines := answer.lines) > 1},
         )
 
     def _answered(self, annotations: Annotations, first: int) -> frozenset[int]:
@@ -150,8 +150,7 @@ class SheetAnnotator:
             area = Area.of(note.cell.encode())
             if area is not None:
                 texts.append((area.top, area.left, note.text))
-        anchors = box_anchors(self._part, texts)
-        return [Note(row, column, text, anchor) for (row, column, text), anchor in zip(texts, anchors, strict=True)]
+        return placed_notes(self._part, texts)
 
 
 def _columns_by_row(notes: Sequence[CellNote]) -> dict[int, frozenset[int]]:

@@ -51,7 +51,8 @@ class RowChanges:
     answers: our cells for a row number; none for rows that we say nothing about. answered: the numbers of the rows that
     have some. failing: for a row the columns to colour. failing_style: from a cell's style to that of a failing cell.
     removed: columns of an earlier round. restored: from styles of an earlier round's failing cells to what they were.
-    column_styles: the styles of columns, for cells that do not exist yet. tall: rows that may grow with our text.
+    column_styles: the styles of columns, for cells that do not exist yet. heights: what rows need for our text, in
+    points; a row whose height the user has set keeps it.
     """
 
     first_column: int
@@ -63,7 +64,7 @@ class RowChanges:
     removed: frozenset[int] = frozenset()
     restored: Mapping[int, int] = field(default_factory=dict)
     column_styles: Callable[[int], int] = lambda _column: 0
-    tall: frozenset[int] = frozenset()
+    heights: Mapping[int, float] = field(default_factory=dict)
 
 
 class RowReader:
@@ -221,8 +222,9 @@ class _RowEditor:
 
     def _written(self, row: Row, content: Sequence[bytes]) -> bytes:
         opening = without_attribute(self._reader.data[row.start : row.cells_start], b"spans")
-        if row.number in self._changes.tall and attribute(opening, b"customHeight") not in (b"1", b"true"):
-            opening = without_attribute(opening, b"ht")
+        height = self._changes.heights.get(row.number, 0.0)
+        if height > float(attribute(opening, b"ht") or b"0") and attribute(opening, b"customHeight") in (None, b"0"):
+            opening = with_attribute(opening, b"ht", b"%.1f" % height)
         if row.is_empty_tag:
             opening = opening[:-2].rstrip() + b">"
         return b"".join([opening, *content, b"</", self._prefix, b"row>"])

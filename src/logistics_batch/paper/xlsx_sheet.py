@@ -153,6 +153,11 @@ class SheetPart:
                 return int(attribute(tag, b"style") or b"0")
         return 0
 
+    def line_height(self) -> float:
+        """The height of one line of text in points."""
+        xml = self.get("sheetFormatPr")
+        return float((attribute(opening_tag(xml), b"defaultRowHeight") if xml is not None else None) or b"15")
+
     # -- what is changed about a sheet ---------------------------------------------------------------------------------
 
     def set_relation(self, element: str, relation: str) -> None:

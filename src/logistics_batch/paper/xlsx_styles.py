@@ -69,7 +69,7 @@ class StyleSheet:
 
     def header(self) -> int:
         """The style of our header cells."""
-        return self._own(HEADER_PAINT, wrap=True)
+        return self._own(HEADER_PAINT)
 
     def status(self, fate: Fate) -> int:
         """The style of a status cell."""
@@ -87,8 +87,8 @@ class StyleSheet:
         look += b' xfId="0"' if self._has_style_parents else b""
         look += b' quotePrefix="1"' if guarded else b""
         look += b' applyNumberFormat="1" applyFont="1" applyFill="1" applyAlignment="1">'
-        wrapped = b' wrapText="1"' if wrap else b""
-        alignment = b'<%salignment horizontal="left" vertical="center"%s/>' % (p, wrapped)
+        place = b'vertical="top" wrapText="1"' if wrap else b'vertical="center"'
+        alignment = b'<%salignment horizontal="left" %s indent="1"/>' % (p, place)
         return self._xfs.add(look + alignment + b"</%sxf>" % p)
 
     def _font(self, paint: Paint) -> bytes:
