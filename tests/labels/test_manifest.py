@@ -112,7 +112,7 @@ def test_letters_that_join_are_joined() -> None:
         pytest.skip("uharfbuzz is not installed")
     style = Style(10)
     assert text_width("क्ष", style) < text_width("क", style) + text_width("ष", style)
-    assert text_width("محمد", style) < sum(text_width(letter, style) for letter in "محمد")
+    assert text_width("محمد", style) != sum(text_width(letter, style) for letter in "محمد")
 
 
 def test_text_is_cut_and_broken_to_fit() -> None:

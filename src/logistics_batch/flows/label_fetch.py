@@ -4,6 +4,7 @@ Asking for a label creates nothing (API §4.4), so it may be repeated. Each orde
 for several orders would prove which page belongs to whom.
 """
 
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -61,6 +62,7 @@ class LabelSource:
         limits = LinkLimits(deadline_seconds=access.deadline_seconds, ca_file=access.ca_file)
         self._parts = parts
         self._folder = parts.files / "labels"
+        self._reached = threading.Event()  # a label came, so the address is right
         self._links = LinkFetcher(access.base_url, allowed_hosts=parts.policy.label_hosts, limits=limits)
 
     def fetch_all(self, orders: Sequence[LabelOrder]) -> dict[str, tuple[LabelFile, ...] | LabelLost]:
@@ -178,9 +180,7 @@ class LabelSource:
         if isinstance(answer, LabelLink):
             return answer
         if answer.meaning is Meaning.REFUSED:
-            return LabelLost(
-                f"the service refused the label: {answer.message}", "ask the operator of the service, with the AWB"
-            )
+            return LabelLost(f"the service refused the label: {answer.message}", "ask the operator of the service")
         return LabelLost(
             f"the service gave no label: {answer.message}", "print again later; the others are not affected"
         )
@@ -191,7 +191,10 @@ class LabelSource:
             if self._parts.stop.is_set() or not self._parts.client.pacer.wait_turn(stop=self._parts.stop):
                 raise RunStopped("The program was asked to end.", remedy="Print again; labels fetched so far are kept.")
             answer = read_label(self._parts.client.call("label.create", body=body, turn_taken=True))
-            if isinstance(answer, LabelLink) or answer.meaning is Meaning.REFUSED:
+            if isinstance(answer, LabelLink):
+                self._reached.set()
+                return answer
+            if answer.meaning is Meaning.REFUSED or (answer.meaning is Meaning.MISADDRESSED and self._reached.is_set()):
                 return answer
             _stop_if_hopeless(answer)
             if attempt < ASKS_PER_LINK:
@@ -206,14 +209,14 @@ class _Failed:
 
 
 def _unfit(fault: LabelFault) -> _Failed:
-    remedy = "print again later; if it stays so, ask the operator of the service, with the AWB"
+    remedy = "print again later; if it stays so, ask the operator of the service"
     return _Failed(LabelLost(f"the label is not usable: {fault.message}", remedy), fault.kind)
 
 
 def _remedy(kind: LinkProblem) -> str:
     if kind is LinkProblem.FORBIDDEN:
         return "check label_hosts under [service] with the operator of the service"
-    return "print again later; if it stays so, ask the operator of the service, with the AWB"
+    return "print again later; if it stays so, ask the operator of the service"
 
 
 def _stop_if_hopeless(answer: ReadFailed) -> None:

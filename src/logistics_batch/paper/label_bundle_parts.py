@@ -39,6 +39,7 @@ class PartWriter:
         self._files = files
         self._slip_file = slip_file
         self._pdf = pikepdf.new()
+        self._pages: list[pikepdf.Object] = []
         self._shared = SharedObjects(self._pdf)
 
     def write(self, stickers: Sequence[Sticker], *, name: str, total: int, title: str) -> BundlePart:
@@ -51,7 +52,7 @@ class PartWriter:
             forms = list(self._forms(stickers))
             for start in range(0, len(forms), size):
                 self._add_sheet(forms[start : start + size])
-        return BundlePart(name, self._save(title), len(self._pdf.pages))
+        return BundlePart(name, self._save(title), len(self._pages))
 
     def _one_a_page(self, stickers: Sequence[Sticker]) -> None:
         for sticker, source in self._sources(stickers):
@@ -124,7 +125,8 @@ class PartWriter:
         return pikepdf.Dictionary(Type=pikepdf.Name.Page, MediaBox=pikepdf.Array(box))
 
     def _append(self, made: pikepdf.Dictionary) -> None:
-        self._pdf.pages.append(pikepdf.Page(self._pdf.make_indirect(made)))
+        made.Parent = self._pdf.Root.Pages
+        self._pages.append(self._pdf.make_indirect(made))
 
     def _number_pages(self, stickers: Sequence[Sticker], total: int) -> None:
         """Viewers show "12 of 105" beside each page."""
@@ -135,6 +137,9 @@ class PartWriter:
         self._pdf.Root.PageLabels = self._pdf.make_indirect(pikepdf.Dictionary(Nums=pikepdf.Array(numbers)))
 
     def _save(self, title: str) -> bytes:
+        # All at once: appending page by page costs more than everything else here.
+        self._pdf.Root.Pages.Kids = pikepdf.Array(self._pages)
+        self._pdf.Root.Pages.Count = len(self._pages)
         self._pdf.docinfo.Title = title
         self._pdf.Root.ViewerPreferences = pikepdf.Dictionary(
             PrintScaling=pikepdf.Name("/None"), PickTrayByPDFSize=True, Duplex=pikepdf.Name.Simplex

@@ -16,6 +16,8 @@ _REFERENCE = re.compile(rb"\d+ \d+ R")
 # Ways back to pages, document structure and metadata: never part of what a page paints.
 _LEFT_BEHIND = frozenset({"/Parent", "/P", "/StructParent", "/StructParents", "/Metadata", "/PieceInfo", "/Thumb"})
 
+_PLAIN = (pikepdf.Name, pikepdf.String)
+
 
 class _Cycle(ValueError):
     """An object leads back to itself."""
@@ -57,7 +59,7 @@ class SharedObjects:
         return found
 
     def _copy(self, thing: Any) -> Any:
-        if not isinstance(thing, pikepdf.Object):
+        if not isinstance(thing, pikepdf.Object) or isinstance(thing, _PLAIN):
             return thing
         if not thing.is_indirect:
             return self._rebuild(thing)

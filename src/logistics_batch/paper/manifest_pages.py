@@ -49,11 +49,11 @@ _LABEL_COLUMNS = (
     _Column("COD", 16, right=True),
 )
 _MISSING_COLUMNS = (
-    _Column("Reference", 32),
-    _Column("AWB", 25),
-    _Column("Why", 52),
-    _Column("What to do", 46),
-    _Column("File, row", 31),
+    _Column("Reference", 28),
+    _Column("AWB", 24),
+    _Column("Why", 62),
+    _Column("What to do", 42),
+    _Column("File, row", 30),
 )
 _GROUP_COLUMNS = (
     _Column("Group", 58),
@@ -289,7 +289,7 @@ def _head(pages: _Pages, columns: Sequence[_Column]) -> None:
     _cells(pages, columns, [column.title for column in columns], style=_HEAD)
     pages.canvas.setLineWidth(0.6)
     pages.canvas.line(_LEFT, pages.y - 1.2 * mm, _RIGHT, pages.y - 1.2 * mm)
-    pages.y -= 0.8 * mm
+    pages.y -= 1.2 * mm
 
 
 def _row(pages: _Pages, columns: Sequence[_Column], cells: Sequence[str], *, shaded: bool = False) -> None:
@@ -319,14 +319,14 @@ def _wrapped_row(pages: _Pages, columns: Sequence[_Column], cells: Sequence[str]
         wrap(cell, width=column.width * mm - _GUTTER, style=_CELL)[:8]
         for column, cell in zip(columns, cells, strict=True)
     ]
-    height = max(map(len, texts)) * 3.6 * mm + 2 * mm
+    height = max(map(len, texts)) * 3.5 * mm + 2.2 * mm
     if pages.need(height):
         _head(pages, columns)
     x, top = _LEFT, pages.y
     for column, lines in zip(columns, texts, strict=True):
         for number, line in enumerate(lines):
-            pages.pen.draw(line, at=(x, top - (number + 1) * 3.6 * mm), style=_CELL)
+            pages.pen.draw(line, at=(x, top - (number + 1) * 3.5 * mm - 0.8 * mm), style=_CELL)
         x += column.width * mm
     pages.y -= height
     pages.canvas.setLineWidth(0.25)
-    pages.canvas.line(_LEFT, pages.y + 0.4 * mm, _RIGHT, pages.y + 0.4 * mm)
+    pages.canvas.line(_LEFT, pages.y, _RIGHT, pages.y)

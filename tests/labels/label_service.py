@@ -1,0 +1,95 @@
+"""A label service of a few lines, over real HTTP, that can be told to give any bytes for any AWB."""
+
+import http.server
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, urlsplit
+
+from labels.label_files import label
+
+
+@dataclass
+class Given:
+    """What is given for one AWB: a file, or a refusal; `expire` downloads answer 403 first."""
+
+    content: bytes = b""
+    refuse: str = ""
+    refuse_numbers: bool = False  # the form with order numbers is refused, the full shipment is not
+    status: int = 200
+    expire: int = 0
+    html: int = 0  # so many calls answer a web page first
+    link: str = ""  # another link than our own
+    cut: bool = False
+
+
+@dataclass
+class LabelService:
+    """Labels by AWB; an AWB that is not set gets its ordinary label. `asked` and `seen` tell what came in."""
+
+    given: dict[str, Given] = field(default_factory=dict)
+    asked: list[dict[str, str]] = field(default_factory=list)
+    seen: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    key: str = "test-key"
+    on_ask: Callable[[], None] = lambda: None
+
+    def __post_init__(self) -> None:
+        service = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                service.seen.append((self.path, dict(self.headers)))
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                status, answer = service.answer(body, parse_qs(urlsplit(self.path).query))
+                self.reply(status, answer)
+
+            def do_GET(self) -> None:
+                service.seen.append((self.path, dict(self.headers)))
+                status, content, announced = service.file(urlsplit(self.path).path.split("/")[-1].removesuffix(".pdf"))
+                self.reply(status, content, announced=announced)
+
+            def reply(self, status: int, content: bytes, *, announced: int | None = None) -> None:
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(content) if announced is None else announced))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        self._downloads: Counter[str] = Counter()
+        self._calls: Counter[str] = Counter()
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever)
+        self._thread.start()
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def answer(self, body: dict[str, str], query: dict[str, list[str]]) -> tuple[int, bytes]:
+        self.asked.append(body)
+        self.on_ask()
+        if query.get("API_KEY") != [self.key]:
+            return 401, json.dumps({"status": "FAIL", "message": "Unauthorized"}).encode()
+        awb = body.get("order_numbers[]") or body["awb_number"]
+        self._calls[awb] += 1
+        given = self.given.get(awb, Given())
+        if self._calls[awb] <= given.html:
+            return 502, b"<html><body>Bad gateway</body></html>"
+        if given.refuse or (given.refuse_numbers and "order_numbers[]" in body):
+            return 400, json.dumps({"status": "FAIL", "message": given.refuse or "no such order number"}).encode()
+        url = given.link or f"{self.url}/labels/{awb}.pdf?signature=SECRETSECRET"
+        return given.status, json.dumps({"status": "SUCCESS", "url": url}).encode()
+
+    def file(self, awb: str) -> tuple[int, bytes, int | None]:
+        self._downloads[awb] += 1
+        given = self.given.get(awb, Given())
+        if self._downloads[awb] <= given.expire:
+            return 403, b"<Error>Request has expired</Error>", None
+        content = given.content or label(awb)
+        return (200, content[:100], len(content)) if given.cut else (200, content, None)

@@ -1,0 +1,392 @@
+"""A label run from the ledger to the printed sheet."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from labels.label_files import blank, cropped, encrypted, label, rotated, scan
+from labels.label_service import Given, LabelService
+from labels.print_room import PrintRoom, Wish
+from labels.test_manifest import text_of
+
+from logistics_batch.errors import KeyRefused, RunStopped, UsageError
+from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
+from logistics_batch.flows.settle import decide
+from logistics_batch.model.job import Place
+
+
+@pytest.fixture
+def service() -> Iterator[LabelService]:
+    running = LabelService()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def room(service: LabelService, tmp_path: Path) -> Iterator[PrintRoom]:
+    opened = PrintRoom(tmp_path, url=service.url)
+    yield opened
+    opened.close()
+
+
+def accepted(room: PrintRoom, *wishes: Wish, run: str = "run-1") -> dict[str, str]:
+    """These orders are in the ledger, accepted; AWB by reference."""
+    awbs = {wish.reference: f"SH-{wish.reference.replace('-', '')}" for wish in wishes}
+    room.accept(room.drop(*wishes, run=run), awbs, run=run)
+    return awbs
+
+
+def index(report: LabelReport) -> list[dict[str, str]]:
+    path = next(path for path in report.files if path.name == "index.csv")
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+
+
+def manifest(report: LabelReport) -> str:
+    return "\n".join(text_of(next(path for path in report.files if path.name == "manifest.pdf").read_bytes()))
+
+
+def barcodes(report: LabelReport) -> list[str]:
+    parts = sorted(path for path in report.files if path.name.startswith("labels"))
+    return [code for path in parts for page in scan(path.read_bytes(), dpi=300) for code in page]
+
+
+def test_unprinted_orders_come_out_in_walking_order(room: PrintRoom, service: LabelService) -> None:
+    awbs = accepted(
+        room,
+        Wish("R-1", hub="BOM", keep={"route": "R-2"}),
+        Wish("R-2", hub="BLR", keep={"route": "R-10"}, cash="649.50"),
+        Wish("R-3", hub="BLR", keep={"route": "R-2"}, pincode="560095"),
+        Wish("R-4", hub="BLR", keep={"route": "R-2"}, pincode="560001", item="ZINC"),
+        Wish("R-5", hub="BLR", keep={"route": "R-2"}, pincode="560001", item="BULB"),
+        Wish("R-6"),
+    )
+    report = make_labels(room.parts, LabelsPlan())
+    order = ["R-5", "R-4", "R-3", "R-2", "R-1", "R-6"]
+    assert report.exit_code == 0
+    assert barcodes(report) == [awbs[reference] for reference in order]
+    rows = index(report)
+    assert [row["reference_number"] for row in rows] == order
+    assert [row["sequence"] for row in rows] == [str(number) for number in range(1, 7)]
+    assert (rows[0]["file"], rows[0]["sheet"], rows[0]["row"]) == ("orders-1.csv", "Orders", "6")
+    assert [row["group"] for row in rows] == ["BLR · R-2"] * 3 + ["BLR · R-10", "BOM · R-2", "no hub · no route"]
+    assert "₹ 649.50" in manifest(report)
+    assert all(body == {"order_numbers[]": body["order_numbers[]"]} for body in service.asked)
+
+
+def test_pages_of_the_index_are_those_of_the_bundle(room: PrintRoom) -> None:
+    wishes = [Wish(f"A-{n}", hub="BLR") for n in range(3)] + [Wish(f"B-{n}", hub="BOM") for n in range(3)]
+    accepted(room, *wishes)
+    report = make_labels(room.parts, LabelsPlan(max_pages=5, reverse=True))
+    names = {path.name: path for path in report.files}
+    assert {"labels_part-01-of-02.pdf", "labels_part-02-of-02.pdf", "manifest.pdf", "index.csv"} == set(names)
+    for row in index(report):
+        pages = scan(names[f"labels_part-{int(row['part']):02}-of-02.pdf"].read_bytes())
+        assert pages[int(row["page"]) - 1] == [row["awb_number"]]
+
+
+def test_printed_labels_are_not_printed_again_without_a_reason(room: PrintRoom, service: LabelService) -> None:
+    accepted(room, Wish("R-1"), Wish("R-2"))
+    first = make_labels(room.parts, LabelsPlan(who="ravi"))
+    again = make_labels(room.parts, LabelsPlan())
+    assert (again.labels, again.exit_code) == (0, 0)
+    assert {path.name for path in again.files} == {"manifest.pdf", "index.csv"}
+    assert "There is nothing to print." in manifest(again)
+    by_run = make_labels(room.parts, LabelsPlan(run="run-1"))
+    assert (by_run.labels, set(by_run.printed_before)) == (0, {"R-1", "R-2"})
+    assert "printed before" in manifest(by_run)
+    calls = len(service.seen)
+    once_more = make_labels(room.parts, LabelsPlan(orders=("R-2",), reprint_reason="jammed roll", who="ravi"))
+    assert barcodes(once_more) == ["SH-R2"]
+    assert "REPRINT: jammed roll" in manifest(once_more)
+    assert [(row["status"], row["copy"]) for row in index(once_more)] == [("reprint", "2")]
+    assert len(service.seen) == calls, "a label that is kept is not fetched again"
+    lines = room.ledger.prints("SH-R2")
+    assert [(line.copy, line.reason, line.who, line.bundle_id) for line in lines] == [
+        (1, "", "ravi", first.bundle_id),
+        (2, "jammed roll", "ravi", once_more.bundle_id),
+    ]
+
+
+def test_every_bad_label_is_listed_and_the_rest_is_bundled(room: PrintRoom, service: LabelService) -> None:
+    bad = {
+        "HTML": Given(b"<!DOCTYPE html><html>Sign in</html>"),
+        "JSON": Given(b'{"status": "FAIL"}'),
+        "CUT": Given(cut=True),
+        "TORN": Given(label("SH-TORN")[:-200]),
+        "BLANK": Given(blank()),
+        "LOCKED": Given(encrypted("SH-LOCKED")),
+        "TWO": Given(label("SH-TWO", "INVOICE")),
+        "LARGE": Given(label("SH-LARGE", size=(595, 842))),
+        "NOLABEL": Given(refuse="Shipment is on hold"),
+        "EXPIRED": Given(expire=9),
+        "ABROAD": Given(link="https://169.254.169.254/latest/meta-data/"),
+    }
+    good = {"TURNED": Given(rotated(label("SH-TURNED"), 90)), "CROPPED": Given(cropped("SH-CROPPED")), "PLAIN": Given()}
+    service.given = {f"SH-{name}": given for name, given in (bad | good).items()}
+    accepted(room, *[Wish(name) for name in [*bad, *good]])
+    report = make_labels(room.parts, LabelsPlan(sort=("file",)))
+    assert report.exit_code == 3
+    assert barcodes(report) == ["SH-TURNED", "SH-CROPPED", "SH-PLAIN"]
+    reasons = {lost.reference_number: lost.reason for lost in report.missing}
+    assert set(reasons) == set(bad)
+    for name, words in {
+        "HTML": "web page",
+        "JSON": "JSON",
+        "CUT": "broke off",
+        "TORN": "cut off",
+        "BLANK": "blank",
+        "LOCKED": "encrypted",
+        "TWO": "2 page(s)",
+        "LARGE": "more than the 4x6 stock",
+        "NOLABEL": "Shipment is on hold",
+        "EXPIRED": "expired",
+        "ABROAD": "label_hosts",
+    }.items():
+        assert words in reasons[name], name
+    first_page = manifest(report).split("Handed over to")[0]
+    assert all(name in first_page for name in bad)
+    missing = [row for row in index(report) if row["status"] == "missing"]
+    assert {row["reference_number"] for row in missing} == set(bad)
+    assert all(lost.remedy and lost.rows for lost in report.missing)
+
+
+def test_missing_labels_are_still_unprinted_and_come_next_time(room: PrintRoom, service: LabelService) -> None:
+    service.given = {"SH-B": Given(b"<html>")}
+    accepted(room, Wish("A"), Wish("B"))
+    assert make_labels(room.parts, LabelsPlan()).exit_code == 3
+    service.given = {}
+    second = make_labels(room.parts, LabelsPlan())
+    assert (barcodes(second), second.exit_code) == (["SH-B"], 0)
+
+
+def test_expired_link_is_asked_for_again(room: PrintRoom, service: LabelService) -> None:
+    service.given = {"SH-A": Given(expire=2)}
+    accepted(room, Wish("A"))
+    assert make_labels(room.parts, LabelsPlan()).exit_code == 0
+    assert len(service.asked) == 3
+
+
+def test_passing_trouble_of_the_service_is_waited_out(room: PrintRoom, service: LabelService) -> None:
+    service.given = {"SH-A": Given(html=2), "SH-B": Given(html=99)}
+    accepted(room, Wish("A"), Wish("B"))
+    report = make_labels(room.parts, LabelsPlan())
+    assert barcodes(report) == ["SH-A"]
+    assert [lost.reference_number for lost in report.missing] == ["B"]
+
+
+def test_full_shipment_is_sent_where_order_numbers_are_refused(room: PrintRoom, service: LabelService) -> None:
+    service.given = {"SH-A": Given(refuse_numbers=True)}
+    accepted(room, Wish("A", cash="1299.00"))
+    report = make_labels(room.parts, LabelsPlan())
+    assert barcodes(report) == ["SH-A"]
+    assert service.asked[1] == {
+        "awb_number": "SH-A",
+        "primary_mobile_no": "9876543210",
+        "shipping_address": "12 MG Road, Bengaluru",
+        "delivery_pincode": "560001",
+        "order_id": "A",
+        "customer_name": "Asha Rao",
+        "is_cod": True,
+        "amount_to_collect": "1299.00",
+    }
+
+
+def test_key_goes_to_the_label_call_only(room: PrintRoom, service: LabelService) -> None:
+    accepted(room, Wish("A"))
+    make_labels(room.parts, LabelsPlan())
+    for path, headers in service.seen:
+        downloads = path.startswith("/labels/")
+        assert ("test-key" in path) is not downloads
+        assert "test-key" not in json.dumps(headers)
+
+
+def test_link_is_kept_nowhere(room: PrintRoom, tmp_path: Path) -> None:
+    accepted(room, Wish("A"))
+    report = make_labels(room.parts, LabelsPlan())
+    room.close()
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(kept) > 4
+    assert not [path for path in kept if b"SECRETSECRET" in path.read_bytes()]
+    assert "SECRETSECRET" not in manifest(report)
+
+
+def test_refused_key_stops_with_one_message_and_prints_nothing(service: LabelService, tmp_path: Path) -> None:
+    service.key = "another-key"
+    room = PrintRoom(tmp_path, url=service.url)
+    accepted(room, *[Wish(f"R-{number}") for number in range(30)])
+    with pytest.raises(KeyRefused):
+        make_labels(room.parts, LabelsPlan())
+    assert len(service.asked) <= 2 * room.parts.policy.concurrency
+    assert len(room.ledger.unprinted_orders()) == 30
+    assert room.ledger.runs(job="labels")[0].exit_code == 5
+    room.close()
+
+
+def test_stop_leaves_what_was_fetched_for_the_next_time(room: PrintRoom, service: LabelService) -> None:
+    accepted(room, *[Wish(f"R-{number}") for number in range(40)])
+
+    def stop_after_some() -> None:
+        if len(service.asked) == 10:
+            room.parts.stop.set()
+
+    service.on_ask = stop_after_some
+    with pytest.raises(RunStopped):
+        make_labels(room.parts, LabelsPlan())
+    asked = len(service.asked)
+    assert asked < 40
+    room.parts.stop.clear()
+    service.on_ask = lambda: None
+    assert make_labels(room.parts, LabelsPlan()).labels == 40
+    assert len(service.asked) < 40 + asked
+
+
+def test_kept_label_that_was_damaged_on_disk_is_fetched_again(room: PrintRoom, service: LabelService) -> None:
+    accepted(room, Wish("A"))
+    make_labels(room.parts, LabelsPlan())
+    (kept,) = (room.parts.files / "labels").glob("*.pdf")
+    kept.write_bytes(b"%PDF-1.4 rotten %%EOF")
+    report = make_labels(room.parts, LabelsPlan(orders=("A",), reprint_reason="torn"))
+    assert barcodes(report) == ["SH-A"]
+    assert len(service.asked) == 2
+
+
+def test_same_label_for_two_orders_is_in_nobodys_hands(room: PrintRoom, service: LabelService) -> None:
+    service.given = {"SH-B": Given(label("SH-A"))}
+    accepted(room, Wish("A"), Wish("B"), Wish("C"))
+    report = make_labels(room.parts, LabelsPlan())
+    assert barcodes(report) == ["SH-C"]
+    assert {lost.reference_number for lost in report.missing} == {"A", "B"}
+    assert all("very same label" in lost.reason for lost in report.missing)
+
+
+def test_each_package_has_its_label_and_cash_counts_once(room: PrintRoom, service: LabelService) -> None:
+    children = ("SH-A-01", "SH-A-02", "SH-A-03")
+    service.given = {"SH-A": Given(label(*children))}
+    numbers = room.drop(Wish("A", packages=3, cash="900.00"))
+    room.accept(numbers, {"A": "SH-A"}, child_awb_numbers=children)
+    report = make_labels(room.parts, LabelsPlan(max_pages=1))
+    assert barcodes(report) == list(children)
+    assert [row["awb_number"] for row in index(report)] == list(children)
+    assert (report.labels, report.orders) == (3, 1)
+    assert "₹ 900.00" in manifest(report)
+    assert "A (2 of 3)" in manifest(report)
+    assert len(service.asked) == 1
+
+
+def test_packages_are_asked_for_one_by_one_where_one_file_lacks_them(room: PrintRoom, service: LabelService) -> None:
+    children = ("SH-A-01", "SH-A-02")
+    numbers = room.drop(Wish("A", packages=2))
+    room.accept(numbers, {"A": "SH-A"}, child_awb_numbers=children)
+    report = make_labels(room.parts, LabelsPlan())
+    assert barcodes(report) == list(children)
+    asked = len(service.asked)
+    again = make_labels(room.parts, LabelsPlan(orders=("SH-A",), reprint_reason="wet"))
+    assert barcodes(again) == list(children)
+    assert len(service.asked) == asked
+
+
+def test_orders_of_a_run_without_a_label_are_listed_with_the_reason(room: PrintRoom) -> None:
+    names = ["OK", "NOAWB", "REFUSED", "DOUBT", "HELD", "PLANNED", "CANCELLED"]
+    numbers = room.drop(*[Wish(name) for name in names])
+    room.accept(numbers, {"OK": "SH-OK", "NOAWB": "", "CANCELLED": "SH-CANCELLED"})
+    room.settle(numbers, {"REFUSED": "refused", "DOUBT": "in_doubt", "HELD": "held"})
+    now = room.parts.clock.now().isoformat()
+    assert room.ledger.record_by_hand(reference_or_awb="CANCELLED", at=now, text="cancelled", cancelled=True)
+    report = make_labels(room.parts, LabelsPlan(run="orders-nightly"))
+    assert barcodes(report) == ["SH-OK"]
+    assert report.exit_code == 4, "something is in doubt"
+    reasons = {lost.reference_number: lost.reason for lost in report.missing}
+    assert set(reasons) == set(names) - {"OK"}
+    assert "AWB is not known" in reasons["NOAWB"]
+    assert reasons["REFUSED"] == "the service refused the order: because refused"
+    assert "in doubt" in reasons["DOUBT"]
+    assert "cancelled" in reasons["CANCELLED"]
+    unprinted = make_labels(room.parts, LabelsPlan())
+    assert [lost.reference_number for lost in unprinted.missing] == ["NOAWB"]
+    assert unprinted.exit_code == 3
+
+
+def test_orders_by_number(room: PrintRoom) -> None:
+    accepted(room, Wish("A"), Wish("B"), Wish("C"))
+    report = make_labels(room.parts, LabelsPlan(orders=("C", " SH-A ", "C", "UNKNOWN"), sort=("file",)))
+    assert barcodes(report) == ["SH-A", "SH-C"]
+    assert [(lost.reference_number, lost.rows) for lost in report.missing] == [("UNKNOWN", ())]
+    assert report.exit_code == 3
+
+
+def test_reference_used_again_after_a_cancellation_means_the_living_order(room: PrintRoom) -> None:
+    accepted(room, Wish("A"))
+    now = room.parts.clock.now().isoformat()
+    room.ledger.record_by_hand(reference_or_awb="A", at=now, text="cancelled", cancelled=True)
+    room.drop(Wish("A", item="OTHER"), run="run-2")
+    (held,) = room.ledger.documents(states=["held"])
+    decide(room.parts, held.id, decision="send-again", reason="ordered again", reissue=True)
+    room.accept({"A": held.id}, {"A": "SH-NEW"}, run="run-2")
+    assert barcodes(make_labels(room.parts, LabelsPlan(orders=("A",)))) == ["SH-NEW"]
+
+
+@pytest.mark.parametrize(
+    ("sort", "wanted"),
+    [
+        (("bin",), "B A C D"),
+        (("-bin",), None),
+        (("single", "sku"), "C B A D"),
+        (("wave", "file"), "C A B D"),
+        (("cut_off",), "A B C D"),
+    ],
+)
+def test_sort_keys(room: PrintRoom, sort: tuple[str, ...], wanted: str | None) -> None:
+    accepted(
+        room,
+        Wish("A", items=("LAMP", "SHADE"), keep={"bin": "A-10", "wave": "2"}),
+        Wish("B", item="LAMP", keep={"bin": "A-9", "wave": "2"}),
+        Wish("C", item="BULB", keep={"bin": "B-1", "wave": "1"}),
+        Wish("D", items=("ZINC", "LAMP")),
+    )
+    if wanted is None:
+        with pytest.raises(UsageError, match="-bin"):
+            make_labels(room.parts, LabelsPlan(sort=sort))
+    else:
+        report = make_labels(room.parts, LabelsPlan(sort=sort))
+        assert [row["reference_number"] for row in index(report)] == wanted.split()
+
+
+def test_usage_errors_ask_nothing_of_the_service(room: PrintRoom, service: LabelService) -> None:
+    accepted(room, Wish("A"))
+    for plan in (LabelsPlan(layout="a3"), LabelsPlan(run="no-such-run"), LabelsPlan(sort=("weight",))):
+        with pytest.raises(UsageError):
+            make_labels(room.parts, plan)
+    assert service.asked == []
+
+
+def test_bundle_goes_to_the_results_place_in_a_folder_of_its_own(room: PrintRoom, tmp_path: Path) -> None:
+    accepted(room, Wish("A"))
+    plan = LabelsPlan(
+        results=Place(sftp="bhiwandi", path="/outbound/labels"), output=tmp_path / "out", job="labels-nightly"
+    )
+    report = make_labels(room.parts, plan)
+    there = tmp_path / "sftp" / "outbound" / "labels" / report.bundle_id
+    assert {path.name for path in there.iterdir()} == {"labels.pdf", "manifest.pdf", "index.csv"}
+    for path in report.files:
+        assert path.parent == tmp_path / "out"
+        assert path.read_bytes() == (there / path.name).read_bytes()
+    run = room.ledger.runs(job="labels-nightly")[0]
+    assert (run.id, run.kind, run.exit_code, run.summary["labels"]) == (report.bundle_id, "labels", 0, 1)
+
+
+def test_parts_of_an_earlier_bundle_do_not_lie_among_the_new_ones(room: PrintRoom, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    accepted(room, *[Wish(f"R-{number}") for number in range(3)])
+    make_labels(room.parts, LabelsPlan(output=out, max_pages=1))
+    (out / "notes.txt").write_text("keep me")
+    make_labels(room.parts, LabelsPlan(output=out, orders=("R-1",), reprint_reason="torn"))
+    assert {path.name for path in out.iterdir()} == {"labels.pdf", "manifest.pdf", "index.csv", "notes.txt"}
+
+
+def test_many_labels_at_once_keep_their_owners(room: PrintRoom) -> None:
+    awbs = accepted(room, *[Wish(f"R-{number}") for number in range(60)])
+    report = make_labels(room.with_policy(concurrency=8), LabelsPlan(sort=("file",), layout="a4-4up"))
+    assert barcodes(report) == list(awbs.values())
