@@ -1,0 +1,258 @@
+"""Sheets in, documents and issues out: the story of a mapping from header to body."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.bodies import body_texts, check_body
+from logistics_batch.mapping.checks import check, hold_control_total, hold_mixed_dates
+from logistics_batch.mapping.findings import Findings, listed, row_list
+from logistics_batch.mapping.grouping import disagreements
+from logistics_batch.mapping.header import choose
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.notes import notes_of
+from logistics_batch.mapping.reading import say
+from logistics_batch.mapping.rows import sort_rows
+from logistics_batch.mapping.table import RunValues, Table, lay_out
+from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, RowState
+from logistics_batch.model.payloads import Complaint, LongitudeName
+from logistics_batch.model.sheet import Sheet
+
+_ASN_KEY: Final = (("supplier", "supplier_name"), ("site", "site_name"), ("invoice_number",))
+
+
+def apply_mapping(
+    mapping: Mapping,
+    sheets: Sequence[Sheet],
+    *,
+    run_values: RunValues,
+    longitude: LongitudeName = "delivery_long",
+) -> MappedFile:
+    """Map a file: every row but the header once, the documents that can be sent, an issue for each cell that is wrong.
+
+    sheets: the candidates; the one whose header fits is taken. longitude: how the longitude fields are spelt on the
+    wire. Raises FileHeld where the file as a whole cannot be trusted.
+    """
+    sheet, header = choose(mapping, sheets)
+    rows = sort_rows(mapping, sheet, header)
+    table = lay_out(mapping, sheet, header, rows, run_values)
+    hold_mixed_dates(table)
+    hold_control_total(table, rows, sheet)
+    found = check(table, rows.cleaned)
+    documents = _documents(table)
+    barred = _barred(table, documents, found)
+    bodies = _bodies(table, documents, barred, found, longitude=longitude)
+    barred = _barred(table, documents, found)
+    states = _states(table, rows.skipped, documents, barred, found)
+    return MappedFile(
+        sheet=sheet.name,
+        header_row=header.row,
+        columns=header.texts,
+        rows=states,
+        documents=_as_documents(table, documents, barred, bodies),
+        issues=found.issues(sheet, header, fallback=table.key_column),
+        notes=notes_of(table, rows),
+        keep=_kept(table, states),
+    )
+
+
+def _documents(table: Table) -> pl.DataFrame:
+    """One line a document: doc, natural (its natural key), reference, and the header fields' values."""
+    heads = table.grouped.heads.filter("first")
+    natural = _natural_key(table, heads)
+    names = [field.value_name for field in table.header]
+    return heads.select("doc", natural.alias("natural"), _reference(table, heads).alias("reference"), *names)
+
+
+def _value(heads: pl.DataFrame, target: str) -> pl.Expr:
+    name = f"v:fields.{target}"
+    return pl.col(name) if name in heads.columns else pl.lit(None, dtype=pl.String)
+
+
+def _reference(table: Table, heads: pl.DataFrame) -> pl.Expr:
+    target = "reference_number" if table.mapping.operation is Operation.ORDER_CREATE else "invoice_number"
+    return _value(heads, target)
+
+
+def _natural_key(table: Table, heads: pl.DataFrame) -> pl.Expr:
+    """The key as people write it; where it cannot be read, what the key columns hold."""
+    if table.mapping.operation is Operation.ASN_CREATE:
+        parts = [pl.coalesce(_value(heads, target) for target in group) for group in _ASN_KEY]
+        natural = pl.concat_str(parts, separator=" | ", ignore_nulls=True)
+    else:
+        natural = _reference(table, heads)
+    if "key" not in heads.columns:
+        return natural
+    return pl.coalesce(natural, pl.col("key").str.replace_all("\x1f", " | ", literal=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Barred:
+    """Documents that are not sent: doc, rule, reason; and all rows with an issue."""
+
+    documents: pl.DataFrame
+    invalid: pl.Series
+
+
+def _barred(table: Table, documents: pl.DataFrame, found: Findings) -> _Barred:
+    """Disagreement comes first, then two documents of one name, then a row that is wrong itself."""
+    invalid = found.bad_rows()
+    wrong = table.grouped.lines.filter(pl.col("row").is_in(invalid.implode())).group_by("doc").agg("row")
+    siblings = [
+        (doc, "sibling", f"The document is not sent: row {row_list(sorted(rows))} is invalid.")
+        for doc, rows in wrong.iter_rows()
+    ]
+    reasons = [*_torn_documents(table), *_doubled(table, documents), *siblings]
+    schema = {"doc": pl.UInt32, "rule": pl.String, "reason": pl.String}
+    together = pl.DataFrame(reasons, schema=schema, orient="row")
+    return _Barred(together.unique("doc", keep="first", maintain_order=True), invalid)
+
+
+def _torn_documents(table: Table) -> list[tuple[int, str, str]]:
+    """Documents whose rows say different things."""
+    torn = pl.concat([disagreements(table.grouped.heads, table.header), table.torn])
+    if torn.is_empty():
+        return []
+    rows = table.grouped.lines.filter(pl.col("doc").is_in(torn["doc"].unique().implode())).group_by("doc").agg("row")
+    rows_of = {doc: sorted(numbers) for doc, numbers in rows.iter_rows()}
+    reasons: list[tuple[int, str, str]] = []
+    for doc, places in torn.group_by("doc", maintain_order=True).agg("place").iter_rows():
+        names = listed(dict.fromkeys(_column_text(table, place) for place in places))
+        verb = "differs" if len(places) == 1 else "differ"
+        reasons.append((doc, "disagree", f"{names} {verb} between the rows {row_list(rows_of[doc])} of one document."))
+    return reasons
+
+
+def _column_text(table: Table, place: str) -> str:
+    field = table.field(place)
+    if field is None or field.column is None:
+        return place.split(".", 1)[1]
+    return table.bound.texts[field.column - 1].strip()
+
+
+def _doubled(table: Table, documents: pl.DataFrame) -> list[tuple[int, str, str]]:
+    """Documents that differ in their key columns and would be one document to the service."""
+    if table.mapping.operation is Operation.RECEIPT_READ:
+        return []
+    doubled = documents.filter(pl.col("natural").is_not_null() & pl.col("natural").is_duplicated())
+    if doubled.is_empty():
+        return []
+    rows = table.grouped.lines.group_by("doc", maintain_order=True).agg("row")
+    placed = doubled.select("doc", "natural").join(rows, on="doc", how="left", maintain_order="left")
+    reasons: list[tuple[int, str, str]] = []
+    for natural, docs, places in placed.group_by("natural", maintain_order=True).agg("doc", "row").iter_rows():
+        numbers = row_list(sorted(number for place in places for number in place))
+        reason = f'"{natural}" stands for different documents of this file (rows {numbers}).'
+        reasons += [(doc, "duplicate", reason) for doc in docs]
+    return reasons
+
+
+def _bodies(
+    table: Table, documents: pl.DataFrame, barred: _Barred, found: Findings, *, longitude: LongitudeName
+) -> dict[int, str]:
+    """The text of each document that may be sent; those that the contract's model refuses become findings instead."""
+    if table.mapping.operation is Operation.RECEIPT_READ:
+        return {}
+    fit = pl.col("doc").is_in(barred.documents["doc"].implode()).not_()
+    good = documents.filter(fit)
+    lines = table.grouped.lines.filter(fit).select("doc", "row", *(field.value_name for field in table.line))
+    targets = table.mapping.targets
+    texts = body_texts(good, lines.drop("row"), targets, longitude=longitude)
+    bodies: dict[int, str] = {}
+    for doc, text in zip(good["doc"], texts, strict=True):
+        complaints = check_body(text, targets, longitude=longitude)
+        if complaints:
+            _refuse(found, table, doc, complaints)
+        else:
+            bodies[doc] = text
+    return bodies
+
+
+def _refuse(found: Findings, table: Table, doc: int, complaints: Sequence[Complaint]) -> None:
+    """The contract's complaints about a document, at the rows and cells they come from."""
+    rows = table.grouped.lines.filter(pl.col("doc") == doc)["row"]
+    for complaint in complaints:
+        position = next((step for step in complaint.place if isinstance(step, int)), None)
+        in_line = position is not None and position < rows.len()
+        name = complaint.field or complaint.rule
+        field = table.field(f"{'lines' if in_line else 'fields'}.{name}")
+        row = rows[position] if in_line else rows[0]
+        words = say(complaint.sentence, "Correct the cell; if it is right, ask who maintains the mapping.")
+        column = field.column if field else None
+        found.add(pl.Series([row]), column, f"{name}|{complaint.rule if complaint.field else 'contract'}", words)
+
+
+def _states(
+    table: Table, skipped: pl.DataFrame, documents: pl.DataFrame, barred: _Barred, found: Findings
+) -> pl.DataFrame:
+    """Every row but the header, with what became of it."""
+    invalid = pl.col("row").is_in(found.bad_rows().implode())
+    good = documents.join(barred.documents, on="doc", how="anti", maintain_order="left").select("doc")
+    numbered = good.with_row_index("document") if table.mapping.operation is not Operation.RECEIPT_READ else good
+    known = table.grouped.lines.select("row", "doc")
+    known = known.join(documents.select("doc", "natural"), on="doc", how="left")
+    known = known.join(barred.documents, on="doc", how="left").join(numbered, on="doc", how="left")
+    keyless = table.keyless.select("row")
+    parts = [known, keyless, skipped.with_columns(pl.lit(value=True).alias("skipped"))]
+    together = pl.concat(parts, how="diagonal").with_columns(invalid.alias("invalid"))
+    skipped_row = pl.col("skipped").fill_null(value=False) if "skipped" in together.columns else pl.lit(value=False)
+    state = (
+        pl.when(skipped_row)
+        .then(pl.lit(RowState.SKIPPED.value))
+        .when("invalid")
+        .then(pl.lit(RowState.INVALID.value))
+        .when(pl.col("rule").is_not_null())
+        .then(pl.lit(RowState.BLOCKED.value))
+        .otherwise(pl.lit(RowState.READY.value))
+    )
+    document = pl.col("document") if "document" in together.columns else pl.lit(None, dtype=pl.UInt32)
+    told = together.with_columns(state.alias("state"), document.alias("document"), pl.col("natural").alias("key"))
+    own_word = pl.col("state") != RowState.INVALID.value
+    told = told.with_columns(pl.when(own_word).then(pl.col(name)).alias(name) for name in ("rule", "reason"))
+    return told.select(pl.col(name).cast(kind) for name, kind in ROWS_SCHEMA.items()).sort("row")
+
+
+def _as_documents(
+    table: Table, documents: pl.DataFrame, barred: _Barred, bodies: dict[int, str]
+) -> tuple[Document, ...]:
+    if table.mapping.operation is Operation.RECEIPT_READ:
+        return ()
+    good = documents.join(barred.documents, on="doc", how="anti", maintain_order="left")
+    lines = table.grouped.lines.join(barred.documents, on="doc", how="anti", maintain_order="left")
+    rows = lines.group_by("doc", maintain_order=True).agg("row")["row"].to_list()
+    firsts = lines.filter("first").select(pl.col(field.value_name).alias(field.target) for field in table.keep)
+    kept = firsts.to_dicts() if table.keep else [{} for _ in rows]
+    operation, has_lines = table.mapping.operation, bool(table.line)
+    return tuple(
+        Document(
+            key=natural,
+            operation=operation,
+            rows=tuple(numbers),
+            body=bodies[doc],
+            reference=reference,
+            line_rows=tuple(numbers) if has_lines else (),
+            keep={name: value for name, value in keep.items() if value is not None},
+        )
+        for (doc, natural, reference), numbers, keep in zip(
+            good.select("doc", "natural", "reference").iter_rows(), rows, kept, strict=True
+        )
+    )
+
+
+def _kept(table: Table, states: pl.DataFrame) -> pl.DataFrame:
+    """For each ready row what is kept, and for receipts what was read."""
+    ready = states.filter(pl.col("state") == RowState.READY.value).select("row")
+    lines = table.grouped.lines.select("row", "head", *(field.value_name for field in table.keep))
+    if table.mapping.operation is Operation.RECEIPT_READ:
+        values = table.grouped.heads.select("head", *(field.value_name for field in table.header))
+        lines = lines.join(values, on="head", how="left")
+    names = {field.target: field.value_name for field in (*table.keep, *table.header)}
+    columns = [
+        pl.col(names[name]).alias(name)
+        if names.get(name) in lines.columns
+        else pl.lit(None, dtype=pl.String).alias(name)
+        for name in table.mapping.keep_names
+    ]
+    return ready.join(lines, on="row", how="left", maintain_order="left").select("row", *columns)

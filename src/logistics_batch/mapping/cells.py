@@ -1,0 +1,191 @@
+"""The cells of the columns that a mapping uses, cleaned without loss; what cannot be repaired is marked."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import polars as pl
+
+BLANKS: Final = " \t\r\n\x0b\x0c\u00a0\u1680\u2000\u2001\u2002\u2003\u2007\u2009\u202f\u3000\u200b\u2060\ufeff"
+"""What is taken away at the ends of a cell, as spreadsheet users see nothing there."""
+
+ERROR_WORDS: Final = ("#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#N/A!", "#SPILL!")
+
+_ODD: Final = r"[\x00-\x1f\x7f\u{a0}\u{200b}\u{2060}\u{feff}]"
+_CONTROL: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
+_EXPONENT: Final = r"(?i)^([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$|^([0-9]+)e\+?[0-9]+$"
+_SHOWN_EXPONENT: Final = r"(?i)^([0-9])(?:\.([0-9]+))?e\+([0-9]{2,3})$"
+
+
+class Use(StrEnum):
+    """What a column is used for; it decides which repairs are without loss."""
+
+    TEXT = "text"
+    ADDRESS = "address"  # line breaks become ", "
+    NUMBER = "number"  # exponents are read or refused
+    IDENTITY = "identity"  # also: ".0" goes, blanks inside are one
+
+
+class Damage(StrEnum):
+    """Why a cell cannot be used; the values are rule names."""
+
+    CONTROL = "control"
+    SCIENTIFIC = "scientific"
+    ERROR_VALUE = "error_value"
+    NO_VALUE = "no_value"
+    IMPRECISE = "imprecise"
+
+
+WORDS: Final[dict[Damage, tuple[str, str]]] = {
+    Damage.CONTROL: ("The cell holds invisible control characters.", "Type the value again instead of pasting it."),
+    Damage.SCIENTIFIC: (
+        "The number is written in scientific notation and its last digits are lost.",
+        "Format the column as Text and enter the full number again.",
+    ),
+    Damage.ERROR_VALUE: (
+        "The cell shows an error of the spreadsheet program.",
+        "Correct the formula or type the value.",
+    ),
+    Damage.NO_VALUE: (
+        "The formula in this cell has no stored value.",
+        "Open the file in Excel, save it and send it again, or type the value.",
+    ),
+    Damage.IMPRECISE: (
+        "The number has more than 15 digits; the spreadsheet program has already lost the last ones.",
+        "Format the column as Text and enter the full number again.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A frame whose columns are clean: null where a cell is empty or damaged.
+
+    damage: one line a damaged cell: row, column (the sheet's number), damage. notes: the repairs, in words.
+    """
+
+    frame: pl.DataFrame
+    damage: pl.DataFrame
+    notes: tuple[str, ...]
+
+
+def name_of(column: int) -> str:
+    """The name of a sheet column in frames of this room: `c7` is column G."""
+    return f"c{column}"
+
+
+def trimmed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Every cell without blanks at its ends; null where nothing is left."""
+    texts = [pl.col(name).str.strip_chars(BLANKS).alias(name) for name in frame.columns if name != "row"]
+    bare = frame.lazy().with_columns(texts)
+    nulls = [pl.when(pl.col(name) != "").then(pl.col(name)).alias(name) for name in frame.columns if name != "row"]
+    return bare.with_columns(nulls).collect(engine="in-memory")
+
+
+def clean(frame: pl.DataFrame, uses: dict[int, Use], headers: dict[int, str]) -> Cleaned:
+    """Clean the used columns of a trimmed frame (row, c1, c2 …); headers are their names, for the notes."""
+    columns = {name_of(number): use for number, use in uses.items()}
+    found = _prescan(frame, columns)
+    damage: list[pl.DataFrame] = []
+    notes: list[str] = []
+    for number, use in uses.items():
+        name = name_of(number)
+        signs = {sign for sign in _SIGNS if found[f"{name}:{sign}"]}
+        if not signs:
+            continue
+        steps = _repaired(frame[name], use, signs)
+        bad = steps.damaged
+        if bad.is_not_null().any():
+            spoilt = frame.select("row", pl.lit(number, dtype=pl.UInt16).alias("column"), bad.alias("damage"))
+            damage.append(spoilt.drop_nulls("damage"))
+        if steps.repaired:
+            notes.append(f'Column "{headers[number]}": {steps.repaired} cells were repaired without loss.')
+        frame = frame.with_columns(steps.text.alias(name))
+    schema = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
+    return Cleaned(frame, pl.concat([pl.DataFrame(schema=schema), *damage]), tuple(notes))
+
+
+_SIGNS: Final = ("quoted", "odd", "exponent", "float", "error", "spaced")
+
+
+def _prescan(frame: pl.DataFrame, columns: dict[str, Use]) -> dict[str, bool]:
+    """Which columns hold anything that needs a closer look; most hold nothing."""
+    scans: list[pl.Expr] = []
+    for name, use in columns.items():
+        cell = pl.col(name)
+        pattern = _EXPONENT if use in (Use.IDENTITY, Use.NUMBER) else _SHOWN_EXPONENT
+        tests = {
+            "quoted": cell.str.starts_with("'") | cell.str.starts_with("=") | cell.str.starts_with('="'),
+            "odd": cell.str.contains(_ODD),
+            "exponent": cell.str.contains(pattern),
+            "float": cell.str.ends_with(".0") if use is Use.IDENTITY else pl.lit(value=False),
+            "error": cell.str.starts_with("#"),
+            "spaced": cell.str.contains("  ", literal=True) if use is Use.IDENTITY else pl.lit(value=False),
+        }
+        scans += [test.any().alias(f"{name}:{sign}") for sign, test in tests.items()]
+    row = frame.lazy().select(scans).collect(engine="in-memory").row(0, named=True) if scans else {}
+    return {key: bool(value) for key, value in row.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Repair:
+    text: pl.Series
+    damaged: pl.Series
+    repaired: int
+
+
+def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
+    """One column with its repairs made; `damaged` names the damage of cells that are lost."""
+    cell = pl.col("cell")
+    steps: list[pl.Expr] = []
+    if "quoted" in signs:  # '=1+1, '+91…, '75008 and ="0012" are text that was forced to be text
+        forced = cell.str.replace(r"(?s)^'([=+\-@].*|[0-9]+)$", "$1").str.replace(r'^="([^"]*)"$', "$1")
+        steps.append(forced)
+    if "odd" in signs:
+        joint = ", " if use is Use.ADDRESS else " "
+        breaks = cell.str.replace_all(r"\s*,?\s*[\r\n\x0b\x0c]+\s*", joint) if joint == ", " else cell
+        spaces = breaks.str.replace_all(r"\s*[\r\n\x0b\x0c]+\s*", joint).str.replace_all(r"[\t\u{a0}]", " ")
+        steps.append(spaces.str.replace_all(r"[\u{200b}\u{2060}\u{feff}]", ""))
+    if use is Use.IDENTITY and signs & {"odd", "spaced"}:
+        steps.append(cell.str.replace_all(r"\s+", " "))
+    if "float" in signs:
+        steps.append(cell.str.replace(r"^([0-9]+)\.0$", "$1"))
+    frame = pl.DataFrame({"cell": cells, "was": cells})
+    for step in steps:
+        frame = frame.with_columns(step.alias("cell"))
+    strict = use in (Use.IDENTITY, Use.NUMBER)
+    damaged = pl.coalesce(
+        pl.when(cell.is_in(ERROR_WORDS)).then(pl.lit(Damage.ERROR_VALUE.value)),
+        pl.when(cell.str.contains(_CONTROL)).then(pl.lit(Damage.CONTROL.value)),
+        pl.when(_lossy(cell, strict=strict)).then(pl.lit(Damage.SCIENTIFIC.value)),
+    )
+    text = _expanded(cell, strict=strict)
+    frame = frame.with_columns(damaged.alias("damaged"), text.alias("cell"))
+    frame = frame.with_columns(pl.when(pl.col("damaged").is_null()).then(cell).alias("cell"))
+    repaired = int(frame.select((cell != pl.col("was")).sum()).item() or 0)
+    return _Repair(frame["cell"], frame["damaged"], repaired)
+
+
+def _exponent_parts(cell: pl.Expr) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    """Digit before the point, digits after it, exponent."""
+    pattern = r"(?i)^([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$"
+    exponent = cell.str.extract(pattern, 3).cast(pl.Int32, strict=False)
+    return cell.str.extract(pattern, 1), cell.str.extract(pattern, 2).fill_null(""), exponent
+
+
+def _lossy(cell: pl.Expr, *, strict: bool) -> pl.Expr:
+    """An exponent whose mantissa does not show every digit."""
+    written = cell.str.contains(_EXPONENT if strict else _SHOWN_EXPONENT)
+    _, decimals, exponent = _exponent_parts(cell)
+    complete = (decimals.str.len_bytes() >= exponent).fill_null(value=False)
+    return written & ~complete
+
+
+def _expanded(cell: pl.Expr, *, strict: bool) -> pl.Expr:
+    """An exponent whose mantissa shows every digit, written out; other texts as they are."""
+    written = cell.str.contains(_EXPONENT if strict else _SHOWN_EXPONENT)
+    first, decimals, exponent = _exponent_parts(cell)
+    rest = decimals.str.slice(exponent)
+    point = pl.when(rest.str.len_bytes() > 0).then(pl.lit(".") + rest).otherwise(pl.lit(""))
+    whole = first + decimals.str.slice(0, exponent) + point
+    return pl.when(written & whole.is_not_null()).then(whole).otherwise(cell)

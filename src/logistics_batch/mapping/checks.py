@@ -1,0 +1,245 @@
+"""What is checked beside the fields' own rules: damaged cells, required ones, COD, totals, samples, swapped dates."""
+
+from decimal import Decimal
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.mapping import cells, dates
+from logistics_batch.mapping.cells import Cleaned, Damage, name_of
+from logistics_batch.mapping.fields import Field, amount
+from logistics_batch.mapping.findings import Findings, row_list
+from logistics_batch.mapping.reading import Surroundings, Words, say
+from logistics_batch.mapping.rows import Rows, where
+from logistics_batch.mapping.spec import DateRead
+from logistics_batch.mapping.table import Table, marked_rows
+from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.model.sheet import Mark, Sheet
+
+_DAMAGING_MARKS: Final = {
+    Mark.ERROR.value: Damage.ERROR_VALUE.value,
+    Mark.NO_VALUE.value: Damage.NO_VALUE.value,
+    Mark.IMPRECISE.value: Damage.IMPRECISE.value,
+}
+_SAMPLES: Final = {
+    "fields.reference_number": r"(?i)^(?:ord|order|ref|sample|test|demo)[\s_#-]*0*(?:1|12|123|1234|12345)?$",
+    "fields.invoice_number": r"(?i)^(?:inv|invoice|sample|test|demo)[\s_#-]*0*(?:1|12|123|1234|12345)?$",
+    "fields.customer_name": r"(?i)^(?:john|jane)\s+doe$|^(?:test|sample|demo)(?:\s+(?:user|customer|name))?$",
+    "fields.customer_mobile": r"^([6-9])\1{9}$|^9999999999$|^8888888888$|^7777777777$|^6666666666$",
+}
+
+
+def check(table: Table, cleaned: Cleaned) -> Findings:
+    """Every broken rule of every row."""
+    found = Findings()
+    _damaged(found, table, cleaned)
+    _keyless(found, table)
+    for place, column, rule in table.sums:
+        rows = table.grouped.lines.filter(rule.failed.fill_null(value=False))["row"]
+        found.add(rows, column, f"{place.split('.', 1)[1]}|{rule.name}", rule.words)
+    for field in table.header:
+        for index, rule in enumerate(field.rules):
+            rows = rows_of_heads(table, pl.col(field.rule_name(index)), field)
+            found.add(rows, field.column, f"{field.target}|{rule.name}", rule.words)
+        _required_in_header(found, table, field)
+    for field in table.line:
+        for index, rule in enumerate(field.rules):
+            rows = table.grouped.lines.filter(pl.col(field.rule_name(index)))["row"]
+            found.add(rows, field.column, f"{field.target}|{rule.name}", rule.words)
+    for field in (*table.line, *table.keep):
+        _required_in_line(found, table, field)
+    _cod(found, table)
+    _line_total(found, table)
+    _samples(found, table)
+    return found
+
+
+def rows_of_heads(table: Table, mask: pl.Expr, field: Field | None = None) -> pl.Series:
+    """The rows whose header cells a mask is true for; of a filled-down or `first` cell only where it really stands."""
+    heads = table.grouped.heads.filter(mask)["head"]
+    if heads.is_empty():
+        return pl.Series("row", [], dtype=pl.UInt32)
+    rows = table.grouped.lines.filter(pl.col("head").is_in(heads.implode()))
+    if field is not None and field.column is not None and f"own:{name_of(field.column)}" in rows.columns:
+        rows = rows.filter(f"own:{name_of(field.column)}")
+    if field is not None and field.column is not None and field.spec.source == "first":
+        rows = rows.filter(pl.col(name_of(field.column)) == pl.col(f"first:{name_of(field.column)}"))
+    return rows["row"]
+
+
+def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
+    """Cells of mapped columns whose value is lost: error values, formulas without one, too many digits."""
+    users = _users(table)
+    marks = table.sheet.marks.filter(pl.col("mark").is_in(list(_DAMAGING_MARKS)))
+    marked = marks.select(
+        pl.col("row").cast(pl.UInt32),
+        pl.col("column").cast(pl.UInt16),
+        pl.col("mark").replace_strict(_DAMAGING_MARKS, return_dtype=pl.String).alias("damage"),
+    )
+    data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
+    damage = pl.concat([marked, cleaned.damage]).filter(pl.col("row").is_in(data.implode()))
+    for (column, kind), rows in damage.group_by("column", "damage", maintain_order=True):
+        if column in users:
+            found.add(rows["row"], int(str(column)), f"{users[column]}|{kind}", say(*cells.WORDS[Damage(str(kind))]))
+
+
+def _users(table: Table) -> dict[object, str]:
+    """For each column that is sent or is part of the key the first target that it feeds."""
+    users: dict[object, str] = {}
+    for field in (*table.header, *table.line):
+        for names in field.spec.columns:
+            users.setdefault(table.bound.column(names), field.target)
+    for name in table.mapping.spec.key:
+        users.setdefault(table.bound.column(table.mapping.names_of(name)), "key")
+    return users
+
+
+def _keyless(found: Findings, table: Table) -> None:
+    words = say(
+        "The row belongs to no document: its key is blank.",
+        "Write the key on this row, or leave the row out.",
+    )
+    found.add(table.keyless["row"], table.key_column, "key|required", words)
+
+
+def _required_words(table: Table, field: Field) -> Words:
+    names = field.spec.columns[0] if field.spec.columns else [field.target]
+    header = table.bound.texts[field.column - 1].strip() if field.column else names[0]
+    return say(f'"{header}" is required and the cell is blank.', f'Fill in "{header}".')
+
+
+def _required_in_header(found: Findings, table: Table, field: Field) -> None:
+    """Blank where a value is demanded; where other rows of the document have one, the rows disagree instead."""
+    if not table.mapping.is_required(field.place):
+        return
+    blank = field.empty if field.applies is None else field.empty & field.applies
+    heads = table.grouped.heads
+    filled = heads.filter(~blank)["doc"]
+    nowhere = blank & ~pl.col("doc").is_in(filled.implode())
+    found.add(rows_of_heads(table, nowhere), field.column, f"{field.target}|required", _required_words(table, field))
+
+
+def _required_in_line(found: Findings, table: Table, field: Field) -> None:
+    if table.mapping.is_required(field.place):
+        blank = field.empty if field.applies is None else field.empty & field.applies
+        rows = table.grouped.lines.filter(blank.fill_null(value=True))["row"]
+        found.add(rows, field.column, f"{field.target}|required", _required_words(table, field))
+
+
+def _cod(found: Findings, table: Table) -> None:
+    """Cash on delivery needs an amount, and an amount needs cash on delivery."""
+    flag, cash = table.field("fields.is_cod"), table.field("fields.cash_on_delivery")
+    if flag is None and cash is None:
+        return
+    read = [pl.col(each.rule_name(n)) for each in (flag, cash) if each for n in range(len(each.rules))]
+    unread = pl.any_horizontal(read) if read else pl.lit(value=False)
+    is_cod = pl.col(flag.value_name).eq_missing("true") if flag else pl.lit(value=False)
+    due = pl.col(cash.value_name).cast(pl.Float64, strict=False).fill_null(0) if cash else pl.lit(0.0)
+    column = (cash or flag or table.header[0]).column
+    nothing = say(
+        "The order is cash on delivery, but the amount to collect is 0 or blank.",
+        "Write the amount to collect, or correct the payment method.",
+    )
+    found.add(rows_of_heads(table, is_cod & (due <= 0) & ~unread), column, "cash_on_delivery|cod", nothing)
+    surplus = say(
+        "There is an amount to collect, but the order is not cash on delivery.",
+        "Remove the amount, or correct the payment method.",
+    )
+    found.add(rows_of_heads(table, ~is_cod & (due > 0) & ~unread), column, "cash_on_delivery|cod", surplus)
+
+
+def _line_total(found: Findings, table: Table) -> None:
+    """Quantity times price is the row's total."""
+    rule = table.mapping.spec.checks.line_total
+    if rule is None:
+        return
+    around = _around(table)
+    numbers = [table.bound.column(table.mapping.names_of(name)) for name in (rule.quantity, rule.price, rule.total)]
+    quantity, price, total = (amount(pl.col(name_of(number or 1)), around) for number in numbers)
+    gap = ((quantity * price).cast(pl.Decimal(38, 6)) - total).abs()
+    rows = table.grouped.lines.filter((gap > pl.lit(Decimal(rule.tolerance))).fill_null(value=False))["row"]
+    words = say(
+        "Quantity times price is not the total of the row.",
+        "Correct the quantity, the price or the total.",
+    )
+    target = next((each.target for each in (*table.line, *table.keep) if each.column == numbers[2]), "row")
+    found.add(rows, numbers[2], f"{target}|line_total", words)
+
+
+def _samples(found: Findings, table: Table) -> None:
+    """Values of templates and examples, which nobody wants delivered."""
+    if not table.mapping.spec.checks.sample_values:
+        return
+    words = say("This looks like a value of a template.", "Write the real value, or remove the row.")
+    for place, pattern in _SAMPLES.items():
+        field = table.field(place)
+        if field is not None:
+            mask = pl.col(field.value_name).str.contains(pattern).fill_null(value=False)
+            found.add(rows_of_heads(table, mask, field), field.column, f"{field.target}|sample", words)
+
+
+def _around(table: Table) -> Surroundings:
+    return Surroundings(table.run.business_date, table.run.timezone, decimal=table.mapping.spec.sheet.decimal)
+
+
+def hold_mixed_dates(table: Table) -> None:
+    """Refuse a file in which a column has true dates and dates written as text.
+
+    That is what a spreadsheet program leaves when it took some texts for dates with day and month changed over.
+    Raises FileHeld.
+    """
+    for field in (*table.header, *table.line, *table.keep):
+        if field.column is None or not _reads_dates(table, field):
+            continue
+        rows = table.grouped.lines.select("row", pl.col(name_of(field.column)).alias("cell")).drop_nulls("cell")
+        true_dates = marked_rows(table.sheet, field.column, (Mark.DATE, Mark.DATETIME))
+        is_date = pl.col("row").is_in(true_dates.implode())
+        texts = rows.filter(~is_date & dates.looks_like_a_date(pl.col("cell")))["row"]
+        if texts.len() and rows.filter(is_date).height:
+            name = table.bound.texts[field.column - 1].strip()
+            raise FileHeld(
+                f'Column "{name}" has true dates and dates written as text (rows {row_list(sorted(texts))}): '
+                "the program may have changed day and month over in the true ones.",
+                rule=f"{field.target}|mixed_dates",
+                remedy="Make the whole column one or the other, check day and month, and send the file again.",
+                rows_read=table.sheet.frame.height - 1,
+            )
+
+
+def _reads_dates(table: Table, field: Field) -> bool:
+    if any(isinstance(step, DateRead) for step in field.spec.read or ()):
+        return True
+    form = form_of(field.target, table.mapping.operation)
+    return not field.place.startswith("keep.") and form in (Form.DATE, Form.MOMENT)
+
+
+def hold_control_total(table: Table, rows: Rows, sheet: Sheet) -> None:
+    """Refuse a file whose own total row says something else than the rows add up to. Raises FileHeld."""
+    control = table.mapping.spec.checks.control_total
+    column = table.bound.column(table.mapping.names_of(control.column)) if control else None
+    if control is None or column is None:
+        return
+    around = _around(table)
+    number = amount(pl.col(name_of(column)), around)
+    is_total = pl.all_horizontal(fit for _, fit in where(table.mapping, table.bound, control.row_where))
+    below = rows.cleaned.frame.filter(pl.col("row") > table.bound.row)
+    totals = below.filter(is_total).select("row", number.alias("said"))
+    counted = _exact(rows.data.select(number.sum()).item())
+    said = _exact(totals["said"].sum()) if totals["said"].count() else None
+    if said == counted:
+        return
+    name = table.bound.texts[column - 1].strip()
+    place = row_list(sorted(totals["row"]))
+    stated = "there is no total row" if said is None else f"row {place} says {said:f}"
+    raise FileHeld(
+        f'The rows add up to {counted:f} in column "{name}", but {stated}.',
+        rule="control_total",
+        remedy="Check that no row is missing or doubled, correct the sheet and send it again.",
+        rows_read=sheet.frame.height - 1,
+    )
+
+
+def _exact(number: object) -> Decimal:
+    """A sum as a decimal without trailing zeros."""
+    return Decimal(str(number or 0)).normalize()

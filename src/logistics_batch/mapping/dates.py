@@ -1,0 +1,92 @@
+"""Dates by the formats that a mapping declares."""
+
+import re
+from datetime import timedelta
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.reading import Surroundings
+
+EARLIEST_DAYS: Final = 365
+LATEST_DAYS: Final = 730
+
+_FIRST_YEAR: Final = 1900
+
+_ISO: Final = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")
+_DIRECTIVES: Final = frozenset("dmyYbBaAejHIMSpzTRDFf%") | {"-d", "-m", ".f"}
+_TIME: Final = re.compile(r"%(?:[HIMSTRpzf]|\.f)")
+_LOOKS_LIKE_A_DATE: Final = r"^\d{1,4}[-/. ]+(?:\d{1,2}|[A-Za-z]{3,9})[-/., ]+\d{1,4}(?:\D.*)?$"
+
+
+def format_fault(date_format: str) -> str:
+    """What is wrong with a format, "" if nothing is."""
+    directives = re.findall(r"%(-?[A-Za-z]|\.f|%)", date_format)
+    unknown = [each for each in directives if each not in _DIRECTIVES]
+    if unknown or not directives:
+        return f"`{date_format}` is no date format: use %d, %m or %b, and %Y."
+    has = set(directives)
+    has_day_and_month = bool(has & {"d", "e", "-d"}) and bool(has & {"m", "b", "B", "-m"})
+    if not (has & {"F", "D"} or (has_day_and_month and has & {"Y", "y"})):
+        return f"`{date_format}` does not say day, month and year."
+    return ""
+
+
+def contradict(one: str, other: str) -> bool:
+    """Whether two formats can read the same digits as different dates (day and month change places)."""
+
+    def shape(date_format: str) -> str:
+        return re.sub(r"%-?[demyY]", "#", date_format)
+
+    def order(date_format: str) -> list[str]:
+        return [
+            part.strip("-").replace("e", "d").replace("Y", "y") for part in re.findall(r"%(-?[demyY])", date_format)
+        ]
+
+    return shape(one) == shape(other) and order(one) != order(other)
+
+
+def moment_of(text: pl.Expr, formats: list[str], around: Surroundings) -> tuple[pl.Expr, pl.Expr]:
+    """Date and time in the zone of the run (null where no format fits), and whether a time of day was written.
+
+    True date cells and ISO dates need no declared format: they cannot be mistaken.
+    """
+    dates: list[pl.Expr] = []
+    times: list[pl.Expr] = []
+    for date_format in dict.fromkeys((*formats, *_ISO)):
+        (times if _TIME.search(date_format) else dates).append(_parsed(text, date_format, around))
+    at_midnight = [each.cast(pl.Datetime("us")) for each in dates]
+    with_time = pl.coalesce(times) if times else pl.lit(None, dtype=pl.Datetime("us"))
+    return pl.coalesce(*at_midnight, with_time), with_time.is_not_null()
+
+
+def _parsed(text: pl.Expr, date_format: str, around: Surroundings) -> pl.Expr:
+    if not _TIME.search(date_format):
+        day = text.str.to_date(date_format, strict=False)
+        # %Y reads "26" as the year 26: leave it to a format with %y.
+        return pl.when(day.dt.year() >= _FIRST_YEAR).then(day)
+    if "%z" in date_format:
+        aware = text.str.to_datetime(date_format, strict=False, time_unit="us")
+        return aware.dt.convert_time_zone(around.timezone).dt.replace_time_zone(None)
+    return text.str.to_datetime(date_format, strict=False, time_unit="us")
+
+
+def outside_window(moment: pl.Expr, around: Surroundings) -> pl.Expr:
+    """Whether a date is more than a year before or two years after the business date: then a digit is wrong."""
+    earliest = around.business_date - timedelta(days=EARLIEST_DAYS)
+    latest = around.business_date + timedelta(days=LATEST_DAYS)
+    return ~moment.dt.date().is_between(earliest, latest)
+
+
+def with_offset(moment: pl.Expr, has_time: pl.Expr, *, at: str, around: Surroundings) -> pl.Expr:
+    """ISO 8601 with the zone's offset; `at` is the time of day where none was written."""
+    hours, minutes, seconds = (int(part) for part in (at + ":00").split(":")[:3])
+    chosen = moment.dt.offset_by(f"{hours * 3600 + minutes * 60 + seconds}s")
+    filled = pl.when(has_time).then(moment).otherwise(chosen)
+    zoned = filled.dt.replace_time_zone(around.timezone, ambiguous="earliest", non_existent="null")
+    return zoned.dt.strftime("%Y-%m-%dT%H:%M:%S%:z")
+
+
+def looks_like_a_date(text: pl.Expr) -> pl.Expr:
+    """Whether a text cell seems to hold a date, in any way of writing it."""
+    return text.str.contains(_LOOKS_LIKE_A_DATE).fill_null(value=False)

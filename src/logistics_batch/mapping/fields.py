@@ -1,0 +1,175 @@
+"""From a field of the mapping to expressions: its value, and beside it the rules that a row may break."""
+
+from collections.abc import Mapping as Table
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.cells import name_of
+from logistics_batch.mapping.header import Header
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.numbers import plain_number
+from logistics_batch.mapping.reading import Reading, Rule, Surroundings, say
+from logistics_batch.mapping.rows import where
+from logistics_batch.mapping.spec import DateRead, FieldSpec, Step
+from logistics_batch.mapping.targets import JSON_NUMBERS, Form, form_of
+from logistics_batch.mapping.verbs import verb_of
+
+# How a cell is read for a target of this form when the steps of `read` leave it plain text.
+_NATURAL: Final[Table[Form, Step]] = {
+    Form.MONEY: "money",
+    Form.DECIMAL: "decimal",
+    Form.DEGREES: "decimal",
+    Form.QUANTITY: "integer",
+    Form.COUNT: "integer",
+    Form.MOBILE: "mobile",
+    Form.PINCODE: "pincode",
+    Form.DATE: DateRead(date=[]),
+    Form.MOMENT: DateRead(date=[]),
+    Form.FLAG: "lower",
+}
+_NUMERIC: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.COUNT})
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One compiled field.
+
+    place: "fields.weight". target: its name alone. column: the sheet's column that its issues point to, None if it has
+    none. value: a text, or null. rules: what can be wrong. empty: true where the source cell is blank.
+    applies: false where `when` rules the field out.
+    """
+
+    place: str
+    spec: FieldSpec
+    column: int | None
+    value: pl.Expr
+    empty: pl.Expr
+    applies: pl.Expr | None = None
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """The target's name."""
+        return self.place.split(".", 1)[1]
+
+    @property
+    def value_name(self) -> str:
+        """The name of its value in frames."""
+        return f"v:{self.place}"
+
+    def rule_name(self, index: int) -> str:
+        """The name of one of its masks in frames."""
+        return f"x{index}:{self.place}"
+
+
+def evaluate(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
+    """The frame with a value and the masks of each field, in one pass that shares common work."""
+    made: list[pl.Expr] = []
+    for field in fields:
+        made.append(field.value.alias(field.value_name))
+        made += [rule.failed.fill_null(value=False).alias(field.rule_name(n)) for n, rule in enumerate(field.rules)]
+    return frame.lazy().with_columns(made).collect(engine="in-memory") if made else frame
+
+
+def source_columns(mapping: Mapping, header: Header, field: FieldSpec) -> list[int]:
+    """The sheet columns that a field is made of and that the sheet has, those of `when` last."""
+    groups = [*field.columns, *(mapping.names_of(name) for name in field.when or ())]
+    return [column for names in groups if (column := header.column(names)) is not None]
+
+
+def compile_field(mapping: Mapping, header: Header, place: str, around: Surroundings) -> Field:
+    """Compile one field of the mapping for a sheet.
+
+    The frame that evaluates it has the cells as c1, c2 …, the document's first filled cell of column 3 as first:c3, and
+    sums of a document as sum:PLACE.
+    """
+    spec = mapping.spec.everything[place]
+    part, target = place.split(".", 1)
+    wanted = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
+    columns = source_columns(mapping, header, spec)
+    column = columns[0] if columns and spec.columns else None
+    source = _source(header, place, spec)
+    reading = _read(Reading(source), spec.read or [], replace(around, wanted=wanted), wanted)
+    reading = _checked(reading, target, wanted, numeric=part != "keep")
+    applies = _applies(mapping, header, spec)
+    value = reading.value
+    if spec.default is not None:
+        value = pl.when(source.is_null()).then(pl.lit(spec.default)).otherwise(value)
+    rules = reading.rules
+    if applies is not None:
+        value = pl.when(applies).then(value)
+        rules = tuple(replace(rule, failed=rule.failed & applies) for rule in rules)
+    return Field(place, spec, column, value, source.is_null(), applies, rules)
+
+
+def _source(header: Header, place: str, spec: FieldSpec) -> pl.Expr:
+    """The text that is read, null where there is none."""
+    columns = [header.column(names) for names in spec.columns]
+    present = [pl.col(name_of(column)) for column in columns if column is not None]
+    if spec.source == "constant":
+        return pl.lit(spec.constant, dtype=pl.String)
+    if spec.source in ("run", "sum"):
+        return pl.col(f"{spec.source}:{place}")
+    if not present:
+        return pl.lit(None, dtype=pl.String)
+    if spec.source == "join":
+        joined = pl.concat_str(present, separator=" " if spec.with_ is None else spec.with_, ignore_nulls=True)
+        return pl.when(joined != "").then(joined)
+    return pl.col(f"first:{name_of(columns[0])}") if spec.source == "first" and columns[0] else present[0]
+
+
+def _read(reading: Reading, steps: Sequence[Step], around: Surroundings, wanted: Form) -> Reading:
+    for step in steps:
+        reading = verb_of(step).build(reading, step, around)
+    if reading.form is None and wanted in _NATURAL:
+        natural = _NATURAL[wanted]
+        reading = verb_of(natural).build(reading, natural, around)
+    return reading
+
+
+def _checked(reading: Reading, target: str, wanted: Form, *, numeric: bool) -> Reading:
+    """The rules that follow from the target: no negative amounts, quantities of at least 1."""
+    if not numeric or reading.form not in _NUMERIC or wanted is Form.DEGREES:
+        return reading
+    negative = reading.value.str.starts_with("-").fill_null(value=False)
+    reading = reading.checked("negative", negative, say("The number is negative.", "Write a number of 0 or more."))
+    if wanted is Form.QUANTITY:
+        too_small = (reading.value.cast(pl.Float64, strict=False) < 1).fill_null(value=False)
+        words = say("A quantity is at least 1.", "Write the quantity, or leave the row out.")
+        reading = reading.checked("quantity", too_small, words)
+    if target in JSON_NUMBERS:
+        many = (reading.value.str.len_bytes() > 15).fill_null(value=False)
+        reading = reading.checked("integer", many, say("The number is too long.", "Write a smaller number."))
+    return reading
+
+
+def _applies(mapping: Mapping, header: Header, spec: FieldSpec) -> pl.Expr | None:
+    if spec.when is None:
+        return None
+    conditions = [fit for _, fit in where(mapping, header, spec.when)]
+    # A condition on a column that the sheet lacks cannot hold.
+    return pl.all_horizontal(conditions) if len(conditions) == len(spec.when) else pl.lit(value=False)
+
+
+def summed(header: Header, spec: FieldSpec, around: Surroundings) -> tuple[pl.Expr, list[tuple[int, Rule]]]:
+    """One row's part of a document's sum as an exact decimal, and for each column that is added up its rule."""
+    words = say("The cell is not a number.", "Write digits only, such as 1499.00.")
+    rules: list[tuple[int, Rule]] = []
+    parts: list[pl.Expr] = []
+    for names in (spec.sum, spec.times, *spec.plus, *spec.minus):
+        column = header.column(names) if names else None
+        if column is not None:
+            cell = pl.col(name_of(column))
+            number = amount(cell, around)
+            rules.append((column, Rule("sum", cell.is_not_null() & number.is_null(), words)))
+            parts.append(number)
+    product = parts[0] * parts[1] if spec.times else parts[0]
+    return product.cast(pl.Decimal(38, 6)), rules
+
+
+def amount(cell: pl.Expr, around: Surroundings) -> pl.Expr:
+    """A cell as an exact decimal; null where it is blank or no number."""
+    return plain_number(cell, around).cast(pl.Decimal(38, 6), strict=False)

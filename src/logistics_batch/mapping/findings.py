@@ -1,0 +1,104 @@
+"""Broken rules to issues: which row, which cell, what stands there, what to write instead."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.header import Header
+from logistics_batch.mapping.reading import Words
+from logistics_batch.model.issue import Issue, cell_address
+from logistics_batch.model.sheet import Sheet
+
+SHOWN_CHARACTERS: Final = 200
+
+
+@dataclass(slots=True)
+class Findings:
+    """Broken rules as they are found; of several on one cell the first counts.
+
+    column is the sheet's column number; 0 stands for the row as a whole.
+    """
+
+    rows: list[pl.DataFrame] = field(default_factory=list)
+    words: list[tuple[str, Words]] = field(default_factory=list)
+
+    def add(self, rows: pl.Series, column: int | None, rule: str, words: Words) -> None:
+        """These rows break a rule in a column."""
+        if rows.len():
+            self.rows.append(
+                pl.DataFrame(
+                    {"row": rows.cast(pl.UInt32)},
+                ).with_columns(
+                    pl.lit(column or 0, dtype=pl.UInt16).alias("column"),
+                    pl.lit(len(self.words), dtype=pl.UInt32).alias("words"),
+                )
+            )
+            self.words.append((rule, words))
+
+    def frame(self) -> pl.DataFrame:
+        """row, column, words (an index), in row order."""
+        schema = {"row": pl.UInt32, "column": pl.UInt16, "words": pl.UInt32}
+        together = pl.concat([pl.DataFrame(schema=schema), *self.rows])
+        return together.unique(["row", "column"], keep="first", maintain_order=True).sort(
+            "row", "column", maintain_order=True
+        )
+
+    def bad_rows(self) -> pl.Series:
+        """The numbers of all rows with a finding."""
+        return pl.concat([pl.Series("row", [], dtype=pl.UInt32), *(each["row"] for each in self.rows)]).unique()
+
+    def issues(self, sheet: Sheet, header: Header, *, fallback: int) -> tuple[Issue, ...]:
+        """Every finding as an issue; `fallback` is the column to point to where a rule is about the whole row."""
+        found = self.frame().with_columns(
+            pl.when(pl.col("column") == 0).then(pl.lit(fallback, dtype=pl.UInt16)).otherwise("column").alias("column")
+        )
+        cells = _cells(sheet, found)
+        return tuple(
+            self._issue(row, column, words, header=header, value=value or "")
+            for (row, column, words), value in zip(found.iter_rows(), cells, strict=True)
+        )
+
+    def _issue(self, row: int, column: int, words: int, *, header: Header, value: str) -> Issue:
+        rule, say = self.words[words]
+        reason, fix = say(value)
+        name = header.texts[column - 1].strip() if column <= len(header.texts) else ""
+        cell = cell_address(row, column)
+        return Issue(row, rule, name, cell, value[:SHOWN_CHARACTERS], reason, fix)
+
+
+def _cells(sheet: Sheet, found: pl.DataFrame) -> list[str | None]:
+    """The raw text of each cell that a finding points to."""
+    pieces: list[pl.DataFrame] = []
+    for number in found["column"].unique():
+        rows = found.filter(pl.col("column") == number).select("row", "column")
+        texts = sheet.frame.select("row", pl.col(str(number)).alias("text"))
+        pieces.append(rows.unique().join(texts, on="row", how="left"))
+    if not pieces:
+        return []
+    texts = pl.concat(pieces)
+    return found.join(texts, on=["row", "column"], how="left", maintain_order="left")["text"].to_list()
+
+
+def listed(names: Iterable[str], *, limit: int = 5) -> str:
+    """Names in words, the first few of them."""
+    shown = [f'"{name}"' for name in names]
+    more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
+    return ", ".join(shown[:limit]) + more
+
+
+def row_list(rows: Sequence[int], *, limit: int = 8) -> str:
+    """Row numbers in words; neighbours as a range.
+
+    >>> row_list([3, 5, 6, 7])
+    '3, 5-7'
+    """
+    ranges: list[list[int]] = []
+    for row in rows:
+        if ranges and row == ranges[-1][1] + 1:
+            ranges[-1][1] = row
+        else:
+            ranges.append([row, row])
+    shown = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:limit]]
+    return ", ".join(shown) + (" …" if len(ranges) > limit else "")

@@ -1,0 +1,88 @@
+"""Rows to documents: a document's rows next to each other, its header cells looked at once and not on each row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.fields import Field
+
+_BETWEEN: Final = "\x1f"
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Rows by document.
+
+    lines: every row, documents in the order of their first rows and each one's rows together; `doc` counts from 0,
+    `head` numbers runs of rows of a document whose header cells are alike. heads: the first row of each such run.
+    """
+
+    lines: pl.DataFrame
+    heads: pl.DataFrame
+
+
+def with_documents(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """The rows with `doc`, sorted by it; without keys each row is its own document."""
+    if not keys:
+        return data.with_columns(pl.int_range(pl.len(), dtype=pl.UInt32).alias("doc"))
+    parts = [pl.col(key).fill_null("") for key in keys]
+    keyed = data.with_columns(pl.concat_str(parts, separator=_BETWEEN).alias("key"))
+    run = pl.col("key").rle_id()
+    keyed = keyed.with_columns(run.alias("doc"))
+    runs = keyed.group_by("doc", maintain_order=True).agg(pl.col("key").first())
+    if runs["key"].n_unique() == runs.height:
+        return keyed.with_columns(pl.col("doc").cast(pl.UInt32))
+    documents = keyed.select(pl.col("key").unique(maintain_order=True)).with_row_index("doc")
+    joined = keyed.drop("doc").join(documents, on="key", how="left", maintain_order="left")
+    return joined.sort("doc", maintain_order=True)
+
+
+def with_heads(lines: pl.DataFrame, columns: Sequence[str]) -> Grouped:
+    """Find the runs of rows with the same header cells; columns are the cells that header fields read."""
+    first = pl.col("doc").ne_missing(pl.col("doc").shift(1))
+    changes = [pl.col(name).ne_missing(pl.col(name).shift(1)) for name in columns]
+    begins = pl.any_horizontal(first, *changes)
+    numbered = lines.with_columns(first.alias("first"), begins.alias("begins"))
+    numbered = numbered.with_columns((pl.col("begins").cast(pl.UInt32).cum_sum() - 1).alias("head"))
+    return Grouped(numbered.drop("begins"), numbered.filter("begins").drop("begins"))
+
+
+def disagreements(heads: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
+    """Where a document's rows say different things: doc, place.
+
+    A blank beside a value disagrees. A value that could not be read is an issue of its own and not compared.
+    """
+    found = [pl.DataFrame(schema={"doc": pl.UInt32, "place": pl.String})]
+    if heads.height == heads["doc"].n_unique():
+        return found[0]
+    same = pl.col("doc") == pl.col("doc").shift(1)
+    for field in fields:
+        value = pl.col(field.value_name)
+        masks = [pl.col(field.rule_name(n)) for n in range(len(field.rules))]
+        read = [~(mask | mask.shift(1)) for mask in masks]
+        differs = pl.all_horizontal(same, value.ne_missing(value.shift(1)), *read)
+        docs = heads.filter(differs).select(pl.col("doc").unique(), pl.lit(field.place).alias("place"))
+        found.append(docs)
+    return pl.concat(found)
+
+
+def document_sums(lines: pl.DataFrame, part: pl.Expr, extra: Sequence[tuple[pl.Expr, int]]) -> pl.DataFrame:
+    """For each document the sum of a row's part, with each extra's first value added or taken off: doc, total, torn.
+
+    torn: rows of the document give different values for an extra.
+    """
+    named = [(f"extra{n}", number, sign) for n, (number, sign) in enumerate(extra)]
+    staged = lines.select("doc", part.alias("part"), *(number.alias(name) for name, number, _ in named))
+    sums = staged.group_by("doc", maintain_order=True).agg(
+        pl.when(pl.col("part").count() > 0).then(pl.col("part").sum()).alias("total"),
+        *(pl.col(name).drop_nulls().first().alias(name) for name, _, _ in named),
+        *((pl.col(name).drop_nulls().n_unique() > 1).alias(f"torn:{name}") for name, _, _ in named),
+    )
+    total = pl.col("total")
+    for name, _, sign in named:
+        share = pl.col(name).fill_null(0)
+        total = total + share if sign > 0 else total - share
+    torn = pl.any_horizontal([pl.col(f"torn:{name}") for name, _, _ in named] or [pl.lit(value=False)])
+    return sums.select("doc", total.cast(pl.Decimal(38, 6)).cast(pl.String).alias("total"), torn.alias("torn"))

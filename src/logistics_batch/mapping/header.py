@@ -1,0 +1,207 @@
+"""Which row is the header, and which column is which."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Final
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.names import ColumnName, alike, same
+from logistics_batch.model.sheet import Sheet
+
+SEARCHED_ROWS: Final = 30
+OWN_COLUMNS: Final = ("Status", "Reason", "What to do", "AWB / reference", "Run")
+"""The headers of the columns that our result workbook adds, side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A sheet's header row, bound to a mapping.
+
+    row: its physical number. texts: its cells by position ("" where empty). columns: for each name of the mapping that
+    was found, the column's number from 1. missing: required names that were not found. doubled: names that two columns
+    bear. own: numbers of our own result columns. unknown, unused: headers that the mapping does not speak of, and
+    other names of a column that was found already. score: how many of the mapping's columns are there.
+    """
+
+    row: int
+    texts: tuple[str, ...]
+    columns: dict[str, int]
+    missing: tuple[str, ...] = ()
+    doubled: tuple[str, ...] = ()
+    own: tuple[int, ...] = ()
+    unknown: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    absent: tuple[str, ...] = field(default=())
+
+    @property
+    def score(self) -> int:
+        """How many different columns are bound."""
+        return len(set(self.columns.values()))
+
+    def column(self, names: Sequence[str]) -> int | None:
+        """The number of the first of some names that the sheet has."""
+        return next((self.columns[name] for name in names if name in self.columns), None)
+
+
+def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
+    """The sheet and header row that fit the mapping.
+
+    Raises FileHeld where none fits, several fit equally well, or the best one lacks or doubles a column.
+    """
+    found = [(sheet, header) for sheet in sheets if (header := _header_of(mapping, sheet)) is not None]
+    complete = [(sheet, header) for sheet, header in found if not header.missing]
+    if not complete:
+        raise _nothing_fits(mapping, sheets, found)
+    best = max(header.score for _, header in complete)
+    fitting = [(sheet, header) for sheet, header in complete if header.score == best]
+    if len(fitting) > 1:
+        names = ", ".join(f'"{sheet.name}"' for sheet, _ in fitting)
+        raise FileHeld(
+            f"The sheets {names} fit the mapping equally well.",
+            rule="sheet",
+            remedy="Leave one of them in the file, or name the sheet in the mapping (`sheet: {name: …}`).",
+        )
+    sheet, header = fitting[0]
+    if header.doubled:
+        twice = ", ".join(f'"{name}"' for name in header.doubled)
+        raise FileHeld(
+            f"{_place(sheet)}: the header row {header.row} has the column {twice} more than once.",
+            rule="header",
+            remedy="Rename or remove one of the two columns.",
+            rows_read=sheet.frame.height - 1,
+        )
+    return sheet, header
+
+
+def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:
+    """Bind one row's texts, taken as a header, to the names of a mapping."""
+    own = _own_columns(texts)
+    names = {number: ColumnName.of(text) for number, text in enumerate(texts, 1) if text.strip() and number not in own}
+    columns: dict[str, int] = {}
+    doubled: list[str] = []
+    for name in mapping.column_names:
+        numbers = _matches(ColumnName.of(name), names)
+        if numbers:
+            columns[name] = numbers[0]
+        if len(numbers) > 1:
+            doubled.append(name)
+    taken = {number for group in mapping.groups if (number := _first(group, columns))}
+    spare = {columns[name] for name in columns if columns[name] not in taken}
+    ignored = {number for name in mapping.spec.ignore for number in _matches(ColumnName.of(name), names)}
+    unknown = [texts[number - 1].strip() for number in names if number not in taken | spare | ignored]
+    used = {name for group in mapping.groups for name in group if columns.get(name) in taken}
+    return Header(
+        row=row,
+        texts=tuple(texts),
+        columns=columns,
+        missing=tuple(group[0] for group in mapping.required if not _first(group, columns)),
+        doubled=tuple(name for name in doubled if name in used),
+        own=own,
+        unknown=tuple(unknown),
+        unused=tuple(texts[number - 1].strip() for number in sorted(spare - ignored)),
+        absent=tuple(group[0] for group in mapping.groups if not _first(group, columns)),
+    )
+
+
+def _first(group: Sequence[str], columns: dict[str, int]) -> int | None:
+    return next((columns[name] for name in group if name in columns), None)
+
+
+def _matches(wanted: ColumnName, names: dict[int, ColumnName]) -> list[int]:
+    """The columns that bear a name: in full, else without trailing brackets where that is one column only."""
+    exact = [number for number, name in names.items() if same(name, wanted)]
+    if exact:
+        return exact
+    near = [number for number, name in names.items() if alike(name, wanted)]
+    return near if len(near) == 1 else []
+
+
+def _own_columns(texts: Sequence[str]) -> tuple[int, ...]:
+    """The columns of an earlier result, where all five stand together at the end of the header."""
+    filled = [number for number, text in enumerate(texts, 1) if text.strip()][-len(OWN_COLUMNS) :]
+    together = [number - filled[0] for number in filled] == list(range(len(OWN_COLUMNS)))
+    if together and tuple(texts[number - 1].strip() for number in filled) == OWN_COLUMNS:
+        return tuple(filled)
+    return ()
+
+
+def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
+    """The best header row of a sheet; None where no row bears any name of the mapping.
+
+    Raises FileHeld where two different rows are equally good.
+    """
+    wanted = mapping.spec.sheet.header
+    candidates = [bind(mapping, row, texts) for row, texts in _rows(sheet, wanted)]
+    candidates = [each for each in candidates if each.score]
+    if not candidates:
+        return None
+    complete = [each for each in candidates if not each.missing]
+    best = max(each.score for each in complete or candidates)
+    first, *others = [each for each in complete or candidates if each.score == best]
+    rivals = [each for each in others if _folded(each) != _folded(first)]
+    if complete and rivals:
+        rows = ", ".join(str(each.row) for each in (first, *rivals))
+        raise FileHeld(
+            f"{_place(sheet)}: the rows {rows} could each be the header row.",
+            rule="header",
+            remedy="Leave one header row, or give its number in the mapping (`sheet: {header: N}`).",
+            rows_read=sheet.frame.height,
+        )
+    return first
+
+
+def _folded(header: Header) -> tuple[str, ...]:
+    return tuple(ColumnName.of(text).identity for text in header.texts)
+
+
+def _rows(sheet: Sheet, wanted: int | str) -> list[tuple[int, list[str]]]:
+    """The rows that may be the header: the one that the mapping names, or the first with anything in them."""
+    frame = sheet.frame.filter(sheet.frame["row"] == wanted) if isinstance(wanted, int) else sheet.frame.head(200)
+    filled = [(int(row), [text or "" for text in texts]) for row, *texts in frame.iter_rows()]
+    return [(row, texts) for row, texts in filled if any(text.strip() for text in texts)][:SEARCHED_ROWS]
+
+
+def _place(sheet: Sheet) -> str:
+    return f'Sheet "{sheet.name}"' if sheet.name else "The file"
+
+
+def _nothing_fits(mapping: Mapping, sheets: Sequence[Sheet], found: Sequence[tuple[Sheet, Header]]) -> FileHeld:
+    """Why no header was found: the required columns that the best candidate lacks, with the names nearest to them."""
+    rows_read = max((sheet.frame.height for sheet in sheets), default=0)
+    if not found:
+        wanted = ", ".join(f'"{group[0]}"' for group in mapping.required)
+        where = f"the first {SEARCHED_ROWS} rows"
+        if isinstance(mapping.spec.sheet.header, int):
+            where = f"row {mapping.spec.sheet.header}"
+        return FileHeld(
+            f"No header row was found in {where}: none has the columns {wanted}.",
+            rule="header",
+            remedy="Check that the file belongs to this mapping and that its header row is there.",
+            rows_read=rows_read,
+        )
+    sheet, header = max(found, key=lambda each: (each[1].score, -len(each[1].missing)))
+    missing = ", ".join(f'"{name}"' for name in header.missing)
+    plural = "s" if len(header.missing) > 1 else ""
+    seen = ", ".join(f'"{text.strip()}"' for text in header.texts if text.strip())
+    return FileHeld(
+        f"{_place(sheet)}: the required column{plural} {missing} {'are' if plural else 'is'} missing; "
+        f"row {header.row}, which looks most like a header, has {seen}.",
+        rule="header",
+        remedy=_nearest(mapping, header),
+        rows_read=rows_read,
+    )
+
+
+def _nearest(mapping: Mapping, header: Header) -> str:
+    """For each missing column the header that may be meant."""
+    spare = {ColumnName.of(text).identity: text.strip() for text in (*header.unknown, *header.unused) if text}
+    hints = []
+    for group in mapping.required:
+        if group[0] in header.missing:
+            wanted = [ColumnName.of(name).identity for name in group]
+            near = [match for name in wanted for match in get_close_matches(name, list(spare), n=1, cutoff=0.6)]
+            hints += [f'Is "{spare[match]}" meant as "{group[0]}"?' for match in near[:1]]
+    advice = "Rename the column, or add its name to the mapping."
+    return " ".join([*hints, advice]) if hints else "Add the column, or add the name it has here to the mapping."

@@ -1,0 +1,135 @@
+"""What is wrong with a mapping that is well-formed: targets, dates, units, tables, and what the service demands."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Final
+
+from logistics_batch.mapping import dates, numbers
+from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.spec import DateRead, FieldSpec, LookupRead, MappingSpec, UnitRead
+from logistics_batch.mapping.targets import AVAILABLE, Form, Targets, form_of, targets_of
+from logistics_batch.model.document import Operation
+
+LATER: Final = ("kits", "packages", "lines_from", "lines_sheet", "order_id")
+
+Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Something wrong at a place of a mapping file; places are keys and positions, as pydantic gives them."""
+
+    place: Place
+    message: str
+    remedy: str = ""
+
+
+def raw_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
+    """What can be said before the values are checked: parts that come later, and target names."""
+    for key in LATER:
+        if key in data:
+            yield Complaint((key,), f"`{key}` is not available yet in this version.", "Remove it.")
+    operation = data.get("operation")
+    if operation not in list(Operation):
+        return
+    if operation not in AVAILABLE:
+        ready = ", ".join(f"`{each.value}`" for each in AVAILABLE)
+        yield Complaint(("operation",), f"`{operation}` is not available yet in this version.", f"Available: {ready}.")
+        return
+    targets = targets_of(Operation(operation))
+    for part, known in (("fields", targets.header), ("lines", targets.lines)):
+        named = data.get(part)
+        for name in named if isinstance(named, dict) else ():
+            if name not in known:
+                yield _unknown_target(part, name, targets)
+
+
+def _unknown_target(part: str, name: str, targets: Targets) -> Complaint:
+    other, others = ("lines", targets.lines) if part == "fields" else ("fields", targets.header)
+    here = targets.header if part == "fields" else targets.lines
+    message = f"`{name}` is no target of `{targets.operation.value}` under `{part}`."
+    if name in others:
+        return Complaint((part, name), message, f"It belongs under `{other}`.")
+    near = get_close_matches(name, here, n=1) or get_close_matches(name, others, n=1)
+    if near:
+        where = "" if near[0] in here else f" under `{other}`"
+        return Complaint((part, name), message, f"Did you mean `{near[0]}`{where}?")
+    known = ", ".join(here[:12]) + (" …" if len(here) > 12 else "")
+    return Complaint((part, name), message, f"Known: {known}." if known else "")
+
+
+def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
+    """What is wrong with a mapping whose values all have the right form."""
+    if spec.operation not in AVAILABLE:
+        return
+    yield from _demanded(spec, targets_of(spec.operation))
+    if spec.operation is not Operation.RECEIPT_READ and not spec.key:
+        yield Complaint((), "`key` is missing.", "Name the columns whose values rows of one document share.")
+    for place, field in spec.everything.items():
+        yield from _field_complaints(spec, place, field)
+    yield from _ignored_and_used(spec)
+
+
+def _demanded(spec: MappingSpec, targets: Targets) -> Iterator[Complaint]:
+    """Required targets that nothing fills."""
+    for place in targets.required:
+        part, name = place.split(".")
+        wanted = part == "fields" or spec.lines or targets.lines_field == "sku_lines"
+        if wanted and place not in spec.everything:
+            yield Complaint((part,), f"`{name}` is required and not mapped.", f"Add `{name}:` under `{part}`.")
+    for group in targets.either:
+        if not any(name in spec.fields for name in group):
+            named = " or ".join(f"`{name}`" for name in group)
+            yield Complaint(("fields",), f"{named} is required and neither is mapped.", "Map one of them.")
+
+
+def _field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:
+    part, name = place.split(".", 1)
+    if part == "lines" and field.source in ("sum", "first"):
+        yield Complaint((part, name), f"`{field.source}` speaks of a whole document; it cannot stand under `lines`.")
+    for index, step in enumerate(field.read or ()):
+        where: Place = (part, name, "read", index) if len(field.read or ()) > 1 else (part, name, "read")
+        if isinstance(step, DateRead):
+            yield from _date_complaints((*where, "date"), step)
+            if field.source == "join":
+                yield Complaint((*where, "date"), "Joined columns cannot be read as a date.", "Use `from`.")
+        elif isinstance(step, UnitRead) and numbers.unit_pair(step.unit) is None:
+            known = ", ".join(numbers.UNIT_NAMES)
+            yield Complaint((*where, "unit"), f"`{step.unit}` is no conversion.", f"Write `g -> kg`. Known: {known}.")
+        elif isinstance(step, LookupRead) and isinstance(step.lookup, dict):
+            last = index == len(field.read or ()) - 1
+            form = form_of(name, spec.operation) if part != "keep" and last else Form.TEXT
+            yield from _table_complaints((*where, "lookup"), step.lookup, form)
+
+
+def _date_complaints(where: Place, step: DateRead) -> Iterator[Complaint]:
+    for date_format in step.date:
+        if fault := dates.format_fault(date_format):
+            yield Complaint(where, fault)
+    for index, one in enumerate(step.date):
+        for other in step.date[index + 1 :]:
+            if dates.contradict(one, other):
+                message = f"`{one}` and `{other}` read the same cell as different dates."
+                yield Complaint(where, message, "Keep the one that the sheets use.")
+
+
+def _table_complaints(where: Place, table: dict[str, str], form: Form) -> Iterator[Complaint]:
+    if not table:
+        yield Complaint(where, "The table is empty.", "List each value that sheets hold, and what it means.")
+    seen: dict[str, str] = {}
+    for key, value in table.items():
+        folded = key.strip().lower()
+        if seen.setdefault(folded, value) != value:
+            yield Complaint((*where, key), f"`{key}` is listed with different answers; case does not matter here.")
+        if form is Form.FLAG and value not in ("true", "false"):
+            yield Complaint((*where, key), f"`{value}` is not allowed here.", 'Write "true" or "false".')
+
+
+def _ignored_and_used(spec: MappingSpec) -> Iterator[Complaint]:
+    used = {
+        ColumnName.of(name).identity for field in spec.everything.values() for group in field.columns for name in group
+    }
+    for index, name in enumerate(spec.ignore):
+        if ColumnName.of(name).identity in used:
+            yield Complaint(("ignore", index), f"`{name}` is ignored and used.", "Keep one of the two.")

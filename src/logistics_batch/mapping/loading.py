@@ -1,0 +1,200 @@
+"""A mapping file, loaded: every complaint about it is made here, before any row is read."""
+
+import csv
+import hashlib
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any
+
+from pydantic import ValidationError, ValidatorFunctionWrapHandler, model_validator
+from pydantic_core import InitErrorDetails
+
+from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.mapping.lint import LATER, Complaint, complaints_of, raw_complaints
+from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.spec import FieldSpec, LookupFile, MappingSpec, complaint
+from logistics_batch.mapping.targets import RECEIPT_TARGETS, Targets, targets_of
+from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import ReadOptions
+from logistics_batch.specification import load_specification
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A loaded mapping file.
+
+    name: the file's stem. digest: sha256 of its text and of the lookup files it uses. spec: what it says.
+    """
+
+    name: str
+    digest: str
+    spec: MappingSpec
+
+    @property
+    def operation(self) -> Operation:
+        """What its rows become."""
+        return self.spec.operation
+
+    @property
+    def read_options(self) -> ReadOptions:
+        """How its files are read."""
+        sheet = self.spec.sheet
+        return ReadOptions(
+            name=sheet.name,
+            delimiter=sheet.delimiter,
+            encoding=sheet.encoding,
+            hidden_rows=sheet.hidden_rows,
+            max_embedded_newlines=sheet.max_embedded_newlines,
+        )
+
+    @property
+    def keep_names(self) -> tuple[str, ...]:
+        """The columns of `MappedFile.keep` beside `row`."""
+        targets = RECEIPT_TARGETS if self.operation is Operation.RECEIPT_READ else ()
+        return (*targets, *(name for name in self.spec.keep if name not in targets))
+
+    @cached_property
+    def targets(self) -> Targets:
+        """What the operation can be given."""
+        return targets_of(self.operation)
+
+    def names_of(self, name: str) -> tuple[str, ...]:
+        """All names of a column: a field's first alias stands for all of its aliases."""
+        wanted = ColumnName.of(name).identity
+        found = {name: None}
+        for field in self.spec.everything.values():
+            for names in (field.from_, field.first):
+                if names and ColumnName.of(names[0]).identity == wanted:
+                    found.update(dict.fromkeys(names))
+        return tuple(found)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Every column that the mapping speaks of, each by all its names; ignored ones are not among them."""
+        found: dict[tuple[str, ...], None] = {}
+        for field in self.spec.everything.values():
+            found.update(dict.fromkeys(tuple(names) for names in field.columns))
+            found.update(dict.fromkeys(self.names_of(name) for name in field.when or ()))
+        sheet, checks = self.spec.sheet, self.spec.checks
+        spoken = [*self.spec.key, *sheet.fill_down, *sheet.skip_rows_where, *sheet.only_rows_where, *_checked(checks)]
+        found.update(dict.fromkeys(self.names_of(name) for name in spoken))
+        return tuple(found)
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """Every name of every column that the mapping speaks of."""
+        return tuple(dict.fromkeys(name for group in self.groups for name in group))
+
+    @cached_property
+    def required(self) -> tuple[tuple[str, ...], ...]:
+        """The columns without which no row can be a header; one name of each group is enough."""
+        found = {self.names_of(name): None for name in self.spec.key}
+        for place, field in self.spec.everything.items():
+            # A sum that lacks a column would be another amount.
+            if self.is_required(place) or field.source == "sum":
+                found.update(dict.fromkeys(_any_of(field)))
+        for group in self.targets.either:
+            given = [self.spec.fields[name] for name in group if name in self.spec.fields]
+            if not any(_always_filled(field) for field in given):
+                found[tuple(name for field in given for names in field.columns for name in names)] = None
+        demanded = [*self.spec.sheet.only_rows_where, *_checked(self.spec.checks)]
+        found.update(dict.fromkeys(self.names_of(name) for name in demanded))
+        return tuple(found)
+
+    def is_required(self, place: str) -> bool:
+        """Whether a cell of this field must be filled: the mapping or the service says so."""
+        field = self.spec.everything[place]
+        return field.required or (place in self.targets.required and not _always_filled(field))
+
+
+def load_mapping(text: str, *, path: str, read_lookup: Callable[[str], str]) -> Mapping:
+    """Load a mapping file.
+
+    text: its content. path: its name, for findings. read_lookup: gives the text of a lookup file named in it; raises
+    OSError or one of our errors where it cannot. Raises SpecificationError with every complaint.
+    """
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+
+    def read_table(lookup: LookupFile) -> dict[str, str]:
+        try:
+            content = read_lookup(lookup.file)
+        except (OSError, UnicodeError, LogisticsBatchError) as error:
+            raise complaint(f"The lookup file `{lookup.file}` cannot be read: {error}.") from error
+        digest.update(b"\0" + content.encode("utf-8", "surrogatepass"))
+        return _table(lookup, content)
+
+    spec = load_specification(text, path=path, model=_Linted, context={"read_table": read_table})
+    return Mapping(name=PurePath(path).stem, digest=digest.hexdigest(), spec=spec)
+
+
+class _Linted(MappingSpec):
+    """A mapping whose every fault is reported at once: those of form and those of meaning."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _lint(cls, data: Any, handler: ValidatorFunctionWrapHandler) -> "_Linted":
+        early = list(raw_complaints(data)) if isinstance(data, dict) else []
+        known = {key: value for key, value in data.items() if key not in LATER} if early else data
+        try:
+            loaded: _Linted = handler(known)
+        except ValidationError as error:
+            raise ValidationError.from_exception_data("mapping", [*_again(error), *_details(early)]) from None
+        if found := [*early, *complaints_of(loaded)]:
+            raise ValidationError.from_exception_data("mapping", _details(found))
+        return loaded
+
+
+def _details(found: Iterable[Complaint]) -> list[InitErrorDetails]:
+    return [InitErrorDetails(type=complaint(each.message, each.remedy), loc=each.place, input=None) for each in found]
+
+
+def _again(error: ValidationError) -> list[InitErrorDetails]:
+    """The same errors, to be raised together with others."""
+    details: list[InitErrorDetails] = []
+    for each in error.errors(include_url=False):
+        own = each["type"] == "mapping"
+        context = each.get("ctx", {})
+        kind = complaint(each["msg"], str(context.get("remedy", ""))) if own else each["type"]
+        details.append(InitErrorDetails(type=kind, loc=each["loc"], input=each["input"], ctx=context))
+    return details
+
+
+def _checked(checks: Any) -> list[str]:
+    """The columns that the opt-in checks name."""
+    named: list[str] = []
+    if checks.control_total:
+        named += [checks.control_total.column, *checks.control_total.row_where]
+    if checks.line_total:
+        named += [checks.line_total.quantity, checks.line_total.price, checks.line_total.total]
+    return named
+
+
+def _always_filled(field: FieldSpec) -> bool:
+    return field.default is not None or field.source in ("constant", "run")
+
+
+def _any_of(field: FieldSpec) -> list[tuple[str, ...]]:
+    """The columns that a required field needs: of joined ones any is enough."""
+    if field.source == "join":
+        return [tuple(name for names in field.columns for name in names)]
+    return [tuple(names) for names in field.columns]
+
+
+def _table(lookup: LookupFile, content: str) -> dict[str, str]:
+    """The two columns of a lookup file; the same value with two answers is refused."""
+    rows = [row for row in csv.reader(io.StringIO(content.removeprefix("\ufeff"), newline="")) if any(row)]
+    header = [ColumnName.of(cell).identity for cell in rows[0]] if rows else []
+    places: list[int] = []
+    for name in (lookup.from_, lookup.to):
+        if header.count(ColumnName.of(name).identity) != 1:
+            raise complaint(f"The lookup file `{lookup.file}` has not exactly one column `{name}`.")
+        places.append(header.index(ColumnName.of(name).identity))
+    table: dict[str, str] = {}
+    for row in rows[1:]:
+        value, answer = (row[place].strip() if place < len(row) else "" for place in places)
+        if value and table.setdefault(value, answer) != answer:
+            raise complaint(f"The lookup file `{lookup.file}` gives `{value}` two answers.", "Keep one line of it.")
+    return table

@@ -1,0 +1,104 @@
+"""Numbers as people write them, to canonical digits: `₹1,23,456.50` is 123456.50, `(250)` is -250."""
+
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.reading import Surroundings
+
+_GROUPED = r"^[0-9]{1,3}(?:,[0-9]{2})*,[0-9]{3}(?:\.[0-9]*)?$|^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?$"
+_PLAIN = r"^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$"
+_GROUPED_COMMA = r"^[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?$"
+_PLAIN_COMMA = r"^(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)$"
+_CURRENCY = r"(?i)^(?:₹|rs\b\.?|inr\b)\s*|\s*(?:/-|/=|₹|\brs\.?|\binr)$"
+
+# g, kg and so on to the base unit of their kind, as exact decimals.
+_UNITS: Final[dict[str, tuple[str, str]]] = {
+    "mg": ("weight", "0.001"),
+    "g": ("weight", "1"),
+    "kg": ("weight", "1000"),
+    "lb": ("weight", "453.59237"),
+    "oz": ("weight", "28.349523125"),
+    "mm": ("length", "0.1"),
+    "cm": ("length", "1"),
+    "m": ("length", "100"),
+    "in": ("length", "2.54"),
+    "ft": ("length", "30.48"),
+    "cc": ("volume", "1"),
+    "ml": ("volume", "1"),
+    "l": ("volume", "1000"),
+    "cbm": ("volume", "1000000"),
+}
+_SPELLINGS: Final[dict[str, tuple[str, ...]]] = {
+    "g": ("g", "gm", "gms", "gram", "grams", "grm", "grms"),
+    "kg": ("kg", "kgs", "kilo", "kilos", "kilogram", "kilograms"),
+    "lb": ("lb", "lbs"),
+    "in": ("in", "inch", "inches"),
+    "l": ("l", "ltr", "litre", "litres"),
+    "cc": ("cc", "cm3"),
+}
+UNIT_NAMES: Final = tuple(_UNITS)
+
+
+def plain_number(text: pl.Expr, around: Surroundings) -> pl.Expr:
+    """Digits with at most one full stop, a minus before them if negative; null where the text is no number.
+
+    Thousands may be grouped as 1,234,567 or as 12,34,567; a decimal comma counts only where it is declared.
+    """
+    spaceless = text.str.replace_all(r"[\s\u{a0}]+", "")
+    in_brackets = spaceless.str.contains(r"^\([^()]*\)$")
+    signed = spaceless.str.contains(r"^[-−]|^[^0-9]*[-−][0-9]|[0-9][-−]$")
+    bare = spaceless.str.strip_chars("()").str.replace_all(_CURRENCY, "").str.strip_chars("+-−")
+    digits = _with_point(bare, around)
+    whole = digits.str.replace(r"^\.", "0.").str.strip_chars_end(".")
+    return pl.when(in_brackets | signed).then("-" + whole).otherwise(whole)
+
+
+def _with_point(bare: pl.Expr, around: Surroundings) -> pl.Expr:
+    point = pl.when(bare.str.contains(_PLAIN)).then(bare)
+    grouped = pl.when(bare.str.contains(_GROUPED)).then(bare.str.replace_all(",", "", literal=True))
+    with_point = pl.coalesce(point, grouped)
+    if around.decimal == ".":
+        return with_point
+    # A number cell of a workbook has no decimal mark of its own: its text always has a full stop.
+    matched = bare.str.contains(_PLAIN_COMMA) | bare.str.contains(_GROUPED_COMMA)
+    swapped = bare.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    with_comma = pl.when(matched).then(swapped)
+    if around.true_number is None:
+        return with_comma
+    return pl.when(around.true_number).then(with_point).otherwise(with_comma)
+
+
+def rounded(number: pl.Expr, *, places: int) -> pl.Expr:
+    """Canonical digits with exactly so many decimals, halves away from zero."""
+    exact = number.cast(pl.Decimal(38, 9), strict=False).round(places, mode="half_away_from_zero")
+    return exact.cast(pl.Decimal(38, places)).cast(pl.String)
+
+
+def shortest(number: pl.Expr, *, factor: str = "1") -> pl.Expr:
+    """Canonical digits times a factor, to nine decimals, without trailing zeros."""
+    exact = number.cast(pl.Decimal(38, 9), strict=False)
+    if factor != "1":
+        exact = exact * pl.lit(factor).cast(pl.Decimal(38, 9))
+    text = exact.cast(pl.Decimal(38, 9)).cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
+    return text.replace("-0", "0")
+
+
+def unit_pair(text: str) -> tuple[str, str] | None:
+    """Source and target unit of `g -> kg`; None where a unit is not known or the two measure different things."""
+    source, arrow, target = (part.strip().lower() for part in text.partition("->"))
+    if not arrow or source not in _UNITS or target not in _UNITS or _UNITS[source][0] != _UNITS[target][0]:
+        return None
+    return source, target
+
+
+def factor(source: str, target: str) -> str:
+    """What to multiply by, as an exact decimal of nine places."""
+    from_base = pl.Series([_UNITS[source][1], _UNITS[target][1]]).cast(pl.Decimal(38, 18))
+    return str(from_base[0] / from_base[1])
+
+
+def without_unit(text: pl.Expr, unit: str) -> pl.Expr:
+    """The text without the unit behind the number, if it is the declared one."""
+    spellings = "|".join(_SPELLINGS.get(unit, (unit,)))
+    return text.str.replace(rf"(?i)\s*\b(?:{spellings})\.?$", "").str.replace(rf"(?i)([0-9])(?:{spellings})\.?$", "$1")

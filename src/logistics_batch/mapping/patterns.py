@@ -1,0 +1,19 @@
+"""The patterns of mapping files: `*` for anything, `?` for one character; case and outer blanks do not matter."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+
+def fits(cell: pl.Expr, patterns: Sequence[str]) -> pl.Expr:
+    """Whether a trimmed cell fits one of the patterns; a blank cell fits only the pattern "".
+
+    The pattern runs in polars' own engine, which cannot backtrack.
+    """
+    alternatives = "|".join(_regex(pattern.strip()) for pattern in patterns)
+    blank_fits = any(not pattern.strip() for pattern in patterns)
+    return cell.str.contains(f"(?is)^(?:{alternatives})$").fill_null(value=blank_fits)
+
+
+def _regex(pattern: str) -> str:
+    return pl.escape_regex(pattern).replace(r"\*", ".*").replace(r"\?", ".")

@@ -1,0 +1,49 @@
+"""Indian mobile numbers, however they are written, to ten digits."""
+
+import re
+from typing import Final
+
+import phonenumbers
+import polars as pl
+
+_PUNCTUATION: Final = r"[\s\u{a0}\-–().]+"
+_MOBILE: Final = r"^(?:\+?91|0091|091|0)?([6-9][0-9]{9})$"
+_TEN_DIGITS: Final = re.compile(r"[6-9][0-9]{9}")
+
+
+def ten_digits(text: pl.Expr) -> pl.Expr:
+    """Ten digits that begin with 6 to 9, or null; of two numbers in one cell the first.
+
+    The ordinary spellings are read by one pattern; only the distinct odd ones go through the phone library.
+    """
+    packed = pl.coalesce(text.str.extract(r"^([0-9]+)\.0$"), text).str.replace_all(_PUNCTUATION, "")
+    usual = packed.str.extract(_MOBILE)
+    odd = pl.when(usual.is_null()).then(text).map_batches(_read_odd, return_dtype=pl.String, is_elementwise=True)
+    return pl.coalesce(usual, odd)
+
+
+def holds_two(text: pl.Expr) -> pl.Expr:
+    """Whether a cell holds two numbers, as `98765 43210 / 91234 56789`."""
+    return text.str.contains(r"[0-9][^0-9]*[/,;|][^0-9]*[6-9][0-9]{4}").fill_null(value=False)
+
+
+def _read_odd(odd: pl.Series) -> pl.Series:
+    distinct = odd.drop_nulls().unique()
+    read = {text: mobile for text in distinct if (mobile := _mobile(text))}
+    return odd.replace_strict(list(read), list(read.values()), default=None, return_dtype=pl.String)
+
+
+def _mobile(text: str) -> str | None:
+    """The first number of a cell, if every number in it is a mobile."""
+    found = [_one(part) for part in re.split(r"[/,;|]", text) if part.strip()]
+    return found[0] if found and all(found) else None
+
+
+def _one(text: str) -> str | None:
+    try:
+        number = phonenumbers.parse(text, "IN")
+    except phonenumbers.NumberParseException:
+        return None
+    digits = str(number.national_number)
+    known = number.country_code == 91 and number.extension is None
+    return digits if known and _TEN_DIGITS.fullmatch(digits) else None

@@ -1,0 +1,65 @@
+"""A cell on its way from text to value: an expression, and beside it the rules that it may break."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date
+
+import polars as pl
+
+from logistics_batch.mapping.targets import Form
+
+Words = Callable[[str], tuple[str, str]]
+"""From the cell's text to reason and fix."""
+
+
+def say(reason: str, fix: str) -> Words:
+    """The same words whatever the cell holds."""
+    return lambda _value: (reason, fix)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A named rule: `failed` is true in the rows that break it (null counts as false)."""
+
+    name: str
+    failed: pl.Expr
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a verb may know beside the cell.
+
+    decimal: the decimal mark of numbers written as text. business_date, timezone: of the run. true_number, true_date:
+    expressions that are true where the cell is a number or a date to the spreadsheet program.
+    wanted: the form of the target.
+    """
+
+    business_date: date
+    timezone: str
+    decimal: str = "."
+    true_number: pl.Expr | None = None
+    true_date: pl.Expr | None = None
+    wanted: Form = Form.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a cell is read as so far.
+
+    value: text, or null where the cell is empty or a rule is broken. form: the form it has by now, None as long as it
+    is plain text. rules: in the order in which they are tried.
+    """
+
+    value: pl.Expr
+    form: Form | None = None
+    rules: tuple[Rule, ...] = ()
+
+    def then(self, value: pl.Expr, rule: str, words: Words, *, form: Form | None) -> "Reading":
+        """The reading after a step that gives null where it cannot read: that is the rule's failure."""
+        failed = self.value.is_not_null() & value.is_null()
+        return replace(self, value=value, form=form, rules=(*self.rules, Rule(rule, failed, words)))
+
+    def checked(self, rule: str, failed: pl.Expr, words: Words) -> "Reading":
+        """The reading with one more rule; where it is broken there is no value."""
+        return replace(self, value=pl.when(~failed).then(self.value), rules=(*self.rules, Rule(rule, failed, words)))

@@ -1,0 +1,206 @@
+"""Which rows are data: the others are skipped with the rule, and blank cells are filled down within their block."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.cells import Cleaned, Use, clean, name_of, trimmed
+from logistics_batch.mapping.header import Header
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.patterns import fits
+from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.model.sheet import Sheet
+
+_TOTAL: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?\b"
+
+_NUMBERS: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.DEGREES, Form.QUANTITY, Form.COUNT})
+_STRICT: Final = frozenset({Form.IDENTITY, Form.MOBILE, Form.PINCODE})
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A sheet's rows but the header, told apart.
+
+    data: row and the used columns (c1, c2 …), clean and filled down; for a filled-down column also `own:c1`, false
+    where the value came from above. skipped: row, rule, reason. cleaned: what cleaning found.
+    """
+
+    data: pl.DataFrame
+    skipped: pl.DataFrame
+    cleaned: Cleaned
+
+
+def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
+    """Tell data from the rest, clean the columns in use, fill down."""
+    own = {name_of(number) for number in header.own}
+    renamed = sheet.frame.rename({name: name_of(int(name)) for name in sheet.frame.columns if name != "row"})
+    body = trimmed(renamed.drop(own & set(renamed.columns)).filter(pl.col("row") != header.row))
+    uses = uses_of(mapping, header)
+    cleaned = clean(body, uses, {number: header.texts[number - 1].strip() for number in uses})
+    marked = cleaned.frame.with_columns(_rule(mapping, header, cleaned.frame))
+    skipped = marked.filter(pl.col("rule").is_not_null()).select("row", "rule", "reason")
+    filled = _fill_down(mapping, header, marked)
+    wanted = ["row", *(name for name in filled.columns if name.startswith(("c", "own:")) and _is_used(name, uses))]
+    return Rows(filled.filter(pl.col("rule").is_null()).select(wanted), skipped, cleaned)
+
+
+def uses_of(mapping: Mapping, header: Header) -> dict[int, Use]:
+    """What each bound column is used for; of several uses the strictest."""
+    found: dict[int, set[Use]] = {column: set() for column in header.columns.values()}
+    for name in mapping.spec.key:
+        found[_column(mapping, header, name)].add(Use.IDENTITY)
+    for place, field in mapping.spec.everything.items():
+        part, target = place.split(".", 1)
+        form = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
+        for names in field.columns:
+            column = header.column(names)
+            if column is not None:
+                found[column].add(_use(form))
+    return {column: next((use for use in _BY_STRICTNESS if use in uses), Use.TEXT) for column, uses in found.items()}
+
+
+_BY_STRICTNESS: Final = (Use.IDENTITY, Use.NUMBER, Use.ADDRESS, Use.TEXT)
+
+
+def _use(form: Form) -> Use:
+    if form is Form.ADDRESS:
+        return Use.ADDRESS
+    if form in _STRICT:
+        return Use.IDENTITY
+    return Use.NUMBER if form in _NUMBERS else Use.TEXT
+
+
+def _column(mapping: Mapping, header: Header, name: str) -> int:
+    """The number of a column that the header is known to have."""
+    column = header.column(mapping.names_of(name))
+    if column is None:
+        raise KeyError(name)
+    return column
+
+
+def _is_used(name: str, uses: dict[int, Use]) -> bool:
+    return int(name.removeprefix("own:").removeprefix("c")) in uses
+
+
+def where(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) -> list[tuple[str, pl.Expr]]:
+    """Each condition as the header's text and whether the row fits; columns that the sheet lacks are left out."""
+    found: list[tuple[str, pl.Expr]] = []
+    for name, patterns in conditions.items():
+        column = header.column(mapping.names_of(name))
+        if column is not None:
+            found.append((header.texts[column - 1].strip(), fits(pl.col(name_of(column)), patterns)))
+    return found
+
+
+def _rule(mapping: Mapping, header: Header, frame: pl.DataFrame) -> list[pl.Expr]:
+    """Columns `rule` and `reason`: why a row is no data, null where it is; the first rule that holds counts."""
+    cells = [name for name in frame.columns if name != "row"]
+    rules = [
+        (pl.all_horizontal(pl.col(cells).is_null()), "blank", "The row is blank."),
+        (pl.col("row") < header.row, "title", "The row stands above the header."),
+        (_repeats_header(header, frame), "repeated header", "The row repeats the header."),
+        (pl.coalesce(cells).str.starts_with(";"), "comment", "The row begins with ; and is a comment."),
+        *_by_pattern(mapping, header),
+        (_is_total(mapping, header, cells), "total", "The row holds a total."),
+        (_nothing_mapped(mapping, header), "comment", "No mapped column of the row is filled."),
+    ]
+    rule: pl.Expr = pl.lit(None, dtype=pl.String)
+    reason: pl.Expr = pl.lit(None, dtype=pl.String)
+    for holds, name, words in reversed(rules):
+        rule = pl.when(holds).then(pl.lit(name)).otherwise(rule)
+        reason = pl.when(holds).then(pl.lit(words)).otherwise(reason)
+    return [rule.alias("rule"), reason.alias("reason")]
+
+
+def _by_pattern(mapping: Mapping, header: Header) -> list[tuple[pl.Expr, str, str]]:
+    sheet = mapping.spec.sheet
+    skip = [
+        (fit, "skip_rows_where", f'Column "{text}" is like {_shown(sheet.skip_rows_where, name)}.')
+        for name, (text, fit) in zip(
+            _present(mapping, header, sheet.skip_rows_where),
+            where(mapping, header, sheet.skip_rows_where),
+            strict=True,
+        )
+    ]
+    only = [
+        (~fit, "only_rows_where", f'Column "{text}" is not like {_shown(sheet.only_rows_where, name)}.')
+        for name, (text, fit) in zip(
+            _present(mapping, header, sheet.only_rows_where),
+            where(mapping, header, sheet.only_rows_where),
+            strict=True,
+        )
+    ]
+    return [*skip, *only]
+
+
+def _present(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) -> list[str]:
+    return [name for name in conditions if header.column(mapping.names_of(name)) is not None]
+
+
+def _shown(conditions: dict[str, list[str]], name: str) -> str:
+    return " or ".join(f'"{pattern}"' for pattern in conditions[name])
+
+
+def _repeats_header(header: Header, frame: pl.DataFrame) -> pl.Expr:
+    """Whether every cell under a header text repeats it (a printed sheet has the header on each page)."""
+    texts = {name_of(number): text.strip() for number, text in enumerate(header.texts, 1) if text.strip()}
+    texts = {name: text for name, text in texts.items() if name in frame.columns}
+    first, words = next(iter(texts.items()))
+    suspects = frame.filter(pl.col(first) == words)
+    repeats = suspects.filter(pl.all_horizontal(pl.col(name) == text for name, text in texts.items()))
+    return pl.col("row").is_in(repeats["row"].implode())
+
+
+def _is_total(mapping: Mapping, header: Header, cells: Sequence[str]) -> pl.Expr:
+    """A row of totals: declared by the control total, or called so in its first cell and lacking what data needs.
+
+    An order that is called TOTAL and is complete stays an order.
+    """
+    control = mapping.spec.checks.control_total
+    declared = [fit for _, fit in where(mapping, header, control.row_where)] if control else []
+    needed = [header.column(names) for names in mapping.required]
+    lacks = pl.any_horizontal(pl.col(name_of(column)).is_null() for column in needed if column is not None)
+    called = pl.coalesce(cells).str.contains(_TOTAL).fill_null(value=False) & lacks
+    return called | pl.all_horizontal(declared) if declared else called
+
+
+def _nothing_mapped(mapping: Mapping, header: Header) -> pl.Expr:
+    groups = [names for field in mapping.spec.everything.values() for names in field.columns]
+    groups += [list(mapping.names_of(name)) for name in mapping.spec.key]
+    columns = {column for names in groups if (column := header.column(names)) is not None}
+    return pl.all_horizontal(pl.col(name_of(column)).is_null() for column in sorted(columns))
+
+
+def _fill_down(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl.DataFrame:
+    """Blank cells of the declared columns take the value above, from a filled key to the next different one.
+
+    A skipped row ends the block.
+    """
+    declared = [header.column(mapping.names_of(name)) for name in mapping.spec.sheet.fill_down]
+    filling = [name_of(column) for column in dict.fromkeys(declared) if column is not None]
+    keys = [name_of(_column(mapping, header, name)) for name in mapping.spec.key]
+    if not filling or not keys:
+        return marked
+    segment = pl.col("rule").is_not_null().cum_sum()
+    staged = marked.with_columns(segment.alias("segment"))
+    staged = staged.with_columns(_filled(key, "segment").shift(1).alias(f"before:{key}") for key in keys)
+    same_segment = pl.col("segment") == pl.col("segment").shift(1)
+    before = {key: pl.when(same_segment).then(pl.col(f"before:{key}")) for key in keys}
+    differs = pl.any_horizontal(pl.col(key).ne(before[key]).fill_null(value=False) for key in keys)
+    begins = pl.any_horizontal(pl.col(key).is_not_null() for key in keys) & pl.all_horizontal(
+        before[key].is_null() for key in keys
+    )
+    block = (differs | begins | ~same_segment.fill_null(value=False)).cum_sum()
+    staged = staged.with_columns(block.alias("block"))
+    return staged.with_columns(
+        *(pl.col(name).is_not_null().alias(f"own:{name}") for name in filling),
+        *(_filled(name, "block").alias(name) for name in filling),
+    )
+
+
+def _filled(name: str, block: str) -> pl.Expr:
+    """A column with its blanks filled from above, as long as the block is the same."""
+    origin = pl.when(pl.col(name).is_not_null()).then(pl.col(block)).forward_fill()
+    return pl.when(origin == pl.col(block)).then(pl.col(name).forward_fill())

@@ -1,0 +1,251 @@
+"""What a mapping file may say: the models that load it and that its JSON Schema is made from.
+
+Names of columns, patterns and constants are texts; whole numbers and true/false written plainly become their text.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from logistics_batch.model.document import Operation
+
+WORDS = ("text", "upper", "lower", "integer", "decimal", "money", "mobile", "pincode")
+
+
+def complaint(message: str, remedy: str = "") -> PydanticCustomError:
+    """A complaint in our own words, for `load_specification` to place."""
+    return PydanticCustomError("mapping", "{message}", {"message": message, "remedy": remedy})
+
+
+def _text(value: Any) -> Any:
+    """`yes`, `12` and `true` as the words they were typed as."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else value
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int | bool)]
+Name = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int), Field(min_length=1)]
+Names = Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str]), Field(min_length=1)]
+Patterns = Annotated[
+    list[Text],
+    BeforeValidator(_listed, json_schema_input_type=str | int | bool | list[str | int | bool]),
+    Field(min_length=1),
+]
+DecimalText = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int), Field(pattern=r"^\d+(\.\d+)?$")]
+
+
+class _Part(BaseModel):
+    """A part of a mapping file: unknown keys are errors, nothing changes after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class LookupFile(_Part):
+    """A lookup kept in a CSV file: the value is found in column `from`, the answer stands in column `to`."""
+
+    file: str = Field(description="The CSV file, beside the mapping.")
+    from_: Name = Field(alias="from", description="Its column of values as sheets write them.")
+    to: Name = Field(description="Its column of values as the service wants them.")
+
+
+class DateRead(_Part):
+    """`{date: ["%d/%m/%Y"], at: "18:00"}`: how dates are written, and the time of day where one is wanted."""
+
+    date: Annotated[list[str], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+    at: str = Field(default="23:59:59", pattern=r"^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$")
+
+
+class UnitRead(_Part):
+    """`{unit: g -> kg}`: the sheet's unit and the unit that the service wants."""
+
+    unit: str
+
+
+def _inline_or_file(value: Any) -> str:
+    return "file" if isinstance(value, dict) and "file" in value else "table"
+
+
+class LookupRead(_Part):
+    """`{lookup: {COD: "true"}}` or `{lookup: {file: skus.csv, from: code, to: name}}`."""
+
+    lookup: Annotated[
+        Annotated[dict[str, Text], Tag("table")] | Annotated[LookupFile, Tag("file")], Discriminator(_inline_or_file)
+    ]
+
+    @field_validator("lookup")
+    @classmethod
+    def _read_file(cls, lookup: dict[str, str] | LookupFile, info: ValidationInfo) -> dict[str, str] | LookupFile:
+        """A table from a file, by the reader that loading hands in; with no reader the reference stays."""
+        if isinstance(lookup, LookupFile) and info.context:
+            read: Callable[[LookupFile], dict[str, str]] = info.context["read_table"]
+            return read(lookup)
+        return lookup
+
+
+Word = Literal["text", "upper", "lower", "integer", "decimal", "money", "mobile", "pincode"]
+
+
+def _kind_of_step(value: Any) -> str | None:
+    if isinstance(value, str):
+        return "word"
+    if isinstance(value, dict):
+        return next((kind for kind in ("date", "unit", "lookup") if kind in value), None)
+    known = {"DateRead": "date", "UnitRead": "unit", "LookupRead": "lookup"}
+    return known.get(type(value).__name__)
+
+
+Step = Annotated[
+    Annotated[Word, Tag("word")]
+    | Annotated[DateRead, Tag("date")]
+    | Annotated[UnitRead, Tag("unit")]
+    | Annotated[LookupRead, Tag("lookup")],
+    Discriminator(
+        _kind_of_step,
+        custom_error_type="mapping",
+        custom_error_message=f"No way to read a cell. Known: {', '.join(WORDS)}, {{date}}, {{unit}}, {{lookup}}.",
+    ),
+]
+Steps = Annotated[list[Step], BeforeValidator(_listed, json_schema_input_type=Step | list[Step]), Field(min_length=1)]
+
+SOURCES = ("from", "join", "constant", "run", "sum", "first")
+
+
+class FieldSpec(_Part):
+    """Where the value of one target comes from; exactly one of from, join, constant, run, sum and first."""
+
+    from_: Names | None = Field(default=None, alias="from", description="The column, by its name and other names.")
+    join: list[Names] | None = Field(default=None, min_length=1, description="Columns whose filled cells are joined.")
+    with_: str | None = Field(default=None, alias="with", description="What stands between joined cells; a blank.")
+    constant: Text | None = Field(default=None, description="The same value for every row.")
+    run: Literal["file_name", "business_date"] | None = Field(default=None, description="A value of the run.")
+    sum: Names | None = Field(default=None, description="The document's sum of a column.")
+    times: Names | None = Field(default=None, description="With sum: each cell is multiplied by this column's first.")
+    plus: list[Names] = Field(default=[], description="With sum: columns whose first value in the document is added.")
+    minus: list[Names] = Field(default=[], description="With sum: columns whose first value is taken off.")
+    first: Names | None = Field(default=None, description="The document's first filled cell; the others may differ.")
+    default: Text | None = Field(default=None, description="The value when the cell is empty.")
+    when: dict[str, Patterns] | None = Field(default=None, description="Only in rows where each column fits a pattern.")
+    required: bool = Field(default=False, description="The column must be there and the cell filled.")
+    read: Steps | None = Field(default=None, description="How the cell is read, one step after another.")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "FieldSpec":
+        given = [name for name in SOURCES if self.source_value(name) is not None]
+        if len(given) != 1:
+            said = " and ".join(f"`{name}`" for name in given) or "none"
+            raise complaint(
+                f"A field wants exactly one source; here stands {said}.",
+                "Known: from, join, constant, run, sum, first.",
+            )
+        source = given[0]
+        if self.with_ is not None and source != "join":
+            raise complaint("`with` belongs to `join`.")
+        if (self.times or self.plus or self.minus) and source != "sum":
+            raise complaint("`times`, `plus` and `minus` belong to `sum`.")
+        if source in ("constant", "run") and (self.read or self.default or self.required):
+            raise complaint(f"`{source}` needs no `read`, `default` or `required`.")
+        if source == "sum" and self.read:
+            raise complaint("`sum` reads its cells as numbers by itself; remove `read`.")
+        return self
+
+    def source_value(self, name: str) -> Any:
+        """What stands under one of SOURCES."""
+        return self.from_ if name == "from" else getattr(self, name)
+
+    @property
+    def source(self) -> str:
+        """The one source that is given."""
+        return next(name for name in SOURCES if self.source_value(name) is not None)
+
+    @property
+    def columns(self) -> list[list[str]]:
+        """The columns that the value is made of, each by its names; without those of `when`."""
+        single = [names for names in (self.from_, self.first, self.sum, self.times) if names is not None]
+        return [*single, *(self.join or []), *self.plus, *self.minus]
+
+
+class SheetSpec(_Part):
+    """How the file is read; the defaults cope with ordinary files."""
+
+    name: str | None = Field(default=None, description="Sheet name or pattern; hidden sheets are never taken.")
+    header: Literal["auto"] | Annotated[int, Field(ge=1)] = Field(default="auto", description="auto or a row number.")
+    delimiter: str = Field(default="auto", description="CSV: auto or the character.")
+    encoding: str = Field(default="auto", description="CSV: auto or the encoding's name.")
+    decimal: Literal[".", ","] = Field(default=".", description="The decimal mark of numbers written as text.")
+    hidden_rows: Literal["read", "skip"] = Field(default="read", description="Rows that the user cannot see.")
+    max_embedded_newlines: Annotated[int, Field(ge=0)] = Field(default=3, description="Line breaks in one CSV cell.")
+    skip_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are no data: any column fits.")
+    only_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are data: every column fits.")
+    fill_down: Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str])] = Field(
+        default=[], description="Columns whose blank cells take the value above, within one block."
+    )
+
+
+class ControlTotal(_Part):
+    """The sum of a column must be what the sheet's own total row says."""
+
+    column: Name
+    row_where: dict[str, Patterns] = Field(min_length=1)
+
+
+class LineTotal(_Part):
+    """Quantity times price must be the row's total, within a tolerance in the sheet's money."""
+
+    quantity: Name
+    price: Name
+    total: Name
+    tolerance: DecimalText = "0.01"
+
+
+class ChecksSpec(_Part):
+    """Checks beyond those that are always on."""
+
+    control_total: ControlTotal | None = None
+    line_total: LineTotal | None = None
+    sample_values: bool = False
+
+
+class MappingSpec(_Part):
+    """A mapping file."""
+
+    operation: Operation
+    sheet: SheetSpec = SheetSpec()
+    key: Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str])] = Field(
+        default=[], description="Rows with the same values here form one document."
+    )
+    fields: dict[str, FieldSpec] = Field(default={}, description="What stands once in a document.")
+    lines: dict[str, FieldSpec] = Field(default={}, description="What stands once a row: items, SKU lines.")
+    keep: dict[str, FieldSpec] = Field(default={}, description="Not sent: for reports, labels and reconciliation.")
+    ignore: Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str])] = Field(
+        default=[], description="Columns that are known and not used."
+    )
+    checks: ChecksSpec = ChecksSpec()
+
+    @property
+    def everything(self) -> dict[str, FieldSpec]:
+        """All fields with their place in the file: `fields.weight`, `lines.weight`, `keep.bin`."""
+        parts = {"fields": self.fields, "lines": self.lines, "keep": self.keep}
+        return {f"{part}.{name}": spec for part, specs in parts.items() for name, spec in specs.items()}
+
+
+def schema_json() -> dict[str, Any]:
+    """The JSON Schema of mapping files, for editors."""
+    schema = MappingSpec.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

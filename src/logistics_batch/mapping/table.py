@@ -1,0 +1,166 @@
+"""A sheet laid out for its mapping: rows told apart, documents numbered, every field evaluated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.cells import name_of
+from logistics_batch.mapping.fields import Field, amount, compile_field, evaluate, source_columns, summed
+from logistics_batch.mapping.grouping import Grouped, document_sums, with_documents, with_heads
+from logistics_batch.mapping.header import Header
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.reading import Rule, Surroundings
+from logistics_batch.mapping.rows import Rows
+from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import Mark, Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class RunValues:
+    """What a run lends to its mapping: the file's name, the business date, the service's time zone (IANA name)."""
+
+    file_name: str
+    business_date: date
+    timezone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Everything that is known about a sheet's rows before they are judged.
+
+    keyless: rows of data without a key. grouped: the others by document; its frames carry the value v:PLACE of each
+    field and its masks. header, line, keep: the fields, compiled. sums: masks on lines for cells that are added up.
+    torn: documents whose rows give different values for an addend of a sum: doc, place.
+    """
+
+    mapping: Mapping
+    sheet: Sheet
+    bound: Header
+    run: RunValues
+    keyless: pl.DataFrame
+    grouped: Grouped
+    header: tuple[Field, ...]
+    line: tuple[Field, ...]
+    keep: tuple[Field, ...]
+    sums: tuple[tuple[str, int, Rule], ...]
+    torn: pl.DataFrame
+
+    @property
+    def key_column(self) -> int:
+        """The sheet column that stands for the row as a whole."""
+        names = self.mapping.names_of(self.mapping.spec.key[0]) if self.mapping.spec.key else ()
+        return self.bound.column(names) or min(self.bound.columns.values(), default=1)
+
+    def field(self, place: str) -> Field | None:
+        """A compiled field by its place, as "fields.is_cod"."""
+        return next((each for each in (*self.header, *self.line, *self.keep) if each.place == place), None)
+
+
+_TORN: Final = {"doc": pl.UInt32, "place": pl.String}
+
+
+def lay_out(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run: RunValues) -> Table:
+    """Number the documents and evaluate every field."""
+    keys = _key_columns(mapping, bound)
+    no_key = pl.all_horizontal(pl.col(key).is_null() for key in keys) if keys else pl.lit(value=False)
+    lines = with_documents(rows.data.filter(~no_key), [] if _by_row(mapping) else keys)
+    lines, sums, torn = _with_sums(lines, mapping, bound, run, sheet)
+    lines = _with_firsts(_with_run_values(lines, mapping, run), mapping, bound)
+    compiled = {
+        place: compile_field(mapping, bound, place, _around(mapping, bound, place, run, sheet))
+        for place in mapping.spec.everything
+    }
+    header, line, keep = (
+        tuple(field for place, field in compiled.items() if place.startswith(part))
+        for part in ("fields.", "lines.", "keep.")
+    )
+    grouped = with_heads(lines, _header_cells(mapping, bound, lines))
+    grouped = Grouped(evaluate(grouped.lines, (*line, *keep)), evaluate(grouped.heads, header))
+    return Table(mapping, sheet, bound, run, rows.data.filter(no_key), grouped, header, line, keep, sums, torn)
+
+
+def _by_row(mapping: Mapping) -> bool:
+    return mapping.operation is Operation.RECEIPT_READ
+
+
+def _key_columns(mapping: Mapping, bound: Header) -> list[str]:
+    numbers = [bound.column(mapping.names_of(name)) for name in mapping.spec.key]
+    return [name_of(number) for number in numbers if number is not None]
+
+
+def _header_cells(mapping: Mapping, bound: Header, lines: pl.DataFrame) -> list[str]:
+    """The cells in which rows of a document may differ from each other: what header fields read."""
+    cells: dict[str, None] = {}
+    for place, field in mapping.spec.everything.items():
+        if place.startswith("fields.") and field.source != "sum":
+            prefix = "first:" if field.source == "first" else ""
+            own = [bound.column(names) for names in field.columns]
+            cells.update({f"{prefix}{name_of(column)}": None for column in own if column is not None})
+        if place.startswith("fields."):
+            conditions = source_columns(mapping, bound, field)[len(field.columns) :] if field.when else []
+            cells.update({name_of(column): None for column in conditions})
+    return [name for name in cells if name in lines.columns]
+
+
+def _around(mapping: Mapping, bound: Header, place: str, run: RunValues, sheet: Sheet) -> Surroundings:
+    around = Surroundings(run.business_date, run.timezone, decimal=mapping.spec.sheet.decimal)
+    columns = source_columns(mapping, bound, mapping.spec.everything[place])
+    if around.decimal == "." or not columns:
+        return around
+    return replace(around, true_number=pl.col("row").is_in(marked_rows(sheet, columns[0], (Mark.NUMBER,)).implode()))
+
+
+def marked_rows(sheet: Sheet, column: int, marks: Sequence[Mark]) -> pl.Series:
+    """The rows whose cell in a column bears one of some marks."""
+    wanted = (pl.col("column") == column) & pl.col("mark").is_in([mark.value for mark in marks])
+    return sheet.marks.filter(wanted)["row"].cast(pl.UInt32)
+
+
+def _with_run_values(lines: pl.DataFrame, mapping: Mapping, run: RunValues) -> pl.DataFrame:
+    values = {"file_name": run.file_name, "business_date": run.business_date.isoformat()}
+    return lines.with_columns(
+        pl.lit(values[field.run]).alias(f"run:{place}")
+        for place, field in mapping.spec.everything.items()
+        if field.run is not None
+    )
+
+
+def _with_firsts(lines: pl.DataFrame, mapping: Mapping, bound: Header) -> pl.DataFrame:
+    """For each `first` field the document's first filled cell, on each of its rows."""
+    groups = [field.first for field in mapping.spec.everything.values() if field.first is not None]
+    columns = {column for names in groups if (column := bound.column(names)) is not None}
+    return lines.with_columns(
+        pl.col(name_of(column)).drop_nulls().first().over("doc").alias(f"first:{name_of(column)}")
+        for column in sorted(columns)
+    )
+
+
+def _with_sums(
+    lines: pl.DataFrame, mapping: Mapping, bound: Header, run: RunValues, sheet: Sheet
+) -> tuple[pl.DataFrame, tuple[tuple[str, int, Rule], ...], pl.DataFrame]:
+    """The rows with each document's sums, the masks of cells that are no numbers, and the torn documents."""
+    masks: list[tuple[str, int, Rule]] = []
+    torn = [pl.DataFrame(schema=_TORN)]
+    for place, field in mapping.spec.everything.items():
+        if field.source != "sum":
+            continue
+        around = _around(mapping, bound, place, run, sheet)
+        part, rules = summed(bound, field, around)
+        masks += [(place, column, rule) for column, rule in rules]
+        extra = [(_amount(bound, names, around), 1) for names in field.plus]
+        extra += [(_amount(bound, names, around), -1) for names in field.minus]
+        sums = document_sums(lines, part, extra)
+        torn.append(sums.filter("torn").select("doc", pl.lit(place).alias("place")))
+        total = sums.select("doc", pl.col("total").alias(f"sum:{place}"))
+        lines = lines.join(total, on="doc", how="left", maintain_order="left")
+    return lines, tuple(masks), pl.concat(torn)
+
+
+def _amount(bound: Header, names: Sequence[str], around: Surroundings) -> pl.Expr:
+    column = bound.column(names)
+    if column is None:
+        return pl.lit(None, dtype=pl.Decimal(38, 6))
+    return amount(pl.col(name_of(column)), around)

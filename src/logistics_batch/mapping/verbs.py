@@ -1,0 +1,173 @@
+"""The vocabulary: the closed set of ways to read a cell, one function a verb.
+
+A verb takes what the cell is read as so far and gives an expression over whole columns; it never sees a single row. The
+first line of its docstring, with the example beside it in `VERBS`, is its entry in the reference.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping import dates, numbers, phones
+from logistics_batch.mapping.reading import Reading, Surroundings, say
+from logistics_batch.mapping.spec import DateRead, LookupRead, Step, UnitRead
+from logistics_batch.mapping.targets import Form
+
+
+def text(reading: Reading, _step: Step, _around: Surroundings) -> Reading:
+    """The trimmed text as it stands; this is the default."""
+    return reading
+
+
+def upper(reading: Reading, _step: Step, _around: Surroundings) -> Reading:
+    """In capital letters."""
+    return Reading(reading.value.str.to_uppercase(), reading.form, reading.rules)
+
+
+def lower(reading: Reading, _step: Step, _around: Surroundings) -> Reading:
+    """In small letters."""
+    return Reading(reading.value.str.to_lowercase(), reading.form, reading.rules)
+
+
+def integer(reading: Reading, _step: Step, around: Surroundings) -> Reading:
+    """A whole number; `12.0` and `1,200` are read, `1.5` and `12 pcs` are not."""
+    whole = numbers.plain_number(reading.value, around).str.extract(r"^(-?[0-9]{1,18})(?:\.0+)?$")
+    digits = whole.str.replace(r"^(-?)0+([0-9])", "$1$2")
+    words = say("The cell is not a whole number.", "Write digits only, such as 12.")
+    return reading.then(digits, "integer", words, form=Form.COUNT)
+
+
+def decimal(reading: Reading, _step: Step, around: Surroundings) -> Reading:
+    """A number, without trailing zeros; thousands may be grouped as 1,234,567 or 12,34,567."""
+    value = numbers.shortest(numbers.plain_number(reading.value, around))
+    words = say("The cell is not a number.", "Write digits and at most one decimal point, such as 0.75.")
+    return reading.then(value, "decimal", words, form=Form.DECIMAL)
+
+
+def money(reading: Reading, _step: Step, around: Surroundings) -> Reading:
+    """An amount with two decimals; ₹, Rs., INR, /- and lakh grouping are understood, (250) is negative."""
+    value = numbers.rounded(numbers.plain_number(reading.value, around), places=2)
+    words = say("The cell is not an amount of money.", "Write the amount in digits, such as 1499.00.")
+    return reading.then(value, "money", words, form=Form.MONEY)
+
+
+def mobile(reading: Reading, _step: Step, _around: Surroundings) -> Reading:
+    """An Indian mobile number as ten digits; +91, 0, blanks and hyphens are taken away, of two numbers the first."""
+    return reading.then(phones.ten_digits(reading.value), "mobile", _mobile_words, form=Form.MOBILE)
+
+
+def _mobile_words(value: str) -> tuple[str, str]:
+    count = sum(char.isdigit() for char in value)
+    fix = "Write the ten digits of the mobile number; the first is 6, 7, 8 or 9."
+    return f"This is no Indian mobile number ({count} digit{'' if count == 1 else 's'}).", fix
+
+
+def pincode(reading: Reading, _step: Step, _around: Surroundings) -> Reading:
+    """An Indian PIN of six digits; `560 001`, `560001.0` and `PIN-560001` are understood, five digits never."""
+    bare = reading.value.str.replace(r"(?i)^pin\s*(?:code)?\s*[-:.]?\s*", "").str.replace(r"\.0$", "")
+    digits = bare.str.replace_all(r"[\s\u{a0},]+", "").str.extract(r"^([1-9][0-9]{5})$")
+    return reading.then(digits, "pincode", _pincode_words, form=Form.PINCODE)
+
+
+def _pincode_words(value: str) -> tuple[str, str]:
+    count = sum(char.isdigit() for char in value)
+    if count == 6:
+        return "This is no PIN: it begins with 0 or holds something else.", "Write the right PIN, digits only."
+    if count:
+        return f"PIN has {count} digit{'' if count == 1 else 's'}.", "Write all 6 digits of the PIN."
+    return "This is no PIN.", "Write the 6 digits of the PIN, such as 560001."
+
+
+def date(reading: Reading, step: Step, around: Surroundings) -> Reading:
+    """A date in one of the formats, or ISO, or a true date cell; `at` is the time of day where one is wanted."""
+    declared = step if isinstance(step, DateRead) else DateRead(date=[])
+    moment, has_time = dates.moment_of(reading.value, declared.date, around)
+    if around.wanted is Form.MOMENT:
+        value = dates.with_offset(moment, has_time, at=declared.at, around=around)
+    else:
+        value = moment.dt.date().cast(pl.String)
+    allowed = " or ".join(_example_of(each) for each in declared.date) or "2026-11-03"
+    read = reading.then(
+        value, "date", say("The cell is no date as agreed.", f"Write it like {allowed}."), form=around.wanted
+    )
+    words = say(
+        f"The date is more than {dates.EARLIEST_DAYS} days before or {dates.LATEST_DAYS} days after the business date "
+        f"{around.business_date.isoformat()}.",
+        "Check day, month and year.",
+    )
+    return read.checked("date_window", dates.outside_window(moment, around).fill_null(value=False), words)
+
+
+def _example_of(date_format: str) -> str:
+    """How 3 November 2026, 18:30 looks in a format."""
+    moment = pl.Series(["2026-11-03T18:30:00+0530"]).str.to_datetime("%Y-%m-%dT%H:%M:%S%z")
+    return str(moment.dt.convert_time_zone("Asia/Kolkata").dt.strftime(date_format)[0])
+
+
+def unit(reading: Reading, step: Step, around: Surroundings) -> Reading:
+    """A number in one unit, converted to another; the unit may stand behind the number if it is the declared one."""
+    pair = numbers.unit_pair(step.unit) if isinstance(step, UnitRead) else None
+    source, target = pair or ("kg", "kg")
+    number = numbers.plain_number(numbers.without_unit(reading.value, source), around)
+    value = numbers.shortest(number, factor=numbers.factor(source, target))
+    words = say(f"The cell is not a number of {source}.", f"Write the number in {source}, without another unit.")
+    return reading.then(value, "unit", words, form=Form.DECIMAL)
+
+
+def lookup(reading: Reading, step: Step, _around: Surroundings) -> Reading:
+    """The value that a table gives for the cell; case and outer blanks do not matter, an unlisted value is an issue."""
+    table = step.lookup if isinstance(step, LookupRead) and isinstance(step.lookup, dict) else {}
+    known = {key.strip().lower(): value for key, value in table.items()}
+    folded = reading.value.str.to_lowercase()
+    value = folded.replace_strict(list(known), list(known.values()), default=None, return_dtype=pl.String)
+    shown = ", ".join(list(table)[:8]) + (" …" if len(table) > 8 else "")
+    words = say("The value is not in the list of known values.", f"Write one of: {shown}.")
+    return reading.then(value, "lookup", words, form=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One entry of the vocabulary."""
+
+    name: str
+    build: Callable[[Reading, Step, Surroundings], Reading]
+    example: str
+
+    @property
+    def doc(self) -> str:
+        """What it does, in one line."""
+        return (self.build.__doc__ or "").strip().splitlines()[0]
+
+
+VERBS: Final[dict[str, Verb]] = {
+    verb.name: verb
+    for verb in (
+        Verb("text", text, "customer_name: {from: Name, read: text}"),
+        Verb("upper", upper, "item_name: {from: SKU, read: upper}"),
+        Verb("lower", lower, "customer_email: {from: Email, read: lower}"),
+        Verb("integer", integer, "item_quantity: {from: Qty, read: integer}"),
+        Verb("decimal", decimal, "weight: {from: Weight (kg), read: decimal}"),
+        Verb("money", money, "cash_on_delivery: {from: Amount, read: money}"),
+        Verb("mobile", mobile, "customer_mobile: {from: Phone, read: mobile}"),
+        Verb("pincode", pincode, "delivery_postal_code: {from: PIN, read: pincode}"),
+        Verb("date", date, 'delivery_date: {from: Due, read: {date: ["%d/%m/%Y", "%d-%b-%Y"]}}'),
+        Verb("unit", unit, "weight: {from: Weight (g), read: {unit: g -> kg}}"),
+        Verb("lookup", lookup, 'is_cod: {from: Payment, read: {lookup: {COD: "true", Prepaid: "false"}}}'),
+    )
+}
+
+
+def verb_of(step: Step) -> Verb:
+    """The verb that a step of `read` names."""
+    if isinstance(step, DateRead):
+        return VERBS["date"]
+    if isinstance(step, UnitRead):
+        return VERBS["unit"]
+    return VERBS["lookup"] if isinstance(step, LookupRead) else VERBS[step]
+
+
+def vocabulary() -> list[Verb]:
+    """Every verb, in the order of the reference."""
+    return list(VERBS.values())
