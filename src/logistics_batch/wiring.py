@@ -21,7 +21,7 @@ from logistics_batch.intake.folder import FolderStore
 from logistics_batch.intake.sftp import SftpAccess, SftpStore
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import Ledger, open_ledger
-from logistics_batch.mapping import Mapping, load_mapping
+from logistics_batch.mapping import Mapping, Verb, load_mapping, schema_json, vocabulary
 from logistics_batch.model.job import Place
 from logistics_batch.settings import (
     FILE_NAME,
@@ -39,6 +39,7 @@ LEDGER_URL = "sqlite:///var/ledger.db"
 _SQLITE = "sqlite:///"
 _FILES = Path("var") / "files"
 _MAX_LOOKUP_BYTES = 16 << 20
+_NOWHERE = "https://service.invalid"  # stands in for the address where nothing is called
 _NO_KEY_NEEDED = "no-call-is-made"  # stands in for the key where a client is asked for paths only
 
 
@@ -67,10 +68,12 @@ class Need:
     """What a command wants of its parts.
 
     calls: whether the service is called; without that no API key is needed. writes: whether the ledger is written.
+    knows_service: whether it must be said where the service is; the ledger keeps documents by that.
     """
 
     calls: bool = True
     writes: bool = True
+    knows_service: bool = True
     progress: Progress = field(default_factory=Silent)
     stop: threading.Event = field(default_factory=threading.Event)
 
@@ -104,7 +107,7 @@ class Workspace:
         arm(armed_crash_point())
         client = self._client(settings, need)
         try:
-            ledger = self.ledger(settings, read_only=not need.writes)
+            ledger = self.ledger(settings, account=client.settings.base_url, read_only=not need.writes)
             try:
                 yield self._assembled(settings, client=client, ledger=ledger, need=need)
             finally:
@@ -112,8 +115,8 @@ class Workspace:
         finally:
             client.close()
 
-    def ledger(self, settings: Settings, *, read_only: bool) -> Ledger:
-        """The ledger of the account that the settings name.
+    def ledger(self, settings: Settings, *, account: str, read_only: bool) -> Ledger:
+        """The ledger; `account` is the service's address.
 
         Raises SettingsError, LedgerRefused.
         """
@@ -128,7 +131,7 @@ class Workspace:
                 "ledger.url is neither a SQLite file nor a PostgreSQL database.",
                 remedy=f'Write it as "{LEDGER_URL}" or "postgresql://USER@HOST/DATABASE".',
             )
-        return open_ledger(url, account=self._base_url(settings), read_only=read_only)
+        return open_ledger(url, account=account, read_only=read_only)
 
     def store(self, settings: Settings, place: Place) -> FileStore:
         """The store behind a place.
@@ -212,10 +215,11 @@ class Workspace:
 
     def _client(self, settings: Settings, need: Need) -> Client:
         service = settings.service
+        base_url = self._base_url(settings) if need.knows_service else service.base_url or _NOWHERE
         key = self._api_key(settings) if need.calls else Secret(_NO_KEY_NEEDED)
         self._guard_logs(key)
         access = ServiceAccess(
-            base_url=self._base_url(settings),
+            base_url=base_url,
             api_key=key,
             paths=service.paths,
             deadline_seconds=service.deadline_seconds,
@@ -293,3 +297,13 @@ def _lookups_beside(mapping: Path) -> Callable[[str], str]:
         )
 
     return read_lookup
+
+
+def mapping_schema() -> dict[str, object]:
+    """The JSON Schema of mapping files."""
+    return schema_json()
+
+
+def mapping_vocabulary() -> list[Verb]:
+    """Every verb of mapping files."""
+    return vocabulary()

@@ -2,7 +2,8 @@
 
 import click
 
-from logistics_batch.cli.show import print_json, print_push
+from logistics_batch.cli.show import plain, print_json, print_push
+from logistics_batch.flows.labels import LabelReport
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import answers_of_run
 from logistics_batch.model.report import RunReport
@@ -16,5 +17,19 @@ def print_outcome(parts: Parts, outcome: Outcome, *, as_json: bool) -> None:
     elif isinstance(outcome.report, RunReport):
         report = outcome.report
         print_push(report, answers_of_run(parts, report.run) if report.run else {})
+    elif isinstance(outcome.report, LabelReport):
+        print_labels(outcome.report)
     else:
         click.echo(f"{outcome.line}.")
+
+
+def print_labels(report: LabelReport) -> None:
+    """What is in the bundle, what is missing first."""
+    for lost in report.missing:
+        name = lost.reference_number or lost.awb_number
+        click.echo(f"Missing: {plain(name)}: {plain(lost.reason)}. What to do: {plain(lost.remedy)}.")
+    click.echo(f"Bundle {report.bundle_id}: {report.labels} labels of {report.orders} orders.")
+    for note in report.notes:
+        click.echo(f"Note: {plain(note)}")
+    for path in (*report.files, *report.delivered):
+        click.echo(f"  {path}")

@@ -1,6 +1,75 @@
+"""`labels`: a bundle for the printer."""
+
 import click
 
+from logistics_batch.cli.opening import in_workspace, json_option, stopping, watched
 
-@click.command()
-def labels():
-    pass
+_LAYOUTS = ("4x6", "a4-2up", "a4-4up", "letter-4up")
+
+
+@click.command(epilog="Example: logistics-batch labels --run orders-nightly --sort hub,route,sku --output bundle")
+@click.option("--run", metavar="RUN", help="The orders of that run (a job's name: of its latest run).")
+@click.option("--orders", metavar="FILE-or-LIST", help="References or AWBs: with commas, or a file with one a line.")
+@click.option("--mapping", metavar="NAME", help="With --orders FILE: the label.create mapping that reads the file.")
+@click.option("--layout", type=click.Choice(_LAYOUTS), default="4x6", show_default=True, help="What goes on a page.")
+@click.option(
+    "--sort", metavar="KEYS", help="With commas: hub route pincode cut_off single sku bin file, or kept names."
+)
+@click.option("--reverse", is_flag=True, help="The last label first, for printers that stack face up.")
+@click.option("--output", metavar="DIR", help="Where the bundle goes; by default a folder below the reports.")
+@click.option("--reprint", is_flag=True, help="Print again what was printed; needs --reason.")
+@click.option("--reason", metavar="TEXT", help="Why it is printed again.")
+@json_option
+@in_workspace
+def labels(
+    *,
+    folder: str,
+    run: str | None,
+    orders: str | None,
+    mapping: str | None,
+    layout: str,
+    sort: str | None,
+    reverse: bool,
+    output: str | None,
+    reprint: bool,
+    reason: str | None,
+    as_json: bool,
+) -> int:
+    """Fetch labels, check them, and bundle them in the order in which people pick: all that were never printed,
+    unless --run or --orders choose others.
+
+    Exit code: 0 all there, 3 some are missing, 4 something asked for is in doubt or held.
+    """
+    from getpass import getuser
+    from pathlib import Path
+
+    from logistics_batch.cli.job_report import print_outcome
+    from logistics_batch.flows.labels import LabelsPlan, make_labels
+    from logistics_batch.flows.order_numbers import order_numbers
+    from logistics_batch.operate.run_job import labels_outcome
+    from logistics_batch.wiring import Need, Workspace
+
+    _check(run, orders, mapping, reprint=reprint, reason=reason)
+    with stopping() as stop, Workspace(Path(folder)).parts(Need(progress=watched(), stop=stop)) as parts:
+        plan = LabelsPlan(
+            run=run or "",
+            orders=order_numbers(parts, orders, mapping=mapping) if orders else (),
+            layout=layout,
+            sort=tuple(key.strip() for key in sort.split(",") if key.strip()) if sort else (),
+            reverse=reverse,
+            output=Path(output) if output else None,
+            reprint_reason=reason or "",
+            who=getuser(),
+        )
+        outcome = labels_outcome(make_labels(parts, plan))
+        print_outcome(parts, outcome, as_json=as_json)
+        return outcome.exit_code
+
+
+def _check(run: str | None, orders: str | None, mapping: str | None, *, reprint: bool, reason: str | None) -> None:
+    if run and orders:
+        raise click.UsageError("Give either --run or --orders.")
+    if mapping and not orders:
+        raise click.UsageError("--mapping reads the file of --orders; give both.")
+    if reprint != bool(reason and reason.strip()):
+        raise click.UsageError("--reprint and --reason TEXT belong together.")

@@ -1,6 +1,104 @@
+"""`mapping`: mapping files checked, tried on a file, explained."""
+
 import click
 
+from logistics_batch.cli.opening import in_workspace, json_option
 
-@click.command()
-def mapping():
-    pass
+_PAYLOADS_SHOWN = 3
+
+
+@click.group(epilog="Example: logistics-batch mapping lint")
+def mapping() -> None:
+    """Check mapping files, and see what they make of a file."""
+
+
+@mapping.command(epilog="Example: logistics-batch mapping lint orders_standard")
+@click.argument("names", metavar="[NAME…]", nargs=-1)
+@json_option
+@in_workspace
+def lint(*, folder: str, names: tuple[str, ...], as_json: bool) -> int:
+    """Check mapping files, all of the workspace unless named. Exit code 2: there are findings."""
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from logistics_batch.cli.show import print_json
+    from logistics_batch.flows.check_mapping import lint as lint_mappings
+    from logistics_batch.wiring import Workspace
+
+    workspace = Workspace(Path(folder))
+    linted = lint_mappings(names or workspace.mapping_names(), load=workspace.mapping)
+    if as_json:
+        print_json({"mappings": [asdict(each) for each in linted]})
+    for each in () if as_json else linted:
+        click.echo(f"{each.name}: {'ok, ' + each.operation if not each.findings else 'cannot be used'}")
+        for finding in each.findings:
+            click.echo(f"  {finding}")
+    if not linted and not as_json:
+        click.echo(f"There is no mapping in {workspace.folder / 'mappings'}.")
+    return 2 if any(each.findings for each in linted) else 0
+
+
+@mapping.command(epilog="Example: logistics-batch mapping preview orders.xlsx --mapping orders_standard --output out")
+@click.argument("file", metavar="FILE")
+@click.option("--mapping", "name", required=True, metavar="M", help="Name or path of the mapping.")
+@click.option("--output", metavar="DIR", help="Write documents.ndjson and issues.ndjson there.")
+@json_option
+@in_workspace
+def preview(*, folder: str, file: str, name: str, output: str | None, as_json: bool) -> int:
+    """Show the payloads and the fates that a file would have. Nothing is sent, nothing is written but --output.
+
+    Exit code: 0 every row would go out, 3 rows are invalid or blocked, 4 something would be held.
+    """
+    from pathlib import Path
+
+    from logistics_batch.cli.show import print_json, print_push
+    from logistics_batch.flows.check_mapping import preview as preview_file
+    from logistics_batch.flows.check_mapping import write_preview
+    from logistics_batch.operate.run_job import push_outcome
+    from logistics_batch.wiring import Need, Workspace
+
+    need = Need(calls=False, writes=False, knows_service=False)
+    with Workspace(Path(folder)).parts(need) as parts:
+        report = preview_file(parts, Path(file), mapping=name)
+    written = [path for each in report.files for path in write_preview(each, Path(output))] if output else []
+    if as_json:
+        document = push_outcome(report).document()
+        if output:  # the rest stands in the files
+            document["files"] = [{"file": each["file"], "counts": each["counts"]} for each in document["files"]]
+        print_json(document)
+        return report.exit_code
+    print_push(report, {})
+    for each in report.files:
+        for one in each.documents[:_PAYLOADS_SHOWN]:
+            click.echo(f"{one.method} {one.path}\n  {one.body}")
+        if len(each.documents) > _PAYLOADS_SHOWN:
+            click.echo(f"… and {len(each.documents) - _PAYLOADS_SHOWN} documents more; --output DIR writes them all.")
+    for path in written:
+        click.echo(path)
+    return report.exit_code
+
+
+@mapping.command(epilog="Example: logistics-batch mapping schema > mappings/mapping.schema.json")
+def schema() -> int:
+    """Print the JSON Schema of mapping files, for editors."""
+    from logistics_batch.cli.show import print_json
+    from logistics_batch.wiring import mapping_schema
+
+    print_json(mapping_schema())
+    return 0
+
+
+@mapping.command(epilog="Example: logistics-batch mapping verbs")
+@json_option
+def verbs(*, as_json: bool) -> int:
+    """Print the vocabulary: every way to read a cell, with an example."""
+    from logistics_batch.cli.show import print_json, print_table
+    from logistics_batch.wiring import mapping_vocabulary
+
+    found = mapping_vocabulary()
+    if as_json:
+        print_json({"verbs": [{"name": verb.name, "doc": verb.doc, "example": verb.example} for verb in found]})
+    else:
+        lines = ((verb.name, verb.doc, verb.example) for verb in found)
+        print_table(["verb", "what it does", "example"], lines, empty="There is none.")
+    return 0

@@ -19,7 +19,7 @@ def runs(ctx: click.Context, *, folder: str, job: str | None, limit: int, as_jso
     from dataclasses import asdict
     from pathlib import Path
 
-    from logistics_batch.cli.show import print_json, print_table
+    from logistics_batch.cli.show import moment, print_json, print_table
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
@@ -33,8 +33,8 @@ def runs(ctx: click.Context, *, folder: str, job: str | None, limit: int, as_jso
             (
                 each.id,
                 each.job,
-                each.started_at[:19],
-                each.finished_at[:19],
+                moment(each.started_at),
+                moment(each.finished_at),
                 _code(each.exit_code),
                 _summary(each.summary, state=each.state, stopped=each.stopped),
             )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import click
@@ -37,6 +38,15 @@ def plain(text: object) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in str(text))
 
 
+def moment(text: str | None) -> str:
+    """A time of the ledger for people: to the second, with its offset.
+
+    >>> moment("2026-11-03T21:15:00.123456+05:30")
+    '2026-11-03T21:15:00+05:30'
+    """
+    return datetime.fromisoformat(text).isoformat(timespec="seconds") if text else ""
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
     """A table for people; `empty` is said instead of a table without rows."""
     from rich.box import SIMPLE_HEAD
@@ -44,7 +54,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, emp
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
     if not table.row_count:

@@ -6,7 +6,16 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from logistics_batch.api.answers import Answer, Meaning, OrderAbsent, ReadFailed, judge, read_order
+from logistics_batch.api.answers import (
+    Answer,
+    Meaning,
+    OrderAbsent,
+    ReadFailed,
+    asn_header,
+    asn_lines,
+    judge,
+    read_order,
+)
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.payloads import WebhookSubscription, WebhookUpdate, body_text
@@ -39,6 +48,14 @@ def get_order(parts: Parts, order_id: str) -> OrderLook:
         _raise_for(found.meaning, found.message)
         raise RunStopped(f"The service could not be asked: {found.message}", remedy="Nothing was changed; try again.")
     return OrderLook(None, found.message) if isinstance(found, OrderAbsent) else OrderLook(found.order.raw)
+
+
+def asn_summary(record: dict[str, Any]) -> tuple[str, ...]:
+    """An ASN in one line: invoice number, supplier, site, status, delivery date, number of lines."""
+    header = asn_header(record)
+    supplier, site = header.supplier_name or header.supplier, header.site_name or header.site
+    lines = str(len(asn_lines(record)))
+    return header.invoice_number, supplier, site, header.status, header.delivery_date, lines
 
 
 def cancel_order(parts: Parts, order_id: str) -> Conclusion:

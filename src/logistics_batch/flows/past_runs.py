@@ -52,6 +52,8 @@ def _answers(parts: Parts, file: StoredFile) -> list[str]:
         stem = parts.ledger.result_stem(
             place=f"{store.label}:{place.path}", name=result_stem(file.name), sha256=file.sha256
         )
-        found.append(f"{store.label}:{PurePosixPath(place.path) / stem}")
+        path = PurePosixPath(place.path) / stem
+        kind, _, root = store.label.partition(":")
+        found.append(f"{root}/{str(path).lstrip('/')}" if kind == "folder" else f"{store.label}:{path}")
         store.close()
     return found

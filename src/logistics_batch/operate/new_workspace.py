@@ -8,7 +8,7 @@ from logistics_batch.errors import UsageError
 
 SETTINGS_FILE = "logistics-batch.toml"
 _FOLDERS = ("mappings", "jobs", "sample_data")
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*")
+_LEFT_OUT = shutil.ignore_patterns("__pycache__", ".*", "*.py")
 
 _SETTINGS = """\
 # Settings of this workspace. Every key can also come from the environment, which wins over this file:

@@ -1,21 +1,22 @@
 """One run of one job, whatever its kind."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
 from logistics_batch.errors import LedgerBusy, UsageError
 from logistics_batch.flows.deliver import deliver_changed
+from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import run_push_job
 from logistics_batch.flows.settle import SettleReport, settle
-from logistics_batch.model.job import JobSpec, PushJob, SettleJob
+from logistics_batch.model.job import JobSpec, LabelsJob, PushJob, SettleJob
 from logistics_batch.model.report import ExitCode, RunReport
 from logistics_batch.paper.report_json import report_json
 
 _BUSY_POLL_SECONDS = 2.0
 
-JobReport = RunReport | SettleReport
+JobReport = RunReport | SettleReport | LabelReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Outcome:
                 return report_json(self.report)
             case SettleReport():
                 return {"settled": self.report.settled, "held": self.report.held, "open": self.report.open}
+            case LabelReport():
+                return asdict(self.report) | {"files": [str(path) for path in self.report.files]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,30 @@ def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
                 wait_for_ledger=order.queues,
             )
             return push_outcome(report)
+        case LabelsJob():
+            return labels_outcome(make_labels(parts, _labels_plan(job, order)))
         case SettleJob():
             return settle_now(parts, run=None, wait=False, queues=order.queues)
     raise UsageError(f'This version cannot run jobs of kind "{job.kind}" yet.')
+
+
+def _labels_plan(job: LabelsJob, order: Order) -> LabelsPlan:
+    return LabelsPlan(
+        run=job.from_run or "",
+        layout=job.layout,
+        sort=job.sort,
+        reverse=job.reverse,
+        max_pages=job.max_pages,
+        results=job.results_place,
+        business_date=order.business_date,
+        job=job.name,
+    )
+
+
+def labels_outcome(report: LabelReport) -> Outcome:
+    """How a label run ended."""
+    line = f"bundle {report.bundle_id}: {report.labels} labels of {report.orders} orders, {len(report.missing)} missing"
+    return Outcome(report.exit_code, line, report)
 
 
 def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = False) -> Outcome:

@@ -1,56 +1,8 @@
-"""`asn`, `order` and `webhook`: single calls of the API by hand."""
+"""`webhook`: the subscription to order events, by hand."""
 
 import click
 
-from logistics_batch.cli.opening import in_workspace, json_option
-
-
-@click.group(epilog="Example: logistics-batch order get SH-22T70ZX")
-def order() -> None:
-    """Look at one order, or cancel it."""
-
-
-@order.command(epilog="Example: logistics-batch order get SH-22T70ZX --json")
-@click.argument("order_id", metavar="AWB-or-ID")
-@json_option
-@in_workspace
-def get(*, folder: str, order_id: str, as_json: bool) -> int:
-    """Fetch one order from the service. Exit code 3: the service does not have it."""
-    from pathlib import Path
-
-    from logistics_batch.cli.show import plain, print_json, print_table
-    from logistics_batch.flows.by_hand import get_order
-    from logistics_batch.wiring import Need, Workspace
-
-    with Workspace(Path(folder)).parts(Need(writes=False)) as parts:
-        found = get_order(parts, order_id)
-    if as_json:
-        print_json({"order": found.details, "message": found.message})
-    elif found.details is None:
-        click.echo(f"The service does not have it: {plain(found.message)}")
-    else:
-        print_table(["field", "value"], found.details.items(), empty="The service tells nothing of it.")
-    return 3 if found.details is None else 0
-
-
-@order.command(epilog="Example: logistics-batch order cancel SH-22T70ZX")
-@click.argument("order_id", metavar="AWB-or-ID")
-@in_workspace
-def cancel(*, folder: str, order_id: str) -> int:
-    """Cancel one order at the service, and say what its answer proves.
-
-    Exit code: 0 cancelled, 3 refused, 4 not known, 5 not done.
-    """
-    from pathlib import Path
-
-    from logistics_batch.cli.show import plain
-    from logistics_batch.flows.by_hand import cancel_order
-    from logistics_batch.wiring import Need, Workspace
-
-    with Workspace(Path(folder)).parts(Need()) as parts:
-        conclusion = cancel_order(parts, order_id)
-    click.echo(plain(conclusion.text))
-    return conclusion.exit_code
+from logistics_batch.cli.opening import in_workspace
 
 
 @click.group(epilog="Example: logistics-batch webhook subscribe --url https://hooks.example.com/orders")
@@ -118,8 +70,3 @@ def _configure(folder: str, wanted: dict[str, object], *, updates: bool) -> int:
         conclusion = update_webhook(parts, wanted) if updates else subscribe_webhook(parts, wanted)
     click.echo(plain(conclusion.text))
     return conclusion.exit_code
-
-
-@click.group(epilog="Example: logistics-batch asn fetch --by delivery --from 2026-11-01 --to 2026-11-07")
-def asn() -> None:
-    """Fetch ASNs."""

@@ -1,0 +1,67 @@
+"""Mapping files looked at before they are used: complaints, and what they make of a file."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from logistics_batch.errors import Finding, SpecificationError, UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.preview import preview_files
+from logistics_batch.flows.receive_file import ReceivedFile
+from logistics_batch.mapping import Mapping
+from logistics_batch.model.report import FileReport, RunReport
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """One mapping file: what it is for, and everything that is wrong with it."""
+
+    name: str
+    operation: str
+    findings: tuple[Finding, ...] = ()
+
+
+def lint(names: Iterable[str], *, load: Callable[[str], Mapping]) -> list[Linted]:
+    """Load every mapping and collect the complaints. Raises UsageError for a name without a file."""
+    found: list[Linted] = []
+    for name in names:
+        try:
+            found.append(Linted(name, str(load(name).operation)))
+        except SpecificationError as error:
+            found.append(Linted(name, "", tuple(error.findings)))
+    return found
+
+
+def preview(parts: Parts, path: Path, *, mapping: str) -> RunReport:
+    """What a push of the file would do, with any mapping that makes documents; nothing is sent or written.
+
+    Raises UsageError for a missing file, SpecificationError for a mapping with mistakes.
+    """
+    if not path.is_file():
+        raise UsageError(f"No such file: {path}.", remedy="Check the name and the folder.")
+    today = parts.clock.now().date()
+    received = ReceivedFile(path, path.name)
+    return preview_files(parts, [received], parts.mapping(mapping), business_date=today, job="preview")
+
+
+def write_preview(report: FileReport, folder: Path) -> list[Path]:
+    """Write documents.ndjson and issues.ndjson of a previewed file, a JSON object a line.
+
+    Raises UsageError if the folder cannot be written.
+    """
+    contents: dict[str, list[dict[str, Any]]] = {
+        "documents.ndjson": [asdict(document) for document in report.documents],
+        "issues.ndjson": [asdict(issue) for issue in report.issues],
+    }
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, lines in contents.items():
+            path = folder / name
+            path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+            written.append(path)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error.strerror}.", remedy="Name another --output.") from error
+    return written

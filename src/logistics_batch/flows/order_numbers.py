@@ -1,0 +1,59 @@
+"""Which orders a person means: numbers on the command line, in a plain list, or in a spreadsheet with a mapping."""
+
+from pathlib import Path
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
+from logistics_batch.model.document import Operation
+
+_LARGEST_LIST_BYTES = 4 << 20
+
+
+def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> tuple[str, ...]:
+    """References or AWB numbers, in the order in which they stand.
+
+    text: numbers with commas between them, or the path of a file: with one number a line, or read by `mapping`, which
+    is one for label.create.
+
+    Raises:
+        UsageError: the file cannot be read, the mapping is for something else, or a row is wrong.
+        FileHeld: the file as a whole cannot be read by the mapping.
+    """
+    path = Path(text)
+    if mapping is not None:
+        return _mapped(parts, path, mapping)
+    if not _is_file(path):
+        return tuple(number.strip() for number in text.split(",") if number.strip())
+    if path.stat().st_size > _LARGEST_LIST_BYTES:
+        raise UsageError(f"{path} is too large for a list of numbers.", remedy="Give --mapping to read a spreadsheet.")
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{path} cannot be read as a list with one number a line.", remedy="Give --mapping to read a spreadsheet."
+        ) from error
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a long list is no possible file name
+        return False
+
+
+def _mapped(parts: Parts, path: Path, name: str) -> tuple[str, ...]:
+    mapping = parts.mapping(name)
+    if mapping.operation is not Operation.LABEL_CREATE:
+        raise UsageError(f"The mapping {name} is for {mapping.operation}.", remedy="Name one for label.create.")
+    if not _is_file(path):
+        raise UsageError(f"No such file: {path}.", remedy="Check the name and the folder.")
+    arrival = arrival_of(parts, ReceivedFile(path, path.name), mapping, business_date=parts.clock.now().date())
+    if arrival.held is not None:
+        raise arrival.held
+    issues = arrival.mapped.issues if arrival.mapped else ()
+    if issues:
+        first = issues[0]
+        raise UsageError(f"{path.name}, cell {first.cell}: {first.reason}", remedy=first.fix)
+    return tuple(document.reference for document in arrival.mapped.documents) if arrival.mapped else ()
