@@ -95,15 +95,16 @@ def choose_orders(parts: Parts, *, run: str = "", numbers: Sequence[str] = (), r
     Raises:
         UsageError: there is no such run.
     """
+    unknown: list[MissingLabel] = []
     if run:
         run_id = _run_id(parts, run)
-        found, unknown = parts.ledger.documents(operations=["order.create"], run=run_id), []
+        found = parts.ledger.documents(operations=["order.create"], run=run_id)
         in_words = f"of run {run_id}"
     elif numbers:
         found, unknown = _by_numbers(parts, numbers)
         in_words = f"{len(set(numbers))} by number"
     else:
-        found, unknown = parts.ledger.unprinted_orders(), []
+        found = parts.ledger.unprinted_orders()
         in_words = "accepted and never printed"
     wanted = [document for document in _latest(found) if document.state not in _DROPPED_STATES]
     named = bool(run or numbers)
