@@ -13,11 +13,12 @@ JOB = """\
 kind: push
 mapping: {mapping}
 source:
-  folder: inbound
+  folder: .
+  path: /inbound
   pattern: ["*.csv"]
   ready: {{unchanged_for: 2, poll_every: 10ms}}
-  archive: ../archive
-results: {{folder: results}}
+  archive: /archive
+results: {{path: /results}}
 """
 
 SOURCE = Path(__file__).parents[2] / "src/logistics_batch"

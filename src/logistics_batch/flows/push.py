@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from logistics_batch.errors import UsageError
+from logistics_batch.errors import StoreError, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.preview import preview_files
 from logistics_batch.flows.pull import Pulled, origin_of, pull, put_away
@@ -173,7 +173,11 @@ def _put_files_away(
             continue
         path = str(file.origin.get("path", ""))
         if (file.sha256, path) in here:
-            put_away(store, job, path, held=bool(file.rule), business_date=business_date)
+            try:
+                put_away(store, job, path, held=bool(file.rule), business_date=business_date)
+            except StoreError as error:  # nothing is sent again for that: the ledger knows the file
+                run.undelivered.append(f"{file.name} was not put away: {error.message} {error.remedy}".strip())
+                continue
         parts.ledger.set_file_state(file.id, "closed")
 
 

@@ -22,8 +22,8 @@ from logistics_batch.paper.report_json import report_json
 class PushRun:
     """A push run while it goes on.
 
-    notes: what the report should mention. undelivered: answers that could not be written. changed: documents, also of
-    earlier runs, whose results must be written again.
+    notes: what the report should mention. undelivered: answers that could not be written, and files that could not be
+    put away. changed: documents, also of earlier runs, whose results must be written again.
     """
 
     id: str
@@ -108,15 +108,15 @@ def is_finished(parts: Parts, file: StoredFile) -> bool:
 def finish(parts: Parts, run: PushRun) -> RunReport:
     """Close the run and write its own report, also when it found nothing."""
     reports = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=run.id))
-    notes = [*run.notes, *run.undelivered]
+    notes = list(run.notes)
     if not reports:
         notes.append("No file was found.")
-    stopped = " ".join(part for part in (run.stopped, run.remedy) if part)
+    stopped = " ".join(part for part in (run.stopped, run.remedy, *run.undelivered) if part)
     report = RunReport(run.id, run.job, reports, stopped=stopped, notes=tuple(notes))
     code = exit_code(
         report.counts,
         file_held=any(found.reason for found in reports),
-        stopped=bool(run.stopped or run.undelivered),
+        stopped=bool(stopped),
     )
     _end(parts, run, code=code, summary={str(fate): n for fate, n in report.counts.items()}, stopped=stopped)
     store = parts.open_store(Place(folder=str(parts.reports)))
