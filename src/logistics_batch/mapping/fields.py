@@ -158,16 +158,19 @@ def summed(header: Header, spec: FieldSpec, around: Surroundings) -> tuple[pl.Ex
     """One row's part of a document's sum as an exact decimal, and for each column that is added up its rule."""
     words = say("The cell is not a number.", "Write digits only, such as 1499.00.")
     rules: list[tuple[int, Rule]] = []
-    parts: list[pl.Expr] = []
-    for names in (spec.sum, spec.times, *spec.plus, *spec.minus):
-        column = header.column(names) if names else None
+    numbers: dict[int, pl.Expr] = {}
+    for names in spec.columns:
+        column = header.column(names)
         if column is not None:
             cell = pl.col(name_of(column))
-            number = amount(cell, around)
-            rules.append((column, Rule("sum", cell.is_not_null() & number.is_null(), words)))
-            parts.append(number)
-    product = parts[0] * parts[1] if spec.times else parts[0]
-    return product.cast(pl.Decimal(38, 6)), rules
+            numbers[column] = amount(cell, around)
+            rules.append((column, Rule("sum", cell.is_not_null() & numbers[column].is_null(), words)))
+    part = numbers[header.column(spec.sum or ()) or 0]
+    if spec.less:
+        part = part - numbers[header.column(spec.less) or 0].fill_null(0)
+    if spec.times:
+        part = part * numbers[header.column(spec.times) or 0]
+    return part.cast(pl.Decimal(38, 6)), rules
 
 
 def amount(cell: pl.Expr, around: Surroundings) -> pl.Expr:

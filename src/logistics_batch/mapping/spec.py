@@ -136,7 +136,8 @@ class FieldSpec(_Part):
     constant: Text | None = Field(default=None, description="The same value for every row.")
     run: Literal["file_name", "business_date"] | None = Field(default=None, description="A value of the run.")
     sum: Names | None = Field(default=None, description="The document's sum of a column.")
-    times: Names | None = Field(default=None, description="With sum: each cell is multiplied by this column's first.")
+    less: Names | None = Field(default=None, description="With sum: this column's cell is taken off first.")
+    times: Names | None = Field(default=None, description="With sum: then multiplied by this column's cell.")
     plus: list[Names] = Field(default=[], description="With sum: columns whose first value in the document is added.")
     minus: list[Names] = Field(default=[], description="With sum: columns whose first value is taken off.")
     first: Names | None = Field(default=None, description="The document's first filled cell; the others may differ.")
@@ -157,8 +158,8 @@ class FieldSpec(_Part):
         source = given[0]
         if self.with_ is not None and source != "join":
             raise complaint("`with` belongs to `join`.")
-        if (self.times or self.plus or self.minus) and source != "sum":
-            raise complaint("`times`, `plus` and `minus` belong to `sum`.")
+        if (self.less or self.times or self.plus or self.minus) and source != "sum":
+            raise complaint("`less`, `times`, `plus` and `minus` belong to `sum`.")
         if source in ("constant", "run") and (self.read or self.default or self.required):
             raise complaint(f"`{source}` needs no `read`, `default` or `required`.")
         if source == "sum" and self.read:
@@ -177,7 +178,7 @@ class FieldSpec(_Part):
     @property
     def columns(self) -> list[list[str]]:
         """The columns that the value is made of, each by its names; without those of `when`."""
-        single = [names for names in (self.from_, self.first, self.sum, self.times) if names is not None]
+        single = [names for names in (self.from_, self.first, self.sum, self.less, self.times) if names is not None]
         return [*single, *(self.join or []), *self.plus, *self.minus]
 
 
