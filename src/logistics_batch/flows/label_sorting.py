@@ -10,6 +10,7 @@ DEFAULT_KEYS = ("hub", "route", "pincode", "sku", "file")
 
 _Key = Callable[[LabelOrder], str]
 _DIGITS = re.compile(r"(\d+)")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 # Leading keys of these make groups with subtotals and separators; so do `keep` names.
 _GROUPING = ("hub", "route", "cut_off", "single")
 
@@ -38,8 +39,13 @@ def group_of(order: LabelOrder, keys: Sequence[str] = DEFAULT_KEYS) -> str:
     for key in keys:
         if key in _KEYS and key not in _GROUPING:
             break
-        words.append(value_of(order, key) or f"no {key.replace('_', ' ')}")
+        words.append(_shown(value_of(order, key)) or f"no {key.replace('_', ' ')}")
     return " · ".join(words)
+
+
+def _shown(value: str) -> str:
+    """A value as people say it: an ISO date-time to the minute."""
+    return f"{value[:10]} {value[11:16]}" if _MOMENT.match(value) else value
 
 
 def value_of(order: LabelOrder, key: str) -> str:
@@ -81,16 +87,12 @@ def _skus(order: LabelOrder) -> list[str]:
     return list(dict.fromkeys(str(item.get("item_name", "")) for item in order.items))
 
 
-def _single(order: LabelOrder) -> str:
-    return "1 one SKU" if len(_skus(order)) <= 1 else "2 several SKUs"
-
-
 _KEYS: dict[str, _Key] = {
     "hub": _hub,
     "route": lambda order: order.document.keep.get("route", ""),
     "pincode": lambda order: order.text("delivery_postal_code"),
     "cut_off": _cut_off,
-    "single": _single,
+    "single": lambda order: "one SKU" if len(_skus(order)) <= 1 else "several SKUs",
     "sku": lambda order: " ".join(_skus(order)),
     "bin": lambda order: order.document.keep.get("bin", ""),
     "file": lambda order: order.document.file_name,

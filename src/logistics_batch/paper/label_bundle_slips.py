@@ -13,7 +13,7 @@ from logistics_batch.paper.manifest_words import counted, rupees
 
 _MARGIN = 20.0
 _BAR = 46.0
-_TITLE = Style(32, bold=True)
+_TITLE = Style(26, bold=True)
 _NAME = Style(10)
 _VALUE = Style(17, bold=True)
 
@@ -46,14 +46,14 @@ def _draw(canvas: Canvas, pen: Typesetter, slip: Slip) -> None:
     for bottom in (0.0, STOCK_HEIGHT - _BAR):
         canvas.rect(0, bottom, STOCK_WIDTH, _BAR, stroke=0, fill=1)
     width = STOCK_WIDTH - 2 * _MARGIN
-    top = STOCK_HEIGHT - _BAR - 54
-    for line in wrap(slip.title, width=width, style=_TITLE)[:4]:
+    top = STOCK_HEIGHT - _BAR - 46
+    for line in wrap(slip.title, width=width, style=_TITLE)[:3]:
         pen.draw(line, at=(_MARGIN, top), style=_TITLE, fit=width)
-        top -= 40
+        top -= 34
     for name, value in _facts(slip):
         pen.draw(name, at=(_MARGIN, top - 8), style=_NAME)
-        pen.draw(value, at=(_MARGIN, top - 28), style=_VALUE, fit=width)
-        top -= 38
+        pen.draw(value, at=(_MARGIN, top - 29), style=_VALUE, fit=width)
+        top -= 45
 
 
 def _facts(slip: Slip) -> list[tuple[str, str]]:
