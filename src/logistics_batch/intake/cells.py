@@ -16,11 +16,13 @@ def cell_text(value: Cell) -> tuple[str, Mark | None]:
     >>> cell_text(9876543210.0)
     ('9876543210', <Mark.NUMBER: 'number'>)
     """
+    if isinstance(value, float):  # most of them
+        return number_text(value), Mark.NUMBER if -_IMPRECISE_FROM < value < _IMPRECISE_FROM else Mark.IMPRECISE
     if isinstance(value, str):
         return value, None
     if isinstance(value, bool):
         return ("TRUE" if value else "FALSE"), None
-    if isinstance(value, (int, float)):
+    if isinstance(value, int):
         return number_text(value), Mark.IMPRECISE if abs(value) >= _IMPRECISE_FROM else Mark.NUMBER
     if isinstance(value, datetime):
         return (value + timedelta(microseconds=500_000)).strftime("%Y-%m-%d %H:%M:%S"), Mark.DATETIME
@@ -37,8 +39,9 @@ def number_text(value: float) -> str:
     >>> number_text(0.1 + 0.2), number_text(1.5e-7)
     ('0.3', '0.00000015')
     """
-    if value == int(value):
-        return str(int(value))
+    whole = int(value)
+    if value == whole:
+        return str(whole)
     text = repr(value)
     if len(text) > 16:
         text = f"{value:.15g}"

@@ -14,7 +14,8 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROLS = bytes(code for code in (*range(32), 127) if code not in b"\t\n\r")
+_CONTROL = re.compile(b"[" + re.escape(_CONTROLS) + b"]")
 _DOS_END = b"\x1a"
 _MOJIBAKE = ("â€", "Ã©", "Ã¼", "Â ", "à¤")
 _SAVE_AS = 'Save it again as "CSV UTF-8" or as .xlsx and send that.'
@@ -44,7 +45,7 @@ def read_text(path: Path, *, name: str, encoding: str = "auto") -> TextFile:
     if content.endswith(_DOS_END):
         content = content.removesuffix(_DOS_END)
     _refuse_controls(content, name=name)
-    if any(sign.encode() in content for sign in _MOJIBAKE):
+    if not content.isascii() and any(sign.encode() in content for sign in _MOJIBAKE):
         notes.append("some letters look as if another program had read them in a wrong encoding (such as â€™ for ’)")
     return TextFile(content, tuple(notes))
 
@@ -105,7 +106,9 @@ def _as_utf8(body: bytes, *, name: str, encoding: str) -> bytes:
 
 
 def _refuse_controls(content: bytes, *, name: str) -> None:
-    found = _CONTROLS.search(content)
+    if len(content.translate(None, _CONTROLS)) == len(content):  # ten times as fast as a search
+        return
+    found = _CONTROL.search(content)
     if found:
         raise FileHeld(
             f"{printable(name)} has a control character (code {found[0][0]}) in line {_line(content, found.start())}.",

@@ -16,7 +16,7 @@ from logistics_batch.intake.cells import Cell, cell_text
 from logistics_batch.intake.grid import numbered, trimmed
 from logistics_batch.intake.guards import Limits, check_kind, damaged
 from logistics_batch.intake.names import name_matches, printable
-from logistics_batch.intake.sheet_facts import Address, SheetFacts, padded_styles, scan_sheet, sheet_parts
+from logistics_batch.intake.sheet_facts import Address, SheetFacts, exact_extent, padded_styles, scan_sheet, sheet_parts
 from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import MARKS_SCHEMA, Mark, ReadOptions, Sheet
 
@@ -85,7 +85,6 @@ class _WorkbookReader:
     def _sheet(self, sheet_name: str, options: ReadOptions) -> Sheet | None:
         """One sheet; None if nothing stands in it."""
         facts = self._facts(sheet_name)
-        self._check_extent(sheet_name, facts.last_row, facts.last_column)
         source = self._workbook.get_sheet_by_name(sheet_name)
         if source.start is None and not facts.errors and not facts.without_value:
             return None
@@ -113,20 +112,28 @@ class _WorkbookReader:
         return Sheet(name=sheet_name, frame=frame, marks=marks, hidden_rows=hidden, notes=notes)
 
     def _facts(self, sheet_name: str) -> SheetFacts:
+        """What the sheet's XML tells; raises FileHeld before a sheet is unfolded that would not fit."""
         if self._kind != "xlsx":
             return SheetFacts()
         with zipfile.ZipFile(self._path) as archive:
             part = sheet_parts(archive).get(sheet_name, "")
             if part not in archive.namelist():
                 raise damaged(self._name)
-            return scan_sheet(archive, part, padded=padded_styles(archive))
+            facts = scan_sheet(archive, part, padded=padded_styles(archive))
+            if not self._fits(facts.last_row, facts.last_column):
+                self._check_extent(sheet_name, *exact_extent(archive, part))
+        return facts
 
     def _check_extent(self, sheet_name: str, last_row: int, last_column: int) -> None:
         """Raise FileHeld before a sheet is unfolded that would not fit: one stray cell far away is enough for that."""
         if last_column > self._limits.max_columns:
             raise self._too_large(sheet_name, f"a cell in column {column_letters(last_column)}", "columns right of")
-        if last_row > self._rows_left or last_row * last_column > self._cells_left:
+        if not self._fits(last_row, last_column):
             raise self._too_large(sheet_name, f"a cell in row {last_row:,}", "rows below")
+
+    def _fits(self, last_row: int, last_column: int) -> bool:
+        fits_across = last_column <= self._limits.max_columns
+        return fits_across and last_row <= self._rows_left and last_row * last_column <= self._cells_left
 
     def _too_large(self, sheet_name: str, what: str, where: str) -> FileHeld:
         return FileHeld(
@@ -180,6 +187,9 @@ def _columns(rows: list[list[Cell]], facts: SheetFacts) -> tuple[pl.DataFrame, p
 
 def _column(cells: Sequence[Cell], column: int, *, facts: SheetFacts, marks: list[pl.DataFrame]) -> pl.Series:
     """One column as text; its marks are added to `marks`."""
+    if set(map(type, cells)) == {str}:
+        return pl.Series(cells, dtype=pl.String).replace("", None)
+    padded = facts.padded
     texts: list[str | None] = []
     rows: dict[Mark, list[int]] = {}
     for row, value in enumerate(cells, start=1):
@@ -187,8 +197,8 @@ def _column(cells: Sequence[Cell], column: int, *, facts: SheetFacts, marks: lis
             texts.append(value or None)
             continue
         text, mark = cell_text(value)
-        if mark is Mark.NUMBER and (row, column) in facts.padded and text.isdigit():
-            text = text.zfill(facts.padded[row, column])
+        if padded and mark is Mark.NUMBER and (row, column) in padded and text.isdigit():
+            text = text.zfill(padded[row, column])
         texts.append(text)
         if mark:
             rows.setdefault(mark, []).append(row)

@@ -1,6 +1,7 @@
 """Limits before parsing: what a file really is, whether its name tells so, and that unpacking it cannot hurt."""
 
 import re
+import struct
 import zipfile
 import zlib
 from collections import Counter
@@ -51,6 +52,8 @@ _MAGIC = (
     (b"{\\rtf", "rtf"),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_XLS_BEGIN = b"\x09\x08\x10\0\0\x06\x05\0"  # the first record of a workbook's stream
+_XLS_PASSWORD = 0x2F
 _BLOCK_BYTES = 1 << 20
 _DOCTYPES = (b"<!DOCTYPE", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
 
@@ -64,7 +67,7 @@ class Limits:
 
     max_columns: int = 512
     max_gap_rows: int = 1_000
-    max_csv_rows: int = 1_000_000
+    max_csv_rows: int = 1_048_576  # as many as a spreadsheet program shows
     max_workbook_rows: int = 200_000
     max_workbook_cells: int = 25_000_000
     max_cell_characters: int = 32_767
@@ -182,10 +185,21 @@ def _recognise_archive(path: Path) -> str:
 def _recognise_ole(path: Path) -> str:
     content = path.read_bytes()
     kinds = {"EncryptedPackage": "encrypted", "_VBA_PROJECT_CUR": "xlsm", "Workbook": "xls", "Book": "xls"}
-    for stream, kind in kinds.items():
-        if stream.encode("utf-16-le") + b"\0\0" in content:
-            return kind
-    return "ole"
+    found = next((kind for stream, kind in kinds.items() if stream.encode("utf-16-le") + b"\0\0" in content), "ole")
+    return "encrypted" if found == "xls" and _has_password(content) else found
+
+
+def _has_password(content: bytes) -> bool:
+    """Whether the record that tells of a password stands at the beginning of an .xls workbook's stream."""
+    place = content.find(_XLS_BEGIN)
+    for _ in range(5 if place >= 0 else 0):
+        if place + 4 > len(content):
+            break
+        kind, length = struct.unpack_from("<HH", content, place)
+        if kind == _XLS_PASSWORD:
+            return True
+        place += 4 + length
+    return False
 
 
 def _recognise_text(head: bytes) -> str:

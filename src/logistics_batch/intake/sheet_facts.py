@@ -18,7 +18,11 @@ _MAIN = "{*}"
 _RELATIONSHIP_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _ROW_END = b"</row>"
 _CELL_ADDRESS = re.compile(rb'\br="([A-Z]{1,3})(\d{1,10})"')
-_FILLED_CELL = re.compile(rb'<c (?:[^>]*? )?r="([A-Z]{1,3})(\d{1,10})"[^>]*(?<!/)>(?!</c>)')
+_FILLED_CELL = re.compile(rb'<c r="([A-Z]{1,3})(\d{1,10})"[^>]*(?<!/)>(?!</c>)')
+_ROW = re.compile(rb'<row r="(\d{1,10})"')
+_BEYOND_Z = re.compile(rb'<c r="[A-Z]{2}')
+_PREFIXED = re.compile(rb"<\w+:(?:row|c)\b")
+_UNADDRESSED = re.compile(rb'<(?:c|row)(?:>|/>| (?!r="))')
 _ERROR_CELL = re.compile(rb'<c ([^>]*\bt="e"[^>]*)(?<!/)>(?:(?!</c>).)*?<v>([^<]*)</v>', re.DOTALL)
 _UNCALCULATED = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(<v>\s*</v>|<v\s*/>)?\s*</c>")
 _HIDDEN_ROW = re.compile(rb'<row ([^>]*(?:\bhidden="(?:1|true)"|\bht="0(?:\.0*)?")[^>]*)>')
@@ -27,6 +31,8 @@ _TAG = re.compile(rb"<(row|c)\b([^>]*?)(/?)>")
 _ATTRIBUTE = re.compile(rb"""([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _ZEROS = re.compile(r"0{2,}")
 
+_MANY_COLUMNS = 16_384
+
 Address = tuple[int, int]  # row and column, both from 1
 
 
@@ -34,7 +40,8 @@ Address = tuple[int, int]  # row and column, both from 1
 class SheetFacts:
     """What was found in one sheet; rows and columns count from 1.
 
-    last_row, last_column: of cells with content. padded: cells whose number format shows leading zeros, with its width.
+    last_row, last_column: nothing stands beyond them; `exact_extent` tells how far the content really reaches. padded:
+    cells whose number format shows leading zeros, with its width.
     """
 
     last_row: int = 0
@@ -82,7 +89,8 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, padded: dict[int, int]) -
     raw = b""
     for raw in part_blocks(archive, part, end=_ROW_END):
         block = normal(raw)
-        _find_extent(block, facts)
+        facts.last_row = max([facts.last_row, *map(int, _ROW.findall(block))])
+        facts.last_column = max(facts.last_column, _MANY_COLUMNS if _BEYOND_Z.search(block) else 26)
         facts.hidden_rows += [int(found[1]) for tag in _HIDDEN_ROW.findall(block) if (found := _ROW_NUMBER.search(tag))]
         for tag, word in _ERROR_CELL.findall(block):
             facts.errors[_address(tag)] = word.decode()
@@ -94,11 +102,15 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, padded: dict[int, int]) -
     return facts
 
 
-def _find_extent(block: bytes, facts: SheetFacts) -> None:
-    cells = _FILLED_CELL.findall(block)
-    if cells:
-        facts.last_row = max(facts.last_row, *(int(row) for row in {row for _, row in cells}))
-        facts.last_column = max(facts.last_column, *(_number(letters) for letters in {letters for letters, _ in cells}))
+def exact_extent(archive: zipfile.ZipFile, part: str) -> tuple[int, int]:
+    """The last row and column of a sheet in which something stands; slower than `scan_sheet`."""
+    last_row = last_column = 0
+    normal = _Normaliser()
+    for raw in part_blocks(archive, part, end=_ROW_END):
+        if cells := _FILLED_CELL.findall(normal(raw)):
+            last_row = max(last_row, *(int(row) for row in {row for _, row in cells}))
+            last_column = max(last_column, *(_number(letters) for letters in {letters for letters, _ in cells}))
+    return last_row, last_column
 
 
 def _uncalculated(block: bytes) -> Iterator[Address]:
@@ -125,9 +137,9 @@ class _Normaliser:
         self._column = 0
 
     def __call__(self, block: bytes) -> bytes:
-        if re.search(rb"<\w+:(?:row|c)\b", block):
+        if any(mark in block for mark in (b":row", b":c ", b":c>")) and _PREFIXED.search(block):
             block = re.sub(rb"<(/?)\w+:", rb"<\1", block)
-        if block.count(b"<c ") + block.count(b"<c>") == block.count(b'<c r="') and b"<row>" not in block:
+        if not _UNADDRESSED.search(block):
             return block
         return _TAG.sub(self._addressed, block)
 
