@@ -14,6 +14,7 @@ from logistics_batch.model.issue import column_letters
 from logistics_batch.model.sheet import Mark, Sheet
 from logistics_batch.paper.plain_parts import SHEET_PART, PlainStyle, plain_package
 from logistics_batch.paper.safe_text import cell_xml, formula_like
+from logistics_batch.paper.status_columns import without_earlier_columns
 from logistics_batch.paper.xlsx_parts import MAIN, find_sheet
 from logistics_batch.paper.xlsx_patch import Annotations, Block, SheetAnnotator
 from logistics_batch.paper.xlsx_sheet import SheetPart
@@ -22,7 +23,7 @@ from logistics_batch.paper.xlsx_survey import Survey
 LAST_ROW = 1_048_576
 """The last row that a workbook can hold."""
 
-_ROWS_A_BLOCK = 20_000
+_ROWS_A_BLOCK = 5_000
 _ROWS_MEASURED = 2_000
 _NARROWEST, _WIDEST = 9, 44
 _FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
@@ -33,10 +34,12 @@ _NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
 def plain_workbook(sheet: Sheet, annotations: Annotations) -> bytes:
     """The sheet's rows in a workbook of one sheet, with our columns, colours and comments as the annotations say."""
     name = sheet_title(sheet.name)
-    package = plain_package(name, _empty_sheet(sheet))
+    shown = Sheet(sheet.name, without_earlier_columns(sheet, annotations.header_row), sheet.marks)
+    package = plain_package(name, _empty_sheet(shown.frame))
     part = SheetPart.of(package.read(SHEET_PART))
-    annotator = SheetAnnotator(package, find_sheet(package, name), part, Survey(1, sheet.width, last_row(sheet)))
-    return annotator.annotate(annotations, _blocks(sheet, annotations.header_row))
+    last_column = max((int(column) for column in shown.frame.columns if column != "row"), default=0)
+    annotator = SheetAnnotator(package, find_sheet(package, name), part, Survey(1, last_column, last_row(shown)))
+    return annotator.annotate(annotations, _blocks(shown, annotations.header_row))
 
 
 def sheet_title(name: str) -> str:
@@ -53,13 +56,12 @@ def last_row(sheet: Sheet) -> int:
     return int(sheet.frame.get_column("row")[-1]) if sheet.frame.height else 0
 
 
-def _empty_sheet(sheet: Sheet) -> str:
+def _empty_sheet(frame: pl.DataFrame) -> str:
     """The sheet part without rows, its columns as wide as their longest text among the first rows."""
-    frame = sheet.frame.head(_ROWS_MEASURED)
-    widths = [int(frame[str(index)].str.len_chars().max() or 0) for index in range(1, sheet.width + 1)]  # type: ignore[arg-type]
+    longest = frame.head(_ROWS_MEASURED).select(pl.exclude("row").str.len_chars().max().fill_null(0))
+    widths = {name: min(max(length[0] + 2, _NARROWEST), _WIDEST) for name, length in longest.to_dict().items()}
     columns = "".join(
-        f'<col min="{index}" max="{index}" width="{min(max(width + 2, _NARROWEST), _WIDEST)}" customWidth="1"/>'
-        for index, width in enumerate(widths, start=1)
+        f'<col min="{name}" max="{name}" width="{width}" customWidth="1"/>' for name, width in widths.items()
     )
     layout = f"<cols>{columns}</cols>" if columns else ""
     return f'<worksheet xmlns="{MAIN}"><sheetFormatPr defaultRowHeight="15"/>{layout}<sheetData/></worksheet>'
@@ -74,7 +76,8 @@ def _blocks(sheet: Sheet, header_row: int) -> Iterator[Block]:
 
 def _rows_xml(frame: pl.DataFrame, marks: pl.DataFrame, header_row: int) -> bytes:
     wide = frame
-    for (column,), of_column in marks.group_by("column"):
+    shown = marks.filter(pl.col("column").cast(pl.String).is_in(frame.columns))
+    for (column,), of_column in shown.group_by("column"):
         kinds = of_column.select("row", pl.col("mark").alias(f"mark {column}")).unique("row")
         wide = wide.join(kinds, on="row", how="left", maintain_order="left")
     cells = [_cell(name, wide.columns, header_row) for name in frame.columns if name != "row"]

@@ -16,7 +16,7 @@ from logistics_batch.model.report import Fate, FileReport, RowResult
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.row_answers import FILE_HELD_RULE, RESULT_FIELDS, answered_rows
 from logistics_batch.paper.safe_text import guarded
-from logistics_batch.paper.status_columns import earlier_columns
+from logistics_batch.paper.status_columns import earlier_columns, header_texts
 
 
 def result_csv(report: FileReport, sheet: Sheet | None) -> bytes:
@@ -43,14 +43,6 @@ def csv_bytes(frame: pl.DataFrame, *, header: bool = True) -> bytes:
 
 def _guarded(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(guarded(name) for name in frame.columns)
-
-
-def header_texts(sheet: Sheet, header_row: int) -> tuple[str, ...]:
-    """The texts of the sheet's header row by position, "" where a column has none."""
-    line = sheet.frame.filter(pl.col("row") == header_row).drop("row")
-    if line.is_empty():
-        return ("",) * sheet.width
-    return tuple(text or "" for text in line.row(0))
 
 
 def _with_source(answers: pl.DataFrame, report: FileReport, sheet: Sheet) -> pl.DataFrame:

@@ -4,7 +4,7 @@ A comment is ours by its author. A cell can hold one comment only: a cell with a
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from logistics_batch.model.issue import cell_address
@@ -15,8 +15,10 @@ from logistics_batch.paper.xml_bytes import (
     NotPatchable,
     attribute,
     element_pattern,
+    opening_tag,
     require_plain_xml,
     root_prefix,
+    with_attribute,
 )
 
 AUTHOR = "logistics-batch"
@@ -38,9 +40,10 @@ _SHAPE_TYPE = (
 _SHAPE = (
     b'<v:shape%(names)s id="_x0000_s%(id)d" type="#_x0000_t202" style="position:absolute;margin-left:59.25pt;'
     b'margin-top:1.5pt;width:%(width)dpt;height:%(height)dpt;z-index:%(order)d;visibility:hidden" '
-    b'fillcolor="%(colour)s" o:insetmode="auto"><v:fill color2="%(colour)s"/><v:shadow on="t" color="#9a9a9a" '
-    b'obscured="t"/><v:path o:connecttype="none"/><v:textbox style="mso-direction-alt:auto"><div style="text-align:left">'
-    b'</div></v:textbox><x:ClientData ObjectType="Note"><x:MoveWithCells/><x:SizeWithCells/><x:Anchor>%(anchor)s</x:Anchor>'
+    b'fillcolor="%(colour)s" o:insetmode="auto"><v:fill color2="%(colour)s"/>'
+    b'<v:shadow on="t" color="#9a9a9a" obscured="t"/><v:path o:connecttype="none"/>'
+    b'<v:textbox style="mso-direction-alt:auto"><div style="text-align:left"></div></v:textbox>'
+    b'<x:ClientData ObjectType="Note"><x:MoveWithCells/><x:SizeWithCells/><x:Anchor>%(anchor)s</x:Anchor>'
     b"<x:AutoFill>False</x:AutoFill><x:Row>%(row)d</x:Row><x:Column>%(column)d</x:Column></x:ClientData></v:shape>"
 )
 
@@ -60,10 +63,19 @@ class Note:
     height_pixels: int
 
 
-class CommentsPart:
-    """The comments of a sheet; without an earlier part, an empty one."""
+RowMove = Callable[[int], int | None]
+"""Where a row goes: its new number, or None where it is left out."""
 
-    def __init__(self, xml: bytes | None) -> None:
+
+def stays(row: int) -> int:
+    """Every row stays where it is."""
+    return row
+
+
+class CommentsPart:
+    """The comments of a sheet; without an earlier part, an empty one. The user's go where their rows go."""
+
+    def __init__(self, xml: bytes | None, *, move: RowMove = stays) -> None:
         self._xml = xml if xml is not None else _EMPTY_COMMENTS
         require_plain_xml(self._xml, part="comments")
         self._prefix = root_prefix(self._xml, "comments")
@@ -76,9 +88,11 @@ class CommentsPart:
             cell = _cell_of(found[1])
             if int(attribute(found[1], b"authorId") or b"0") in ours:
                 self.earlier_cells.add(cell)
-            else:
-                self.kept_cells.add(cell)
-                self._kept.append(found[0])
+            elif (row := move(cell[0])) is not None:
+                self.kept_cells.add((row, cell[1]))
+                opening = opening_tag(found[0])
+                address = cell_address(row, cell[1]).encode()
+                self._kept.append(with_attribute(opening, b"ref", address) + found[0][len(opening) :])
 
     def with_notes(self, notes: Sequence[Note]) -> bytes | None:
         """The part with ours replaced by these; None where no comment is left at all."""
@@ -124,7 +138,8 @@ class CommentBoxes:
     ours declare theirs wherever the part does not use the common ones.
     """
 
-    def __init__(self, xml: bytes | None) -> None:
+    def __init__(self, xml: bytes | None, *, move: RowMove = stays) -> None:
+        self._move = move
         self._xml = xml if xml is not None else _EMPTY_DRAWING
         if b"</xml>" not in self._xml or self._xml[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise NotPatchable("the drawing of the sheet's comments is not readable")
@@ -134,7 +149,7 @@ class CommentBoxes:
 
     def with_notes(self, notes: Sequence[Note], *, without: Collection[tuple[int, int]]) -> bytes | None:
         """The part without the boxes of the cells `without`, with those of the notes; None if no box is left."""
-        kept = _VML_SHAPE.sub(lambda found: b"" if _cell_of_box(found[0]) in without else found[0], self._xml)
+        kept = _VML_SHAPE.sub(lambda found: self._kept(found[0], without), self._xml)
         if not notes and _VML_SHAPE.search(kept) is None:
             return None
         used = [int(number) for number in re.findall(rb"id\s*=\s*[\"']_x0000_s(\d+)", kept)]
@@ -144,6 +159,15 @@ class CommentBoxes:
             shapes.insert(0, _SHAPE_TYPE % {b"names": self._names})
         end = kept.rindex(b"</xml>")
         return kept[:end] + b"".join(shapes) + kept[end:]
+
+    def _kept(self, shape: bytes, without: Collection[tuple[int, int]]) -> bytes:
+        cell = _cell_of_box(shape)
+        if cell is None:
+            return shape
+        row = self._move(cell[0])
+        if row is None or cell in without:
+            return b""
+        return shape if row == cell[0] else _moved_box(shape, row - cell[0])
 
     def _box(self, note: Note, number: int, order: int) -> bytes:
         return _SHAPE % {
@@ -161,6 +185,8 @@ class CommentBoxes:
 
 _VML_SHAPE = re.compile(rb"<((?:[\w.-]+:)?shape)(?=[\s>]).*?</\1\s*>", re.DOTALL)
 _CLIENT_DATA = re.compile(rb"<((?:[\w.-]+:)?ClientData)(?=[\s>])([^>]*)>(.*?)</\1\s*>", re.DOTALL)
+_ROW = re.compile(rb"(<(?:[\w.-]+:)?Row\s*>\s*)(\d+)")
+_ANCHOR = re.compile(rb"(<(?:[\w.-]+:)?Anchor\s*>)([\d\s,-]+)<")
 _PLACE = re.compile(rb"<(?:[\w.-]+:)?(Row|Column)\s*>\s*(\d+)\s*<")
 
 
@@ -172,3 +198,17 @@ def _cell_of_box(shape: bytes) -> tuple[int, int] | None:
     if b"Row" not in place or b"Column" not in place:
         return None
     return int(place[b"Row"]) + 1, int(place[b"Column"]) + 1
+
+
+def _moved_box(shape: bytes, rows: int) -> bytes:
+    """The box that many rows further down, with the cell it belongs to."""
+    moved = _ROW.sub(lambda found: found[1] + str(int(found[2]) + rows).encode(), shape, count=1)
+    return _ANCHOR.sub(lambda found: found[1] + _moved_anchor(found[2], rows) + b"<", moved, count=1)
+
+
+def _moved_anchor(anchor: bytes, rows: int) -> bytes:
+    numbers = [int(number) for number in anchor.split(b",")]
+    for index in (2, 6):  # from-row and to-row
+        if index < len(numbers):
+            numbers[index] = max(numbers[index] + rows, 0)
+    return ", ".join(str(number) for number in numbers).encode()

@@ -89,9 +89,14 @@ def unused_id(lines: Iterable[Relationship]) -> str:
     return next(name for number in range(1, len(taken) + 2) if (name := f"rIdResult{number}") not in taken)
 
 
+def workbook_part(package: Package) -> str:
+    """The name of the workbook part."""
+    return _first(relationships(package, ""), "officeDocument", "")
+
+
 def find_sheet(package: Package, sheet: str) -> WorkbookParts:
     """The parts of the sheet of that name. Raises NotPatchable for strict OOXML, and where a part is missing."""
-    workbook = _first(relationships(package, ""), "officeDocument", "")
+    workbook = workbook_part(package)
     tree = parsed(package.read(workbook), part=workbook)
     if tree.tag != f"{{{MAIN}}}workbook":
         raise NotPatchable("the workbook is saved as Strict Open XML")

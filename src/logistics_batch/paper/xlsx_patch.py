@@ -12,7 +12,7 @@ from logistics_batch.paper.comment_boxes import placed_notes
 from logistics_batch.paper.row_answers import CellNote
 from logistics_batch.paper.status_columns import COLUMN_WIDTHS
 from logistics_batch.paper.xlsx_annotations import SheetComments
-from logistics_batch.paper.xlsx_comments import Note
+from logistics_batch.paper.xlsx_comments import Note, RowMove, stays
 from logistics_batch.paper.xlsx_package import Package, packed
 from logistics_batch.paper.xlsx_parts import WorkbookParts, find_sheet
 from logistics_batch.paper.xlsx_rows import RowChanges, RowReader, changed_rows
@@ -65,15 +65,20 @@ def annotated(content: bytes, sheet: str, annotations: Annotations) -> bytes:
 
 
 class SheetAnnotator:
-    """Puts annotations into one sheet of a package whose rows were surveyed."""
+    """Puts annotations into one sheet of a package whose rows were surveyed.
 
-    def __init__(self, package: Package, parts: WorkbookParts, part: SheetPart, found: Survey) -> None:
+    move: where rows have gone, if the blocks to come do not hold them at their places; comments follow.
+    """
+
+    def __init__(
+        self, package: Package, parts: WorkbookParts, part: SheetPart, found: Survey, *, move: RowMove = stays
+    ) -> None:
         self._package = package
         self._parts = parts
         self._part = part
         self._found = found
         self._styles = StyleSheet(package.read(parts.styles))
-        self._comments = SheetComments.of(package, parts.sheet, part)
+        self._comments = SheetComments.of(package, parts.sheet, part, move=move)
 
     def annotate(self, annotations: Annotations, blocks: Iterable[Block]) -> bytes:
         """The package with the annotations; `blocks` are the sheet's rows."""

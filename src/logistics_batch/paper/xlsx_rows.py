@@ -187,19 +187,36 @@ class _RowEditor:
         self._changes = changes
         self._prefix = reader.prefix
         self._zone = frozenset(range(changes.first_column, changes.first_column + changes.width))
-        self._every_cell = bool(changes.removed or changes.restored) or b"extLst" in reader.data
+        self._every_cell = bool(changes.removed - self._zone) or b"extLst" in reader.data
+        self._letters = [column_letters(column).encode() for column in sorted(self._zone)]
+        marks = b"|".join(str(style).encode() for style in changes.restored)
+        self._marked = re.compile(rb"\ss\s*=\s*[\"'](?:" + marks + rb")[\"']") if marks else None
 
     def changed(self, row: Row) -> bytes:
-        changes = self._changes
+        """The row's new bytes; most rows only lose our earlier cells at their end and get the new ones there."""
+        changes, data = self._changes, self._reader.data
         answers = changes.answers(row.number) if row.number in changes.answered else ()
-        last = self._reader.last_column(row)
-        simple = not self._every_cell and row.number not in changes.failing and last is not None
-        if simple and not answers:
-            return self._reader.data[row.start : row.end]
-        if simple and last is not None and last < changes.first_column:
-            cells = self._reader.data[row.cells_start : row.cells_end]
-            return self._written(row, [cells, *(cell.xml for cell in answers)])
-        return self._rebuilt(row, answers)
+        if self._every_cell or row.number in changes.failing:
+            return self._rebuilt(row, answers)
+        if self._marked is not None and self._marked.search(data, row.cells_start, row.cells_end):
+            return self._rebuilt(row, answers)
+        if not answers and not changes.removed:
+            return data[row.start : row.end]
+        users = Row(row.number, row.start, row.cells_start, self._start_of_zone(row), row.end)
+        last = self._reader.last_column(users)
+        if last is None or last >= changes.first_column:
+            return self._rebuilt(row, answers)
+        return self._written(row, [data[users.cells_start : users.cells_end], *(cell.xml for cell in answers)])
+
+    def _start_of_zone(self, row: Row) -> int:
+        """Where the row's first cell in our columns begins, as far as that can be told at a glance."""
+        if not self._changes.removed:
+            return row.cells_end
+        for letters in self._letters:
+            cell = b'<%sc r="%s%d"' % (self._prefix, letters, row.number)
+            if (start := self._reader.data.find(cell, row.cells_start, row.cells_end)) >= 0:
+                return start
+        return row.cells_end
 
     def new_row(self, number: int) -> bytes:
         """A row that the sheet did not have."""

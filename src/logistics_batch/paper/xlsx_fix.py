@@ -1,0 +1,63 @@
+"""The fix file as the user's own workbook: the header and all above it, and under it only the rows to correct."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from logistics_batch.paper.row_answers import CellNote
+from logistics_batch.paper.xlsx_moved_rows import RowMover, move_surroundings
+from logistics_batch.paper.xlsx_package import Package, Packed, packed
+from logistics_batch.paper.xlsx_parts import (
+    CONTENT_TYPES_PART,
+    OFFICE,
+    WorkbookParts,
+    content_types_xml,
+    find_sheet,
+    relationships,
+    relationships_xml,
+    rels_part,
+    workbook_part,
+)
+from logistics_batch.paper.xlsx_patch import Annotations, Block, SheetAnnotator
+from logistics_batch.paper.xlsx_rows import RowReader
+from logistics_batch.paper.xlsx_sheet import SheetPart
+from logistics_batch.paper.xlsx_survey import own_words, survey
+from logistics_batch.paper.xml_bytes import NotPatchable
+
+
+def fix_workbook(
+    content: bytes, sheet: str, *, header_row: int, rows: Sequence[int], notes: Sequence[CellNote]
+) -> bytes:
+    """The workbook with only these rows under the header, in the user's formats; `notes` stand at their new places.
+
+    Raises NotPatchable with what stands in the way.
+    """
+    package = Package(content)
+    parts = find_sheet(package, sheet)
+    if any(line.kind.endswith("/threadedComment") for line in relationships(package, parts.sheet)):
+        raise NotPatchable("the sheet holds conversations, which cannot be moved with their rows")
+    part = SheetPart.of(package.read(parts.sheet))
+    reader = RowReader(part.rows, prefix=part.prefix)
+    words = own_words(package, parts.shared_strings)
+    found = survey(reader, header_row=header_row, own_words=words)
+    mover = RowMover(reader, {row: header_row + 1 + index for index, row in enumerate(rows)}, fixed_row=header_row)
+    moved = b"".join(mover.rows())
+    move_surroundings(part, mover)
+    annotator = SheetAnnotator(package, parts, part, replace(found, last_row=header_row + len(rows)), move=mover.moved)
+    annotations = Annotations(header_row=header_row, answers={}, notes=notes, legend="", adds_columns=False)
+    fixed = annotator.annotate(annotations, [Block(moved, frozenset())])
+    return _without_calculation_chain(Package(fixed), parts)
+
+
+def _without_calculation_chain(package: Package, parts: WorkbookParts) -> bytes:
+    """The package without its list of formulas, which would name cells that hold none any more; Excel makes it anew."""
+    chain = parts.calculation_chain
+    if chain is None or chain not in package:
+        return package.content
+    workbook = workbook_part(package)
+    lines = [line for line in relationships(package, workbook) if line.kind != f"{OFFICE}/calcChain"]
+    changes: dict[str, Packed | None] = {
+        chain: None,
+        rels_part(workbook): packed([relationships_xml(lines)]),
+        CONTENT_TYPES_PART: packed([content_types_xml(package, defaults={}, overrides={}, dropped=[chain])]),
+    }
+    return package.with_parts(changes)
