@@ -184,7 +184,9 @@ def _fill_down(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl.Dat
     if not filling or not keys:
         return marked
     segment = pl.col("rule").is_not_null().cum_sum()
-    staged = marked.with_columns(segment.alias("segment"))
+    is_data = pl.col("rule").is_null()
+    sources = [pl.when(is_data).then(pl.col(name)).alias(name) for name in dict.fromkeys([*keys, *filling])]
+    staged = marked.with_columns(segment.alias("segment"), *sources)
     staged = staged.with_columns(_filled(key, "segment").shift(1).alias(f"before:{key}") for key in keys)
     same_segment = pl.col("segment") == pl.col("segment").shift(1)
     before = {key: pl.when(same_segment).then(pl.col(f"before:{key}")) for key in keys}

@@ -1,0 +1,142 @@
+"""Which row is the header, which sheet is meant, which column is which."""
+
+import pytest
+from mapping.sheets import HEADER, ORDERS, ROW, orders, run, sheet_of, states
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.mapping.names import ColumnName, alike, same
+
+
+def held(*rows: list[str], mapping: str = ORDERS) -> FileHeld:
+    with pytest.raises(FileHeld) as caught:
+        run(mapping, sheet_of(rows))
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Order No", "ORDER NO."),
+        ("Order No", "*Order_No"),
+        ("Order No", "**order-no"),
+        ("Order No", "\ufeffOrder\u00a0No"),
+        ("Order No", "Order\nNo"),
+        ("Order No", "ＯＲＤＥＲ Ｎｏ"),
+        ("#", " # "),
+        ("मोबाइल", "मोबाइल *"),
+    ],
+)
+def test_names_are_compared_as_people_read_them(one: str, other: str) -> None:
+    assert same(ColumnName.of(one), ColumnName.of(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ("Qty (Pcs)", "Qty", True),
+        ("Email (Optional)", "Email", True),
+        ("Amount (INR)", "Amount (Rs)", True),
+        ("Weight (g)", "Weight", True),
+        ("Weight (g)", "Weight (kg)", False),
+        ("#", "*", False),
+    ],
+)
+def test_trailing_brackets_do_not_matter_unless_they_hold_another_unit(one: str, other: str, equal: bool) -> None:
+    assert alike(ColumnName.of(one), ColumnName.of(other)) is equal
+
+
+def test_a_name_that_normalises_to_nothing_matches_literally() -> None:
+    assert states(orders(ROW, header=["#", *HEADER[1:]])) == {2: "ready"}
+    assert "missing" in str(held(["%", *HEADER[1:]], ROW))
+
+
+def test_a_bracket_counts_where_two_columns_differ_only_in_it() -> None:
+    mapping = ORDERS.replace("from: Qty,", "from: Qty (Pcs),")
+    header = [*HEADER[:5], "Qty (Pcs)", "Qty (Box)"]
+    mapped = orders([*ROW, "7"], header=header, mapping=mapping)
+    assert '"item_quantity":2' in mapped.documents[0].body
+    assert '"item_quantity"' not in orders([*ROW, "7"], header=header).documents[0].body
+
+
+def test_the_row_with_most_of_the_mappings_columns_is_the_header() -> None:
+    mapped = run(ORDERS, sheet_of([["Order No", "Phone", "Address", "SKU"], HEADER, ROW]))
+    assert mapped.header_row == 2
+    assert states(mapped) == {1: "skipped title", 3: "ready"}
+
+
+def test_a_tie_between_different_rows_holds_the_file_and_names_them() -> None:
+    other = ["Order Id", *HEADER[1:]]
+    assert str(held(HEADER, other, ROW)) == "The file: the rows 1, 2 could each be the header row."
+
+
+def test_the_header_may_be_given_by_its_number() -> None:
+    mapping = ORDERS + "sheet: {header: 2}\n"
+    other = ["Order Id", *HEADER[1:]]
+    assert states(run(mapping, sheet_of([other, HEADER, ROW]))) == {1: "skipped title", 3: "ready"}
+    assert "No header row was found in row 2" in str(held(HEADER, ROW, mapping=mapping))
+
+
+def test_a_missing_required_column_holds_the_file_with_what_was_found_and_what_may_be_meant() -> None:
+    error = held(["Order No", "Name", "Phnoe", "Address", "SKU", "Qty"], ROW)
+    assert str(error) == (
+        'The file: the required column "Phone" is missing; row 1, which looks most like a header, has "Order No", '
+        '"Name", "Phnoe", "Address", "SKU", "Qty".'
+    )
+    assert error.remedy == 'Is "Phnoe" meant as "Phone"? Rename the column, or add its name to the mapping.'
+
+
+def test_what_the_service_demands_is_required_without_being_said() -> None:
+    assert '"Address" is missing' in str(held(["Order No", "Name", "Phone", "SKU", "Qty"], ROW))
+
+
+def test_a_mapped_column_that_stands_twice_holds_the_file() -> None:
+    assert 'has the column "Phone" more than once' in str(held([*HEADER, "PHONE *"], [*ROW, "1"]))
+
+
+def test_an_unmapped_column_may_stand_twice() -> None:
+    assert states(orders([*ROW, "x", "y"], header=[*HEADER, "Colour", "Colour"])) == {2: "ready"}
+
+
+def test_the_first_alias_that_is_there_is_taken_and_aliases_that_read_alike_count_once() -> None:
+    mapping = ORDERS.replace('"Order Id"', '"ORDER  NO.", "Order Id"')
+    mapped = orders([*ROW, "B9"], header=[*HEADER, "Order Id"], mapping=mapping)
+    assert mapped.documents[0].key == "A1"
+    assert mapped.notes == ('Columns were not used because another name came first: "Order Id".',)
+
+
+def test_a_first_alias_stands_for_all_aliases_in_key_and_rules() -> None:
+    mapping = ORDERS + "sheet: {skip_rows_where: {Order No: TOTAL}, fill_down: [Order No, Name, Phone, Address]}\n"
+    header = ["Order Id", *HEADER[1:]]
+    mapped = orders(ROW, ["", "", "", "", "jug", "1"], ["TOTAL"], header=header, mapping=mapping)
+    assert states(mapped) == {2: "ready", 3: "ready", 4: "skipped skip_rows_where"}
+
+
+def test_a_repeated_header_is_no_tie() -> None:
+    assert run(ORDERS, sheet_of([HEADER, ROW, HEADER])).header_row == 1
+
+
+def test_the_sheet_whose_header_fits_is_taken() -> None:
+    mapped = run(ORDERS, sheet_of([["How to fill this"]], name="Notes"), sheet_of([HEADER, ROW], name="Orders"))
+    assert mapped.sheet == "Orders"
+
+
+def test_several_sheets_that_fit_equally_hold_the_file() -> None:
+    with pytest.raises(FileHeld, match='The sheets "North", "South" fit the mapping equally well'):
+        run(ORDERS, sheet_of([HEADER, ROW], name="North"), sheet_of([HEADER, ROW], name="South"))
+
+
+def test_no_sheet_that_fits_names_what_the_best_one_lacks() -> None:
+    best = sheet_of([HEADER[:4], ROW[:4]], name="Orders")
+    with pytest.raises(FileHeld, match='Sheet "Orders": the required column "SKU" is missing') as caught:
+        run(ORDERS, sheet_of([["x"]], name="Notes"), best)
+    assert caught.value.rule == "header"
+
+
+def test_without_anything_like_a_header_the_wanted_columns_are_named() -> None:
+    assert 'none has the columns "Order No", "Phone"' in str(held(["1", "2"], ["3", "4"]))
+
+
+def test_an_ignored_column_is_not_reported() -> None:
+    mapping = ORDERS + "ignore: [Remarks]\n"
+    mapped = orders([*ROW, "fragile"], header=[*HEADER, "Remarks"], mapping=mapping)
+    assert mapped.notes == ()

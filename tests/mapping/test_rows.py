@@ -1,0 +1,219 @@
+"""Which rows are data, and that every row but the header stands once in the answer."""
+
+import pytest
+from mapping.sheets import HEADER, ORDERS, ROW, order, orders, rules, run, sheet_of, states
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.model.sheet import Mark
+
+FILLED = ORDERS + "sheet: {fill_down: [Order No, Name, Phone, Address]}\n"
+
+
+def test_titles_blanks_totals_comments_and_repeated_headers_are_skipped_with_their_rule() -> None:
+    mapped = run(
+        ORDERS,
+        sheet_of(
+            [
+                ["Acme Warehousing"],
+                [],
+                HEADER,
+                ROW,
+                [" ", "\u00a0"],
+                HEADER,
+                ["; packed by night shift"],
+                ["Grand Total", "", "", "", "", "12"],
+                ["", "", "", "", "", "", "signature"],
+            ]
+        ),
+    )
+    assert states(mapped) == {
+        1: "skipped title",
+        2: "skipped blank",
+        4: "ready",
+        5: "skipped blank",
+        6: "skipped repeated header",
+        7: "skipped comment",
+        8: "skipped total",
+        9: "skipped comment",
+    }
+    assert mapped.header_row == 3
+
+
+def test_an_order_that_is_called_total_is_an_order() -> None:
+    assert states(orders(order(Order_No="TOTAL"))) == {2: "ready"}
+
+
+def test_a_row_without_key_but_with_values_is_invalid() -> None:
+    mapped = orders(order(Order_No=""), ROW)
+    assert states(mapped) == {2: "invalid", 3: "ready"}
+    assert rules(mapped) == [("A2", "key|required")]
+
+
+def test_skip_rules_match_patterns_without_case_and_outer_blanks() -> None:
+    mapping = ORDERS + 'sheet: {skip_rows_where: {Order No: ["sub?total *", "PREPARED*"]}}\n'
+    mapped = orders(
+        ROW,
+        order(Order_No=" Sub-Total INV-1 "),
+        order(Order_No="Prepared by R"),
+        order(Order_No="Subtotal"),
+        mapping=mapping,
+    )
+    assert states(mapped) == {2: "ready", 3: "skipped skip_rows_where", 4: "skipped skip_rows_where", 5: "ready"}
+    assert mapped.rows["reason"][1] == 'Column "Order No" is like "sub?total *" or "PREPARED*".'
+
+
+def test_only_rows_that_fit_are_data_and_a_blank_fits_nothing() -> None:
+    mapping = ORDERS + "sheet: {only_rows_where: {Status: [Ready, Packed]}}\n"
+    header = [*HEADER, "Status"]
+    mapped = orders([*ROW, "ready"], [*ROW, "Hold"], [*ROW, ""], [*ROW, "PACKED "], mapping=mapping, header=header)
+    assert list(states(mapped).values()) == ["ready", "skipped only_rows_where", "skipped only_rows_where", "ready"]
+
+
+def test_skip_rules_come_before_everything_that_could_be_wrong() -> None:
+    mapping = ORDERS + "sheet: {skip_rows_where: {Order No: TOTAL}}\n"
+    mapped = orders(ROW, ["TOTAL", "", "x", "", "", "#REF!"], mapping=mapping)
+    assert states(mapped) == {2: "ready", 3: "skipped skip_rows_where"}
+
+
+def test_fill_down_copies_within_a_block() -> None:
+    mapped = orders(ROW, ["", "", "", "", "cup", "1"], ["", "", "", "", "jug", "4"], mapping=FILLED)
+    assert states(mapped) == {2: "ready", 3: "ready", 4: "ready"}
+    assert mapped.documents[0].rows == (2, 3, 4)
+    assert mapped.documents[0].line_rows == (2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    "between",
+    [["A2", "Ravi", "9876543211", "1 Lake", "cup", "1"], [], ["; note"], HEADER],
+    ids=["key", "blank", "skipped", "header"],
+)
+def test_fill_down_ends_at_the_next_key_and_at_a_blank_or_skipped_row(between: list[str]) -> None:
+    mapped = orders(ROW, between, ["", "", "", "", "jug", "4"], mapping=FILLED)
+    last = states(mapped)[4]
+    if between and between[0] == "A2":
+        assert last == "ready"
+        assert mapped.documents[1].rows == (3, 4)
+    else:
+        assert last == "invalid"
+        assert rules(mapped) == [("A4", "key|required")]
+
+
+def test_a_filled_key_starts_a_block_of_its_own_and_takes_nothing_from_above() -> None:
+    mapped = orders(ROW, ["A2", "", "", "", "cup", "1"], mapping=FILLED)
+    assert states(mapped) == {2: "ready", 3: "invalid"}
+    assert rules(mapped) == [("C3", "customer_mobile|required"), ("D3", "delivery_address|required")]
+
+
+def test_a_key_that_is_repeated_keeps_its_block() -> None:
+    mapped = orders(ROW, ["A1", "", "", "", "cup", "1"], mapping=FILLED)
+    assert mapped.documents[0].rows == (2, 3)
+
+
+def test_an_issue_of_a_filled_down_cell_belongs_to_the_row_where_it_stands() -> None:
+    mapped = orders(order(Phone="12"), ["", "", "", "", "cup", "1"], mapping=FILLED)
+    assert rules(mapped) == [("C2", "customer_mobile|mobile")]
+    assert states(mapped) == {2: "invalid", 3: "blocked sibling"}
+
+
+def test_rows_of_one_key_form_one_document_also_when_others_stand_between() -> None:
+    mapped = orders(ROW, order(Order_No="A2"), order(SKU="jug"))
+    assert [(document.key, document.rows) for document in mapped.documents] == [("A1", (2, 4)), ("A2", (3,))]
+    assert mapped.rows["document"].to_list() == [0, 1, 0]
+
+
+def test_a_document_with_one_wrong_row_is_not_sent_at_all() -> None:
+    mapped = orders(ROW, order(Qty="x"), order(Order_No="A2"))
+    assert states(mapped) == {2: "blocked sibling", 3: "invalid", 4: "ready"}
+    assert [document.key for document in mapped.documents] == ["A2"]
+    assert mapped.rows["reason"][0] == "The document is not sent: row 3 is invalid."
+
+
+def test_rows_that_disagree_block_their_document() -> None:
+    mapped = orders(ROW, order(Address="14 MG Road", SKU="jug"), order(Order_No="A2"))
+    assert states(mapped) == {2: "blocked disagree", 3: "blocked disagree", 4: "ready"}
+    assert mapped.rows["reason"][0] == '"Address" differs between the rows 2-3 of one document.'
+
+
+def test_a_blank_beside_a_value_disagrees() -> None:
+    assert set(states(orders(ROW, order(Phone="", SKU="jug"))).values()) == {"blocked disagree"}
+
+
+def test_two_spellings_of_one_value_agree() -> None:
+    assert set(states(orders(ROW, order(Phone="+91 98765-43210", SKU="jug"))).values()) == {"ready"}
+
+
+def test_first_takes_the_first_filled_cell_and_lets_the_others_differ() -> None:
+    mapping = ORDERS.replace("{from: Address}", "{first: Address}")
+    mapped = orders(order(Address=""), order(Address="14 MG Road"), order(Address="other"), mapping=mapping)
+    assert set(states(mapped).values()) == {"ready"}
+    assert '"delivery_address":"14 MG Road"' in mapped.documents[0].body
+
+
+def test_two_documents_with_one_reference_are_both_blocked() -> None:
+    mapping = ORDERS.replace("key: [Order No]", "key: [Order No, Name]")
+    mapped = orders(ROW, order(Name="Ravi"), order(Order_No="A2"), mapping=mapping)
+    assert states(mapped) == {2: "blocked duplicate", 3: "blocked duplicate", 4: "ready"}
+
+
+def test_keys_are_compared_without_invisible_blanks_and_excel_tails() -> None:
+    mapped = orders(order(Order_No="1001.0"), order(Order_No="1001"), order(Order_No="\u00a01001\u200b "))
+    assert [document.key for document in mapped.documents] == ["1001"]
+
+
+def test_own_result_columns_are_ignored_when_the_sheet_comes_back() -> None:
+    header = [*HEADER, "Status", "Reason", "What to do", "AWB / reference", "Run"]
+    marks = ["accepted", "", "", "SH-1", "r1"]
+    mapped = orders([*ROW, *marks], ["", "", "", "", "", "", "skipped", "The row is blank."], header=header)
+    assert states(mapped) == {2: "ready", 3: "skipped blank"}
+    assert mapped.notes == ("The result columns of an earlier round were ignored.",)
+
+
+def test_a_users_own_status_column_is_used_beside_ours() -> None:
+    mapping = ORDERS + "sheet: {only_rows_where: {Status: Ready}}\n"
+    header = [*HEADER, "Status", "Status", "Reason", "What to do", "AWB / reference", "Run"]
+    mapped = orders([*ROW, "Ready", "invalid"], [*ROW, "Hold", "ready"], mapping=mapping, header=header)
+    assert states(mapped) == {2: "ready", 3: "skipped only_rows_where"}
+
+
+def test_a_control_total_that_does_not_balance_holds_the_file() -> None:
+    mapping = ORDERS + 'checks: {control_total: {column: Qty, row_where: {Order No: "TOTAL*"}}}\n'
+    assert states(orders(ROW, ["TOTAL", "", "", "", "", "2"], mapping=mapping)) == {2: "ready", 3: "skipped total"}
+    with pytest.raises(FileHeld) as held:
+        orders(ROW, ROW, ["TOTAL", "", "", "", "", "5"], mapping=mapping)
+    assert str(held.value) == 'The rows add up to 4 in column "Qty", but row 4 says 5.'
+    assert held.value.rows_read == 3
+    with pytest.raises(FileHeld, match="there is no total row"):
+        orders(ROW, mapping=mapping)
+
+
+def test_hidden_rows_and_unknown_columns_are_reported() -> None:
+    sheet = sheet_of([[*HEADER, "Colour"], [*ROW, "red"], [*ROW, "red"]])
+    hidden = type(sheet)(sheet.name, sheet.frame, sheet.marks, hidden_rows=(3,), notes=("read as cp1252",))
+    assert run(ORDERS, hidden).notes == (
+        "read as cp1252",
+        "Hidden rows were read like the others: 3.",
+        'Columns that the mapping does not know were not used: "Colour".',
+    )
+
+
+def test_a_sheet_with_a_header_only_is_an_empty_answer() -> None:
+    mapped = orders()
+    assert (mapped.rows.height, mapped.documents, mapped.issues) == (0, (), ())
+
+
+def test_damaged_cells_of_mapped_columns_are_issues_and_others_are_not() -> None:
+    sheet = sheet_of(
+        [
+            [*HEADER, "Note"],
+            [*order(SKU="#N/A"), "#REF!"],
+            order(Order_No="A2", Qty=""),
+            order(Order_No="1234567890123456000"),
+        ],
+        marks=[(2, 5, Mark.ERROR), (2, 7, Mark.ERROR), (3, 6, Mark.NO_VALUE), (4, 1, Mark.IMPRECISE)],
+    )
+    mapped = run(ORDERS, sheet)
+    assert rules(mapped) == [
+        ("E2", "item_name|error_value"),
+        ("F3", "item_quantity|no_value"),
+        ("A4", "reference_number|imprecise"),
+    ]
