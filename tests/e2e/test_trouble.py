@@ -1,0 +1,245 @@
+"""One clear message for each thing that goes wrong, the agreed exit code, and nothing lost or doubled."""
+
+import http.server
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.sandbox_process import RunningSandbox
+from support.workspace import Finished, Workspace, asn_lines, order_lines
+
+from logistics_batch.ledger import open_ledger
+
+REFERENCES = [f"T-{number}" for number in range(1, 9)]
+
+
+def created(sandbox: RunningSandbox) -> Counter[str]:
+    return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
+
+
+def push(workspace: Workspace, *extra: str, mapping: str = "orders") -> Finished:
+    content = order_lines(REFERENCES) if mapping == "orders" else asn_lines(REFERENCES)
+    return workspace.run("push", workspace.drop(f"{mapping}.csv", content), "--mapping", mapping, "--json", *extra)
+
+
+def counts(done: Finished) -> dict[str, int]:
+    return {fate: n for fate, n in done.json["files"][0]["counts"].items() if n}
+
+
+def said(done: Finished) -> str:
+    assert "Traceback" not in done.out + done.err
+    return done.out + done.err
+
+
+def test_a_wrong_key_stops_after_one_call_and_the_right_one_goes_on(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    workspace.secret("api-key", "not-the-key-at-all")
+    stopped = push(workspace)
+    assert stopped.code == 5
+    assert "API key" in said(stopped)
+    assert "not-the-key-at-all" not in said(stopped)
+    assert counts(stopped) == {"pending": 8}
+    assert len(sandbox.received("order.create")) == 1
+    workspace.secret("api-key", "test-key")
+    done = push(workspace)
+    assert (done.code, counts(done)) == (0, {"accepted": 8})
+    assert done.json["run"] == stopped.json["run"]  # the interrupted run went on
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+
+
+def test_a_key_revoked_in_the_middle_leaves_the_rest_pending(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "from": 4, "kind": "status_401"}])
+    stopped = push(workspace)
+    assert stopped.code == 5
+    assert counts(stopped) == {"accepted": 3, "pending": 5}
+    sandbox.set_faults([])
+    done = push(workspace)
+    assert (done.code, counts(done)) == (0, {"accepted": 8})
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+
+
+def test_a_missing_mapping_names_the_nearest(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    done = workspace.run("push", workspace.drop("a.csv", order_lines(["A"])), "--mapping", "ordrs")
+    assert done.code == 2
+    assert "ordrs" in said(done)
+    assert "orders" in said(done).replace("ordrs", "")
+    assert sandbox.received() == []
+
+
+@pytest.fixture
+def web_site() -> Iterator[str]:
+    """Something that answers every request with a page and 200, as a portal or a parked domain does."""
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            body = b"<!DOCTYPE html><html><body>Welcome</body></html>"
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, *args: object) -> None:
+            """Keep the test's output clean."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+
+
+def test_a_web_site_at_base_url_is_recognised_after_one_document(tmp_path: Path, web_site: str) -> None:
+    workspace = Workspace(tmp_path / "elsewhere", url=web_site)
+    done = push(workspace)
+    assert done.code == 4  # one document was sent, and nobody knows where to
+    assert "web page" in said(done)
+    assert "base_url" in said(done)
+    assert counts(done) == {"in_doubt": 1, "pending": 7}
+
+
+def test_nobody_at_base_url_leaves_everything_pending(tmp_path: Path, sandbox: RunningSandbox) -> None:
+    workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+    sandbox.stop()
+    done = push(workspace)
+    assert done.code == 5
+    assert counts(done) == {"pending": 8}
+    assert "could not be reached" in said(done)
+    sandbox.restart()
+    assert push(workspace).code == 0
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+
+
+def test_a_wrong_path_stops_the_run_instead_of_refusing_every_row(workspace: Workspace) -> None:
+    workspace.configure("[service.paths]", '"order.create" = "/orders/nowhere"')
+    done = push(workspace)
+    assert done.code == 5, said(done)
+    assert counts(done) == {"pending": 8}
+    assert "service.paths" in said(done)
+
+
+def test_a_ledger_in_use_says_by_whom(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account="x")
+    with ledger.sending("orders-nightly"):
+        done = workspace.run("push", workspace.drop("a.csv", order_lines(["A"])), "--mapping", "orders")
+    ledger.close()
+    assert done.code == 75
+    assert "orders-nightly" in said(done)
+    assert "process" in said(done)
+    assert sandbox.received() == []
+
+
+def test_lost_answers_are_listed_and_settled_without_a_second_order(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_faults(
+        [
+            {"endpoint": "order.create", "requests": [3], "kind": "drop_before"},
+            {"endpoint": "order.create", "requests": [5], "kind": "drop_after"},
+            {"endpoint": "order.create", "requests": [7], "kind": "error_500_after"},
+        ]
+    )
+    slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    doubtful = push(slow)
+    assert doubtful.code == 4
+    assert counts(doubtful) == {"accepted": 5, "in_doubt": 3}
+    assert len(created(sandbox)) == 7
+    doubtful_rows = [row for row in doubtful.json["files"][0]["rows"] if row["fate"] == "in_doubt"]
+    assert all("may or may not have arrived" in row["reason"] for row in doubtful_rows)
+    Workspace(workspace.root, url=sandbox.url, settle_after="0s")
+    settled = workspace.run("settle", "--wait", "--json")
+    assert settled.code == 0, said(settled)
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+    result = (workspace.root / "reports/orders.result.csv").read_text("utf-8-sig")
+    assert "in_doubt" not in result  # the answer that the clerk has is written again
+    assert result.count(",accepted,") == 8
+
+
+def test_an_asn_without_an_answer_is_found_or_held_but_never_sent_twice(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_faults(
+        [
+            {"endpoint": "asn.create", "requests": [2], "kind": "drop_before"},
+            {"endpoint": "asn.create", "requests": [4], "kind": "drop_after"},
+        ]
+    )
+    slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    assert push(slow, mapping="asns").code == 4
+    Workspace(workspace.root, url=sandbox.url, settle_after="0s")
+    settled = workspace.run("settle", "--wait", "--json")
+    assert settled.code == 4, said(settled)
+    sent = Counter(line["invoice_number"] for line in sandbox.committed("asn.created"))
+    lost = set(REFERENCES) - set(sent)
+    assert (len(lost), set(sent.values())) == (1, {1})
+    held = workspace.run("held", "list", "--json").json["held"]
+    assert [line["reference"] for line in held] == list(lost)
+    number = str(held[0]["id"])
+    decided = workspace.run("held", "decide", number, "send-again", "--reason", "asked the service desk")
+    assert decided.code == 0, said(decided)
+    again = push(workspace, mapping="asns")
+    assert again.code == 0, said(again)
+    sent = Counter(line["invoice_number"] for line in sandbox.committed("asn.created"))
+    assert sent == dict.fromkeys(REFERENCES, 1)
+
+
+def test_a_dead_service_makes_few_doubts(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "every": 1, "kind": "drop_after"}])
+    references = [f"D-{number}" for number in range(60)]
+    file = workspace.drop("many.csv", order_lines(references))
+    slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    done = slow.run("push", file, "--mapping", "orders", "--json")
+    assert done.code == 4
+    assert counts(done)["in_doubt"] <= 4 + 5
+    assert counts(done)["in_doubt"] + counts(done)["pending"] == 60
+    assert "no trustworthy answer" in said(done)
+
+
+def test_too_many_requests_only_slow_down(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "requests": [2, 3], "kind": "status_429", "retry_after": "1"}])
+    done = push(workspace)
+    assert (done.code, counts(done)) == (0, {"accepted": 8})
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+
+
+def test_a_polite_stop_finishes_what_is_in_flight(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "every": 1, "kind": "delay", "seconds": 0.3}])
+    references = [f"S-{number}" for number in range(100)]
+    process = workspace.start(
+        "push", workspace.drop("many.csv", order_lines(references)), "--mapping", "orders", "--json"
+    )
+    while len(sandbox.received("order.create")) < 5:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=20)
+    done = Finished(process.returncode, out, err)
+    assert done.code == 5, err
+    assert counts(done)["accepted"] + counts(done)["pending"] == 100
+    assert counts(done)["accepted"] == len(created(sandbox))
+    sandbox.set_faults([])
+    assert workspace.run("push", "inbound/many.csv", "--mapping", "orders").code == 0
+    assert created(sandbox) == dict.fromkeys(references, 1)
+
+
+def test_the_key_is_nowhere(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    canary = "canary-7f3a9c51e2"
+    workspace.secret("api-key", canary)
+    done = push(workspace)
+    looked = workspace.run("doctor")
+    everything = said(done) + said(looked)
+    found = [
+        str(path)
+        for path in workspace.root.rglob("*")
+        if path.is_file() and path.parent.name != "secrets" and canary.encode() in path.read_bytes()
+    ]
+    assert canary not in everything
+    assert found == []
