@@ -26,7 +26,7 @@ _SAMPLES: Final = {
     "fields.reference_number": r"(?i)^(?:ord|order|ref|sample|test|demo)[\s_#-]*0*(?:1|12|123|1234|12345)?$",
     "fields.invoice_number": r"(?i)^(?:inv|invoice|sample|test|demo)[\s_#-]*0*(?:1|12|123|1234|12345)?$",
     "fields.customer_name": r"(?i)^(?:john|jane)\s+doe$|^(?:test|sample|demo)(?:\s+(?:user|customer|name))?$",
-    "fields.customer_mobile": r"^([6-9])\1{9}$|^9999999999$|^8888888888$|^7777777777$|^6666666666$",
+    "fields.customer_mobile": r"^(?:6{10}|7{10}|8{10}|9{10})$",
 }
 
 

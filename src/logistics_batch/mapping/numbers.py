@@ -10,7 +10,7 @@ _GROUPED = r"^[0-9]{1,3}(?:,[0-9]{2})*,[0-9]{3}(?:\.[0-9]*)?$|^[0-9]{1,3}(?:,[0-
 _PLAIN = r"^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$"
 _GROUPED_COMMA = r"^[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?$"
 _PLAIN_COMMA = r"^(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)$"
-_CURRENCY = r"(?i)^(?:₹|rs\b\.?|inr\b)\s*|\s*(?:/-|/=|₹|\brs\.?|\binr)$"
+_CURRENCY = r"(?i)^(?:₹|rs\.?|inr)|(?:/-|/=|₹|rs\.?|inr)$"
 
 # g, kg and so on to the base unit of their kind, as exact decimals.
 _UNITS: Final[dict[str, tuple[str, str]]] = {
