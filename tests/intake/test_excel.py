@@ -235,7 +235,9 @@ def several_sheets(book, sheet):
 
 
 def test_visible_filled_sheets_are_candidates(read):
-    assert [sheet.name for sheet in read(several_sheets)] == ["Orders", "Orders May", "Notes"]
+    taken = read(several_sheets)
+    assert [sheet.name for sheet in taken] == ["Orders", "Orders May", "Notes"]
+    assert taken[0].notes == ('sheets that are not taken: "Old" (hidden), "Older" (hidden)',)
     assert [sheet.name for sheet in read(several_sheets, name="orders*")] == ["Orders", "Orders May"]
     assert [sheet.frame.row(0)[1] for sheet in read(several_sheets, name=" notes ")] == ["Notes"]
 

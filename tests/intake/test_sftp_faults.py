@@ -161,6 +161,15 @@ def test_a_failed_put_leaves_the_old_file_or_none_and_no_rest(fake_sftp, sftp_st
     assert list(fake_sftp.root.iterdir()) == []
 
 
+def test_a_put_whose_connection_drops_is_done_again_and_leaves_no_rest(fake_sftp, sftp_store):
+    store = sftp_store()
+    store.list("/")
+    fake_sftp.faults.drop_after = "write"
+    store.put("/new.json", CONTENT)
+    assert [(path.name, path.read_bytes()) for path in fake_sftp.root.iterdir()] == [("new.json", CONTENT)]
+    assert fake_sftp.connections == 2
+
+
 def test_an_upload_that_arrives_short_is_no_file(fake_sftp, sftp_store):
     store = sftp_store()
     fake_sftp.faults.announced_size = 5

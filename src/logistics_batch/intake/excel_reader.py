@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import ParseError
 
@@ -80,7 +81,9 @@ class _WorkbookReader:
                 rule="sheet|none",
                 remedy="Unhide or rename the sheet with the rows, or correct sheet.name in the mapping.",
             )
-        return tuple(taken)
+        hidden = [name for name in passed if name.endswith("(hidden)")]
+        note = (f"sheets that are not taken: {', '.join(hidden)}",) if hidden else ()
+        return tuple(replace(sheet, notes=(*sheet.notes, *note)) for sheet in taken)
 
     def _sheet(self, sheet_name: str, options: ReadOptions) -> Sheet | None:
         """One sheet; None if nothing stands in it."""

@@ -80,10 +80,11 @@ class SftpStore:
     def put(self, path: str, content: bytes) -> None:
         """See FileStore.put."""
         target = PurePosixPath(self._checked(path, "put"))
+        # A second attempt writes over what the first one left.
+        temporary = str(target.with_name(f".{target.name[:200]}.part-{uuid4().hex[:8]}"))
 
         def put(session: Session) -> None:
             session.make_folders(target.parent)
-            temporary = str(target.with_name(f".{target.name[:200]}.part-{uuid4().hex[:8]}"))
             try:
                 with session.deadline(self._access.transfer_deadline_seconds):
                     session.upload(temporary, content)

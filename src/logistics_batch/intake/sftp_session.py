@@ -24,10 +24,12 @@ from logistics_batch.intake.names import name_fault, printable
 from logistics_batch.intake.store import RemoteFile
 
 _BLOCK_BYTES = 32768  # what every server takes in one request
-_IN_FLIGHT = 64  # requests under way: 2 MB, the window of the channel
+_LARGE_BLOCK_BYTES = 131072  # what is asked for where the server says that it takes as much
+_IN_FLIGHT_BYTES = 2 << 20  # requests under way: the window of the channel
 _LISTINGS_IN_FLIGHT = 8
 _KEEPALIVE_SECONDS = 15
 _FSYNC = "fsync@openssh.com"
+_LIMITS = "limits@openssh.com"
 _DROPPED = (paramiko.SSHException, EOFError, TimeoutError, ConnectionError, protocol.SFTPError)
 FAULTS = (*_DROPPED, OSError, ValueError)  # all that paramiko, the socket and the server's words can raise
 
@@ -44,7 +46,9 @@ class Session(paramiko.SFTPClient):
         self._channel = channel
         self._timeout_seconds = timeout_seconds
         self._deadline = float("inf")
+        self._read_bytes = _BLOCK_BYTES
         super().__init__(channel)
+        self._learn_limits()
 
     def _send_version(self) -> int:
         hello = paramiko.Message()
@@ -59,6 +63,15 @@ class Session(paramiko.SFTPClient):
             self.extensions.add(answer.get_string().decode("utf-8", "replace"))
             answer.get_string()
         return version
+
+    def _learn_limits(self) -> None:
+        """Ask how much the server gives at once: larger blocks mean fewer answers to handle."""
+        if _LIMITS in self.extensions:
+            answers = _Answers(self)
+            limits = answers.take(answers.ask(protocol.CMD_EXTENDED, _LIMITS))
+            if limits:
+                limits.get_int64()  # the size of a whole packet
+                self._read_bytes = max(_BLOCK_BYTES, min(_LARGE_BLOCK_BYTES, limits.get_int64()))
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
@@ -142,8 +155,8 @@ class Session(paramiko.SFTPClient):
         waiting: deque[tuple[int, int, int]] = deque()  # request, offset, length
         asked = 0
         while asked < size or waiting:
-            while asked < size and len(waiting) < _IN_FLIGHT:
-                length = min(_BLOCK_BYTES, size - asked)
+            while asked < size and len(waiting) < _IN_FLIGHT_BYTES // self._read_bytes:
+                length = min(self._read_bytes, size - asked)
                 waiting.append((answers.ask_read(handle, asked, length), asked, length))
                 asked += length
             request, offset, length = waiting.popleft()
@@ -160,9 +173,9 @@ class Session(paramiko.SFTPClient):
         """Write a new file and have the server flush it to its disk, where it offers that; every answer is read."""
         answers = _Answers(self)
         waiting: deque[int] = deque()
-        with self.open(path, "wbx") as handle:
+        with self.open(path, "wb") as handle:
             for offset in range(0, len(content), _BLOCK_BYTES):
-                if len(waiting) == _IN_FLIGHT:
+                if len(waiting) == _IN_FLIGHT_BYTES // _BLOCK_BYTES:
                     answers.take(waiting.popleft())
                 block = content[offset : offset + _BLOCK_BYTES]
                 waiting.append(answers.ask(protocol.CMD_WRITE, handle.handle, protocol.int64(offset), block))
