@@ -30,7 +30,8 @@ def same_order(sent_body: str, order: OrderDetails) -> bool:
     items.
     """
     sent = _sent(sent_body)
-    if _mobile(as_text(sent.get("customer_mobile"))) != _mobile(order.customer_mobile):
+    mobile = _mobile(as_text(sent.get("customer_mobile")))
+    if not mobile or mobile != _mobile(order.customer_mobile):
         return False
     postcode = as_text(sent.get("delivery_postal_code"))
     if postcode and _postcode(postcode) != _postcode(order.delivery_postal_code):
@@ -81,10 +82,9 @@ def _folded(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _mobile(text: str) -> str | None:
-    """The last ten digits; None, equal to no sent number, if there are none."""
-    digits = "".join(character for character in text if character.isdigit())
-    return digits[-_MOBILE_DIGITS:] or None
+def _mobile(text: str) -> str:
+    """The last ten digits: the number without its country."""
+    return "".join(character for character in text if character.isdecimal())[-_MOBILE_DIGITS:]
 
 
 def _postcode(text: str) -> str:

@@ -1,0 +1,159 @@
+"""One rate for all threads, never above it."""
+
+import itertools
+import threading
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from logistics_batch.api.pacing import Pacer, interval_seconds
+from logistics_batch.errors import SettingsError
+
+
+class Clock:
+    """Time that passes only by sleeping; a sleeper may wake late, as sleepers do."""
+
+    def __init__(self, *, late: float = 0.0) -> None:
+        self.now = 1000.0
+        self.late = late
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds + self.late
+
+
+@pytest.mark.parametrize(
+    ("rate", "seconds"),
+    [("1/s", 1.0), ("50/s", 0.02), ("30/min", 2.0), ("0.5/s", 2.0), (" 2 / S ", 0.5), ("none", 0.0), ("None", 0.0)],
+)
+def test_rates(rate: str, seconds: float) -> None:
+    assert interval_seconds(rate) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    "rate", ["", "1", "fast", "0/s", "-1/s", "1/h", "1/2s", "1e3/s", "1//s", "inf/s", "nan/s", "१/s"]
+)
+def test_what_is_no_rate_is_named_with_a_remedy(rate: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        Pacer(rate)
+    assert rate in caught.value.message
+    assert "1/s" in caught.value.remedy
+
+
+def test_turns_are_evenly_apart() -> None:
+    clock = Clock()
+    pacer = Pacer("4/s", clock=clock, sleep=clock.sleep)
+    turns = []
+    for _ in range(5):
+        assert pacer.wait_turn()
+        turns.append(clock.now)
+    assert turns == [1000.0, 1000.25, 1000.5, 1000.75, 1001.0]
+
+
+def test_time_that_nobody_used_is_not_saved_up() -> None:
+    clock = Clock()
+    pacer = Pacer("1/s", clock=clock, sleep=clock.sleep)
+    pacer.wait_turn()
+    clock.now += 60
+    assert pacer.try_turn() == 0
+    assert pacer.try_turn() == 1.0
+
+
+def test_one_that_wakes_late_does_not_bring_the_next_nearer() -> None:
+    clock = Clock(late=0.3)
+    pacer = Pacer("1/s", clock=clock, sleep=clock.sleep)
+    turns = []
+    for _ in range(4):
+        pacer.wait_turn()
+        turns.append(clock.now)
+    assert [round(b - a, 6) for a, b in itertools.pairwise(turns)] == [1.3, 1.3, 1.3]
+
+
+@given(st.lists(st.floats(0, 3), max_size=40), st.floats(0, 0.5))
+def test_no_window_holds_more_than_the_rate_allows(pauses: list[float], late: float) -> None:
+    clock = Clock(late=late)
+    pacer = Pacer("2/s", clock=clock, sleep=clock.sleep)
+    turns = []
+    for pause in pauses:
+        clock.now += pause
+        pacer.wait_turn()
+        turns.append(clock.now)
+    assert all(later - earlier >= 0.5 - 1e-9 for earlier, later in itertools.pairwise(turns))
+
+
+def test_no_rate_means_no_wait() -> None:
+    clock = Clock()
+    pacer = Pacer("none", clock=clock, sleep=clock.sleep)
+    assert all(pacer.wait_turn() for _ in range(100))
+    assert clock.slept == []
+
+
+@pytest.mark.parametrize("rate", ["none", "10/s"])
+def test_slowing_down_holds_everybody(rate: str) -> None:
+    clock = Clock()
+    pacer = Pacer(rate, clock=clock, sleep=clock.sleep)
+    pacer.slow_down(30)
+    pacer.slow_down(5)  # a shorter wish does not shorten a longer one
+    assert pacer.try_turn() == 30
+    pacer.wait_turn()
+    assert clock.now == 1030
+
+
+def test_nobody_can_stop_us_for_longer_than_a_quarter_of_an_hour() -> None:
+    clock = Clock()
+    pacer = Pacer("none", clock=clock, sleep=clock.sleep)
+    for seconds in (float("nan"), -1, 0):
+        pacer.slow_down(seconds)
+    assert pacer.try_turn() == 0
+    pacer.slow_down(float("inf"))
+    assert pacer.try_turn() == 900
+
+
+def test_how_long_many_calls_take() -> None:
+    clock = Clock()
+    pacer = Pacer("30/min", clock=clock, sleep=clock.sleep)
+    assert [pacer.seconds_for(n) for n in (0, 1, 2, 11)] == [0, 0, 2, 20]
+    pacer.slow_down(60)
+    assert pacer.seconds_for(11) == 80
+    assert Pacer("none").seconds_for(5000) == 0
+
+
+def test_the_end_of_the_process_ends_the_waiting() -> None:
+    clock = Clock()
+    stop = threading.Event()
+
+    def sleep(seconds: float) -> None:
+        clock.sleep(seconds)
+        if clock.now > 1003:
+            stop.set()
+
+    pacer = Pacer("1/min", clock=clock, sleep=sleep)
+    assert pacer.wait_turn(stop=stop)
+    assert not pacer.wait_turn(stop=stop)
+    assert max(clock.slept) <= 0.5
+    assert pacer.try_turn() > 0  # the turn that was given up was not taken
+
+
+def test_sixteen_threads_keep_one_rate() -> None:
+    pacer = Pacer("200/s")
+    turns: list[float] = []
+
+    def work() -> None:
+        for _ in range(5):
+            pacer.wait_turn()
+            turns.append(time.monotonic())
+
+    threads = [threading.Thread(target=work) for _ in range(16)]
+    start = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(turns) == 80
+    assert max(turns) - start >= 79 / 200  # a machine under load makes it slower, nothing makes it faster
