@@ -128,7 +128,7 @@ def read_asns(reply: Reply) -> AsnPage | ReadFailed:
 
 def read_label(reply: Reply) -> LabelLink | ReadFailed:
     """Read the reply of a label call: SUCCESS and a link (API §4.4)."""
-    decided = by_status(reply)
+    decided = by_status(reply, names_an_order=True)
     value = content(reply).value
     if decided is None and _is_success(reply) and says_yes(value):
         for place in (value, value.get("message"), value.get("data")):
