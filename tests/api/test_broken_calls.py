@@ -28,10 +28,11 @@ from support.raw_servers import (
 )
 
 from logistics_batch.api.client import Client, ServiceAccess
+from logistics_batch.api.deadline import Deadline
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.reply import Reply, Trace
 from logistics_batch.api.secret import Secret
-from logistics_batch.api.transport import FAILURES, Deadline, Evidence, failure_of
+from logistics_batch.api.transport import FAILURES, Evidence, failure_of
 
 from .conftest import KEY, Connect
 
@@ -98,6 +99,19 @@ def test_a_server_that_never_reads_ends_at_the_deadline(connect: Connect) -> Non
     reply = client.call("order.create", body=b"x" * 50_000_000)
     assert reply.failure == "deadline"
     assert reply.trace == Trace(connect_started=True, send_started=True)
+
+
+def test_a_server_that_reads_a_little_now_and_then_ends_at_the_deadline(connect: Connect) -> None:
+    def sipping(connection: socket.socket, server: RawServer) -> None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        for _ in range(100):
+            if server.stop.wait(0.05):
+                return
+            connection.recv(4096)
+
+    client, _ = connect(sipping, create_deadline_seconds=0.5)
+    reply = client.call("order.create", body=b"x" * 50_000_000)
+    assert (reply.failure, reply.status) == ("deadline", None)
 
 
 def test_an_early_answer_counts_though_the_body_was_not_wanted(connect: Connect) -> None:

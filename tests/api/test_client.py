@@ -8,6 +8,7 @@ import zlib
 import pytest
 from support.raw_servers import after_request, answering, http_bytes
 
+from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.endpoints import ENDPOINTS
 from logistics_batch.api.pacing import Pacer
@@ -244,6 +245,18 @@ def test_a_call_waits_for_its_turn_unless_it_has_it() -> None:
     assert slept == [0.5, 0.5]
     client.call("asn.fetch", turn_taken=True)
     assert slept == [0.5, 0.5]
+    client.close()
+
+
+def test_a_process_that_ends_sends_nothing_more(connect: Connect) -> None:
+    _, server = connect(answering(200, PASS))
+    stop = threading.Event()
+    client = Client(ServiceAccess(server.url, Secret(KEY)), pacer=Pacer("1/min", stop=stop))
+    assert client.call("asn.fetch").status == 200
+    stop.set()
+    reply = client.call("order.create", body="{}")
+    assert judge(reply, operation="order.create").meaning is Meaning.NOT_SENT
+    assert server.connections == 1
     client.close()
 
 

@@ -15,12 +15,13 @@ from urllib.parse import quote, urlencode
 import certifi
 import httpx
 
+from logistics_batch.api.deadline import Deadline
 from logistics_batch.api.endpoints import Endpoint, ServiceAccess, fill_path, find_endpoint
 from logistics_batch.api.hints import retry_after_seconds
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.reply import LARGEST_BODY_BYTES, Failure, Reply, Trace
 from logistics_batch.api.secret import Redactor
-from logistics_batch.api.transport import FAILURES, Credential, Deadline, DeadlineTransport, Evidence, failure_of
+from logistics_batch.api.transport import FAILURES, Credential, DeadlineTransport, Evidence, failure_of
 from logistics_batch.errors import SettingsError, UsageError
 
 __all__ = ["Client", "Reply", "ServiceAccess", "Trace"]
@@ -91,8 +92,8 @@ class Client:
         url = self.settings.base_url.rstrip("/") + self.path(endpoint, order_id=order_id)
         if query:
             url += "?" + urlencode(query, quote_via=quote)
-        if not turn_taken:
-            self.pacer.wait_turn()
+        if not turn_taken and not self.pacer.wait_turn():
+            return Reply(endpoint, detail="the program was asked to end before the call had its turn")
         reply = self._exchange(found, url, body.encode() if isinstance(body, str) else body)
         if reply.status == 429:
             self.pacer.slow_down(reply.retry_after_seconds or _PAUSE_AFTER_429_SECONDS)

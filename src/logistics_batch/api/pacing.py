@@ -48,11 +48,16 @@ class Pacer:
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        stop: threading.Event | None = None,
     ) -> None:
-        """Raises SettingsError if the rate cannot be read."""
+        """Raises SettingsError if the rate cannot be read.
+
+        stop: set when the process was asked to end; then nobody waits any longer.
+        """
         self._interval = interval_seconds(rate)
         self._clock = clock
         self._sleep = sleep
+        self._stop = stop
         self._queue = threading.Lock()  # held by the one thread that waits for the next turn
         self._state = threading.Lock()
         self._not_before = -math.inf
@@ -68,7 +73,8 @@ class Pacer:
             return 0.0
 
     def wait_turn(self, *, stop: threading.Event | None = None) -> bool:
-        """Wait for a turn and take it; False, soon, if `stop` is set instead."""
+        """Wait for a turn and take it; False, soon, if `stop` (or the pacer's own) is set instead."""
+        stop = stop or self._stop
         with self._queue:
             while stop is None or not stop.is_set():
                 wait = self.try_turn()
