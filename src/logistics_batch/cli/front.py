@@ -53,7 +53,8 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    # A fixed width: pages that are rendered beforehand are the same as those rendered now.
+    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 100},
     epilog="Example: logistics-batch demo",
 )
 @click.option("--workspace", metavar="DIR", help="The folder with logistics-batch.toml; by default the current one.")
