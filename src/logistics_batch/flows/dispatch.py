@@ -5,8 +5,8 @@ one durable commit, which holds the outcomes that came in and the intents of the
 """
 
 from collections import deque
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 
@@ -22,17 +22,18 @@ INTENT_MAY_AGE_SECONDS = 5.0  # a process that slept longer between intent and f
 DOUBTS_UNTIL_STOP = 5
 FAILURES_UNTIL_STOP = 3
 SLOW_DOWNS_UNTIL_STOP = 30
-_LONGEST_PAUSE_SECONDS = 300.0
+_LONGEST_PAUSE_SECONDS = 15 * 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
     """A call that came back: a reply to an intent, or what the service had before an ASN was sent."""
 
-    document: StoredDocument
+    document: StoredDocument | None = None
     intent: Intent | None = None
     reply: Reply | None = None  # None: the intent grew too old, and nothing was sent
     baseline: Baseline | None = None
+    error: BaseException | None = None  # the call itself broke down: a fault of this program
 
 
 @dataclass
@@ -80,8 +81,7 @@ class Dispatcher:
                 claim = self._next_claims(state, workers)
                 intents = self._commit(state, claim)
                 for intent in intents:
-                    state.in_flight += 1
-                    workers.submit(self._post, intent, self._parts.clock.monotonic())
+                    self._start(state, workers, self._post, intent, self._parts.clock.monotonic())
                 if not state.in_flight and not state.outcomes and (state.stopped or not state.queue):
                     break
                 self._collect(state)
@@ -97,8 +97,7 @@ class Dispatcher:
         while state.queue and not state.stopped and state.in_flight + len(claim) < limit and self._take_turn(state):
             document = state.queue.popleft()
             if document.operation == "asn.create" and not document.baseline:
-                state.in_flight += 1
-                workers.submit(self._ask_before, document)
+                self._start(state, workers, self._ask_before, document)
             else:
                 claim.append(document)
         return claim
@@ -117,7 +116,16 @@ class Dispatcher:
         now = self._parts.clock.now().isoformat()
         return self._parts.ledger.step(outcomes=outcomes, claim=claim, run=self._run, now=now)
 
-    def _post(self, intent: Intent, since: float) -> None:
+    def _start(self, state: _State, workers: ThreadPoolExecutor, call: Callable[..., Finished], *given: object) -> None:
+        """Let a worker make a call; whatever becomes of it comes back through the queue."""
+        state.in_flight += 1
+        workers.submit(call, *given).add_done_callback(self._came_back)
+
+    def _came_back(self, call: Future[Finished]) -> None:
+        error = call.exception()
+        self._done.put(Finished(error=error) if error else call.result())
+
+    def _post(self, intent: Intent, since: float) -> Finished:
         """In a worker thread: the only place where bytes of a document leave."""
         crash_point("send.before")
         document, reply = intent.document, None
@@ -126,11 +134,10 @@ class Dispatcher:
                 document.operation, order_id=document.order_id or None, body=document.body, turn_taken=True
             )
         crash_point("send.after")
-        self._done.put(Finished(document, intent, reply))
+        return Finished(document, intent, reply)
 
-    def _ask_before(self, document: StoredDocument) -> None:
-        baseline = take_baseline(self._parts.client, document)
-        self._done.put(Finished(document, baseline=baseline))
+    def _ask_before(self, document: StoredDocument) -> Finished:
+        return Finished(document, baseline=take_baseline(self._parts.client, document))
 
     def _collect(self, state: _State) -> None:
         """Wait for at least one call to come back, or for the next turn; then take all that have."""
@@ -149,16 +156,19 @@ class Dispatcher:
             finished = self._done.get_nowait() if not self._done.empty() else None
 
     def _take_in(self, state: _State, finished: Finished) -> None:
+        document, intent, reply = finished.document, finished.intent, finished.reply
+        if finished.error is not None or document is None:
+            raise finished.error or RuntimeError("a call came back without its document")
         if finished.baseline is not None:
-            self._take_baseline(state, finished.document, finished.baseline)
-        elif finished.intent is not None and finished.reply is None:
-            state.outcomes.append(Outcome(finished.document.id, "planned", "not_sent", rule="not_sent"))
-            state.queue.appendleft(replace(finished.document, attempts=finished.intent.n))
-        elif finished.intent is not None and finished.reply is not None:
-            answer = judge(finished.reply, operation=finished.document.operation)
-            outcome = outcome_of(finished.document.id, finished.reply, answer, run=self._run, first=not state.proven)
+            self._take_baseline(state, document, finished.baseline)
+        elif intent is not None and reply is None:
+            state.outcomes.append(Outcome(document.id, "planned", "not_sent", rule="not_sent"))
+            state.queue.appendleft(replace(document, attempts=intent.n))
+        elif intent is not None and reply is not None:
+            answer = judge(reply, operation=document.operation)
+            outcome = outcome_of(document.id, reply, answer, run=self._run, first=not state.proven)
             state.outcomes.append(outcome)
-            self._react(state, finished.intent, finished.reply, answer, outcome.state)
+            self._react(state, intent, reply, answer, outcome.state)
 
     def _take_baseline(self, state: _State, document: StoredDocument, baseline: Baseline) -> None:
         if baseline.failed is not None:

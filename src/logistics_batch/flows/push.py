@@ -4,6 +4,7 @@ import hashlib
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -22,6 +23,16 @@ from logistics_batch.model.report import RunReport
 from logistics_batch.model.sheet import SourceFile
 
 _NOT_PUSHED = (Operation.RECEIPT_READ, Operation.LABEL_CREATE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Came:
+    """What a job's run found where files are dropped, and where that is."""
+
+    pulled: Pulled
+    store: FileStore
+    job: PushJob
+    business_date: date
 
 
 def push_by_hand(
@@ -76,11 +87,12 @@ def run_push_job(
         with holding, run_of(parts, job.name, business_date=business_date) as run:
             pulled = pull(parts, store, job, business_date=business_date, to=parts.files)
             run.notes += pulled.notes
+            came = _Came(pulled, store, job, business_date)
             _plan(parts, run, pulled.files, rules, business_date=business_date, job=job)
-            _answer_refused(parts, run, pulled, job, store.label, rules, business_date)
+            _answer_refused(parts, run, came, rules)
             send(parts, run)
             deliver_answers(parts, run)
-            _put_files_away(parts, run, store, job, pulled, business_date)
+            _put_files_away(parts, run, came)
             return finish(parts, run)
     finally:
         store.close()
@@ -136,12 +148,10 @@ def _plan(
     parts.progress.done()
 
 
-def _answer_refused(
-    parts: Parts, run: PushRun, pulled: Pulled, job: PushJob, label: str, mapping: Mapping, business_date: date
-) -> None:
+def _answer_refused(parts: Parts, run: PushRun, came: _Came, mapping: Mapping) -> None:
     """Files that could not even be fetched get an arrival without rows, so that they are answered as well."""
     known = {file.sha256 for file in parts.ledger.files(run=run.id)}
-    for remote, held in pulled.refused:
+    for remote, held in came.pulled.refused:
         source = SourceFile(remote.name, remote.size, _identity_without_bytes(remote), "unknown")
         if source.sha256 in known:
             continue
@@ -152,7 +162,7 @@ def _answer_refused(
             operation=str(mapping.operation),
             received_at=parts.clock.now().isoformat(),
             held=held,
-            origin=origin_of(job, remote, business_date=business_date, store=label),
+            origin=origin_of(came.job, remote, business_date=came.business_date, store=came.store.label),
         )
         plan_arrival(parts, run, arrival)
 
@@ -162,19 +172,17 @@ def _identity_without_bytes(remote: RemoteFile) -> str:
     return hashlib.sha256(f"{remote.path}|{remote.size}|{remote.modified}".encode()).hexdigest()
 
 
-def _put_files_away(
-    parts: Parts, run: PushRun, store: FileStore, job: PushJob, pulled: Pulled, business_date: date
-) -> None:
+def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
     """Move answered files to archive or quarantine; a file that waits for more sending stays where it lies."""
-    here = {(file.path.stem, str(file.origin["path"])) for file in pulled.files}
-    here |= {(_identity_without_bytes(remote), remote.path) for remote, _ in pulled.refused}
+    here = {(file.path.stem, str(file.origin["path"])) for file in came.pulled.files}
+    here |= {(_identity_without_bytes(remote), remote.path) for remote, _ in came.pulled.refused}
     for file in parts.ledger.files(run=run.id):
         if not is_finished(parts, file):
             continue
         path = str(file.origin.get("path", ""))
         if (file.sha256, path) in here:
             try:
-                put_away(store, job, path, held=bool(file.rule), business_date=business_date)
+                put_away(came.store, came.job, path, held=bool(file.rule), business_date=came.business_date)
             except StoreError as error:  # nothing is sent again for that: the ledger knows the file
                 run.undelivered.append(f"{file.name} was not put away: {error.message} {error.remedy}".strip())
                 continue
