@@ -69,7 +69,7 @@ MEANINGS: dict[Discrepancy, Meaning] = {
     ),
     Discrepancy.NOT_SENT: Meaning(
         Severity.CRITICAL,
-        "Announced in a file, but not accepted by the service: invalid, blocked, refused, held, pending or in doubt.",
+        "Announced in a file, but not accepted: invalid, blocked, refused, held, pending or in doubt.",
         "Correct the row named under file, sheet and row and drop the file again, or settle the doubt.",
     ),
     Discrepancy.UNEXPECTED_IN_SERVICE: Meaning(

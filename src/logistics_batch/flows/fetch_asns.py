@@ -1,0 +1,277 @@
+"""Fetch ASNs by a range of dates, and find out whether the service's answer was whole.
+
+The contract shows no body, no paging and no largest number of results (API §4.1, §8.7), so an answer is trusted only as
+far as it can be tested: fewer rows than the count it names, a `next`, a cut body or a suspiciously round number of rows
+make the range fall into halves, down to a day, and a day into the statuses. What is still short then is said to be.
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from logistics_batch.api.answers import AsnPage, Meaning, ReadFailed, judge, read_asns, record_digest
+from logistics_batch.api.client import Reply
+from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.flows.parts import Parts
+
+RANGES = ("created", "modified", "delivery")
+FILTERS = ("description", "site", "site_name", "status", "supplier", "supplier_name", "invoice_number")
+_STATUSES = ("New", "In-Progress", "Completed", "Expired")  # API §2.1
+_ATTEMPTS = 4
+_FIRST_PAUSE_SECONDS = 1.0
+# Page sizes at which services cut their answers; the small ones are doubted only where no count is named.
+_SMALL_PAGES = (10, 20, 25, 30, 40)
+_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class AsnRange:
+    """A range of dates, both ends inclusive, and which date of an ASN is meant."""
+
+    by: str
+    date_from: date
+    date_to: date
+
+    def query(self) -> dict[str, str]:
+        """The range as the service takes it."""
+        return {
+            f"{self.by}_date_start": self.date_from.isoformat(),
+            f"{self.by}_date_end": self.date_to.isoformat(),
+        }
+
+    def halves(self) -> tuple["AsnRange", ...]:
+        """Two ranges that make up this one; none for a single day."""
+        days = (self.date_to - self.date_from).days
+        if not days:
+            return ()
+        middle = self.date_from + timedelta(days=days // 2)
+        return replace(self, date_to=middle), replace(self, date_from=middle + timedelta(days=1))
+
+    def __str__(self) -> str:
+        return f"{self.by} {self.date_from} to {self.date_to}"
+
+
+def asn_range(by: str | None, date_from: date | None, date_to: date | None) -> AsnRange:
+    """A checked range; the service would ignore one with a single end without a word (API §8.2).
+
+    Raises UsageError.
+    """
+    if by not in RANGES:
+        raise UsageError(f'There is no range by "{by}".', remedy=f"There are: {', '.join(RANGES)}.")
+    if date_from is None or date_to is None:
+        missing = "last" if date_to is None else "first"
+        raise UsageError(
+            f"The range by {by} date has no {missing} day.",
+            remedy="Give both ends, as in --from 2026-11-01 --to 2026-11-07; the service ignores a lone one.",
+        )
+    if date_from > date_to:
+        raise UsageError(f"The range from {date_from} to {date_to} ends before it begins.", remedy="Swap the dates.")
+    return AsnRange(by, date_from, date_to)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedAsns:
+    """ASNs as the service returned them, each once; `complete` is False if there may be more.
+
+    notes: what made the answer doubtful, in words. folder: where the raw replies lie; None if none were kept.
+    """
+
+    records: tuple[dict[str, Any], ...] = field(repr=False)
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+    requests: int = 0
+    folder: Path | None = None
+
+
+def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str] | None = None) -> FetchedAsns:
+    """Every ASN of the range that meets all filters; without a range, `filters` must hold an invoice number.
+
+    Raises UsageError for filters that the service does not know or takes only with a range, KeyRefused,
+    ServiceMisaddressed, or RunStopped if the service did not answer.
+    """
+    known = _checked_filters(filters or {}, ranged=wanted is not None)
+    asker = _Asker(parts, filters=known)
+    parts.progress.start("Fetching ASNs", None)
+    found = asker.gather(wanted)
+    parts.progress.done()
+    return asker.result(found)
+
+
+def fetch_by_invoice(parts: Parts, invoice_numbers: Iterable[str]) -> FetchedAsns:
+    """The ASNs with these invoice numbers, one request each; raises as `fetch_asns`."""
+    numbers = list(invoice_numbers)
+    asker = _Asker(parts, filters={})
+    together: list[_Found] = []
+    parts.progress.start("Searching by invoice number", len(numbers))
+    for number in numbers:
+        together.append(asker.gather(None, {"invoice_number": number}))
+        parts.progress.advance()
+    parts.progress.done()
+    return asker.result(_union(together))
+
+
+def _checked_filters(filters: Mapping[str, str], *, ranged: bool) -> dict[str, str]:
+    unknown = sorted(set(filters) - set(FILTERS))
+    if unknown:
+        raise UsageError(f'ASNs cannot be filtered by "{unknown[0]}".', remedy=f"There are: {', '.join(FILTERS)}.")
+    given = {name: value for name, value in filters.items() if value}
+    if not ranged and "invoice_number" not in given:
+        raise UsageError(
+            "The service searches ASNs only by a range of dates or by an invoice number.",
+            remedy="Give --by with --from and --to, or --invoice.",
+        )
+    return given
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Records by identity; `complete` is False if there may be more, `notes` say why."""
+
+    records: dict[str, dict[str, Any]]
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def _union(together: Iterable[_Found]) -> _Found:
+    found = _Found({})
+    for other in together:
+        found = _Found(found.records | other.records, found.complete and other.complete, (*found.notes, *other.notes))
+    return found
+
+
+class _Asker:
+    """Asks the service and keeps every raw reply."""
+
+    def __init__(self, parts: Parts, *, filters: dict[str, str]) -> None:
+        self._parts = parts
+        self._filters = filters
+        self._requests = 0
+        self._most_rows = 0
+        stamp = parts.clock.now().strftime("%Y%m%d-%H%M%S")
+        self._folder = parts.files / "asn-replies" / f"{stamp}-{secrets.token_hex(2)}"
+
+    def result(self, found: _Found) -> FetchedAsns:
+        """What was gathered, as callers see it."""
+        folder = self._folder if self._requests else None
+        return FetchedAsns(tuple(found.records.values()), found.complete, found.notes, self._requests, folder)
+
+    def gather(self, wanted: AsnRange | None, more: Mapping[str, str] | None = None) -> _Found:
+        """The records of a range or search, asked for in smaller pieces where the answer is not surely whole."""
+        query = {**self._filters, **(more or {}), **(wanted.query() if wanted else {})}
+        pieces = _pieces(wanted, query)
+        reply = self._ask(query, patient=not pieces)
+        page = _page(reply, divisible=bool(pieces))
+        records = {record_digest(record): record for record in page.records}
+        self._most_rows = max(self._most_rows, len(page.records))
+        doubt = _doubt(page, reply) or self._round_number(page)
+        if not doubt:
+            return _Found(records)
+        if not pieces:
+            return _Found(records, complete=False, notes=(f"{_asked_for(wanted, query)}: {doubt}",))
+        inner = _union(self.gather(piece, {**(more or {}), **extra}) for piece, extra in pieces)
+        whole = _union([_Found(records), inner])
+        short = page.count is not None and len(whole.records) < page.count
+        if short and inner.complete:
+            note = f"{_asked_for(wanted, query)}: {len(whole.records)} of {page.count} ASNs could be fetched"
+            return replace(whole, complete=False, notes=(*whole.notes, note))
+        return whole
+
+    def _round_number(self, page: AsnPage) -> str:
+        """Why the number of rows looks like a limit; it is none if the service has sent more at once."""
+        rows = len(page.records)
+        round_number = rows % _PAGE == 0 or (page.count is None and rows in _SMALL_PAGES)
+        if not rows or not round_number or rows < self._most_rows:
+            return ""
+        return f"{rows} ASNs may be the most that the service sends at once"
+
+    def _ask(self, query: Mapping[str, str], *, patient: bool) -> Reply:
+        """One search. It changes nothing at the service, so it is repeated where the service did not answer.
+
+        patient: also after a timeout; otherwise a smaller piece is asked for instead.
+        """
+        pauses = _pauses()
+        while True:
+            reply = self._parts.client.call("asn.fetch", query=query)
+            self._keep(reply, query)
+            self._parts.progress.advance()
+            repeatable = reply.status is None or bool(reply.failure) or reply.status == 429 or reply.status >= 500
+            too_long = reply.truncated or (not patient and reply.failure in ("timeout", "deadline"))
+            pause = next(pauses, None)
+            if not repeatable or too_long or pause is None:
+                return reply
+            self._parts.clock.sleep(max(pause, reply.retry_after_seconds or 0.0))
+
+    def _keep(self, reply: Reply, query: Mapping[str, str]) -> None:
+        self._requests += 1
+        if not reply.body:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        named = "_".join(query[name] for name in sorted(query) if name.endswith(("_start", "_end"))) or "search"
+        path = self._folder / f"{self._requests:04}_{named}.json"
+        path.touch(mode=0o600)
+        path.write_bytes(reply.body)
+
+
+def _pauses() -> Iterator[float]:
+    for attempt in range(_ATTEMPTS - 1):
+        yield _FIRST_PAUSE_SECONDS * 2**attempt
+
+
+def _pieces(wanted: AsnRange | None, query: Mapping[str, str]) -> list[tuple[AsnRange, dict[str, str]]]:
+    """What a search falls into: halves of the range, or the statuses of one day."""
+    if wanted is None:
+        return []
+    halves = wanted.halves()
+    if halves:
+        return [(half, {}) for half in halves]
+    return [] if query.get("status") else [(wanted, {"status": status}) for status in _STATUSES]
+
+
+def _page(reply: Reply, *, divisible: bool) -> AsnPage:
+    """The page in a reply; an answer too long or too slow for one page is an empty one if it can be divided."""
+    page = read_asns(reply)
+    if not isinstance(page, ReadFailed):
+        return page
+    if reply.truncated or (divisible and reply.failure in ("timeout", "deadline")):
+        return AsnPage(())
+    _raise_for(page, is_page=judge(reply, operation="asn.fetch").looks_like_html)
+    raise RunStopped(f"The service could not be asked for ASNs: {page.message}", remedy="Run it again later.")
+
+
+def _raise_for(failed: ReadFailed, *, is_page: bool) -> None:
+    if failed.meaning is Meaning.UNAUTHORIZED:
+        raise KeyRefused(
+            f"The service refused the API key: {failed.message}",
+            remedy="Check the key itself, whether it was handed out in base64, and proxies that drop API_KEY.",
+        )
+    if failed.meaning is Meaning.MISADDRESSED or is_page:
+        raise ServiceMisaddressed(
+            f"The answer to the ASN search does not come from the service: {failed.message}",
+            remedy="Check service.base_url and service.paths in logistics-batch.toml.",
+        )
+    if failed.meaning is Meaning.REFUSED:
+        raise UsageError(f"The service refused the ASN search: {failed.message}", remedy="Change dates or filters.")
+
+
+def _doubt(page: AsnPage, reply: Reply) -> str:
+    """Why an answer may not be whole, "" if nothing speaks against it."""
+    rows = len(page.records)
+    if reply.truncated:
+        return "the answer is longer than what is read of one"
+    if reply.failure:
+        return "the answer did not come in time"
+    if page.count is not None and rows < page.count:
+        return f"the service names {page.count} ASNs and sent {rows}"
+    if page.next and page.next.strip("0 "):
+        return f"the service sent {rows} ASNs and names a next page, which the API does not describe"
+    return ""
+
+
+def _asked_for(wanted: AsnRange | None, query: Mapping[str, str]) -> str:
+    status = f", status {query['status']}" if query.get("status") else ""
+    if wanted is None:
+        return f"invoice number {query.get('invoice_number', '')}{status}"
+    return f"{wanted}{status}"

@@ -1,0 +1,244 @@
+"""The reconciliation of ASNs: ask the service, read the ledger and the receipts, judge, write it down for people."""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from logistics_batch.errors import LogisticsBatchError, UsageError
+from logistics_batch.flows.fetch_asns import AsnRange, asn_range
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.reconcile_gather import Gathered, gather
+from logistics_batch.flows.reconcile_notices import Scope, announced_frames, returned_frames, unsent_frame
+from logistics_batch.flows.reconcile_output import hand_over
+from logistics_batch.flows.reconcile_receipts import (
+    LOOK_BACK_DAYS,
+    Receipts,
+    ReceiptsPlace,
+    receipts_by_hand,
+    receipts_from,
+)
+from logistics_batch.model.document import Operation
+from logistics_batch.model.job import Place, ReconcileJob, Tolerance
+from logistics_batch.model.reconciliation import Discrepancy, Reconciliation
+from logistics_batch.model.report import ExitCode
+from logistics_batch.paper.reconciliation_account import Account
+from logistics_batch.paper.reconciliation_data import reconciliation_document
+from logistics_batch.reconciliation import TOLERATED, Legs, Limit, Rules, audit
+
+_NO_RECEIPTS = Receipts(None)
+
+
+@dataclass(frozen=True, slots=True)
+class ReconcilePlan:
+    """What is to be reconciled.
+
+    by: created, modified or delivery; date_from, date_to: both ends inclusive, in the service's zone.
+    receipts_path: a receipts file by hand; receipts: where a job's receipts files lie; with either, receipts_mapping
+    or the place's own says how to read them. Neither: nothing is said about receiving.
+    tolerance: by class; what is not named has none (prices: 0.01 INR).
+    grace_days: a line is judged as not received from the day after its delivery date + grace_days.
+    output: a folder for the report; None: one under the reports. results: where else it goes.
+    """
+
+    by: str
+    date_from: date | None
+    date_to: date | None
+    business_date: date
+    receipts_path: Path | None = None
+    receipts_mapping: str | None = None
+    receipts: ReceiptsPlace | None = None
+    tolerance: Mapping[str, Tolerance] = field(default_factory=dict)
+    grace_days: int = 1
+    output: Path | None = None
+    results: Place | None = None
+    job: str = ""
+
+
+def plan_of_job(job: ReconcileJob, business_date: date) -> ReconcilePlan:
+    """What a job file asks for on one day."""
+    date_from, date_to = job.window.around(business_date)
+    receipts = None
+    if job.receipts is not None:
+        place = job.receipts.place.on(business_date)
+        receipts = ReceiptsPlace(place, job.receipts.pattern, job.receipts.mapping)
+    return ReconcilePlan(
+        by=job.window.by,
+        date_from=date_from,
+        date_to=date_to,
+        business_date=business_date,
+        receipts=receipts,
+        tolerance=job.tolerance,
+        results=job.results_place,
+        job=job.name,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReconcileReport:
+    """What came of a reconciliation.
+
+    complete: nothing is known to be missing in it; `doubts` say what may be. counts: lines by class, exceptions and
+    others. document: the report for programs, as in reconciliation.json. files: written on this machine;
+    delivered: where else, as "store:path".
+    """
+
+    run: str
+    exit_code: int
+    complete: bool
+    counts: dict[str, int]
+    document: dict[str, Any] = field(repr=False)
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    delivered: tuple[str, ...] = ()
+
+
+def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
+    """Reconcile a range of ASNs and write the report, also when there is nothing to report.
+
+    Raises:
+        UsageError: a range without both ends, an unknown class of tolerance, a mapping that is not for receipts.
+        KeyRefused, ServiceMisaddressed, RunStopped: the service could not be asked.
+        FileHeld: the receipts file given by hand cannot be read.
+        StoreError: a place could not be read or written.
+        LogisticsBatchError: the sums do not tie out; no report was written.
+    """
+    wanted = asn_range(plan.by, plan.date_from, plan.date_to)
+    limits = limits_of(plan.tolerance)
+    with _run_of(parts, plan) as (run, ends):
+        account = _account(parts, plan, run, wanted, limits)
+        files, delivered = hand_over(parts, account, output=plan.output, results=plan.results)
+        report = ReconcileReport(
+            run=run,
+            exit_code=_exit_code(account),
+            complete=account.complete,
+            counts=dict(account.result.classes.select("class", "lines").iter_rows()),
+            document=reconciliation_document(account),
+            doubts=account.doubts,
+            notes=account.notes,
+            files=files,
+            delivered=delivered,
+        )
+        ends.append(report)
+    return report
+
+
+def _account(
+    parts: Parts, plan: ReconcilePlan, run: str, wanted: AsnRange, limits: dict[Discrepancy, Limit]
+) -> Account:
+    scope = Scope(wanted, ZoneInfo(parts.policy.timezone))
+    receipts = _receipts(parts, plan, wanted)
+    gathered = gather(parts, scope, receipts)
+    rules = Rules(plan.business_date, plan.grace_days, limits, complete=gathered.complete)
+    result = audit(_legs(parts, scope, gathered, receipts), rules=rules)
+    said = receipts.notes
+    return Account(
+        run=run,
+        by=wanted.by,
+        date_from=wanted.date_from,
+        date_to=wanted.date_to,
+        timezone=parts.policy.timezone,
+        business_date=plan.business_date,
+        made_at=parts.clock.now(),
+        result=result,
+        receipts_compared=receipts.lines is not None,
+        doubts=(*gathered.doubts, *(() if receipts.complete else said)),
+        notes=(*gathered.notes, *(said if receipts.complete else ()), *_unreturned(result)),
+        log=_log(plan, gathered, receipts, rules),
+    )
+
+
+def limits_of(tolerance: Mapping[str, Tolerance]) -> dict[Discrepancy, Limit]:
+    """The tolerances as the auditor takes them; raises UsageError for a class that knows none."""
+    limits: dict[Discrepancy, Limit] = {}
+    for name, given in tolerance.items():
+        if name not in list(TOLERATED):
+            raise UsageError(f'The class "{name}" has no tolerance.', remedy=f"There are: {', '.join(TOLERATED)}.")
+        code = Discrepancy(name)
+        if code is Discrepancy.PRICE_VAR and given.units is not None:
+            raise UsageError("PRICE_VAR is not counted in units.", remedy='Give amount: "1.00", or percent.')
+        if code is not Discrepancy.PRICE_VAR and given.amount is not None:
+            raise UsageError(f"{name} is not measured in rupees.", remedy="Give units or percent.")
+        numbers = (given.percent, given.units, given.amount)
+        limits[code] = Limit(*(None if number is None else Decimal(str(number)) for number in numbers))
+    return limits
+
+
+@contextmanager
+def _run_of(parts: Parts, plan: ReconcilePlan) -> Iterator[tuple[str, list[ReconcileReport]]]:
+    """The run's line in the ledger's history, however it ends."""
+    now = parts.clock.now()
+    run = f"R{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+    day = plan.business_date.isoformat()
+    parts.ledger.start_run(run, job=plan.job or "reconcile", kind="reconcile", business_date=day, now=now.isoformat())
+    ends: list[ReconcileReport] = []
+    code, stopped = int(ExitCode.STOPPED_EARLY), ""
+    try:
+        yield run, ends
+        code = ends[0].exit_code
+    except LogisticsBatchError as error:
+        code, stopped = error.exit_code, error.message
+        raise
+    finally:
+        summary = ends[0].counts if ends else {}
+        ended = parts.clock.now().isoformat()
+        parts.ledger.finish_run(run, exit_code=code, summary=summary, now=ended, stopped=stopped)
+
+
+def _exit_code(account: Account) -> int:
+    if not account.complete:
+        return ExitCode.DOUBT
+    return ExitCode.ROWS_NOT_DONE if account.result.exceptions.height else ExitCode.DONE
+
+
+def _receipts(parts: Parts, plan: ReconcilePlan, wanted: AsnRange) -> Receipts:
+    if plan.receipts is not None:
+        return receipts_from(parts, plan.receipts, since=wanted.date_from, business_date=plan.business_date)
+    if plan.receipts_path is None:
+        return _NO_RECEIPTS
+    if plan.receipts_mapping is None:
+        raise UsageError(
+            f"It is not said how {plan.receipts_path} is to be read.", remedy="Give --receipts-mapping NAME."
+        )
+    return receipts_by_hand(parts, plan.receipts_path, mapping=plan.receipts_mapping, business_date=plan.business_date)
+
+
+def _legs(parts: Parts, scope: Scope, gathered: Gathered, receipts: Receipts) -> Legs:
+    announced_notices, announced_lines = announced_frames(gathered.documents, scope)
+    returned_notices, returned_lines = returned_frames(gathered.records, scope)
+    # A row that could not be read shows no date, so rows of the days before the range are looked at, too.
+    since = scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)
+    rows = parts.ledger.rows_not_sent(operation=Operation.ASN_CREATE.value, planned_from=since.isoformat())
+    return Legs(
+        announced_notices=announced_notices,
+        announced_lines=announced_lines,
+        returned_notices=returned_notices,
+        returned_lines=returned_lines,
+        received=receipts.lines,
+        unsent_rows=unsent_frame(rows),
+    )
+
+
+def _unreturned(result: Reconciliation) -> tuple[str, ...]:
+    return tuple(
+        f"The service's replies lack {name} for {count} ASNs that were sent with it; it could not be compared."
+        for name, count in result.not_returned.items()
+    )
+
+
+def _log(plan: ReconcilePlan, gathered: Gathered, receipts: Receipts, rules: Rules) -> tuple[tuple[str, str], ...]:
+    limits = ((f"Tolerance {code}", str(rules.limit(code))) for code in TOLERATED)
+    return (
+        ("Job", plan.job or "by hand"),
+        ("Requests to the service", str(gathered.requests)),
+        ("Raw replies", str(gathered.folder) if gathered.folder else "none"),
+        ("Receipts", ", ".join(receipts.files) or "none"),
+        ("Days of grace", f"{rules.grace_days}; delivery dates up to {rules.judged_until} are judged for receiving"),
+        *limits,
+    )

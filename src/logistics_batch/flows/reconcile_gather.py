@@ -1,0 +1,105 @@
+"""What the service and the ledger know about a range: fetched, searched again where one side shows nothing, deduped."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from logistics_batch.api.answers import asn_header, record_digest
+from logistics_batch.flows.fetch_asns import AsnRange, FetchedAsns, fetch_asns, fetch_by_invoice
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.reconcile_notices import Scope, announced_documents, in_scope
+from logistics_batch.flows.reconcile_receipts import Receipts
+from logistics_batch.ledger import StoredDocument
+
+SEARCHED_BY_INVOICE = 100
+"""How many ASNs that the range does not show are searched one by one before they are called missing."""
+
+_OVERLAP = timedelta(days=1)
+# A document in these states may stand in the service.
+_MAY_BE_THERE = ("accepted", "in_doubt", "sending")
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The service's records and the ledger's documents.
+
+    complete: the service's answer was whole as far as can be tested; `doubts` say why not. folder: its raw replies.
+    """
+
+    records: tuple[dict[str, Any], ...] = field(repr=False)
+    documents: list[StoredDocument] = field(repr=False)
+    complete: bool
+    doubts: tuple[str, ...]
+    notes: tuple[str, ...]
+    requests: int
+    folder: Path | None
+
+
+def gather(parts: Parts, scope: Scope, receipts: Receipts) -> Gathered:
+    """Ask the service for the range, then by invoice number for what files or receipts name and the range lacks.
+
+    An ASN whose delivery date was changed at the service is not in the range, and still not missing.
+    """
+    fetched = fetch_asns(parts, _overlapping(scope.wanted))
+    returned = _invoices(fetched.records)
+    received = [] if receipts.lines is None else receipts.lines["invoice_number"].drop_nulls().to_list()
+    documents = announced_documents(parts.ledger, scope, references={*returned, *received})
+    absent = _absent(documents, scope, returned=returned, received=received)
+    searched = fetch_by_invoice(parts, absent[:SEARCHED_BY_INVOICE])
+    unsearched = len(absent) - SEARCHED_BY_INVOICE
+    notes = (f"{unsearched} invoice numbers that the range does not show were not searched one by one.",)
+    return Gathered(
+        records=_once((*fetched.records, *searched.records)),
+        documents=documents,
+        complete=fetched.complete and searched.complete,
+        doubts=(*_doubts(fetched), *_doubts(searched)),
+        notes=notes if unsearched > 0 else (),
+        requests=fetched.requests + searched.requests,
+        folder=fetched.folder,
+    )
+
+
+def _overlapping(wanted: AsnRange) -> AsnRange:
+    """A day more on each side of a range of moments, since the zone of the service's days is not documented."""
+    if wanted.by == "delivery":
+        return wanted
+    return replace(wanted, date_from=wanted.date_from - _OVERLAP, date_to=wanted.date_to + _OVERLAP)
+
+
+def _invoices(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [asn_header(dict(record)).invoice_number for record in records]
+
+
+def _absent(
+    documents: Sequence[StoredDocument], scope: Scope, *, returned: Sequence[str], received: Sequence[str]
+) -> list[str]:
+    """Invoice numbers of which the range shows fewer ASNs than files announced, then those that only receipts name."""
+    shown = Counter(_folded(number) for number in returned)
+    announced: Counter[str] = Counter()
+    wanted: dict[str, str] = {}
+    for document in documents:
+        if document.state in _MAY_BE_THERE and in_scope(document, scope):
+            number = _folded(document.reference)
+            announced[number] += 1
+            if announced[number] > shown[number]:
+                wanted.setdefault(number, document.reference)
+    known = {*shown, *(_folded(document.reference) for document in documents)}
+    for number in received:
+        if _folded(number) not in known:
+            wanted.setdefault(_folded(number), number.strip())
+    return [number for number in wanted.values() if number]
+
+
+def _folded(number: str) -> str:
+    return number.strip().casefold()
+
+
+def _once(records: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    return tuple({record_digest(record): record for record in records}.values())
+
+
+def _doubts(fetched: FetchedAsns) -> tuple[str, ...]:
+    return () if fetched.complete else fetched.notes

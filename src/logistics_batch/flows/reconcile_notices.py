@@ -1,0 +1,173 @@
+"""The announced leg from the ledger and the returned leg from the service, as frames for the auditor."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import polars as pl
+
+from logistics_batch.api.answers import asn_header, asn_lines
+from logistics_batch.api.envelopes import as_text
+from logistics_batch.flows.fetch_asns import AsnRange
+from logistics_batch.ledger import Ledger, RowNotSent, StoredDocument
+from logistics_batch.model.document import Operation
+from logistics_batch.reconciliation import (
+    ANNOUNCED_LINES,
+    ANNOUNCED_NOTICES,
+    RETURNED_LINES,
+    RETURNED_NOTICES,
+    UNSENT_ROWS,
+)
+
+_ENDED = ("superseded", "abandoned")
+_STATE_WORDS = {"planned": "pending", "sending": "being sent", "in_doubt": "in doubt"}
+_HEADER = (
+    "invoice_number",
+    "supplier",
+    "supplier_name",
+    "site",
+    "site_name",
+    "batch",
+    "description",
+    "delivery_date",
+    "expiry_date",
+)
+# What a line's SKU, quantity and price are seen to be called; the contract's name comes first.
+_SKU_NAMES = ("sku_name", "name", "item_name", "sku")
+_QUANTITY_NAMES = ("qty", "quantity")
+_PRICE_NAMES = ("price_per_qty", "price")
+_AT_ONCE = 500  # references a query
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the report judges: a range of dates in the service's zone."""
+
+    wanted: AsnRange
+    zone: ZoneInfo
+
+    def holds(self, day: date | None) -> bool:
+        """Whether a date lies in the range."""
+        return day is not None and self.wanted.date_from <= day <= self.wanted.date_to
+
+    def day_of(self, text: str) -> date | None:
+        """The date of a date or moment in the service's zone; a moment without offset is taken to be in it already."""
+        try:
+            moment = datetime.fromisoformat(text.strip())
+        except ValueError:
+            return None
+        return (moment.astimezone(self.zone) if moment.tzinfo else moment).date()
+
+
+def announced_documents(ledger: Ledger, scope: Scope, *, references: Iterable[str]) -> list[StoredDocument]:
+    """The ASNs that files announced: those of the range, and those with the given invoice numbers."""
+    kinds = [Operation.ASN_CREATE.value]
+    # The ledger does not know delivery dates apart from the payloads, so for them every ASN is looked at.
+    last = None if scope.wanted.by == "delivery" else scope.wanted.date_to.isoformat()
+    candidates = ledger.documents(operations=kinds, planned_to=last)
+    found = {one.id: one for one in candidates if in_scope(one, scope)}
+    numbers = sorted(set(references))
+    for start in range(0, len(numbers), _AT_ONCE):
+        for one in ledger.documents(operations=kinds, references=numbers[start : start + _AT_ONCE]):
+            found[one.id] = one
+    return [found[key] for key in sorted(found) if found[key].state not in _ENDED]
+
+
+def in_scope(document: StoredDocument, scope: Scope) -> bool:
+    """Whether a document belongs to the range by its own dates."""
+    if scope.wanted.by == "delivery":
+        return scope.holds(scope.day_of(str(json.loads(document.body).get("delivery_date") or "")))
+    return scope.holds(scope.day_of(document.accepted_at or document.planned_at))
+
+
+def announced_frames(documents: Sequence[StoredDocument], scope: Scope) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Notices and lines of the announced leg."""
+    notices: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
+    for index, document in enumerate(documents):
+        body = json.loads(document.body)
+        word = _STATE_WORDS.get(document.state, document.state)
+        notices.append(
+            {name: as_text(body.get(name)) for name in _HEADER}
+            | {"notice": index, "in_window": in_scope(document, scope), "accepted": document.state == "accepted"}
+            | {"state": document.state, "why": f"{word}: {document.reason}" if document.reason else word}
+            | {"file_name": document.file_name, "sheet": document.sheet}
+            | {"run": document.accepted_run or document.run}
+        )
+        for nth, line in enumerate(body.get("sku_lines") or []):
+            row = document.line_rows[nth] if nth < len(document.line_rows) else None
+            lines.append(_line(index, line) | {"row": row})
+    return _frame(ANNOUNCED_NOTICES, notices), _frame(ANNOUNCED_LINES, lines)
+
+
+def returned_frames(records: Sequence[Mapping[str, Any]], scope: Scope) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Notices and lines of the returned leg; dates are those of the service's zone."""
+    notices: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
+    for index, record in enumerate(records):
+        header = asn_header(dict(record))
+        notices.append(
+            {name: getattr(header, name) for name in _HEADER}
+            | {name: _date_text(getattr(header, name), scope) for name in ("delivery_date", "expiry_date")}
+            | {"notice": index, "in_window": _record_in_scope(record, scope), "record_id": header.id}
+            | {"status": header.status, "created_at": header.created_date}
+        )
+        lines.extend(_line(index, line) for line in asn_lines(dict(record)))
+    return _frame(RETURNED_NOTICES, notices), _frame(RETURNED_LINES, lines)
+
+
+def _record_in_scope(record: Mapping[str, Any], scope: Scope) -> bool:
+    """Whether a record's own date lies in the range; the service's word is taken for one that shows no date."""
+    text = getattr(asn_header(dict(record)), f"{scope.wanted.by}_date")
+    day = scope.day_of(text)
+    return day is None or scope.holds(day)
+
+
+def _date_text(text: str, scope: Scope) -> str:
+    day = scope.day_of(text)
+    return day.isoformat() if day else text
+
+
+def _line(notice: int, line: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "notice": notice,
+        "sku_name": _first(line, _SKU_NAMES),
+        "qty": _first(line, _QUANTITY_NAMES),
+        "price": _first(line, _PRICE_NAMES),
+    }
+
+
+def _first(line: Mapping[str, Any], names: tuple[str, ...]) -> str:
+    for name in names:
+        value = line.get(name)
+        text = as_text(value.get("name")) if isinstance(value, dict) else as_text(value)
+        if text:
+            return text
+    return ""
+
+
+def unsent_frame(rows: Iterable[RowNotSent]) -> pl.DataFrame:
+    """Rows of files that became part of no document, each once however often its file came."""
+    seen = {(row.file_name, row.sheet, row.row, row.key): row for row in rows}
+    lines = [
+        {
+            "file_name": row.file_name,
+            "sheet": row.sheet,
+            "row": row.row,
+            "key": row.key,
+            # The key of an ASN is supplier, site and invoice number.
+            "invoice_number": row.key.split(" | ")[-1] if row.key.count(" | ") == 2 else row.key,
+            "fate": row.fate,
+            "why": row.reason,
+            "run": row.run,
+        }
+        for row in seen.values()
+    ]
+    return _frame(UNSENT_ROWS, lines)
+
+
+def _frame(schema: Mapping[str, Any], rows: list[dict[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame([[row.get(name) for name in schema] for row in rows], schema=dict(schema), orient="row")

@@ -1,0 +1,54 @@
+"""The papers of a reconciliation go to a folder of this machine and, if a job says so, to where its results go."""
+
+from pathlib import Path, PurePosixPath
+
+from logistics_batch.flows.parts import Parts
+from logistics_batch.intake.store import FileStore
+from logistics_batch.model.job import Place
+from logistics_batch.paper.reconciliation_account import Account
+from logistics_batch.paper.reconciliation_data import reconciliation_csv, reconciliation_json
+from logistics_batch.paper.reconciliation_page import reconciliation_page
+from logistics_batch.paper.reconciliation_workbook import reconciliation_workbook
+
+_NAME = "reconciliation"
+_WORKBOOK = f"{_NAME}.xlsx"
+
+
+def hand_over(
+    parts: Parts, account: Account, *, output: Path | None, results: Place | None
+) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+    """Write reconciliation.xlsx, .html, .csv and .json; returns the local files and what was delivered elsewhere.
+
+    An earlier workbook at the same place may hold analysts' notes: it moves to the folder `earlier` beside it.
+    Raises StoreError if a place cannot be written.
+    """
+    papers = {
+        _WORKBOOK: reconciliation_workbook(account),
+        f"{_NAME}.html": reconciliation_page(account),
+        f"{_NAME}.csv": reconciliation_csv(account),
+        f"{_NAME}.json": reconciliation_json(account),
+    }
+    stamp = f"{account.made_at:%Y%m%d-%H%M%S}"
+    folder = (output or parts.reports / _NAME / account.run).absolute()
+    _put(parts, Place(folder=str(folder), path="/"), papers, stamp=stamp)
+    delivered: tuple[str, ...] = ()
+    if results is not None:
+        delivered = _put(parts, results.on(account.business_date), papers, stamp=stamp)
+    return tuple(folder / name for name in papers), delivered
+
+
+def _put(parts: Parts, place: Place, papers: dict[str, bytes], *, stamp: str) -> tuple[str, ...]:
+    store = parts.open_store(place)
+    folder = PurePosixPath(place.path)
+    try:
+        _keep_earlier(store, folder, stamp=stamp)
+        for name, content in papers.items():
+            store.put(str(folder / name), content)
+        return tuple(f"{store.label}:{folder / name}" for name in papers)
+    finally:
+        store.close()
+
+
+def _keep_earlier(store: FileStore, folder: PurePosixPath, *, stamp: str) -> None:
+    if store.exists(str(folder / _WORKBOOK)):
+        store.move(str(folder / _WORKBOOK), to_folder=str(folder / "earlier"), name=f"{_NAME}_until_{stamp}.xlsx")

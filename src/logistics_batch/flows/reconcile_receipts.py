@@ -1,0 +1,169 @@
+"""The received leg: receipts files, by hand or from a server, read by a `receipt.read` mapping."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+from uuid import uuid4
+
+import polars as pl
+
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError, UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.intake.reading import identify, read_file
+from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.mapping import Mapping, RunValues, apply_mapping
+from logistics_batch.model.document import MappedFile, Operation, RowState
+from logistics_batch.model.job import Place
+from logistics_batch.reconciliation import RECEIVED_LINES, counted_once
+
+LOOK_BACK_DAYS = 7
+"""Goods may come, and lists of them be written, this many days before the first day of the range."""
+
+_ROWS_NAMED = 5
+_NEVER = ("~$*", ".*", "*.tmp", "*.part", "*.filepart")
+
+
+@dataclass(frozen=True, slots=True)
+class Receipts:
+    """What was received, as far as it could be read.
+
+    lines: RECEIVED_LINES; None where there was no receipts file at all. complete: every row of every file could be
+    read. notes: what could not, and what was left out, in words. files: what was read.
+    """
+
+    lines: pl.DataFrame | None
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptsPlace:
+    """Where receipts files lie, what their names look like, and the mapping that reads them."""
+
+    place: Place
+    patterns: Sequence[str]
+    mapping: str
+
+
+def receipts_by_hand(parts: Parts, path: Path, *, mapping: str, business_date: date) -> Receipts:
+    """The receipts of one file.
+
+    Raises UsageError if there is no such file or the mapping is not for receipts, FileHeld if it cannot be read.
+    """
+    reader = _reader(parts, mapping)
+    if not path.is_file():
+        raise UsageError(f"There is no receipts file {path}.", remedy="Check the path after --receipts.")
+    return _put_together([_read(parts, path, path.name, reader, business_date=business_date)])
+
+
+def receipts_from(parts: Parts, source: ReceiptsPlace, *, since: date, business_date: date) -> Receipts:
+    """The receipts of all files at a place that were written in the days of the range or shortly before.
+
+    The files stay where they lie. Raises UsageError if the mapping is not for receipts, StoreError if the place cannot
+    be read.
+    """
+    reader = _reader(parts, source.mapping)
+    read: list[Receipts] = []
+    store = parts.open_store(source.place)
+    try:
+        listed = _listed(store, source.place.path)
+        wanted = [file for file in listed if _is_wanted(file, source.patterns, parts, since=since)]
+        parts.progress.start("Reading receipts", len(wanted))
+        for file in wanted:
+            read.append(_fetched(parts, store, file, reader, business_date=business_date))
+            parts.progress.advance()
+        parts.progress.done()
+    finally:
+        store.close()
+    if not wanted:
+        oldest = since - timedelta(days=LOOK_BACK_DAYS)
+        note = (
+            f"No receipts file written since {oldest} lies in {store.label} {source.place.path}: nothing was compared."
+        )
+        return Receipts(None, complete=False, notes=(note,))
+    return _put_together(read)
+
+
+def _reader(parts: Parts, name: str) -> Mapping:
+    mapping = parts.mapping(name)
+    if mapping.operation is not Operation.RECEIPT_READ:
+        raise UsageError(
+            f'The mapping "{name}" is for {mapping.operation}, not for receipts.',
+            remedy="Name a mapping with operation: receipt.read.",
+        )
+    return mapping
+
+
+def _listed(store: FileStore, path: str) -> list[RemoteFile]:
+    """The files of a folder, or the one file that the path names."""
+    named = PurePosixPath(path)
+    try:
+        return store.list(path)
+    except StoreError:
+        beside = [file for file in store.list(str(named.parent)) if file.name == named.name] if named.suffix else []
+        if not beside:
+            raise
+        return beside
+
+
+def _is_wanted(file: RemoteFile, patterns: Sequence[str], parts: Parts, *, since: date) -> bool:
+    if file.is_link or any(fnmatch(file.name, pattern) for pattern in _NEVER):
+        return False
+    if not any(fnmatch(file.name.casefold(), pattern.casefold()) for pattern in patterns):
+        return False
+    zone = parts.clock.now().tzinfo
+    oldest = datetime.combine(since - timedelta(days=LOOK_BACK_DAYS), time.min, tzinfo=zone)
+    return file.modified is None or file.modified >= oldest.timestamp()
+
+
+def _fetched(parts: Parts, store: FileStore, file: RemoteFile, reader: Mapping, *, business_date: date) -> Receipts:
+    """One file of a server; one that cannot be read makes the receipts incomplete, and the others go on."""
+    folder = parts.files / "receipts"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    landing = folder / f".{uuid4().hex}.part"
+    try:
+        kept = folder / (store.fetch(file, to=landing).sha256 + PurePosixPath(file.name).suffix.lower())
+        landing.replace(kept)
+        return _read(parts, kept, file.name, reader, business_date=business_date)
+    except (FileHeld, FileVanished, FileUnstable) as error:
+        return Receipts(None, complete=False, notes=(f"Receipts file {file.name}: {error.message}",))
+    finally:
+        landing.unlink(missing_ok=True)
+
+
+def _read(parts: Parts, path: Path, name: str, reader: Mapping, *, business_date: date) -> Receipts:
+    values = RunValues(file_name=name, business_date=business_date, timezone=parts.policy.timezone)
+    mapped = apply_mapping(reader, read_file(path, name=name, options=reader.read_options), run_values=values)
+    lines = mapped.keep.with_columns(pl.lit(name).alias("file_name"), pl.lit(mapped.sheet).alias("sheet"))
+    missing = [pl.lit(None, pl.String).alias(column) for column in RECEIVED_LINES if column not in lines.columns]
+    whole = lines.with_columns(*missing).select(pl.col(column).cast(kind) for column, kind in RECEIVED_LINES.items())
+    notes = _unread(mapped, name)
+    digest = identify(path, name=name).sha256[:8]
+    return Receipts(whole, complete=not notes, notes=notes, files=(f"{name} (sha256 {digest}, {whole.height} lines)",))
+
+
+def _unread(mapped: MappedFile, name: str) -> tuple[str, ...]:
+    """The rows that hold data and could not be read, with the first reasons."""
+    states = [RowState.INVALID.value, RowState.BLOCKED.value]
+    rows = mapped.rows.filter(pl.col("state").is_in(states))
+    if rows.is_empty():
+        return ()
+    reasons = {row: f"row {row}: {reason}" for row, reason in rows.select("row", "reason").iter_rows() if reason}
+    reasons |= {issue.row: f"{issue.cell}: {issue.reason}" for issue in reversed(mapped.issues)}
+    first = "; ".join(reasons[row] for row in sorted(reasons)[:_ROWS_NAMED])
+    return (f"Receipts file {name}: {rows.height} rows could not be read and are in no sum ({first}).",)
+
+
+def _put_together(read: Sequence[Receipts]) -> Receipts:
+    frames = [one.lines for one in read if one.lines is not None]
+    notes = [note for one in read for note in one.notes]
+    files = tuple(name for one in read for name in one.files)
+    if not frames:
+        return Receipts(None, complete=False, notes=tuple(notes))
+    lines, repeated = counted_once(pl.concat(frames))
+    if repeated:
+        notes.append(f"{repeated} receipt lines stand alike in several files and count once.")
+    return Receipts(lines, complete=all(one.complete for one in read), notes=tuple(notes), files=files)

@@ -1,0 +1,181 @@
+"""The columns of the reconciliation's tables: heading, where the value comes from, how it looks."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """How a value is written."""
+
+    TEXT = "text"
+    WORDS = "words"  # long text that wraps
+    CODE = "code"  # a class or severity, coloured
+    QUANTITY = "quantity"
+    CHANGE = "change"  # a quantity or price with its sign
+    PRICE = "price"
+    MONEY = "money"  # INR
+    PERCENT = "percent"
+    DATE = "date"
+    COUNT = "count"
+    ENTRY = "entry"  # empty: for analysts to fill in
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; `width` in characters, `field` of the frame it is taken from ("" for an entry)."""
+
+    title: str
+    field: str
+    kind: Kind
+    width: float
+
+
+_K = Kind
+_CLASS = (Column("Class", "code", _K.CODE, 25), Column("Severity", "severity", _K.CODE, 10))
+_WHO = (
+    Column("Invoice number", "invoice_number", _K.TEXT, 18),
+    Column("SKU", "sku_name", _K.TEXT, 20),
+)
+_PARTY = (Column("Supplier", "supplier", _K.TEXT, 20), Column("Site", "site", _K.TEXT, 16))
+_QUANTITIES = (
+    Column("Announced", "qty_announced", _K.QUANTITY, 12),
+    Column("In service", "qty_returned", _K.QUANTITY, 12),
+    Column("Received", "qty_received", _K.QUANTITY, 12),
+)
+_PRICES = (
+    Column("Price announced", "price_announced", _K.PRICE, 12),
+    Column("Price in service", "price_returned", _K.PRICE, 12),
+    Column("Price difference", "price_delta", _K.CHANGE, 12),
+)
+_AGE = (
+    Column("Due", "due_date", _K.DATE, 12),
+    Column("Days overdue", "days_overdue", _K.COUNT, 10),
+    Column("Age", "bucket", _K.TEXT, 9),
+)
+_ORIGIN = (
+    Column("Source file", "file_name", _K.TEXT, 28),
+    Column("Sheet", "sheet", _K.TEXT, 12),
+    Column("Rows", "rows", _K.TEXT, 10),
+    Column("Run", "run", _K.TEXT, 22),
+)
+_RECEIPT = (
+    Column("Receipts file", "receipt_file", _K.TEXT, 24),
+    Column("Receipt rows", "receipt_rows", _K.TEXT, 12),
+)
+_MATCH = (
+    Column("Matched by", "match_tier", _K.TEXT, 34),
+    Column("ASN status", "asn_status", _K.TEXT, 12),
+    Column("Service's ASN id", "record_id", _K.TEXT, 12),
+)
+
+ANALYST_COLUMNS = (
+    Column("Owner", "", _K.ENTRY, 16),
+    Column("Reason", "", _K.ENTRY, 20),
+    Column("Reason qty", "", _K.ENTRY, 11),
+    Column("Comment", "", _K.ENTRY, 34),
+    Column("Status", "", _K.ENTRY, 14),
+)
+
+EXCEPTIONS = (
+    *_CLASS,
+    Column("INR at stake", "impact_inr", _K.MONEY, 15),
+    *_WHO,
+    Column("Difference", "qty_delta", _K.CHANGE, 12),
+    Column("What we see", "reason", _K.WORDS, 62),
+    *_PARTY,
+    *_QUANTITIES,
+    Column("Difference %", "delta_percent", _K.PERCENT, 11),
+    Column("Units concerned", "qty_affected", _K.QUANTITY, 12),
+    *_AGE,
+    *ANALYST_COLUMNS,
+    *_PRICES,
+    Column("SKU found instead", "found_sku", _K.TEXT, 18),
+    Column("Batch", "batch", _K.TEXT, 12),
+    *_ORIGIN,
+    *_RECEIPT,
+    *_MATCH,
+    Column("Level", "level", _K.TEXT, 7),
+    Column("exception_id", "exception_id", _K.TEXT, 22),
+)
+
+MISSING = (
+    *_CLASS,
+    Column("INR at stake", "impact_inr", _K.MONEY, 15),
+    *_WHO,
+    Column("Units concerned", "qty_affected", _K.QUANTITY, 12),
+    Column("What we see", "reason", _K.WORDS, 62),
+    *_PARTY,
+    *_QUANTITIES,
+    *_AGE,
+    *_ORIGIN,
+    *_RECEIPT,
+    *_MATCH,
+    Column("exception_id", "exception_id", _K.TEXT, 22),
+)
+
+NEAR = (
+    Column("Invoice number", "invoice_number", _K.TEXT, 18),
+    Column("SKU", "sku_name", _K.TEXT, 20),
+    Column("Difference", "qty_delta", _K.CHANGE, 12),
+    Column("Price difference", "price_delta", _K.CHANGE, 12),
+    Column("INR tolerated", "impact_inr", _K.MONEY, 15),
+    Column("What we see", "reason", _K.WORDS, 50),
+    *_PARTY,
+    *_QUANTITIES,
+    Column("Difference %", "delta_percent", _K.PERCENT, 11),
+    *_AGE,
+    *_ORIGIN,
+    *_RECEIPT,
+    *_MATCH,
+)
+
+MATCHED = (
+    *_WHO,
+    *_PARTY,
+    *_QUANTITIES,
+    *_PRICES[:2],
+    Column("Batch", "batch", _K.TEXT, 12),
+    *_AGE[:1],
+    *_MATCH,
+    *_ORIGIN,
+    *_RECEIPT,
+)
+
+UNSENT = (
+    Column("Source file", "file_name", _K.TEXT, 32),
+    Column("Sheet", "sheet", _K.TEXT, 14),
+    Column("Rows", "rows", _K.TEXT, 12),
+    Column("Invoice number", "invoice_number", _K.TEXT, 20),
+    Column("SKU", "sku_name", _K.TEXT, 20),
+    Column("Announced", "qty_announced", _K.QUANTITY, 12),
+    Column("INR at stake", "impact_inr", _K.MONEY, 15),
+    Column("What we see", "reason", _K.WORDS, 74),
+    *_PARTY,
+    Column("Due", "due_date", _K.DATE, 12),
+    Column("Run", "run", _K.TEXT, 24),
+    Column("exception_id", "exception_id", _K.TEXT, 22),
+)
+
+SCORECARD = (
+    Column("Supplier", "supplier", _K.TEXT, 30),
+    Column("ASNs", "notices", _K.COUNT, 9),
+    Column("Lines", "lines", _K.COUNT, 9),
+    Column("Match rate", "match_percent", _K.PERCENT, 12),
+    Column("INR at stake", "impact_inr", _K.MONEY, 16),
+    Column("Exceptions", "exceptions", _K.COUNT, 11),
+    Column("Short", "short", _K.COUNT, 9),
+    Column("Over", "over", _K.COUNT, 9),
+    Column("Not received", "not_received", _K.COUNT, 11),
+    Column("Within tolerance", "within_tolerance", _K.COUNT, 11),
+    Column("Too early", "too_early", _K.COUNT, 9),
+    Column("Matched", "matched", _K.COUNT, 10),
+    Column("Units announced", "qty_announced", _K.QUANTITY, 13),
+    Column("Units received", "qty_received", _K.QUANTITY, 13),
+)
+
+AGEING = (
+    Column("Days past the due date", "bucket", _K.TEXT, 24),
+    Column("Exceptions", "lines", _K.COUNT, 12),
+    Column("Units concerned", "qty_affected", _K.QUANTITY, 16),
+    Column("INR at stake", "impact_inr", _K.MONEY, 18),
+)

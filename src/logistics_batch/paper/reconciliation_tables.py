@@ -1,0 +1,151 @@
+"""The workbook's tables: a frozen heading, a filter, sensible widths, and a sentence where there is nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+from openpyxl.chart import BarChart, Reference
+from openpyxl.chart.label import DataLabelList
+from openpyxl.chart.shapes import GraphicalProperties
+from openpyxl.utils import get_column_letter
+from openpyxl.workbook import Workbook
+from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.worksheet.properties import PageSetupProperties
+from openpyxl.worksheet.worksheet import Worksheet
+
+from logistics_batch.paper.reconciliation_cells import FAINT, at, font, put, put_heading, put_text
+from logistics_batch.paper.reconciliation_columns import Column, Kind
+
+LARGEST_SHEET = 1_000_000
+"""Lines that one sheet takes; what is beyond is said to be."""
+
+STATUS_WORDS = ("Open", "In progress", "Accepted", "Closed")
+HEADING_HEIGHT = 32.0
+_WIDEST_PAGE = 230.0  # characters; beyond, a page cannot be read
+_CHARACTERS_A_LINE = 1.15  # of a column's width, at 10 points
+_LINE_HEIGHT = 13.5
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One table's sheet; `frozen` columns stay in view. nothing: said where there are no lines."""
+
+    title: str
+    columns: Sequence[Column]
+    nothing: str = ""
+    frozen: int = 0
+
+
+def add_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Worksheet:
+    """A sheet with one table from A1."""
+    columns = layout.columns
+    sheet: Worksheet = book.create_sheet(layout.title)
+    prepare_page(sheet)
+    for index, column in enumerate(columns, 1):
+        put_heading(at(sheet, 1, index), column.title, column.kind)
+        sheet.column_dimensions[get_column_letter(index)].width = column.width
+    sheet.row_dimensions[1].height = HEADING_HEIGHT
+    shown = frame.head(LARGEST_SHEET)
+    write_lines(sheet, shown, columns, first_row=2)
+    last = 1 + shown.height
+    sheet.freeze_panes = f"{get_column_letter(layout.frozen + 1)}2"
+    sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{max(last, 2)}"
+    _print_on_pages(sheet, layout)
+    if shown.is_empty():
+        _say(sheet, 2, layout.nothing)
+    elif frame.height > LARGEST_SHEET:
+        _say(sheet, last + 1, f"{frame.height - LARGEST_SHEET:,} more lines do not fit into a sheet.")
+    return sheet
+
+
+def _print_on_pages(sheet: Worksheet, layout: Layout) -> None:
+    """The heading on each page; a wide table on several pages side by side, each with the frozen columns."""
+    sheet.print_title_rows = "1:1"
+    width = sum(column.width for column in layout.columns)
+    if layout.frozen and width > _WIDEST_PAGE:
+        sheet.print_title_cols = f"A:{get_column_letter(layout.frozen)}"
+        sheet.page_setup.fitToWidth = round(width / _WIDEST_PAGE + 0.5)
+
+
+def _say(sheet: Worksheet, row: int, sentence: str) -> None:
+    cell = at(sheet, row, 1)
+    put_text(cell, sentence)
+    cell.font = font(FAINT, italic=True)
+
+
+def write_lines(sheet: Worksheet, frame: pl.DataFrame, columns: Sequence[Column], *, first_row: int) -> None:
+    """One row a line."""
+    taken = frame.select(
+        pl.col(column.field).alias(str(index)) if column.field else pl.lit(None).alias(str(index))
+        for index, column in enumerate(columns)
+    )
+    words = [(index, column.width) for index, column in enumerate(columns) if column.kind is Kind.WORDS]
+    for row, values in enumerate(taken.iter_rows(), first_row):
+        for index, (value, column) in enumerate(zip(values, columns, strict=True)):
+            put(at(sheet, row, index + 1), value, column.kind)
+        longest = max(
+            (len(str(values[index] or "")) / (width * _CHARACTERS_A_LINE) for index, width in words), default=0
+        )
+        if longest > 1:
+            sheet.row_dimensions[row].height = _LINE_HEIGHT * (1 + int(longest))
+
+
+def offer_status_words(sheet: Worksheet, columns: Sequence[Column], *, lines: int) -> None:
+    """A list to choose from in the analysts' status column."""
+    if not lines:
+        return
+    position = [column.title for column in columns].index("Status") + 1
+    choice = DataValidation(type="list", formula1=f'"{",".join(STATUS_WORDS)}"', allow_blank=True)
+    choice.showErrorMessage = False  # other words are welcome
+    sheet.add_data_validation(choice)
+    letter = get_column_letter(position)
+    choice.add(f"{letter}2:{letter}{lines + 1}")
+
+
+def prepare_page(sheet: Worksheet) -> None:
+    """Landscape A4, as wide as the page, numbered; on the screen without grid lines."""
+    sheet.page_setup.orientation = "landscape"
+    sheet.page_setup.paperSize = sheet.PAPERSIZE_A4
+    sheet.page_setup.fitToWidth = 1
+    sheet.page_setup.fitToHeight = 0
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    sheet.page_margins.left = sheet.page_margins.right = 0.4
+    sheet.page_margins.top = sheet.page_margins.bottom = 0.5
+    footer = sheet.oddFooter
+    if footer is not None and footer.center is not None:
+        footer.center.text = "&A · page &P of &N"
+    sheet.sheet_view.showGridLines = False
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a chart looks: its title, the bars' colour (RRGGBB), width and height, and whether the bars lie."""
+
+    title: str
+    colour: str
+    size_cm: tuple[float, float]
+    lying: bool = True
+
+
+def bar_chart(sheet: Worksheet, *, column: int, rows: tuple[int, int], look: Look) -> BarChart:
+    """A native chart of one column of numbers, named by column A, from the first to the last of `rows`."""
+    chart = BarChart()
+    for name, size in zip(("width", "height"), look.size_cm, strict=True):
+        setattr(chart, name, size)  # its stubs know whole centimetres only
+    chart.type = "bar" if look.lying else "col"
+    chart.style = 10
+    chart.title = look.title
+    chart.add_data(Reference(sheet, min_col=column, min_row=rows[0], max_row=rows[1]), titles_from_data=False)
+    chart.set_categories(Reference(sheet, min_col=1, min_row=rows[0], max_row=rows[1]))
+    chart.legend = None
+    chart.gapWidth = 45
+    chart.series[0].graphicalProperties = GraphicalProperties(solidFill=look.colour)
+    chart.series[0].dLbls = DataLabelList(
+        showVal=True, showSerName=False, showCatName=False, showLegendKey=False, numFmt="#,##0;;"
+    )
+    chart.x_axis.delete = False
+    chart.y_axis.delete = True
+    chart.y_axis.majorGridlines = None
+    if look.lying:
+        chart.x_axis.scaling.orientation = "maxMin"  # the first class at the top
+    return chart

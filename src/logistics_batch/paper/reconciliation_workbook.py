@@ -1,0 +1,169 @@
+"""reconciliation.xlsx: what an analyst works with. Every sheet is there every night, also with nothing to say."""
+
+import io
+from collections.abc import Callable
+from decimal import Decimal
+
+import polars as pl
+from openpyxl import Workbook
+from openpyxl.styles import Alignment
+from openpyxl.worksheet.worksheet import Worksheet
+
+from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
+from logistics_batch.paper import reconciliation_columns as columns
+from logistics_batch.paper.reconciliation_account import Account
+from logistics_batch.paper.reconciliation_cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
+from logistics_batch.paper.reconciliation_summary import add_summary
+from logistics_batch.paper.reconciliation_tables import (
+    Layout,
+    Look,
+    add_table,
+    bar_chart,
+    offer_status_words,
+    prepare_page,
+)
+
+MISSING_AND_UNEXPECTED = (
+    Discrepancy.MISSING_IN_SERVICE,
+    Discrepancy.NOT_SENT,
+    Discrepancy.UNEXPECTED_IN_SERVICE,
+    Discrepancy.NO_ASN,
+    Discrepancy.DUPLICATE_ASN,
+)
+_FROZEN = 5  # class, severity, money, invoice and SKU stay in view
+_BLUE = "1F5A8A"
+_MATCHED = Layout("Matched", columns.MATCHED, "No line matched.", frozen=2)
+_NEAR = Layout("Within tolerance", columns.NEAR, "No line needed a tolerance.", frozen=2)
+_MISSING = Layout(
+    "Missing & unexpected",
+    columns.MISSING,
+    "Nothing is missing in the service, and nothing is there that we do not know.",
+    frozen=_FROZEN,
+)
+_SCORECARD = Layout("Supplier scorecard", columns.SCORECARD, "No supplier.", frozen=1)
+_UNSENT = Layout("Rows not accepted", columns.UNSENT, "Every row was accepted.", frozen=3)
+
+
+def reconciliation_workbook(account: Account) -> bytes:
+    """The workbook; ids are text, dates are dates, nothing in it can run as a formula."""
+    book = Workbook()
+    book.remove(book.worksheets[0])
+    add_summary(book, account)
+    _add_exceptions(book, account)
+    result = account.result
+    add_table(book, result.outcome(Outcome.MATCHED), _MATCHED)
+    add_table(book, result.outcome(Outcome.WITHIN_TOLERANCE), _NEAR)
+    add_table(book, _of_classes(result.exceptions, MISSING_AND_UNEXPECTED), _MISSING)
+    _add_ageing(book, account)
+    add_table(book, result.suppliers.with_columns(_named_or("supplier", "(none named)")), _SCORECARD)
+    unsent = _of_classes(result.exceptions, (Discrepancy.NOT_SENT,))
+    add_table(book, unsent.sort("file_name", "sheet", maintain_order=True), _UNSENT)
+    _add_log(book, account)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def _named_or(column: str, words: str) -> pl.Expr:
+    """A text column with `words` where it is empty."""
+    return pl.when(pl.col(column) == "").then(pl.lit(words)).otherwise(column).alias(column)
+
+
+def _of_classes(exceptions: pl.DataFrame, codes: tuple[Discrepancy, ...]) -> pl.DataFrame:
+    return exceptions.filter(pl.col("code").is_in([code.value for code in codes]))
+
+
+def _add_exceptions(book: Workbook, account: Account) -> None:
+    exceptions = account.result.exceptions
+    checked = f"0 exceptions, {account.result.lines.height:,} lines checked."
+    sheet = add_table(book, exceptions, Layout("Exceptions", columns.EXCEPTIONS, checked, frozen=_FROZEN))
+    offer_status_words(sheet, columns.EXCEPTIONS, lines=exceptions.height)
+    if exceptions.height:
+        sheet.sheet_properties.tabColor = INCOMPLETE_PAINT.fill[2:]
+
+
+def _add_ageing(book: Workbook, account: Account) -> None:
+    ageing = account.result.ageing
+    sheet = add_table(book, ageing, Layout("Ageing", columns.AGEING))
+    look = Look("Exceptions by days past the due date", _BLUE, (19.0, 9.0), lying=False)
+    sheet.add_chart(bar_chart(sheet, column=2, rows=(2, ageing.height + 1), look=look), "F2")
+
+
+def _add_log(book: Workbook, account: Account) -> None:
+    sheet = book.create_sheet("Run log & definitions")
+    prepare_page(sheet)
+    for letter, width in (("A", 30), ("B", 12), ("C", 112), ("D", 88)):
+        sheet.column_dimensions[letter].width = width
+    writer = _Writer(sheet)
+    writer.title("Run")
+    for name, value in account.log:
+        writer.line(name, "", value)
+    for doubt in account.doubts:
+        writer.line("May be incomplete", "", doubt)
+        paint(at(sheet, writer.row - 1, 1), INCOMPLETE_PAINT)
+    for note in account.notes:
+        writer.line("Note", "", note)
+    writer.title("Control totals, counted before matching")
+    for leg in account.result.legs:
+        unreadable = f", {leg.unreadable:,} of them without a readable quantity" if leg.unreadable else ""
+        writer.line(
+            leg.name,
+            "",
+            f"{leg.notices:,} ASNs, {leg.lines:,} lines{unreadable}; {Decimal(leg.quantity):,f} units; residual 0",
+        )
+    writer.title("Classes: a line has one, the gravest that applies")
+    for code, meaning in MEANINGS.items():
+        writer.line(code.value, meaning.severity.value, meaning.says, meaning.do, mark=put_code)
+    writer.title("Words")
+    for name, words in DEFINITIONS:
+        writer.line(name, "", words)
+
+
+class _Writer:
+    """Writes a sheet from top to bottom."""
+
+    def __init__(self, sheet: Worksheet) -> None:
+        self._sheet = sheet
+        self.row = 1
+
+    def title(self, text: str) -> None:
+        """A heading with room above it."""
+        self.row += 1 if self.row > 1 else 0
+        put_text(at(self._sheet, self.row, 1), text)
+        at(self._sheet, self.row, 1).font = font("FF1F2D3A", size=13, bold=True)
+        self.row += 1
+
+    def line(self, *texts: str, mark: Callable[..., None] = put_text) -> None:
+        """One line; `mark` writes its first two cells."""
+        for index, text in enumerate(texts, 1):
+            cell = at(self._sheet, self.row, index)
+            if text:
+                cell.font = font(bold=index == 1)
+                (mark if index < 3 else put_text)(cell, text)
+                cell.alignment = Alignment(wrap_text=index > 2, vertical="top")
+        self.row += 1
+
+
+DEFINITIONS = (
+    ("Announced", "What our files announced, as the ledger holds it: the very payload that was or would be sent."),
+    (
+        "In service",
+        "What the service returns. Its qty_received means “requested” (API §2.1) and is shown nowhere as received.",
+    ),
+    ("Received", "What the receipts files say. Without them nothing is said about receiving."),
+    ("Difference", "What is there minus what should be: received (or in the service) minus announced."),
+    ("INR at stake", "Units concerned × price a unit, announced or else the service's; empty where no price is known."),
+    ("Match rate", "Matched and within tolerance, of the lines that could be judged; unverifiable lines do not match."),
+    ("Within tolerance", "A difference that was agreed to be small enough; it stays visible on a sheet of its own."),
+    ("Too early", "Fewer received than announced, but delivery date and days of grace have not passed."),
+    (
+        "Outside window",
+        "Read only because a receipt or a record points to it; counted so that sums tie out, not judged.",
+    ),
+    (
+        "Matched by",
+        "The strictest way in which both sides agree on which ASN it is; looser ways only where nothing else fits.",
+    ),
+    ("exception_id", "The same every night for the same invoice, supplier, site, SKU and batch, whatever the class."),
+    ("Owner … Status", "For the analyst."),
+)
