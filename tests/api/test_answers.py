@@ -112,7 +112,8 @@ def test_nothing_that_may_have_arrived_counts_as_unsent_or_refused_without_the_s
 
 
 @pytest.mark.parametrize(
-    "operation", ["order.update", "order.add_items", "order.delete_items", "order.cancel", "order.fetch"]
+    "operation",
+    ["order.update", "order.add_items", "order.delete_items", "order.cancel", "order.fetch", "label.create"],
 )
 def test_a_404_about_a_named_order_is_the_services_no_only_in_its_own_words(operation: str) -> None:
     assert judge(reply(404, FAIL), operation=operation).meaning is REFUSED

@@ -219,6 +219,8 @@ def test_a_label_link() -> None:
     assert read_label(reply(200, {"status": "PASS", "message": {"url": "u"}})) == LabelLink("u")
     refused = read_label(reply(400, {"status": "FAIL", "message": "AWB Number is mandatory for shipping label"}))
     assert refused == ReadFailed(Meaning.REFUSED, "AWB Number is mandatory for shipping label (status 400)")
+    gone = read_label(reply(404, {"status": "FAIL", "message": "no such order"}))
+    assert gone == ReadFailed(Meaning.REFUSED, "no such order (status 404)")
     for body in ({"status": "SUCCESS"}, {"status": "SUCCESS", "url": ""}, {"status": "FAIL", "url": "u"}, {"url": "u"}):
         assert isinstance(read_label(reply(200, body)), ReadFailed)
 

@@ -79,7 +79,9 @@ def judge(reply: Reply, *, operation: str) -> Answer:
     """
     endpoint = ENDPOINTS.get(operation)
     value = content(reply).value
-    decided = by_status(reply, names_an_order=endpoint is not None and endpoint.needs_order_id)
+    # In the path, or in the body of a label call.
+    names_an_order = operation == "label.create" or (endpoint is not None and endpoint.needs_order_id)
+    decided = by_status(reply, names_an_order=names_an_order)
     if decided is None:
         undocumented = operation in _UNDOCUMENTED
         decided = _undocumented(reply, value) if undocumented else _documented(reply, value)
