@@ -47,7 +47,13 @@ def sheet_of(
 
 def mapping_of(text: str, **files: str) -> Mapping:
     """A loaded mapping; lookup files by their names without `.csv`."""
-    return load_mapping(text, path="test.yaml", read_lookup=lambda name: files[name.removesuffix(".csv")])
+
+    def read(name: str) -> str:
+        if name.removesuffix(".csv") not in files:
+            raise FileNotFoundError(name)
+        return files[name.removesuffix(".csv")]
+
+    return load_mapping(text, path="test.yaml", read_lookup=read)
 
 
 def run(mapping: Mapping | str, *sheets: Sheet, day: date = DAY, zone: str = "Asia/Kolkata", **more: str) -> MappedFile:

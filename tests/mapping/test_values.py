@@ -416,9 +416,7 @@ def test_a_sum_refuses_cells_that_are_no_numbers_and_charges_that_differ() -> No
 
 def test_line_totals_and_sample_values_are_checked_when_asked_for() -> None:
     checks = "{sample_values: true, line_total: {quantity: Qty, price: Rate, total: Total, tolerance: '1.00'}}"
-    mapping = ORDERS + f"keep: {{total: {{from: Total}}}}
-checks: {checks}
-"
+    mapping = ORDERS + f"keep: {{total: {{from: Total}}}}\nchecks: {checks}\n"
     header = [*HEADER, "Rate", "Total"]
     rows = [
         [*ROW, "10", "20.90"],

@@ -35,9 +35,6 @@ def check(table: Table, cleaned: Cleaned) -> Findings:
     found = Findings()
     _damaged(found, table, cleaned)
     _keyless(found, table)
-    for place, column, rule in table.sums:
-        rows = table.grouped.lines.filter(rule.failed.fill_null(value=False))["row"]
-        found.add(rows, column, f"{place.split('.', 1)[1]}|{rule.name}", rule.words)
     for field in table.header:
         for index, rule in enumerate(field.rules):
             rows = rows_of_heads(table, pl.col(field.rule_name(index)), field)
@@ -49,6 +46,9 @@ def check(table: Table, cleaned: Cleaned) -> Findings:
             found.add(rows, field.column, f"{field.target}|{rule.name}", rule.words)
     for field in (*table.line, *table.keep):
         _required_in_line(found, table, field)
+    for place, column, rule in table.sums:
+        rows = table.grouped.lines.filter(rule.failed.fill_null(value=False))["row"]
+        found.add(rows, column, f"{place.split('.', 1)[1]}|{rule.name}", rule.words)
     _cod(found, table)
     _line_total(found, table)
     _samples(found, table)
@@ -133,7 +133,7 @@ def _cod(found: Findings, table: Table) -> None:
     if flag is None and cash is None:
         return
     read = [pl.col(each.rule_name(n)) for each in (flag, cash) if each for n in range(len(each.rules))]
-    unread = pl.any_horizontal(read) if read else pl.lit(value=False)
+    unread = pl.any_horizontal(_uncounted(table), *read)
     is_cod = pl.col(flag.value_name).eq_missing("true") if flag else pl.lit(value=False)
     due = pl.col(cash.value_name).cast(pl.Float64, strict=False).fill_null(0) if cash else pl.lit(0.0)
     column = (cash or flag or table.header[0]).column
@@ -147,6 +147,15 @@ def _cod(found: Findings, table: Table) -> None:
         "Remove the amount, or correct the payment method.",
     )
     found.add(rows_of_heads(table, ~is_cod & (due > 0) & ~unread), column, "cash_on_delivery|cod", surplus)
+
+
+def _uncounted(table: Table) -> pl.Expr:
+    """Whether a sum of the document has a cell that is no number: then its total says nothing."""
+    masks = [rule.failed.fill_null(value=False) for _, _, rule in table.sums]
+    if not masks:
+        return pl.lit(value=False)
+    docs = table.grouped.lines.filter(pl.any_horizontal(masks))["doc"].unique()
+    return pl.col("doc").is_in(docs.implode())
 
 
 def _line_total(found: Findings, table: Table) -> None:

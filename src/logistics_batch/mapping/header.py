@@ -140,7 +140,8 @@ def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
     complete = [each for each in candidates if not each.missing]
     best = max(each.score for each in complete or candidates)
     first, *others = [each for each in complete or candidates if each.score == best]
-    rivals = [each for each in others if _folded(each) != _folded(first)]
+    # The same names in the same places are the header again, as on each page of a printed sheet.
+    rivals = [each for each in others if each.columns != first.columns]
     if complete and rivals:
         rows = ", ".join(str(each.row) for each in (first, *rivals))
         raise FileHeld(
@@ -150,10 +151,6 @@ def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
             rows_read=sheet.frame.height,
         )
     return first
-
-
-def _folded(header: Header) -> tuple[str, ...]:
-    return tuple(ColumnName.of(text).identity for text in header.texts)
 
 
 def _rows(sheet: Sheet, wanted: int | str) -> list[tuple[int, list[str]]]:

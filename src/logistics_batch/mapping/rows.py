@@ -144,9 +144,8 @@ def _shown(conditions: dict[str, list[str]], name: str) -> str:
 
 
 def _repeats_header(header: Header, frame: pl.DataFrame) -> pl.Expr:
-    """Whether every cell under a header text repeats it (a printed sheet has the header on each page)."""
-    texts = {name_of(number): text.strip() for number, text in enumerate(header.texts, 1) if text.strip()}
-    texts = {name: text for name, text in texts.items() if name in frame.columns}
+    """Whether every mapped cell repeats its header (a printed sheet has the header on each page)."""
+    texts = {name_of(column): header.texts[column - 1].strip() for column in header.columns.values()}
     first, words = next(iter(texts.items()))
     suspects = frame.filter(pl.col(first) == words)
     repeats = suspects.filter(pl.all_horizontal(pl.col(name) == text for name, text in texts.items()))

@@ -1,0 +1,154 @@
+"""Mapping files: what loads, and every complaint with its place."""
+
+import json
+from pathlib import Path
+
+import pytest
+from mapping.sheets import ORDERS, SHIPPED, mapping_of
+
+from logistics_batch.errors import SpecificationError
+from logistics_batch.mapping import load_mapping, schema_json
+from logistics_batch.model.document import Operation
+
+
+def complaints(text: str, **files: str) -> list[str]:
+    with pytest.raises(SpecificationError) as caught:
+        mapping_of(text, **files)
+    return [f"{each.line}:{each.column} {each.message} {each.remedy}".strip() for each in caught.value.findings]
+
+
+def test_faults_of_form_and_of_meaning_are_reported_together() -> None:
+    text = """\
+operation: order.create
+kye: [Order No]
+fields:
+  refrence_number: {from: Order No}
+  customer_mobile: {form: Phone, read: mobil}
+  weight: {from: W, join: [A], read: {unit: g -> kg}}
+lines:
+  delivery_address: {from: Address}
+"""
+    found = complaints(text)
+    assert "2:1 Unknown key `kye`. Did you mean `key`?" in found
+    assert (
+        "4:3 `refrence_number` is no target of `order.create` under `fields`. Did you mean `reference_number`?" in found
+    )
+    assert "5:21 Unknown key `form`. Did you mean `from`?" in found
+    assert "5:34 `mobil` is not known here. Did you mean `mobile`?" in found
+    assert any(
+        each.startswith("6:3 A field wants exactly one source; here stands `from` and `join`.") for each in found
+    )
+    assert "8:3 `delivery_address` is no target of `order.create` under `lines`. It belongs under `fields`." in found
+
+
+@pytest.mark.parametrize(
+    ("addition", "said"),
+    [
+        ("  weight: {from: W, read: {unit: g -> cm}}", "`g -> cm` is no conversion."),
+        ("  weight: {from: W, read: {unit: stone -> kg}}", "`stone -> kg` is no conversion."),
+        ("  pickup_datetime: {from: D, read: {date: '%d.%q'}}", "is no date format"),
+        ("  pickup_datetime: {from: D, read: {date: '%d-%m'}}", "does not say day, month and year"),
+        (
+            "  pickup_datetime: {from: D, read: {date: ['%d/%m/%Y', '%m/%d/%Y']}}",
+            "read the same cell as different dates",
+        ),
+        ("  pickup_datetime: {join: [D, T], read: {date: '%d/%m/%Y'}}", "Joined columns cannot be read as a date"),
+        ("  pickup_datetime: {from: D, read: {date: '%d/%m/%Y', at: 25:00}}", "does not fit here"),
+        ("  is_cod: {from: P, read: {lookup: {COD: 'yes'}}}", "`yes` is not allowed here."),
+        ("  is_cod: {from: P, read: {lookup: {COD: 'true', cod: 'false'}}}", "listed with different answers"),
+        ("  is_cod: {from: P, read: {lookup: {}}}", "The table is empty."),
+        ("  division: {from: P, read: {lookup: {file: absent.csv, from: a, to: b}}}", "cannot be read"),
+        ("  division: {from: P, read: {lookup: {file: areas.csv, from: pin, to: b}}}", "not exactly one column `b`"),
+        ("  division: {from: P, read: {lookup: {file: areas.csv, from: pin, to: area}}}", "gives `1` two answers"),
+        ("  division: {constant: South, read: upper}", "`constant` needs no"),
+        ("  division: {from: A, with: '-'}", "`with` belongs to `join`"),
+        ("  division: {from: A, times: B}", "belong to `sum`"),
+        ("  division: {from: A, when: {B: []}}", "does not fit here"),
+        ("  division: {}", "here stands none"),
+        ("kits: {key: [Kit]}", "`kits` is not available yet"),
+        ("lines_from: {split: Items}", "`lines_from` is not available yet"),
+        ("lines_sheet: {name: Lines}", "`lines_sheet` is not available yet"),
+        ("ignore: [Phone]", "`Phone` is ignored and used."),
+        ("sheet: {header: 0}", "does not fit here"),
+        ("sheet: {hidden_rows: maybe}", "`maybe` is not known here."),
+        ("checks: {line_total: {quantity: Q, price: P, total: T, tolerance: -1}}", "does not fit here"),
+    ],
+)
+def test_each_fault_is_found_at_load(addition: str, said: str) -> None:
+    text = ORDERS.replace("lines:", f"{addition}\nlines:") if addition.startswith("  ") else f"{ORDERS}{addition}\n"
+    found = complaints(text, areas="pin,area\n1,North\n1,South\n")
+    assert any(said in each for each in found), found
+    assert all(not each.startswith("0:") for each in found)
+
+
+def test_what_the_service_demands_must_be_mapped() -> None:
+    assert complaints(
+        "operation: asn.create\nfields: {invoice_number: {from: I}, supplier: {from: S}}\nlines: {}\n"
+    ) == [
+        "1:1 `key` is missing. Name the columns whose values rows of one document share.",
+        "2:1 `site` or `site_name` is required and neither is mapped. Map one of them.",
+        "3:1 `qty` is required and not mapped. Add `qty:` under `lines`.",
+    ]
+
+
+@pytest.mark.parametrize("operation", sorted(set(Operation) - {"asn.create", "order.create", "receipt.read"}))
+def test_operations_of_later_versions_are_refused_by_name(operation: str) -> None:
+    available = "Available: `asn.create`, `order.create`, `receipt.read`."
+    found = complaints(f"operation: {operation}\n")
+    assert found == [f"1:1 `{operation}` is not available yet in this version. {available}"]
+
+
+def test_an_unknown_operation_names_the_nearest() -> None:
+    assert (
+        complaints("operation: order.crate\n")[0] == "1:1 `order.crate` is not known here. Did you mean `order.create`?"
+    )
+
+
+def test_sums_speak_of_documents_not_of_lines() -> None:
+    assert "cannot stand under `lines`" in complaints(ORDERS + "  weight: {sum: W}\n")[0]
+
+
+def test_plain_words_and_numbers_stand_for_their_texts() -> None:
+    mapping = mapping_of(ORDERS + "  brand: {constant: 12}\nsheet: {only_rows_where: {Ship: [true, 1, NO, 007]}}\n")
+    assert mapping.spec.lines["brand"].constant == "12"
+    assert mapping.spec.sheet.only_rows_where == {"Ship": ["true", "1", "NO", "007"]}
+
+
+def test_a_mapping_says_how_its_files_are_read() -> None:
+    options = mapping_of(ORDERS + 'sheet: {name: "Orders*", delimiter: ";", hidden_rows: skip}\n').read_options
+    assert (options.name, options.delimiter, options.encoding, options.hidden_rows) == ("Orders*", ";", "auto", "skip")
+
+
+def test_the_digest_covers_the_text_and_its_lookup_files() -> None:
+    text = ORDERS.replace("{from: Name}", "{from: Name, read: {lookup: {file: a.csv, from: k, to: v}}}")
+    one, same, other = (mapping_of(text, a=f"k,v\nx,{answer}\n").digest for answer in ("1", "1", "2"))
+    assert one == same != other
+    assert mapping_of(ORDERS).digest != mapping_of(ORDERS + "# changed\n").digest
+
+
+@pytest.mark.parametrize(
+    "attack", ["__class__", "{{ 7*7 }}", "${x}", "read_csv('/etc/passwd')", "(a+)+$", "a{1000000}"]
+)
+def test_texts_are_never_more_than_texts(attack: str) -> None:
+    """Patterns, constants and column names are no programs: they load, and match or do not match."""
+    text = (
+        ORDERS
+        + f"  brand: {{constant: {json.dumps(attack)}}}\nsheet: {{skip_rows_where: {{Name: {json.dumps(attack)}}}}}\n"
+    )
+    assert mapping_of(text).spec.lines["brand"].constant == attack
+
+
+@pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_shipped_mapping_loads(path: Path) -> None:
+    folder = path.parent
+    mapping = load_mapping(
+        path.read_text("utf-8"), path=str(path), read_lookup=lambda name: (folder / name).read_text()
+    )
+    assert mapping.name == path.stem
+
+
+def test_the_schema_is_made_from_the_models_that_load() -> None:
+    schema = schema_json()
+    assert schema["additionalProperties"] is False
+    assert set(schema["properties"]) == {"operation", "sheet", "key", "fields", "lines", "keep", "ignore", "checks"}
+    assert "from" in schema["$defs"]["FieldSpec"]["properties"]
