@@ -23,6 +23,7 @@ DOUBTS_UNTIL_STOP = 5
 FAILURES_UNTIL_STOP = 3
 SLOW_DOWNS_UNTIL_STOP = 30
 _LONGEST_PAUSE_SECONDS = 15 * 60.0
+_LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked to end
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +143,9 @@ class Dispatcher:
     def _collect(self, state: _State) -> None:
         """Wait for at least one call to come back, or for the next turn; then take all that have."""
         wait = None
-        if state.queue and not state.stopped:
-            wait = max(0.0, min(1.0, state.not_before - self._parts.clock.monotonic()))
+        pause = state.not_before - self._parts.clock.monotonic()
+        if state.queue and not state.stopped and pause > 0:
+            wait = min(pause, _LONGEST_NAP_SECONDS)
         try:
             finished = self._done.get(timeout=wait) if state.in_flight else None
         except Empty:

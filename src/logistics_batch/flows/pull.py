@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from logistics_batch.crash_points import crash_point
-from logistics_batch.errors import FileHeld, FileUnstable, FileVanished
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile
+from logistics_batch.intake.names import name_matches
 from logistics_batch.intake.readiness import Readiness, ReadyRule, judge_listings
 from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.model.job import PushJob
@@ -20,19 +21,24 @@ class Pulled:
     """What a run found where files are dropped.
 
     notes: files that were left, and why. refused: files that could not even be brought here, with the reason.
+    failed: files that should have come and did not; the next run tries again.
     """
 
     files: tuple[ReceivedFile, ...] = ()
     notes: tuple[str, ...] = ()
     refused: tuple[tuple[RemoteFile, FileHeld], ...] = ()
+    failed: tuple[str, ...] = ()
 
 
 def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
     """Bring every complete file of a job to the private folder `to`; nothing is moved or changed where it lies."""
     readiness = _listen(parts, store, job)
-    notes = [f"{file.name} is left: {why}" for file, why in readiness.waiting]
+    # What fits none of the patterns belongs to other jobs and is not mentioned.
+    ignored = [(file, why) for file, why in readiness.ignored if name_matches(file.name, job.source.pattern)]
+    notes = [f"{file.name} is left: {why}." for file, why in (*readiness.waiting, *ignored)]
     files: list[ReceivedFile] = []
     refused: list[tuple[RemoteFile, FileHeld]] = []
+    failed: list[str] = []
     parts.progress.start("Fetching", len(readiness.ready))
     for remote in readiness.ready:
         try:
@@ -43,17 +49,16 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
             notes.append(f"{remote.name} is left for the next run: {moved.message}")
         except FileHeld as held:
             refused.append((remote, held))
+        except StoreError as error:  # one forbidden file does not stop the others
+            failed.append(f"{remote.name} could not be fetched: {error.message} {error.remedy}".strip())
         parts.progress.advance()
     parts.progress.done()
-    return Pulled(tuple(files), tuple(notes), tuple(refused))
+    return Pulled(tuple(files), tuple(notes), tuple(refused), tuple(failed))
 
 
 def _listen(parts: Parts, store: FileStore, job: PushJob) -> Readiness:
     """As many listings as the ready rule wants, `poll_every` apart."""
-    ready = job.source.ready
-    rule = ReadyRule(
-        unchanged_for=ready.unchanged_for, poll_every_seconds=ready.poll_every_seconds, done_file=ready.done_file
-    )
+    rule = _ready_rule(job)
     listings: list[Sequence[RemoteFile]] = [store.list(job.source.path)]
     if rule.done_file is None:
         while len(listings) < rule.unchanged_for and listings[0]:
@@ -61,7 +66,16 @@ def _listen(parts: Parts, store: FileStore, job: PushJob) -> Readiness:
             listings.append(store.list(job.source.path))
     else:
         listings *= rule.unchanged_for
-    return judge_listings(listings, rule, job.source.pattern)
+    place = job.results_place
+    here = place is not None and place == job.source.place
+    return judge_listings(listings, rule, job.source.pattern, results_here=here)
+
+
+def _ready_rule(job: PushJob) -> ReadyRule:
+    ready = job.source.ready
+    return ReadyRule(
+        unchanged_for=ready.unchanged_for, poll_every_seconds=ready.poll_every_seconds, done_file=ready.done_file
+    )
 
 
 def _bring(store: FileStore, remote: RemoteFile, job: PushJob, *, business_date: date, to: Path) -> ReceivedFile:
@@ -94,11 +108,9 @@ def put_away(store: FileStore, job: PushJob, path: str, *, held: bool, business_
     crash_point("archive.before")
     try:
         final = store.move(path, to_folder=folder)
-        if job.source.ready.done_file is not None:
-            parent, _, name = path.rpartition("/")
-            done = f"{parent}/{job.source.ready.done_file.replace('{name}', name)}"
-            if store.exists(done):
-                store.move(done, to_folder=folder)
+        done_name = _ready_rule(job).done_name(PurePosixPath(path).name)
+        if done_name and store.exists(done := str(PurePosixPath(path).with_name(done_name))):
+            store.move(done, to_folder=folder)
     except FileVanished:
         return f"{path} was gone when it was to be put away."
     crash_point("archive.after")

@@ -128,8 +128,9 @@ def _may_send_again(parts: Parts, document: StoredDocument) -> bool:
 
 def _send_again(parts: Parts, document: StoredDocument, *, run: str) -> str:
     """Attempt n+1 with the stored bytes: the service certainly does not have the order."""
+    if not parts.client.pacer.wait_turn(stop=parts.stop):
+        return "open"
     now = parts.clock.now().isoformat()
-    parts.client.pacer.wait_turn()
     intents = parts.ledger.step(outcomes=[], claim=[document], run=run, now=now, expected="in_doubt")
     if not intents:
         return "open"
@@ -217,9 +218,7 @@ def _accept(
     return "settled"
 
 
-def _hold(
-    parts: Parts, document: StoredDocument, rule: str, reason: str, fix: str, *, evidence: str
-) -> str:
+def _hold(parts: Parts, document: StoredDocument, rule: str, reason: str, fix: str, *, evidence: str) -> str:
     _settle(parts, Outcome(document.id, "held", "held", rule=rule, reason=reason, fix=fix), "in_doubt", evidence)
     return "held"
 
