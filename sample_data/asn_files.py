@@ -137,7 +137,7 @@ def unicommerce_asns(anchor: date, chance: random.Random) -> tuple[tuple[str, ..
     rows = []
     for number in range(5):
         begun = datetime.combine(anchor, datetime.min.time()) - timedelta(days=30 + number)
-        due = anchor - timedelta(days=number % 3)
+        due = anchor - timedelta(days=2 + number % 2)
         for item in chance.sample(GOODS, (3, 2, 4, 3, 2)[number]):
             rows.append(
                 {

@@ -1,0 +1,193 @@
+"""The account of the demo, as it is printed."""
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from logistics_batch.cli.show import plain
+from logistics_batch.demo.account import (
+    Account,
+    BadRow,
+    ClassAccount,
+    FileAccount,
+    LabelsAccount,
+    Opened,
+    ReconciliationAccount,
+)
+from logistics_batch.model.report import Fate
+
+_FATE_STYLES = {
+    Fate.ACCEPTED: "green",
+    Fate.UNCHANGED: "cyan",
+    Fate.REFUSED: "red",
+    Fate.INVALID: "bold yellow",
+    Fate.BLOCKED: "yellow",
+    Fate.IN_DOUBT: "magenta",
+    Fate.HELD: "blue",
+    Fate.PENDING: "bright_black",
+    Fate.SKIPPED: "bright_black",
+}
+_SEVERITY_STYLES = {"critical": "bold red", "high": "yellow", "medium": "cyan"}
+_BAD_ROWS_SHOWN = 3
+_PIPE_WIDTH = 110  # where there is no terminal
+_WIDEST = 118  # longer lines are hard to read
+
+
+def print_account(account: Account, console: Console | None = None) -> None:
+    """Print it to standard output, or to the console given."""
+    console = console or _console()
+    console.print()
+    console.print(Rule(Text(f"A night at the warehouse · {_day(account)}", "bold"), style="bright_black"))
+    _print_files(console, account)
+    if account.reconciliation:
+        _print_comparison(console, account, account.reconciliation)
+    if account.labels:
+        _print_labels(console, account.labels)
+    _print_places(console, account)
+    _print_end(console, account)
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    width = min(console.width, _WIDEST) if console.is_terminal else _PIPE_WIDTH
+    return Console(highlight=False, width=width, file=sys.stdout)
+
+
+def _day(account: Account) -> str:
+    day = date.fromisoformat(account.business_date)
+    return f"{day:%A} {day.day} {day:%B %Y}"
+
+
+def _heading(console: Console, title: str, says: str) -> None:
+    console.print()
+    console.print(Text.assemble((title, "bold"), ("  ", ""), (says, "bright_black")))
+
+
+def _print_files(console: Console, account: Account) -> None:
+    rows = sum(file.rows for file in account.files)
+    _heading(
+        console,
+        f"{len(account.files)} spreadsheets, {rows} rows",
+        "dropped on the SFTP server; each row comes back with one fate",
+    )
+    for file in account.files:
+        console.print(_file_line(file))
+        for bad in file.bad_rows[:_BAD_ROWS_SHOWN]:
+            console.print(Padding(_bad_row(bad), (0, 0, 0, 6)))
+        more = len(file.bad_rows) - _BAD_ROWS_SHOWN
+        if more > 0:
+            console.print(Padding(Text(f"… and {more} more, each named in the answers", "bright_black"), (0, 0, 0, 6)))
+
+
+def _file_line(file: FileAccount) -> Table:
+    line = Table.grid(padding=(0, 2), expand=True)
+    line.add_column(ratio=1, overflow="ellipsis", no_wrap=True)
+    line.add_column(justify="right", no_wrap=True)
+    sent = f"{file.sent} of {file.of_documents} {file.noun}s created"
+    line.add_row(Text(f"  {plain(file.file)}", "bold"), Text(sent, "green" if file.sent else ""))
+    line.add_row(Text.assemble(f"    {file.rows} rows: ", _fates(file.counts)), Text(file.job, "bright_black"))
+    return line
+
+
+def _fates(counts: dict[str, int]) -> Text:
+    words = [Text(f"{count} {fate.replace('_', ' ')}", _FATE_STYLES[Fate(fate)]) for fate, count in counts.items()]
+    return Text(" · ", "bright_black").join(words)
+
+
+def _bad_row(bad: BadRow) -> Text:
+    place = f"{bad.cell} {plain(bad.column)}" if bad.cell else f"row {bad.row}"
+    value = f' "{plain(bad.value)}"' if bad.value else ""
+    return Text.assemble(
+        (f"{place}{value}  ", "yellow"), (plain(bad.reason), ""), ("  → ", "bright_black"), (plain(bad.fix), "italic")
+    )
+
+
+def _print_comparison(console: Console, account: Account, found: ReconciliationAccount) -> None:
+    whole = "complete" if found.complete else "may be incomplete"
+    _heading(
+        console,
+        "Announced, in the service, received",
+        f"{found.lines} ASN lines and {account.receipt_lines} receipts compared, {found.window}, {whole}",
+    )
+    table = Table(box=SIMPLE_HEAD, pad_edge=True, padding=(0, 1), show_edge=False)
+    table.add_column("Class", no_wrap=True)
+    for name in ("Lines", "Units", "INR"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("What it says", style="bright_black")
+    for one in found.classes:
+        table.add_row(*_class_cells(one))
+    console.print(Padding(table, (0, 0, 0, 1)))
+
+
+def _class_cells(one: ClassAccount) -> Sequence[Text]:
+    style = _SEVERITY_STYLES.get(one.severity, "") if one.severity else "green"
+    return (
+        Text(one.name, style),
+        Text(str(one.lines)),
+        Text(one.units if one.units.strip("0.") else "–"),
+        Text(one.rupees or "–"),
+        Text(one.says),
+    )
+
+
+def _print_labels(console: Console, labels: LabelsAccount) -> None:
+    _heading(console, "Labels", "in the order in which people pick: hub, route, SKU")
+    missing = f"{len(labels.missing)} missing" if labels.missing else "none missing"
+    text = Text.assemble(
+        (f"  {labels.labels} labels", "green"),
+        f" of {labels.orders} orders on {labels.pages} pages, ",
+        (missing, "bold red" if labels.missing else "green"),
+        (f"  bundle {labels.bundle}", "bright_black"),
+    )
+    console.print(text)
+    for lost in labels.missing:
+        console.print(Text(f"  {plain(lost)}", "red"))
+
+
+def _print_places(console: Console, account: Account) -> None:
+    root = shown(account.server_folder)
+    _heading(console, "Where to look", f"{root} was / of the SFTP server: the rest of a path is the path there")
+    answers = [answer for file in account.files for answer in file.answers]
+    _print_paths(console, account, "Answers", (one for one in answers if one.path.name.endswith("result.xlsx")))
+    _print_paths(console, account, "To correct", (one for one in answers if ".fix." in one.path.name))
+    if account.reconciliation:
+        _print_paths(console, account, "Reconciliation", account.reconciliation.files)
+    if account.labels:
+        _print_paths(console, account, "Labels", account.labels.files)
+    _print_paths(console, account, "Receipts", [account.receipts])
+
+
+def _print_paths(console: Console, account: Account, title: str, files: Iterable[Opened]) -> None:
+    root = shown(account.server_folder)
+    for number, file in enumerate(files):
+        head = Text(f"  {'' if number else title:<15}", "bright_black")
+        link = f"link {file.path.as_uri()}"
+        path = Text.assemble((root, f"bright_black {link}"), (file.server_path, link)) if file.server_path else None
+        console.print(head + (path or Text(shown(file.path), link)), soft_wrap=True)
+
+
+def shown(path: Path) -> str:
+    """A path as short as it can be typed: from the current folder if it lies below, else whole."""
+    here = Path.cwd()
+    return os.fspath(path.relative_to(here)) if path.is_relative_to(here) else os.fspath(path)
+
+
+def _print_end(console: Console, account: Account) -> None:
+    console.print()
+    for fault in account.faults:
+        console.print(Text(f"✗ {plain(fault)}", "red"))
+    if not account.faults:
+        made = " and ".join(f"{count} {noun}s" for noun, count in account.created.items())
+        done = f"✓ The loop closed in {account.seconds:.0f} seconds. "
+        console.print(Text.assemble((done, "bold green"), f"By its own journal the service created {made}, each once."))
+    hint = f"  Look further: logistics-batch --workspace {shown(account.folder)} runs"
+    console.print(Text(hint, "bright_black"), soft_wrap=True)

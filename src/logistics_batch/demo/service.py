@@ -1,0 +1,119 @@
+"""The sandbox as a process of its own: the service, the SFTP server, and the warehouse that stands behind them."""
+
+import json
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from logistics_batch.errors import StoreError, UsageError
+
+_START_SECONDS = 30.0
+_STOP_SECONDS = 10.0
+_CALL_SECONDS = 30.0
+_POLL_SECONDS = 0.02
+_CREATED = {"order": ("order.created", "reference_number"), "ASN": ("asn.created", "invoice_number")}
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """Where a running sandbox listens. sftp: `host, port, username, password, host_key, root`."""
+
+    url: str
+    sftp: dict[str, Any]
+    journal: Path
+    api_key: str
+
+    def advance_orders(self, *, seed: int, steps: int) -> dict[str, int]:
+        """Let the vans drive: every open order goes `steps` statuses on. Counts of the statuses reached."""
+        reached: dict[str, int] = self._control("/advance", {"seed": seed, "steps": steps})["reached"]
+        return reached
+
+    def drop_receipts(self, file: str, *, seed: int, received_on: date) -> int:
+        """Let the dock count what came in, into a file below the SFTP root; how many lines it has."""
+        body = {"seed": seed, "received_on": received_on.isoformat(), "file": file}
+        lines: int = self._control("/receipts", body)["lines"]
+        return lines
+
+    def created(self, noun: str) -> list[str]:
+        """The orders (by reference) or ASNs (by invoice number) that the service made, by its own journal."""
+        effect, name = _CREATED[noun]
+        records = [json.loads(line) for line in self.journal.read_bytes().split(b"\n")[:-1]]
+        return [line[name] for line in records if line["event"] == "committed" and line["effect"] == effect]
+
+    def _control(self, path: str, content: dict[str, Any]) -> Any:
+        headers = {"API_KEY": self.api_key, "Content-Type": "application/json"}
+        request = urllib.request.Request(  # noqa: S310 - always http on this machine
+            f"{self.url}/_sandbox{path}", data=json.dumps(content).encode(), headers=headers, method="POST"
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=_CALL_SECONDS) as reply:
+                return json.load(reply)
+        except (urllib.error.URLError, TimeoutError) as error:
+            raise StoreError(f"The sandbox did not answer to {path}: {error}.", remedy="Run the demo again.") from error
+
+
+@contextmanager
+def running_sandbox(folder: Path, *, api_key_file: Path, sftp_root: Path) -> Iterator[Sandbox]:
+    """A sandbox with an SFTP server on free ports, stopped at the end. `folder` keeps its data and journal.
+
+    Raises UsageError if it does not start.
+    """
+    folder.mkdir(mode=0o700)
+    ready, journal = folder / "ready.json", folder / "journal.jsonl"
+    options: dict[str, Path | str] = {
+        "--data": folder / "data",
+        "--journal": journal,
+        "--api-key-file": api_key_file,
+        "--sftp-port": "0",
+        "--sftp-root": sftp_root,
+        "--ready-file": ready,
+    }
+    command = [sys.executable, "-m", "logistics_batch.sandbox"]
+    command += [str(word) for option in options.items() for word in option]
+    with (folder / "output.txt").open("ab") as output:
+        # In a session of its own: Ctrl-C is for the demo, which still wants answers to the calls that are open.
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        said = _wait_for(ready, process, folder / "output.txt")
+        yield Sandbox(said["url"], said["sftp"], journal, api_key_file.read_text(encoding="utf-8").strip())
+    finally:
+        _stop(process)
+        ready.unlink(missing_ok=True)  # it holds the SFTP password
+
+
+def _wait_for(ready: Path, process: "subprocess.Popen[bytes]", output: Path) -> dict[str, Any]:
+    deadline = time.monotonic() + _START_SECONDS
+    while not ready.exists():
+        if process.poll() is not None or time.monotonic() > deadline:
+            said = output.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            raise UsageError(
+                f"The sandbox did not start: {said[-1] if said else 'it said nothing'}.",
+                remedy=f"See {output}; it needs the extra: pip install 'logistics-batch[sandbox]'.",
+            )
+        time.sleep(_POLL_SECONDS)
+    said_when_ready: dict[str, Any] = json.loads(ready.read_text(encoding="utf-8"))
+    return said_when_ready
+
+
+def _stop(process: "subprocess.Popen[bytes]") -> None:
+    process.terminate()
+    try:
+        process.wait(timeout=_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

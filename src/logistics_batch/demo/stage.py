@@ -1,0 +1,107 @@
+"""The stage is set: a workspace with settings, secrets, mappings and jobs, and the samples in the SFTP inboxes."""
+
+import secrets
+import shutil
+from datetime import date
+from pathlib import Path
+
+from logistics_batch.demo.service import Sandbox
+from logistics_batch.demo.shifting import read_anchor, shift_file
+from logistics_batch.errors import UsageError
+from logistics_batch.model.job import Place
+from logistics_batch.operate.new_workspace import SETTINGS_FILE, shipped
+from logistics_batch.settings import Settings, load_settings
+from logistics_batch.wiring import Workspace
+
+SERVER = "bhiwandi"
+API_KEY_FILE = Path("secrets") / "api-key"
+_PASSWORD_FILE = Path("secrets") / SERVER
+# What lies in each inbox at the end of the day.
+DROPS = {
+    "/inbound/asns": ("asn_bhiwandi_handmade.xlsx", "asn_unicommerce.csv"),
+    "/inbound/orders": ("orders_standard_blr.xlsx", "shiprocket_orders.csv", "shopify_orders_export.csv"),
+}
+# The sample jobs look twice, ten seconds apart, whether a file still grows; nobody writes into the demo's inbox.
+_PATIENT, _BRISK = "poll_every: 10s", "poll_every: 200ms"
+
+_SETTINGS = """\
+# The workspace of a demo. The service and the SFTP server were a sandbox on this machine and are gone when it ended.
+
+[service]
+base_url = "{url}"
+api_key_file = "{api_key_file}"
+rate = "none"
+concurrency = 1                  # one after the other, so that every demo gets the same AWB numbers
+timezone = "Asia/Kolkata"
+
+[ledger]
+url = "sqlite:///var/ledger.db"
+
+[reports]
+dir = "reports"
+
+[sftp.{server}]
+host = "{host}"
+port = {port}
+username = "{username}"
+password_file = "{password_file}"
+host_key = "{host_key}"
+"""
+
+
+class DemoWorkspace(Workspace):
+    """A workspace that heeds no LOGISTICS_BATCH_… variable: one that names a real service must not get the samples."""
+
+    def settings(self) -> Settings:
+        """The settings as the demo wrote them."""
+        return load_settings(self.folder, {})
+
+
+def furnish(folder: Path) -> None:
+    """Mappings, jobs, and a key for the sandbox, in a new workspace.
+
+    Raises UsageError if the program came without its samples.
+    """
+    for name in ("mappings", "jobs"):
+        if not shipped(name).is_dir():
+            raise UsageError(f"The folder {shipped(name)} is missing.", remedy="Install logistics-batch again.")
+        shutil.copytree(shipped(name), folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    for path in (folder / "jobs").glob("*.yaml"):
+        path.write_text(path.read_text(encoding="utf-8").replace(_PATIENT, _BRISK), encoding="utf-8")
+    (folder / "secrets").mkdir(mode=0o700)
+    _write_secret(folder / API_KEY_FILE, f"demo-{secrets.token_hex(16)}")
+
+
+def connect(folder: Path, sandbox: Sandbox) -> DemoWorkspace:
+    """Settings that lead to the sandbox, with its host key pinned."""
+    _write_secret(folder / _PASSWORD_FILE, sandbox.sftp["password"])
+    text = _SETTINGS.format(
+        url=sandbox.url,
+        api_key_file=API_KEY_FILE.as_posix(),
+        server=SERVER,
+        password_file=_PASSWORD_FILE.as_posix(),
+        **{name: sandbox.sftp[name] for name in ("host", "port", "username", "host_key")},
+    )
+    (folder / SETTINGS_FILE).write_text(text, encoding="utf-8")
+    return DemoWorkspace(folder)
+
+
+def drop_samples(workspace: DemoWorkspace, *, business_date: date) -> int:
+    """Upload the samples, dated around the business date, as the warehouses would; how many there are."""
+    source, dated = shipped("sample_data"), workspace.folder / "sample_data"
+    anchor = read_anchor(source)
+    dated.mkdir()
+    store = workspace.store(workspace.settings(), Place(sftp=SERVER))
+    try:
+        for inbox, names in DROPS.items():
+            for name in names:
+                shift_file(source / name, dated / name, anchor=anchor, to=business_date)
+                store.put(f"{inbox}/{name}", (dated / name).read_bytes())
+    finally:
+        store.close()
+    return sum(len(names) for names in DROPS.values())
+
+
+def _write_secret(path: Path, text: str) -> None:
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
