@@ -52,7 +52,7 @@ def _with_source(answers: pl.DataFrame, report: FileReport, sheet: Sheet) -> pl.
     taken: set[str] = set()
     for position, header in enumerate(headers):
         column = sheet.frame.columns[position + 1]
-        if position in ours or (not header and sheet.frame[column].null_count() == sheet.frame.height):
+        if position in ours or (not header and not (sheet.frame[column] != "").any()):
             continue
         name = _source_name(header, position, taken)
         taken.add(name)

@@ -1,0 +1,132 @@
+"""NAME.result.csv: one line a row, safe to open, and nothing changed on the way back."""
+
+import csv
+import io
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.result_samples import bad_phone, order_report, row_result
+
+from logistics_batch.model.report import Fate, FileReport
+from logistics_batch.model.sheet import Sheet
+from logistics_batch.paper.result_csv import result_csv
+
+FIELDS = (
+    "file,sheet,row,document,fate,rule,column,cell,value,reason,fix,reference_number,awb_number,run".split(",")  # noqa: SIM905
+)
+
+
+def sheet_of(*rows: tuple[str | None, ...]) -> Sheet:
+    columns = {str(index): [row[index - 1] for row in rows] for index in range(1, len(rows[0]) + 1)}
+    schema = {"row": pl.UInt32, **dict.fromkeys(columns, pl.String)}
+    return Sheet("orders", pl.DataFrame({"row": range(1, len(rows) + 1), **columns}, schema=schema))
+
+
+def report_of(*fates: Fate, **more: object) -> FileReport:
+    rows = tuple(row_result(row, fate) for row, fate in enumerate(fates, start=2))
+    values: dict[str, object] = {"rows": rows, "issues": (), "header_row": 1, "sheet": "orders"}
+    return order_report(**values | more)
+
+
+def lines(content: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+
+
+def test_the_columns_are_ours_and_then_the_sources() -> None:
+    sheet = sheet_of(("Order No", "Qty", "Qty", None, ""), ("SO-1", "1", "2", "x", None))
+    found = lines(result_csv(report_of(Fate.ACCEPTED), sheet))
+    assert found[0] == [*FIELDS, "src:Order No", "src:Qty", "src:Qty (column C)", "src:(column D)"]
+    assert found[1][len(FIELDS) :] == ["SO-1", "1", "2", "x"]
+
+
+def test_excel_is_told_that_the_file_is_utf8() -> None:
+    content = result_csv(report_of(Fate.ACCEPTED), sheet_of(("Name",), ("अनीता",)))
+    assert content.startswith(b"\xef\xbb\xbffile,")
+    assert "अनीता" in content.decode("utf-8-sig")
+    assert content.endswith(b"\r\n")
+
+
+def test_each_row_stands_once_in_its_order_also_where_the_sheet_has_gaps() -> None:
+    sheet = sheet_of(("Order",), ("SO-1",), ("SO-2",))
+    found = lines(result_csv(report_of(Fate.ACCEPTED, Fate.INVALID, Fate.SKIPPED), sheet))
+    place = FIELDS.index("row")
+    assert [line[place] for line in found[1:]] == ["2", "3", "4"]
+    assert [line[-1] for line in found[1:]] == ["SO-1", "SO-2", ""]
+
+
+def test_of_several_issues_the_first_stands_in_the_columns_and_all_in_the_reason() -> None:
+    issues = (bad_phone(2), bad_phone(2, "E"))
+    line = dict(zip(FIELDS, lines(result_csv(report_of(Fate.INVALID, issues=issues), None))[1], strict=True))
+    assert (line["rule"], line["column"], line["cell"], line["value"]) == (
+        "customer_mobile|mobile",
+        "Phone",
+        "C2",
+        "'+91 98",
+    )
+    assert line["reason"] == "C2: Four digits, ten are needed. | E2: Four digits, ten are needed."
+    assert line["fix"] == "Write ten."
+
+
+def test_a_file_refused_before_it_has_rows_gives_one_line_without_a_row() -> None:
+    report = order_report(rows=(), header_row=0, sheet="", reason="The file is encrypted.", remedy="Save it again.")
+    found = [dict(zip(FIELDS, line, strict=True)) for line in lines(result_csv(report, None))[1:]]
+    assert len(found) == 1
+    assert (found[0]["row"], found[0]["fate"], found[0]["rule"]) == ("", "held", "file")
+    assert (found[0]["reason"], found[0]["fix"]) == ("The file is encrypted.", "Save it again.")
+
+
+def test_the_columns_of_an_earlier_result_are_no_source_columns() -> None:
+    sheet = sheet_of(
+        ("Order", "Status", "Reason", "What to do", "AWB / reference", "Run"), ("SO-1", "invalid", "x", "y", "z", "r")
+    )
+    assert lines(result_csv(report_of(Fate.ACCEPTED), sheet))[0] == [*FIELDS, "src:Order"]
+
+
+def test_formulas_are_guarded_and_plain_numbers_are_not() -> None:
+    texts = ["=1+1", "+919876543210", "-12.50", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "'quoted", "0012", "a=b", "\x00=1"]
+    sheet = sheet_of(("T",), *((text,) for text in texts))
+    found = [line[-1] for line in lines(result_csv(report_of(*[Fate.ACCEPTED] * len(texts)), sheet))[1:]]
+    assert found == [
+        "'=1+1",
+        "'+919876543210",
+        "-12.50",
+        "'-1+1",
+        "'@SUM(A1)",
+        "'\t=1",
+        "'\r=1",
+        "'quoted",
+        "0012",
+        "a=b",
+        "\\x00=1",
+    ]
+
+
+def test_a_header_or_a_file_name_cannot_be_a_formula_either() -> None:
+    report = report_of(Fate.ACCEPTED)
+    rows = tuple(row_result(row.row, row.fate, reason="=cmd") for row in report.rows)
+    content = result_csv(report_of(Fate.ACCEPTED, rows=rows), sheet_of(("=1+1",), ("x",)))
+    assert not any(cell[:1] in "=+-@" for line in lines(content) for cell in line if cell)
+
+
+TEXTS = st.one_of(st.text(max_size=20), st.from_regex(r"[=+\-@'\t\r][0-9A-Z+]{0,12}", fullmatch=True))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=8))
+def test_what_is_read_again_is_what_came(rows: list[tuple[str, str]]) -> None:
+    sheet = sheet_of(("One", "Two"), *rows)
+    found = lines(result_csv(report_of(*[Fate.ACCEPTED] * len(rows)), sheet))[1:]
+    dangerous = ("=", "+", "-", "@", "\t", "\r")
+    for line, row in zip(found, rows, strict=True):
+        for written, text in zip(line[-2:], row, strict=True):
+            assert not written.startswith(dangerous) or written.lstrip("-").replace(".", "", 1).isdigit()
+            read = written[1:] if written[:1] == "'" and written[1:].startswith(dangerous) else written
+            assert _legible(text) in (written, read)
+
+
+def _legible(text: str) -> str:
+    return "".join(
+        f"\\x{ord(sign):02x}" if (ord(sign) < 32 and sign not in "\t\n\r") or sign in "\x7f\ufffe\uffff" else sign
+        for sign in text
+    )

@@ -1,0 +1,192 @@
+"""Input that is no .xlsx comes back as a plain workbook of the same rows, which reads as the file did."""
+
+import io
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from openpyxl import load_workbook
+from support.result_samples import (
+    HEADER_ROW,
+    STATUS,
+    bad_phone,
+    edited,
+    opened,
+    order_report,
+    order_workbook,
+    read_again,
+    row_result,
+)
+
+from logistics_batch.model.report import Fate, FileReport
+from logistics_batch.model.sheet import Mark, Sheet
+from logistics_batch.paper.plain_workbook import sheet_title
+from logistics_batch.paper.result_workbook import result_workbook
+
+
+def sheet_of(
+    *rows: tuple[str | None, ...], name: str = "orders", marks: dict[tuple[int, int], Mark] | None = None
+) -> Sheet:
+    columns = {str(index): [row[index - 1] for row in rows] for index in range(1, len(rows[0]) + 1)}
+    frame = pl.DataFrame(
+        {"row": range(1, len(rows) + 1), **columns},
+        schema={"row": pl.UInt32, **dict.fromkeys(columns, pl.String)},
+    )
+    lines = [(row, column, mark.value) for (row, column), mark in (marks or {}).items()]
+    marked = pl.DataFrame(lines, schema={"row": pl.UInt32, "column": pl.UInt16, "mark": pl.String}, orient="row")
+    return Sheet(name=name, frame=frame, marks=marked)
+
+
+def report_of(sheet: Sheet, fate: Fate = Fate.ACCEPTED, **more: object) -> FileReport:
+    rows = tuple(row_result(int(row), fate) for row in sheet.frame["row"][1:])
+    values: dict[str, object] = {"rows": rows, "issues": (), "header_row": 1, "sheet": sheet.name}
+    return order_report(**values | more)
+
+
+def plain(sheet: Sheet, report: FileReport | None = None) -> bytes:
+    return result_workbook(report or report_of(sheet), sheet=sheet, original=b"", format="csv")
+
+
+def test_the_same_rows_stand_at_the_same_numbers_with_their_answers() -> None:
+    sheet = sheet_of(("Order", "Phone"), ("SO-1", "+919876543210"), (None, None), ("SO-2", "0012"))
+    report = report_of(
+        sheet, rows=(row_result(2, Fate.ACCEPTED), row_result(4, Fate.INVALID)), issues=(bad_phone(4, "B"),)
+    )
+    content = plain(sheet, report)
+    found = opened(content, sheet="orders")
+    assert [cell.value for cell in found[1]] == ["Order", "Phone", *STATUS]
+    assert [cell.value for cell in found[2]][:3] == ["SO-1", "+919876543210", "accepted"]
+    assert [cell.value for cell in found[4]][:3] == ["SO-2", "0012", "invalid"]
+    assert found["B4"].fill.fill_type == "solid"
+    assert found["B4"].comment.text == "Four digits, ten are needed.\nWrite ten."
+    assert found.freeze_panes == "A2"
+
+
+def test_text_that_looks_like_a_formula_stays_text_also_when_it_is_edited() -> None:
+    found = opened(plain(sheet_of(("Order",), ("=1+1",), ("@x",), ("'quoted",))), sheet="orders")
+    for row, text in ((2, "=1+1"), (3, "@x"), (4, "'quoted")):
+        assert found.cell(row, 1).value == text
+        assert found.cell(row, 1).data_type == "s"
+    assert found["A2"].quotePrefix
+    assert not found["A4"].quotePrefix
+    assert found["A4"].number_format == "@"
+
+
+def test_numbers_and_dates_stay_what_they_were(tmp_path: Path) -> None:
+    marks = {
+        (2, 1): Mark.NUMBER,
+        (2, 2): Mark.DATE,
+        (2, 3): Mark.DATETIME,
+        (2, 4): Mark.ERROR,
+        (3, 1): Mark.NUMBER,
+        (3, 3): Mark.DATE,
+    }
+    sheet = sheet_of(
+        ("Qty", "Due", "At", "Rate"),
+        ("1200.5", "2026-11-03", "2026-11-03 18:30:00", "#N/A"),
+        ("-7", "03/11/2026", "not a date", "00123"),
+        marks=marks,
+    )
+    again = read_again(plain(sheet), tmp_path)[0]
+    assert again.frame.select("1", "2", "3", "4").rows() == sheet.frame.drop("row").rows()
+    read = {(row, column): mark for row, column, mark in again.marks.rows()}
+    assert read == {place: mark.value for place, mark in marks.items() if place != (3, 3)}
+
+
+CELLS = st.one_of(
+    st.text(min_size=1, max_size=30),
+    st.from_regex(r"[=+\-@'][0-9A-Z+]{0,12}", fullmatch=True),
+    st.sampled_from(
+        ["0012", "+919876543210", "=1+1", "'=1", "'quoted", "-12.50", "1e5", "अनीता", "a\nb", "a\tb", "😀", "<&>"]
+    ),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=8))
+def test_any_text_comes_back_as_it_was(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
+    sheet = sheet_of(("One", "Two"), *rows)
+    content = plain(sheet)
+    assert not any(
+        cell.data_type == "f" for line in load_workbook(io.BytesIO(content))["orders"].iter_rows() for cell in line
+    )
+    again = read_again(content, tmp_path)[0].frame.select("1", "2").rows()
+    assert again[1:] == [tuple(_legible(text) for text in row) for row in rows]
+
+
+def _legible(text: str) -> str:
+    """The text as XML can hold it; a carriage return stands for itself, other controls are shown as escapes."""
+    shown = "".join(
+        f"\\x{ord(sign):02x}" if (ord(sign) < 32 and sign not in "\t\n\r") or sign in "\x7f\ufffe\uffff" else sign
+        for sign in text
+    )
+    return shown
+
+
+def test_an_earlier_results_columns_are_not_repeated() -> None:
+    sheet = sheet_of(("Order", *STATUS), ("SO-1", "invalid", "bad", "mend", "SO-1", "run-0"))
+    found = opened(plain(sheet), sheet="orders")
+    assert [cell.value for cell in found[1]] == ["Order", *STATUS]
+    assert [cell.value for cell in found[2]] == ["SO-1", "accepted", None, None, None, "run-1"]
+
+
+def test_a_file_refused_before_it_has_rows_gives_a_sheet_that_says_why() -> None:
+    report = order_report(
+        rows=(),
+        rows_read=0,
+        header_row=0,
+        sheet="",
+        reason="The file is encrypted.",
+        remedy="Save it without a password.",
+    )
+    workbook = load_workbook(io.BytesIO(result_workbook(report, sheet=None, original=b"x", format="xlsx")))
+    texts = {cell.value for line in workbook.worksheets[0].iter_rows() for cell in line}
+    assert {"Nothing of this file was sent", "The file is encrypted.", "Save it without a password."} <= texts
+
+
+def test_a_held_file_with_a_header_comes_back_with_the_reason_on_every_row() -> None:
+    rows = tuple(row_result(row, Fate.HELD) for row in range(5, 12))
+    report = order_report(rows=rows, issues=(), reason="Half of the rows are invalid.", remedy="Look at the mapping.")
+    found = opened(result_workbook(report, sheet=None, original=order_workbook(), format="xlsx"))
+    assert [found.cell(6, column).value for column in (9, 10, 11)] == [
+        "held",
+        "Half of the rows are invalid.",
+        "Look at the mapping.",
+    ]
+
+
+def test_answers_are_not_lost_when_the_file_itself_is_gone() -> None:
+    found = opened(result_workbook(order_report(), sheet=None, original=b"", format="xlsx"))
+    assert (found.cell(HEADER_ROW, 1).value, found.cell(8, 1).value, found.cell(8, 2).value) == (
+        "Document",
+        "SO-1001",
+        "invalid",
+    )
+
+
+@pytest.mark.parametrize("name", ["", "orders: [new]/2026", "a" * 40, "'quoted'", "\x07bell", "History"])
+def test_any_name_gives_a_sheet(name: str) -> None:
+    sheet = sheet_of(("Order",), ("SO-1",), name=name)
+    workbook = load_workbook(io.BytesIO(plain(sheet)))
+    assert workbook.sheetnames == [sheet_title(name)]
+
+
+def test_a_sheet_too_long_for_a_workbook_points_to_the_csv() -> None:
+    sheet = sheet_of(("Order",), ("SO-1",))
+    long = Sheet("orders", sheet.frame.with_columns(pl.Series("row", [1, 1_048_577], dtype=pl.UInt32)))
+    workbook = load_workbook(io.BytesIO(plain(long, report_of(long))))
+    texts = [str(cell.value) for line in workbook.worksheets[0].iter_rows() for cell in line if cell.value]
+    assert any("NAME.result.csv" in text for text in texts)
+    assert "Nothing of this file was sent" not in texts
+
+
+def test_a_broken_style_of_one_cell_does_not_cost_the_result(tmp_path: Path) -> None:
+    original = order_workbook()
+    sheet = read_again(original, tmp_path)[0]
+    spoilt = edited(
+        original, "xl/worksheets/sheet1.xml", lambda xml: xml.replace(b'<c r="C8" s="', b'<c r="C8" s="999')
+    )
+    found = opened(result_workbook(order_report(), sheet=sheet, original=spoilt, format="xlsx"))
+    assert found.cell(8, 9).value == "invalid"

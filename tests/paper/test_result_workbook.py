@@ -1,0 +1,504 @@
+"""The user's own workbook comes back: with our answers, and with everything else as it was."""
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from openpyxl import load_workbook
+from openpyxl.comments import Comment
+from openpyxl.styles import Font, PatternFill
+from openpyxl.worksheet.table import Table
+from openpyxl.worksheet.worksheet import Worksheet
+from support.result_samples import (
+    HEADER_ROW,
+    HEADERS,
+    OWN_COLOUR,
+    SHEET,
+    STATUS,
+    TEXT_BOX,
+    bad_phone,
+    edited,
+    opened,
+    order_report,
+    order_workbook,
+    packed,
+    parts_of,
+    read_again,
+    row_result,
+    saved,
+    with_shared_strings,
+)
+
+from logistics_batch.model.report import Fate, FileReport
+from logistics_batch.paper.result_workbook import result_workbook
+
+SHEET_PART = "xl/worksheets/sheet1.xml"
+MAY_CHANGE = re.compile(
+    r"xl/worksheets/sheet1\.xml|xl/styles\.xml|xl/comments.*|xl/drawings/(commentsDrawing|vmlDrawing).*"
+    r"|xl/worksheets/_rels/sheet1\.xml\.rels|\[Content_Types\]\.xml"
+)
+
+
+def result(original: bytes, report: FileReport | None = None) -> bytes:
+    return result_workbook(report or order_report(), sheet=None, original=original, format="xlsx")
+
+
+def status_of(content: bytes, row: int, first: int = 9, **more: bool) -> tuple[object, ...]:
+    sheet = opened(content, **more)
+    return tuple(sheet.cell(row, column).value for column in range(first, first + 5))
+
+
+def fill_of(content: bytes, cell: str) -> str | None:
+    fill = opened(content)[cell].fill
+    return str(fill.fgColor.rgb) if fill.fill_type else None
+
+
+def with_text_box(content: bytes, *, left: int, top: int, right: int, bottom: int) -> bytes:
+    """Puts a text box on the sheet of the orders, as Excel writes it and openpyxl cannot."""
+    parts = parts_of(content)
+    box = TEXT_BOX.format(left=left, top=top, right=right, bottom=bottom)
+    parts["xl/drawings/drawing9.xml"] = box.encode()
+    rels = "xl/worksheets/_rels/sheet1.xml.rels"
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    line = f'<Relationship Id="rIdBox" Type="{kind}/drawing" Target="/xl/drawings/drawing9.xml"/></Relationships>'
+    parts[rels] = parts[rels].replace(b"</Relationships>", line.encode())
+    drawing = f'<drawing xmlns:r="{kind}" r:id="rIdBox"/><legacyDrawing'.encode()
+    parts[SHEET_PART] = parts[SHEET_PART].replace(b"<legacyDrawing", drawing)
+    types = (
+        b'<Override PartName="/xl/drawings/drawing9.xml" '
+        b'ContentType="application/vnd.openxmlformats-officedocument.drawing+xml"/></Types>'
+    )
+    parts["[Content_Types].xml"] = parts["[Content_Types].xml"].replace(b"</Types>", types)
+    return packed(parts)
+
+
+# -- everything else stays --------------------------------------------------------------------------------------------
+
+
+def test_every_other_part_stays_byte_for_byte_compressed_as_it_was() -> None:
+    original = with_text_box(order_workbook(), left=1, top=20, right=4, bottom=24)
+    changed = result(original)
+    before, after = parts_of(original), parts_of(changed)
+    for name, part in before.items():
+        if not MAY_CHANGE.fullmatch(name):
+            assert after[name] == part, name
+            assert raw(changed, name) == raw(original, name), name
+    assert {"xl/charts/chart1.xml", "xl/drawings/drawing9.xml", "xl/sharedStrings.xml"} <= set(before)
+    assert all(MAY_CHANGE.fullmatch(name) for name in set(after) - set(before))
+
+
+def raw(content: bytes, name: str) -> bytes:
+    package = zipfile.ZipFile(io.BytesIO(content))
+    entry = package.getinfo(name)
+    package.fp.seek(entry.header_offset + 26)  # type: ignore[union-attr]
+    lengths = package.fp.read(4)  # type: ignore[union-attr]
+    skipped = int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+    start = entry.header_offset + 30 + skipped
+    return content[start : start + entry.compress_size]
+
+
+def test_the_users_cells_keep_values_formulas_and_formats() -> None:
+    original = order_workbook()
+    changed = result(original)
+    for values in (False, True):
+        before, after = opened(original, values=values), opened(changed, values=values)
+        for line in before.iter_rows(max_col=8):
+            for cell in line:
+                same = after[cell.coordinate]
+                assert same.value == cell.value
+                assert same.number_format == cell.number_format
+                assert (repr(same.font), repr(same.border)) == (repr(cell.font), repr(cell.border))
+    assert opened(changed, values=True)["H7"].value == 7 * 99.5
+
+
+def test_merged_cells_validations_and_conditional_formats_stay() -> None:
+    original = order_workbook()
+    before, after = opened(original), opened(result(original))
+    assert after.merged_cells.ranges == before.merged_cells.ranges
+    assert [str(each.sqref) for each in after.data_validations.dataValidation] == ["F5:F100"]
+    assert [str(each.sqref) for each in after.conditional_formatting] == ["F5:F100"]
+
+
+def test_our_own_intake_reads_the_users_cells_as_before(tmp_path: Path) -> None:
+    original = order_workbook()
+    before = read_again(original, tmp_path, name="before.xlsx")[0]
+    after = next(sheet for sheet in read_again(result(original), tmp_path) if sheet.name == SHEET)
+    assert after.frame.select(before.frame.columns).equals(before.frame)
+    assert after.marks.filter(pl.col("column") <= 8).equals(before.marks)
+
+
+# -- what is added ----------------------------------------------------------------------------------------------------
+
+
+def test_each_row_has_its_answer_beside_it() -> None:
+    changed = result(order_workbook())
+    assert status_of(changed, HEADER_ROW) == STATUS
+    assert status_of(changed, 5) == ("accepted", None, None, "SH-22T70ZX", "run-1")
+    assert status_of(changed, 8) == ("invalid", "Four digits, ten are needed.", "Write ten.", "SO-1001", "run-1")
+    assert status_of(changed, 7)[0:2] == (
+        "blocked",
+        "Not sent, because row 8 of the same document cannot be sent as it is.",
+    )
+    words = {row.row: row.fate.value for row in order_report().rows}
+    assert {row: status_of(changed, row)[0] for row in words} == words
+
+
+def test_several_issues_of_a_row_are_all_told() -> None:
+    issues = (bad_phone(8), replace(bad_phone(8, "D"), reason="Never begins with 0.", fix="Write six digits."))
+    changed = result(order_workbook(), order_report(issues=issues))
+    _, reason, to_do, _, _ = status_of(changed, 8)
+    assert reason == "C8: Four digits, ten are needed.\nD8: Never begins with 0."
+    assert to_do == "Write ten.\nWrite six digits."
+
+
+def test_failing_cells_are_coloured_and_say_what_is_wrong_in_a_comment() -> None:
+    changed = result(order_workbook())
+    sheet = opened(changed)
+    assert fill_of(changed, "C8") is not None
+    assert fill_of(changed, "C7") is None
+    assert sheet["C8"].comment.text == "Four digits, ten are needed.\nWrite ten."
+    assert sheet["C8"].number_format == "@"
+    assert "PIN 056001 is not served." in sheet["D9"].comment.text
+    assert sheet["B6"].comment.text == "VIP customer"
+
+
+def test_an_empty_failing_cell_is_coloured_too() -> None:
+    original = edited(order_workbook(), SHEET_PART, lambda xml: re.sub(rb'<c r="C8".*?</c>', b"", xml, flags=re.DOTALL))
+    assert b'"C8"' not in parts_of(original)[SHEET_PART]
+    assert fill_of(result(original), "C8") is not None
+
+
+def test_the_legend_hangs_on_the_status_header() -> None:
+    text = opened(result(order_workbook())).cell(HEADER_ROW, 9).comment.text
+    assert "2 accepted: the service took it" in text
+    assert "1 invalid" in text
+
+
+def test_a_users_comment_on_a_failing_cell_stays() -> None:
+    original = order_workbook(lambda sheet: setattr(sheet["C8"], "comment", Comment("ask Ravi", "Meena")))
+    sheet = opened(result(original))
+    assert sheet["C8"].comment.text == "ask Ravi"
+
+
+def test_the_header_is_frozen_and_filtered_where_the_user_has_neither() -> None:
+    sheet = opened(result(order_workbook()))
+    assert sheet.freeze_panes == "A5"
+    assert sheet.auto_filter.ref == "A4:M11"
+
+
+def test_what_the_user_froze_and_filtered_stays() -> None:
+    def own_view(sheet: Worksheet) -> None:
+        sheet.freeze_panes = "C5"
+        sheet.auto_filter.ref = "A4:H11"
+
+    sheet = opened(result(order_workbook(own_view)))
+    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("C5", "A4:H11")
+
+
+def test_a_table_keeps_its_own_filter_alone() -> None:
+    original = order_workbook(lambda sheet: sheet.add_table(Table(displayName="Orders1", ref="A4:H10")))
+    changed = result(original)
+    assert opened(changed).auto_filter.ref is None
+    assert parts_of(changed)["xl/tables/table1.xml"] == parts_of(original)["xl/tables/table1.xml"]
+
+
+def test_our_columns_have_widths_and_the_users_keep_theirs() -> None:
+    widths = (
+        b'<cols><col min="1" max="2" width="20" customWidth="1"/><col min="3" max="16384" width="11" style="0"/></cols>'
+    )
+    original = edited(order_workbook(), SHEET_PART, lambda xml: xml.replace(b"<sheetData>", widths + b"<sheetData>"))
+    written = re.findall(
+        rb'<col min="(\d+)" max="(\d+)" width="([\d.]+)"',
+        _with_sorted_attributes(parts_of(result(original))[SHEET_PART]),
+    )
+    ranges = [(int(low), int(high)) for low, high, _ in written]
+    assert ranges == [(1, 2), (3, 8), *((column, column) for column in range(9, 14)), (14, 16384)]
+
+
+def _with_sorted_attributes(xml: bytes) -> bytes:
+    def ordered(found: re.Match[bytes]) -> bytes:
+        values = dict(re.findall(rb'(\w+)="([^"]*)"', found[0]))
+        return b'<col min="%s" max="%s" width="%s"/>' % (values[b"min"], values[b"max"], values[b"width"])
+
+    return re.sub(rb"<col [^>]*/>", ordered, xml)
+
+
+def test_a_chart_or_text_box_beside_the_rows_does_not_hide_our_columns() -> None:
+    beside = result(with_text_box(order_workbook(), left=9, top=4, right=12, bottom=9))
+    assert status_of(beside, HEADER_ROW, first=14) == STATUS
+    above = result(with_text_box(order_workbook(), left=9, top=0, right=12, bottom=1))
+    assert status_of(above, HEADER_ROW) == STATUS
+
+
+def test_a_merged_title_over_our_columns_is_left_alone() -> None:
+    def wide_title(sheet: Worksheet) -> None:
+        sheet.unmerge_cells("A1:H1")
+        sheet.merge_cells("A1:P1")
+
+    changed = result(order_workbook(wide_title))
+    assert status_of(changed, HEADER_ROW) == STATUS
+    assert b'r="I1"' not in re.sub(rb'<c r="I1"[^>]*/>', b"", parts_of(changed)[SHEET_PART])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=1+1",
+        "+919876543210",
+        'a<b & "c" > d',
+        "bell \x07 here",
+        "अनीता\nशर्मा",
+        "_x0041_",
+        "😀",
+        "x" * 40_000,
+        "'quoted",
+    ],
+)
+def test_any_text_can_stand_in_our_columns(text: str) -> None:
+    rows = (row_result(5, Fate.REFUSED, reason=text),)
+    changed = result(order_workbook(), order_report(rows=rows, issues=()))
+    cell = opened(changed).cell(5, 10)
+    assert cell.data_type == "s" or cell.data_type == "inlineStr"
+    expected = text.replace("\x07", "\\x07").replace("_x0041_", "_x005F_x0041_")
+    if len(text) > 32_767:
+        assert len(str(cell.value)) == 32_767
+        assert str(cell.value).endswith("the whole text is in the CSV result]")
+    else:
+        assert cell.value in (expected, text)
+
+
+# -- the second round -------------------------------------------------------------------------------------------------
+
+
+def corrected_report() -> FileReport:
+    rows = tuple(
+        replace(row, fate=Fate.ACCEPTED, run="run-2", reason="", cell="")
+        if 7 <= row.row <= 10
+        else replace(row, run="run-2")
+        for row in order_report().rows
+    )
+    return order_report(rows=rows, issues=(), run="run-2")
+
+
+def test_marks_of_an_earlier_round_are_replaced() -> None:
+    first = result(order_workbook())
+    second = result(first, corrected_report())
+    assert status_of(second, HEADER_ROW) == STATUS
+    assert status_of(second, HEADER_ROW, first=14) == (None,) * 5
+    assert status_of(second, 8) == ("accepted", None, None, "SO-1001", "run-2")
+    sheet = opened(second)
+    assert fill_of(second, "C8") is None
+    assert sheet["C8"].comment is None
+    assert sheet["B6"].comment.text == "VIP customer"
+    assert opened(second)["C8"]._style == opened(order_workbook())["C8"]._style
+
+
+def test_a_colour_of_the_users_own_comes_back_when_the_cell_is_right() -> None:
+    failing = order_report(issues=(bad_phone(6, "D"),), rows=(row_result(6, Fate.INVALID),))
+    first = result(order_workbook(), failing)
+    assert fill_of(first, "D6") not in (None, OWN_COLOUR)
+    assert fill_of(result(first, corrected_report()), "D6") == OWN_COLOUR
+
+
+def test_a_package_does_not_grow_from_round_to_round() -> None:
+    first = result(order_workbook())
+    again = first
+    for _ in range(4):
+        again = result(again)
+    assert parts_of(again) == parts_of(first)
+
+
+def test_marks_are_known_again_after_another_program_saved_the_file() -> None:
+    def save_elsewhere(content: bytes) -> bytes:
+        return with_shared_strings(saved(load_workbook(io.BytesIO(content))))
+
+    first = save_elsewhere(result(order_workbook()))
+    assert b"AWB / reference" in parts_of(first)["xl/sharedStrings.xml"]
+    second = result(first, corrected_report())
+    assert status_of(second, HEADER_ROW) == STATUS
+    assert status_of(second, HEADER_ROW, first=14) == (None,) * 5
+    assert fill_of(second, "C8") is None
+    assert opened(second)["C8"].comment is None
+
+
+def test_a_users_column_of_the_same_name_is_not_taken_for_ours() -> None:
+    def own_status(sheet: Worksheet) -> None:
+        sheet.cell(HEADER_ROW, 9, "Status")
+        sheet.cell(5, 9, "Ready")
+
+    original = order_workbook(own_status)
+    twice = result(result(original), corrected_report())
+    assert opened(twice).cell(5, 9).value == "Ready"
+    assert status_of(twice, HEADER_ROW, first=10) == STATUS
+
+
+def test_our_columns_move_to_the_end_when_the_user_adds_one_behind_them() -> None:
+    first = load_workbook(io.BytesIO(result(order_workbook())))
+    first[SHEET].cell(HEADER_ROW, 14, "Dock")
+    first[SHEET].cell(5, 14, "D4")
+    second = result(saved(first), corrected_report())
+    assert status_of(second, HEADER_ROW, first=15) == STATUS
+    assert opened(second).cell(5, 14).value == "D4"
+    assert opened(second).cell(5, 9).value is None
+
+
+# -- sheets as other programs write them ------------------------------------------------------------------------------
+
+
+def with_prefix(xml: bytes) -> bytes:
+    named = re.sub(rb"<(/?)(?=[A-Za-z])(?![\w.-]+:)", rb"<\1x:", xml)
+    return named.replace(b"xmlns=", b"xmlns:x=", 1)
+
+
+def without_addresses(xml: bytes) -> bytes:
+    return re.sub(rb'<(row|c) r="[A-Z0-9]+"', rb"<\1", xml)
+
+
+def pretty(xml: bytes) -> bytes:
+    return xml.replace(b"<row", b"\n  <row").replace(b"<c ", b"\n    <c ").replace(b"</row>", b"\n  </row>")
+
+
+def with_single_quotes(xml: bytes) -> bytes:
+    data = xml.index(b"<sheetData")
+    return xml[:data] + re.sub(rb'="([^"<>]*)"', rb"='\1'", xml[data:])
+
+
+def with_spans(xml: bytes) -> bytes:
+    return re.sub(rb'<row r="(\d+)"[^>]*>', rb'<row r="\1" spans="1:8" ht="15">', xml)
+
+
+@pytest.mark.parametrize("form", [with_prefix, without_addresses, pretty, with_single_quotes, with_spans])
+def test_every_lawful_form_of_a_sheet_is_understood(form: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    def dense(sheet: Worksheet) -> None:  # addresses can be left out only where no row and no cell is missing
+        sheet["A3"] = "on"
+
+    usual = order_workbook(dense)
+    unusual = edited(usual, SHEET_PART, form)
+    assert parts_of(unusual)[SHEET_PART] != parts_of(usual)[SHEET_PART]
+    changed = result(unusual)
+    assert "plain copy" not in opened(changed).cell(HEADER_ROW, 9).comment.text
+    assert status_of(changed, HEADER_ROW) == STATUS
+    assert status_of(changed, 8)[0] == "invalid"
+    assert fill_of(changed, "C8") is not None
+    assert b"spans" not in parts_of(changed)[SHEET_PART] or form is not with_spans
+    again = result(changed, corrected_report())
+    assert status_of(again, 8)[0] == "accepted"
+    assert fill_of(again, "C8") is None
+    sheets = [sheet for sheet in read_again(again, tmp_path) if sheet.name == SHEET]
+    assert sheets[0].frame["3"].to_list()[4] == "+919876543205"
+
+
+def test_missing_rows_and_rows_without_cells_get_their_answers() -> None:
+    def empty_rows(xml: bytes) -> bytes:
+        xml = re.sub(rb'<row r="7".*?</row>', b"", xml, flags=re.DOTALL)
+        return re.sub(rb'<row r="8".*?</row>', b'<row r="8"/>', xml, flags=re.DOTALL)
+
+    changed = result(edited(order_workbook(), SHEET_PART, empty_rows))
+    assert status_of(changed, 7)[0] == "blocked"
+    assert status_of(changed, 8)[0] == "invalid"
+    assert fill_of(changed, "C8") is not None
+    assert status_of(changed, 9)[0] == "refused"
+
+
+def test_absolute_and_relative_targets_of_parts_are_followed() -> None:
+    def relative(xml: bytes) -> bytes:
+        return xml.replace(b'Target="/xl/', b'Target="')
+
+    original = edited(order_workbook(), "xl/_rels/workbook.xml.rels", relative)
+    assert status_of(result(original), 5)[0] == "accepted"
+    assert status_of(result(order_workbook()), 5)[0] == "accepted"
+
+
+def test_shared_and_inline_strings_may_stand_side_by_side() -> None:
+    inline = (
+        b'<c r="A5" t="inlineStr"><is><r><rPr><color rgb="FF00FF00"/></rPr><t>SO-</t></r><r><t>1000</t></r></is></c>'
+    )
+    original = edited(
+        order_workbook(), SHEET_PART, lambda xml: re.sub(rb'<c r="A5"[^>]*>.*?</c>', inline, xml, flags=re.DOTALL)
+    )
+    sheet = opened(result(original))
+    assert (sheet["A5"].value, sheet["A6"].value) == ("SO-1000", "SO-1000")
+
+
+def test_a_row_that_the_user_made_low_stays_low_and_others_grow_with_the_reason() -> None:
+    def fixed_height(sheet: Worksheet) -> None:
+        sheet.row_dimensions[9].height = 12
+
+    long = "The service answered: " + "the pincode is not served by any courier today, " * 4
+    rows = tuple(replace(row, reason=long) if row.fate is Fate.REFUSED else row for row in order_report().rows)
+    sheet = opened(result(order_workbook(fixed_height), order_report(rows=rows)))
+    assert sheet.row_dimensions[9].height == 12
+    assert (sheet.row_dimensions[10].height or 0) >= 45
+
+
+# -- where the package cannot be patched ------------------------------------------------------------------------------
+
+
+def strict(content: bytes) -> bytes:
+    def to_strict(part: bytes) -> bytes:
+        return part.replace(
+            b"http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+            b"http://purl.oclc.org/ooxml/officeDocument/relationships",
+        ).replace(
+            b"http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+            b"http://purl.oclc.org/ooxml/spreadsheetml/main",
+        )
+
+    return packed({name: to_strict(part) for name, part in parts_of(content).items()})
+
+
+def without_styles(content: bytes) -> bytes:
+    parts = parts_of(content)
+    del parts["xl/styles.xml"]
+    return packed(parts)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        strict,
+        without_styles,
+        lambda content: content[: len(content) // 2],
+        lambda content: edited(content, SHEET_PART, lambda xml: xml.replace(b"<sheetData>", b"<!-- x --><sheetData>")),
+        lambda content: edited(content, SHEET_PART, lambda xml: xml.replace(b'<row r="6"', b'<row r="5"')),
+        lambda content: edited(content, SHEET_PART, lambda xml: xml.replace(b"</worksheet>", b"")),
+        lambda content: edited(content, "xl/workbook.xml", lambda xml: xml.replace(b'name="Orders"', b'name="Other"')),
+    ],
+    ids=["strict", "no styles", "cut off", "comment", "rows twice", "not closed", "renamed"],
+)
+def test_what_cannot_be_patched_gives_a_plain_copy_that_says_so(
+    spoil: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    original = order_workbook()
+    sheet = read_again(original, tmp_path)[0]
+    changed = result_workbook(order_report(), sheet=sheet, original=spoil(original), format="xlsx")
+    assert "plain copy" in opened(changed).cell(HEADER_ROW, 9).comment.text
+    assert status_of(changed, 8) == ("invalid", "Four digits, ten are needed.", "Write ten.", "SO-1001", "run-1")
+    assert fill_of(changed, "C8") is not None
+    assert opened(changed).cell(8, 3).value == "+919876543208"
+
+
+def test_a_password_of_a_sheet_or_many_colours_do_no_harm() -> None:
+    def many(sheet: Worksheet) -> None:
+        sheet.protection.enable()
+        for column in range(1, 9):
+            for row in range(5, 11):
+                sheet.cell(row, column).fill = PatternFill("solid", fgColor=f"FF{row:02}{column:02}99")
+                sheet.cell(row, column).font = Font(size=row)
+
+    original = order_workbook(many)
+    issues = tuple(bad_phone(row, "ABCDEFGH"[column]) for row in range(5, 11) for column in range(8))
+    rows = tuple(row_result(row, Fate.INVALID) for row in range(5, 11))
+    first = result(original, order_report(rows=rows, issues=issues))
+    second = result(first, corrected_report())
+    before, after = opened(original), opened(second)
+    for line in before.iter_rows(min_row=5, max_row=10, max_col=8):
+        for cell in line:
+            assert after[cell.coordinate].fill.fgColor.rgb == cell.fill.fgColor.rgb
+            assert repr(after[cell.coordinate].font) == repr(cell.font)
+    assert HEADERS[0] == after.cell(HEADER_ROW, 1).value
