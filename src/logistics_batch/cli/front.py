@@ -68,11 +68,11 @@ def front(ctx: click.Context, *, workspace: str | None, traceback: bool) -> None
         sys.excepthook = _unexpected
 
 
-def run() -> int:
-    """Run the command line; every error of ours becomes a message and an exit code."""
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line (by default this process's); every error of ours becomes a message and an exit code."""
     os.umask(0o077)  # files hold names, phones and addresses
     try:
-        code = front.main(prog_name="logistics-batch", standalone_mode=False)
+        code = front.main(arguments, prog_name="logistics-batch", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except LogisticsBatchError as error:
         return fail(error)

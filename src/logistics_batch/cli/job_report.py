@@ -6,6 +6,8 @@ from logistics_batch.cli.show import plain, print_json, print_push
 from logistics_batch.flows.labels import LabelReport
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import answers_of_run
+from logistics_batch.flows.reconcile import ReconcileReport
+from logistics_batch.model.reconciliation import MEANINGS, Discrepancy
 from logistics_batch.model.report import RunReport
 from logistics_batch.operate.run_job import Outcome
 
@@ -17,10 +19,37 @@ def print_outcome(parts: Parts, outcome: Outcome, *, as_json: bool) -> None:
     elif isinstance(outcome.report, RunReport):
         report = outcome.report
         print_push(report, answers_of_run(parts, report.run) if report.run else {})
+    elif isinstance(outcome.report, ReconcileReport):
+        print_reconciliation(outcome.report)
     elif isinstance(outcome.report, LabelReport):
         print_labels(outcome.report)
     else:
         click.echo(f"{outcome.line}.")
+
+
+def print_reconciliation(report: ReconcileReport) -> None:
+    """The doubts first, then the lines of each class, then where the report lies."""
+    for doubt in report.doubts:
+        click.echo(f"May be incomplete: {plain(doubt)}")
+    click.echo(f"Run {report.run}")
+    for code, count in report.counts.items():
+        if count:
+            click.echo(f"  {code:<22} {count:>7}  {plain(explained(code))}".rstrip())
+    if not any(report.counts.values()):
+        click.echo("  There was nothing to compare.")
+    for note in report.notes:
+        click.echo(f"Note: {plain(note)}")
+    for path in (*report.files, *report.delivered):
+        click.echo(f"  {path}")
+
+
+def explained(code: str) -> str:
+    """What a class of a reconciliation says; nothing for lines without exception.
+
+    >>> explained("matched")
+    ''
+    """
+    return MEANINGS[Discrepancy(code)].says if code in list(Discrepancy) else ""
 
 
 def print_labels(report: LabelReport) -> None:

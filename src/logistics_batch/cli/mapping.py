@@ -78,6 +78,45 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
     return report.exit_code
 
 
+@mapping.command(epilog="Example: logistics-batch mapping test orders_standard")
+@click.argument("names", metavar="[NAME…]", nargs=-1)
+@click.option("--generate", is_flag=True, help="Write what is missing of an example.")
+@click.option("--force", is_flag=True, help="With --generate: write all of it anew.")
+@json_option
+@in_workspace
+def test(*, folder: str, names: tuple[str, ...], generate: bool, force: bool, as_json: bool) -> int:
+    """Map the golden examples of mappings/examples/ and compare; all of them unless named.
+
+    Exit code 2: an example no longer gives the documents and issues that stand beside it.
+    """
+    from dataclasses import asdict
+    from datetime import datetime
+    from pathlib import Path
+    from zoneinfo import ZoneInfo
+
+    from logistics_batch.cli.show import plain, print_json
+    from logistics_batch.flows.golden_examples import Bench, try_example
+    from logistics_batch.wiring import Workspace
+
+    if force and not generate:
+        raise click.UsageError("--force belongs to --generate.")
+    workspace = Workspace(Path(folder))
+    zone = workspace.settings().service.timezone
+    examples = workspace.folder / "mappings" / "examples"
+    bench = Bench(workspace.mapping, examples, zone, datetime.now(ZoneInfo(zone)).date())
+    wanted = names or sorted(path.name for path in examples.glob("*") if path.is_dir())
+    tried = [try_example(bench, name, generate=generate, force=force) for name in wanted]
+    if as_json:
+        print_json({"examples": [asdict(each) for each in tried]})
+    for each in () if as_json else tried:
+        click.echo(f"{each.name}: {'differs' if each.problems else 'ok'}")
+        for line in (*(f"wrote {file}" for file in each.written), *each.problems):
+            click.echo(f"  {plain(line)}")
+    if not tried and not as_json:
+        click.echo(f"There is no example in {examples}.")
+    return 2 if any(each.problems for each in tried) else 0
+
+
 @mapping.command(epilog="Example: logistics-batch mapping schema > mappings/mapping.schema.json")
 def schema() -> int:
     """Print the JSON Schema of mapping files, for editors."""

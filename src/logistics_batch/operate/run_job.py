@@ -1,22 +1,24 @@
 """One run of one job, whatever its kind."""
 
+import secrets
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
-from logistics_batch.errors import LedgerBusy, UsageError
+from logistics_batch.errors import LedgerBusy, LogisticsBatchError, UsageError
 from logistics_batch.flows.deliver import deliver_changed
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import run_push_job
+from logistics_batch.flows.reconcile import ReconcileReport, plan_of_job, run_reconcile
 from logistics_batch.flows.settle import SettleReport, settle
-from logistics_batch.model.job import JobSpec, LabelsJob, PushJob, SettleJob
+from logistics_batch.model.job import JobSpec, LabelsJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.report import ExitCode, RunReport
 from logistics_batch.paper.report_json import report_json
 
 _BUSY_POLL_SECONDS = 2.0
 
-JobReport = RunReport | SettleReport | LabelReport
+JobReport = RunReport | SettleReport | LabelReport | ReconcileReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Outcome:
                 return report_json(self.report)
             case SettleReport():
                 return {"settled": self.report.settled, "held": self.report.held, "open": self.report.open}
+            case ReconcileReport():
+                return self.report.document
             case LabelReport():
                 return asdict(self.report) | {"files": [str(path) for path in self.report.files]}
 
@@ -64,10 +68,12 @@ def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
                 wait_for_ledger=order.queues,
             )
             return push_outcome(report)
+        case ReconcileJob():
+            return reconcile_outcome(run_reconcile(parts, plan_of_job(job, order.business_date)))
         case LabelsJob():
             return labels_outcome(make_labels(parts, _labels_plan(job, order)))
         case SettleJob():
-            return settle_now(parts, run=None, wait=False, queues=order.queues)
+            return _settle_job(parts, job, order)
     raise UsageError(f'This version cannot run jobs of kind "{job.kind}" yet.')
 
 
@@ -82,6 +88,32 @@ def _labels_plan(job: LabelsJob, order: Order) -> LabelsPlan:
         business_date=order.business_date,
         job=job.name,
     )
+
+
+def _settle_job(parts: Parts, job: SettleJob, order: Order) -> Outcome:
+    """Settle, with a line in the ledger's history however it ends."""
+    now = parts.clock.now()
+    run = f"S{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+    day = order.business_date.isoformat()
+    parts.ledger.start_run(run, job=job.name, kind=job.kind, business_date=day, now=now.isoformat())
+    code, stopped, summary = int(ExitCode.STOPPED_EARLY), "", {}
+    try:
+        outcome = settle_now(parts, run=None, wait=False, queues=order.queues)
+        code, summary = outcome.exit_code, {name: len(ids) for name, ids in outcome.document().items()}
+        return outcome
+    except LogisticsBatchError as error:
+        code, stopped = error.exit_code, error.message
+        raise
+    finally:
+        ended = parts.clock.now().isoformat()
+        parts.ledger.finish_run(run, exit_code=code, summary=summary, now=ended, stopped=stopped)
+
+
+def reconcile_outcome(report: ReconcileReport) -> Outcome:
+    """How a reconciliation ended."""
+    counts = ", ".join(f"{count} {code}" for code, count in report.counts.items() if count) or "no lines"
+    doubt = "" if report.complete else "; it may be incomplete"
+    return Outcome(report.exit_code, f"run {report.run}: {counts}{doubt}", report)
 
 
 def labels_outcome(report: LabelReport) -> Outcome:

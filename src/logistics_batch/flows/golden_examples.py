@@ -1,0 +1,96 @@
+"""Golden examples beside mappings: a file, a business date, and the documents and issues that must come of it.
+
+mappings/examples/NAME/ holds `input.*`, `business_date.txt`, `documents.ndjson` and `issues.ndjson`.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.intake.reading import read_file
+from logistics_batch.mapping import Mapping, RunValues, apply_mapping
+from logistics_batch.model.document import MappedFile
+
+_DATE = "business_date.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where examples are tried: how mappings are loaded, where examples lie, the service's zone, and today."""
+
+    load: Callable[[str], Mapping]
+    folder: Path
+    timezone: str
+    today: date
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One example: what differs from what must be, in words, and which files were written."""
+
+    name: str
+    problems: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+
+
+def try_example(bench: Bench, name: str, *, generate: bool = False, force: bool = False) -> Tried:
+    """Map an example's input and compare; with `generate` missing files are written, with `force` all are."""
+    folder = bench.folder / name
+    source = next((path for path in sorted(folder.glob("input.*"))), None)
+    if source is None:
+        return Tried(name, (f"There is no example: put a file input.xlsx or input.csv into {folder}.",))
+    written = []
+    if generate and not (folder / _DATE).exists():
+        (folder / _DATE).write_text(f"{bench.today}\n", encoding="utf-8")
+        written.append(_DATE)
+    try:
+        found = _contents(_mapped(bench, name, source))
+    except LogisticsBatchError as error:
+        return Tried(name, (error.message,), tuple(written))
+    except (OSError, ValueError):
+        return Tried(name, (f"{_DATE} must hold a date, as 2026-11-03; --generate writes today's.",), tuple(written))
+    problems: list[str] = []
+    for file, lines in found.items():
+        golden = folder / file
+        if generate and (force or not golden.exists()):
+            golden.write_text("".join(lines), encoding="utf-8")
+            written.append(file)
+        problems += _differences(golden, lines)
+    return Tried(name, tuple(problems), tuple(written))
+
+
+def _mapped(bench: Bench, name: str, source: Path) -> MappedFile:
+    day = date.fromisoformat((source.parent / _DATE).read_text(encoding="utf-8").strip())
+    mapping = bench.load(name)
+    sheets = read_file(source, name=source.name, options=mapping.read_options)
+    return apply_mapping(mapping, sheets, run_values=RunValues(source.name, day, bench.timezone))
+
+
+def _contents(found: MappedFile) -> dict[str, list[str]]:
+    documents: list[dict[str, Any]] = [
+        {"key": each.key, "operation": each.operation, "rows": each.rows, "body": each.body} for each in found.documents
+    ]
+    return {"documents.ndjson": _lines(documents), "issues.ndjson": _lines([asdict(each) for each in found.issues])}
+
+
+def _lines(values: list[dict[str, Any]]) -> list[str]:
+    return [json.dumps(value, ensure_ascii=False) + "\n" for value in values]
+
+
+def _differences(golden: Path, found: list[str]) -> list[str]:
+    try:
+        wanted = golden.read_text(encoding="utf-8").splitlines(keepends=True)
+    except OSError:
+        return [f"{golden.name} is missing; --generate writes it."]
+    problems = [
+        f"{golden.name}, line {number}: must be {must.strip()}, is {now.strip()}"
+        for number, (must, now) in enumerate(zip(wanted, found, strict=False), 1)
+        if must != now
+    ]
+    if len(wanted) != len(found):
+        problems.append(f"{golden.name}: must have {len(wanted)} lines, has {len(found)}")
+    return problems

@@ -1,0 +1,187 @@
+"""What people get wrong: one clear message on standard error, the agreed exit code, no traceback, no secret."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from cli.conftest import Run
+from support.workspace import Workspace, order_lines
+
+CANARY = "kq7-canary-93jd"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["pus"], 'There is no command "pus". Did you mean "push"?'),
+        (["zzz"], "See --help for all commands."),
+        ([], "Usage: logistics-batch"),
+        (["push"], "Missing argument"),
+        (["push", "a.csv"], "Missing option '--mapping'"),
+        (["run", "a", "--business-date", "03.11.2026"], "does not match the format '%Y-%m-%d'"),
+        (["held", "decide", "1", "maybe", "--reason", "x"], "'maybe' is not one of"),
+        (["held", "decide", "1", "drop"], "Missing option '--reason'"),
+        (["runs", "--limit", "0"], "--limit"),
+        (["labels", "--run", "a", "--orders", "b"], "either --run or --orders"),
+        (["labels", "--reprint"], "--reprint and --reason TEXT belong together"),
+        (["labels", "--reason", "torn"], "--reprint and --reason TEXT belong together"),
+        (["labels", "--layout", "a5"], "'a5' is not one of"),
+        (["asn", "fetch", "--from", "2026-11-01"], "--from and --to need --by"),
+        (["mapping", "test", "--force"], "--force belongs to --generate"),
+        (["sandbox", "--port", "99999"], "--port"),
+    ],
+)
+def test_a_wrong_command_line_exits_2(run: Run, arguments: list[str], words: str) -> None:
+    done = run(*arguments)
+    assert done.code == 2
+    assert words in done.err
+    assert done.out == ""
+
+
+def test_a_missing_file_is_named_before_anything_is_sent(run: Run, workspace: Workspace) -> None:
+    done = run("push", "orders.csv", "--mapping", "orders")
+    assert done.code == 2
+    assert "No such file: orders.csv" in done.err
+    assert "What to do:" in done.err
+
+
+def test_a_missing_mapping_names_the_nearest_and_the_folder(run: Run, workspace: Workspace) -> None:
+    workspace.drop("orders.csv", order_lines(["A-1"]), folder=".")
+    done = run("push", "orders.csv", "--mapping", "order")
+    assert done.code == 2
+    assert f'There is no mapping "order" in {workspace.root / "mappings"}' in done.err
+    assert "Did you mean `orders`?" in done.err
+
+
+def test_a_mapping_may_be_given_as_a_path(run: Run, workspace: Workspace) -> None:
+    file = workspace.drop("orders.csv", order_lines(["A-1"]), folder=".")
+    assert run("push", file, "--mapping", "mappings/orders.yaml", "--dry-run").code == 0
+
+
+def test_a_mapping_with_mistakes_shows_all_of_them(run: Run, workspace: Workspace) -> None:
+    workspace.mapping("broken", "operation: order.create\nkey: [A]\nfeilds: {}\n")
+    workspace.drop("a.csv", "A\n1\n", folder=".")
+    done = run("push", "a.csv", "--mapping", "broken", "--dry-run")
+    assert done.code == 2
+    assert "mappings/broken.yaml:3:1: Unknown key `feilds`." in done.err
+
+
+def test_a_lookup_file_outside_the_mappings_is_not_read(run: Run, workspace: Workspace) -> None:
+    (workspace.root / "secret.csv").write_text(f"code,name\na,{CANARY}\n")
+    text = (workspace.root / "mappings/orders.yaml").read_text()
+    lookup = "{from: SKU, read: {lookup: {file: ../secret.csv, from: code, to: name}}, required: true}"
+    workspace.mapping("spy", text.replace("{from: SKU, required: true}", lookup))
+    file = workspace.drop("a.csv", order_lines(["A-1"]), folder=".")
+    done = run("push", file, "--mapping", "spy", "--dry-run")
+    assert done.code == 2
+    assert "outside the mapping's folder" in done.err
+    assert CANARY not in done.out + done.err
+
+
+def test_a_missing_job_names_the_nearest(run: Run, workspace: Workspace) -> None:
+    workspace.job("orders-nightly", "kind: settle\n")
+    done = run("run", "order-nightly")
+    assert done.code == 2
+    assert "Did you mean `orders-nightly`?" in done.err
+
+
+def test_a_job_on_an_unknown_server_names_the_nearest(run: Run, workspace: Workspace) -> None:
+    workspace.configure("[sftp.bhiwandi]", 'host = "h"', 'username = "u"', 'key_file = "k"')
+    workspace.job("nightly", "kind: push\nmapping: orders\nsource: {sftp: bhivandi, path: /in}\n")
+    done = run("run", "nightly")
+    assert done.code == 2
+    assert 'no SFTP server "bhivandi"' in done.err
+    assert "Did you mean `bhiwandi`?" in done.err
+
+
+def test_a_job_that_sends_nothing_has_no_dry_run(run: Run, workspace: Workspace) -> None:
+    workspace.job("settle", "kind: settle\n")
+    done = run("run", "settle", "--dry-run")
+    assert done.code == 2
+    assert "no dry run" in done.err
+
+
+def test_a_workspace_that_is_not_there_is_named(run: Run, tmp_path: Path) -> None:
+    for arguments in (["--workspace", "nowhere", "runs"], ["runs", "--workspace", "nowhere"]):
+        done = run(*arguments)
+        assert done.code == 2
+        assert f"The workspace {tmp_path / 'nowhere'} is no folder." in done.err
+
+
+def test_a_folder_without_settings_says_how_to_get_some(run: Run) -> None:
+    done = run("runs")
+    assert done.code == 2
+    assert "service.base_url" in done.err
+    assert "LOGISTICS_BATCH_SERVICE__BASE_URL" in done.err
+
+
+def test_a_key_that_others_can_read_is_refused(run: Run, workspace: Workspace) -> None:
+    key = workspace.secret("api-key", CANARY)
+    key.chmod(0o644)
+    workspace.drop("orders.csv", order_lines(["A-1"]), folder=".")
+    done = run("push", "orders.csv", "--mapping", "orders")
+    assert done.code == 2
+    assert f"chmod 600 {key}" in done.err
+    assert CANARY not in done.out + done.err
+
+
+def test_a_missing_key_is_asked_for_only_when_something_is_sent(run: Run, workspace: Workspace) -> None:
+    (workspace.root / "secrets/api-key").unlink()
+    workspace.drop("orders.csv", order_lines(["A-1"]), folder=".")
+    assert run("push", "orders.csv", "--mapping", "orders", "--dry-run").code == 0
+    assert run("runs").code == 0
+    done = run("push", "orders.csv", "--mapping", "orders")
+    assert done.code == 2
+    assert "service.api_key_file" in done.err
+
+
+def test_unknown_settings_exit_2_with_the_nearest_key(run: Run, workspace: Workspace) -> None:
+    workspace.configure("deadlin = '4s'")
+    done = run("runs")
+    assert done.code == 2
+    assert "Did you mean `deadline`?" in done.err
+
+
+def test_the_environment_wins_over_the_file(run: Run, workspace: Workspace) -> None:
+    done = run("runs", LOGISTICS_BATCH_SERVICE__RATE="fast")
+    assert done.code == 2
+    assert "LOGISTICS_BATCH_SERVICE__RATE" in done.err
+
+
+def test_an_http_address_of_another_machine_is_refused(run: Run, workspace: Workspace) -> None:
+    done = run("runs", LOGISTICS_BATCH_SERVICE__BASE_URL="http://api.example.com")
+    assert done.code == 2
+    assert "not encrypted" in done.err
+
+
+@pytest.mark.parametrize("url", [f"mysql://u:{CANARY}@host/db", f"postgresql://u:{CANARY}@127.0.0.1:1/db"])
+def test_a_ledger_that_cannot_be_used_does_not_show_its_password(run: Run, workspace: Workspace, url: str) -> None:
+    done = run("runs", LOGISTICS_BATCH_LEDGER__URL=url)
+    assert done.code == 2
+    assert "ledger" in done.err.lower()
+    assert CANARY not in done.out + done.err
+
+
+def test_files_that_are_written_are_for_their_owner_only(run: Run, workspace: Workspace) -> None:
+    run("schedule", "list")
+    run("settle")
+    found = [workspace.root / "var", *(workspace.root / "var").rglob("*")]
+    assert len(found) >= 2
+    assert not [path for path in found if stat.S_IMODE(path.stat().st_mode) & 0o077]
+
+
+def test_an_error_of_the_program_shows_its_place_and_not_its_data(workspace: Workspace) -> None:
+    program = workspace.root / "sitecustomize.py"
+    program.write_text(
+        "import logistics_batch.jobs\n"
+        f"def broken(workspace, name): raise KeyError('{CANARY}')\n"
+        "logistics_batch.jobs.load_job = broken\n"
+    )
+    done = workspace.run("run", "nightly", PYTHONPATH=os.fspath(workspace.root))
+    assert done.code == 1
+    assert "the program itself failed (KeyError at" in done.err
+    assert CANARY not in done.err
+    assert "Traceback" not in done.err
+    told = workspace.run("--traceback", "run", "nightly", PYTHONPATH=os.fspath(workspace.root))
+    assert "Traceback" in told.err
