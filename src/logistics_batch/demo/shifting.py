@@ -20,7 +20,7 @@ _FORMS = (
     (r"\d{2}-[A-Z][a-z]{2}-\d{4}", "%d-%b-%Y"),
     (r"\d{2}-[A-Z][a-z]{2}-\d{2}", "%d-%b-%y"),
 )
-_DATE = re.compile(rf"(?<![\w./-])(?:{'|'.join(f'({pattern})' for pattern, _ in _FORMS)})(?![\w/-]|\.\d)")
+_DATE = re.compile(rf"(?<![\w./-])(?:{'|'.join(f'({pattern})' for pattern, _ in _FORMS)})(?![\d/-]|\.\d)")
 _FARTHEST = timedelta(days=5 * 366)  # from the anchor: what is farther away is a number that looks like a date
 
 

@@ -1,0 +1,209 @@
+"""The whole demo as somebody runs it for the first time, and the folder that it plays in."""
+
+import csv
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pytest
+from support.workspace import Workspace
+
+from logistics_batch.demo.grounds import MARKER, claimed
+from logistics_batch.errors import UsageError
+
+FATES = {"accepted", "unchanged", "refused", "invalid", "blocked", "in_doubt", "held", "pending", "skipped"}
+
+
+def run_demo(folder: Path, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        Workspace.command("demo", "--dir", folder, *options),
+        cwd=folder.parent,
+        env=Workspace.environment(environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def journal(folder: Path, effect: str) -> list[dict[str, Any]]:
+    lines = map(json.loads, (folder / "sandbox/journal.jsonl").read_text(encoding="utf-8").splitlines())
+    return [line for line in lines if line["event"] == "committed" and line["effect"] == effect]
+
+
+def result_rows(file: dict[str, Any]) -> list[dict[str, str]]:
+    path = next(Path(answer["path"]) for answer in file["answers"] if answer["path"].endswith(".result.csv"))
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.mark.slow
+def test_the_loop_closes_and_runs_again(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    first = run_demo(folder, "--json")
+    assert first.returncode == 0, first.stderr
+    account = json.loads(first.stdout)
+    assert account["closed"]
+    assert account["faults"] == []
+    check_files(folder, account)
+    check_comparison(account)
+    check_labels(folder, account)
+    check_opened(folder, account)
+
+    second = run_demo(folder)
+    assert second.returncode == 0, second.stderr
+    assert "The loop closed" in second.stdout
+    assert (folder / "earlier/1/logistics-batch.toml").is_file()
+    assert journal(folder / "earlier/1", "order.created")
+    assert len(journal(folder, "order.created")) == account["created"]["order"]
+
+
+def check_files(folder: Path, account: dict[str, Any]) -> None:
+    """Every row has one fate, in the account as in the answers; the journal has what the answers say."""
+    assert len(account["files"]) == 5
+    accepted: Counter[str] = Counter()
+    for file in account["files"]:
+        rows = result_rows(file)
+        assert file["rows"] == len(rows) == sum(file["counts"].values())
+        assert len({(row["sheet"], row["row"]) for row in rows}) == len(rows)
+        assert Counter(row["fate"] for row in rows) == file["counts"]
+        assert set(file["counts"]) <= FATES
+        assert len(file["bad_rows"]) == file["counts"].get("invalid", 0)
+        assert all(row["cell"] and row["reason"] and row["fix"] for row in file["bad_rows"])
+        accepted[file["noun"]] += len({row["document"] for row in rows if row["fate"] == "accepted"})
+    orders = Counter(line["reference_number"] for line in journal(folder, "order.created"))
+    asns = Counter(line["invoice_number"] for line in journal(folder, "asn.created"))
+    assert set(orders.values()) == set(asns.values()) == {1}
+    assert accepted == account["created"] == {"order": len(orders), "ASN": len(asns)}
+
+
+def check_comparison(account: dict[str, Any]) -> None:
+    found = account["reconciliation"]
+    lines = {one["name"]: one["lines"] for one in found["classes"]}
+    assert found["complete"]
+    assert sum(lines.values()) == found["lines"]
+    assert {"NOT_SENT", "WRONG_SKU", "DAMAGED", "SHORT", "OVER", "matched"} <= set(lines)
+    assert lines["WRONG_SKU"] == 1
+    document = json.loads(Path(next(f["path"] for f in found["files"] if f["path"].endswith(".json"))).read_text())
+    assert Counter(one["code"] for one in document["exceptions"]) == {
+        name: count for name, count in lines.items() if name.isupper()
+    }
+
+
+def check_labels(folder: Path, account: dict[str, Any]) -> None:
+    labels = account["labels"]
+    assert labels["missing"] == []
+    assert labels["orders"] == account["created"]["order"]
+    bundle = next(Path(file["path"]) for file in labels["files"] if file["path"].endswith("labels.pdf"))
+    with pikepdf.open(bundle) as pdf:
+        assert len(pdf.pages) == labels["pages"] >= labels["labels"] == labels["orders"]
+    with (bundle.parent / "index.csv").open(encoding="utf-8-sig", newline="") as lines:
+        printed = {row["awb_number"] for row in csv.DictReader(lines)}
+    assert printed == {line["awb_number"] for line in journal(folder, "order.created")}
+
+
+def check_opened(folder: Path, account: dict[str, Any]) -> None:
+    """Every file that the account names is there to be opened, at the place on the server that it names."""
+    opened = [one for file in account["files"] for one in file["answers"]]
+    opened += [*account["reconciliation"]["files"], *account["labels"]["files"], account["receipts"]]
+    for one in opened:
+        assert Path(one["path"]).stat().st_size
+        assert Path(one["path"]) == folder / "sftp" / one["server_path"].lstrip("/")
+    for name in ("asns", "orders"):
+        assert not list((folder / "sftp/inbound" / name).iterdir()), "processed files are archived"
+    assert (folder / "secrets").stat().st_mode & 0o077 == 0
+    assert all(path.stat().st_mode & 0o077 == 0 for path in (folder / "secrets").iterdir())
+
+
+@pytest.mark.slow
+def test_no_variable_of_the_environment_leads_the_samples_to_another_service(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere:
+        elsewhere.settimeout(0.2)
+        url = f"http://127.0.0.1:{elsewhere.getsockname()[1]}"
+        done = run_demo(
+            tmp_path / "demo", LOGISTICS_BATCH_SERVICE__BASE_URL=url, LOGISTICS_BATCH_SERVICE__API_KEY="a-real-key"
+        )
+        assert done.returncode == 0, done.stderr
+        with pytest.raises(TimeoutError):
+            elsewhere.accept()
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_everything_that_was_started(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    process = subprocess.Popen(
+        Workspace.command("demo", "--dir", folder),
+        cwd=tmp_path,
+        env=Workspace.environment({}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("Running the job"):
+            break
+    port = int(json.loads((folder / "sandbox/ready.json").read_text())["url"].rpartition(":")[2])
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all that it started in the foreground
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 5, err
+    assert "The demo was stopped before its end." in err
+    assert "Traceback" not in err
+    assert not out
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), timeout=1)
+    again = run_demo(folder)
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    done = run_demo(tmp_path)
+    assert done.returncode == 2
+    assert "holds files that the demo did not make" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_what_lies_in_the_folder_is_kept_in_full(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    for round_ in (1, 2, 3):
+        with claimed(folder) as ground:
+            assert sorted(path.name for path in ground.iterdir() if path.name != MARKER) in ([], ["earlier"])
+            (ground / "mine.txt").write_text(f"round {round_}")
+    kept = {path.parent.name: path.read_text() for path in folder.glob("earlier/*/mine.txt")}
+    assert kept == {"1": "round 1", "2": "round 2"}
+
+
+def test_two_demos_do_not_share_a_folder(tmp_path: Path) -> None:
+    with (
+        claimed(tmp_path / "demo") as ground,
+        pytest.raises(UsageError, match="Another demo runs"),
+    ):
+        (ground / "mine.txt").write_text("in use")
+        with claimed(tmp_path / "demo"):
+            pass
+    assert (tmp_path / "demo/mine.txt").exists()
+
+
+def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "demo").write_text("a file")
+    with pytest.raises(UsageError, match="demo cannot be used"), claimed(tmp_path / "demo"):
+        pass
+
+
+def test_a_sandbox_that_cannot_start_is_named_with_its_reason(tmp_path: Path) -> None:
+    from logistics_batch.demo.service import running_sandbox
+
+    missing = tmp_path / "no-such-key"
+    with (
+        pytest.raises(UsageError, match=r"did not start: .*no-such-key"),
+        running_sandbox(tmp_path / "sandbox", api_key_file=missing, sftp_root=tmp_path / "sftp"),
+    ):
+        pass
