@@ -1,0 +1,118 @@
+"""What becomes of doubts and of what is held, with a service that behaves in each of the ways it may."""
+
+import csv
+import io
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from support.sandbox_process import RunningSandbox, start_sandbox
+from support.workspace import Finished, Workspace, order_lines
+
+
+def created(sandbox: RunningSandbox) -> Counter[str]:
+    return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
+
+
+def fates(workspace: Workspace, name: str = "orders") -> dict[str, str]:
+    text = (workspace.root / f"reports/{name}.result.csv").read_text("utf-8-sig")
+    return {line["document"]: line["fate"] for line in csv.DictReader(io.StringIO(text))}
+
+
+def doubtful_push(workspace: Workspace, sandbox: RunningSandbox, fault: str, references: list[str]) -> Finished:
+    """The last of the orders loses its answer, and nothing is settled yet."""
+    sandbox.set_faults([{"endpoint": "order.create", "reference": references[-1], "times": 1, "kind": fault}])
+    slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    done = slow.run("push", workspace.drop("orders.csv", order_lines(references)), "--mapping", "orders")
+    Workspace(workspace.root, url=sandbox.url, settle_after="0s")
+    assert done.code == 4, done.err
+    return done
+
+
+def held(workspace: Workspace) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = workspace.run("held", "list", "--json").json["held"]
+    return found
+
+
+def decide(workspace: Workspace, *arguments: str) -> Finished:
+    return workspace.run("held", "decide", str(held(workspace)[0]["id"]), *arguments, "--reason", "looked it up")
+
+
+def test_without_a_way_to_ask_a_person_decides_and_nothing_is_sent_again(tmp_path: Path) -> None:
+    sandbox = start_sandbox(tmp_path, fetch_by_reference="false")
+    try:
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+        doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
+        settled = workspace.run("settle", "--wait")
+        assert settled.code == 4
+        assert fates(workspace) == {"A": "accepted", "B": "held"}
+        assert len(sandbox.received("order.create")) == 2
+        assert decide(workspace, "send-again").code == 0
+        assert workspace.run("push", "inbound/orders.csv", "--mapping", "orders").code == 0
+        assert created(sandbox) == {"A": 1, "B": 1}
+    finally:
+        sandbox.stop()
+
+
+def test_a_run_leaves_young_doubts_and_settles_due_ones(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
+    assert fates(workspace) == {"A": "accepted", "B": "in_doubt"}
+    later = workspace.run("push", workspace.drop("later.csv", order_lines(["C"])), "--mapping", "orders")
+    assert later.code == 0, later.err
+    assert fates(workspace) == {"A": "accepted", "B": "accepted"}  # yesterday's answer was written again
+    assert created(sandbox) == {"A": 1, "B": 1, "C": 1}
+
+
+def test_an_order_of_somebody_else_under_our_reference_is_never_taken_for_ours(
+    workspace: Workspace, sandbox: RunningSandbox, tmp_path: Path
+) -> None:
+    other = Workspace(tmp_path / "other", url=sandbox.url)
+    other.run(
+        "push", other.drop("x.csv", order_lines(["B"]).replace("Market", "Station").replace("98765", "88888")),
+        "--mapping", "orders",
+    )  # fmt: skip
+    doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
+    workspace.run("settle", "--wait")
+    assert [line["rule"] for line in held(workspace)] == ["reference_taken"]
+    assert created(sandbox) == {"A": 1, "B": 1}
+
+
+def test_an_order_cancelled_meanwhile_is_not_created_again_by_itself(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    doubtful_push(workspace, sandbox, "drop_after", ["A", "B"])
+    awb = sandbox.orders(reference="B")[0]["awb_number"]
+    assert workspace.run("order", "cancel", awb).code == 0
+    assert workspace.run("settle", "--wait").code == 4
+    assert [line["rule"] for line in held(workspace)] == ["found_cancelled"]
+    refused = decide(workspace, "send-again")
+    assert refused.code == 2
+    assert "--reissue" in refused.err
+    assert decide(workspace, "send-again", "--reissue").code == 0
+    assert workspace.run("push", "inbound/orders.csv", "--mapping", "orders").code == 0
+    assert created(sandbox) == {"A": 1, "B": 2}
+    assert [order["status"] for order in sandbox.orders(reference="B")].count("cancelled") == 1
+
+
+def test_three_attempts_are_enough(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    workspace.run("push", workspace.drop("first.csv", order_lines(["A"])), "--mapping", "orders")
+    sandbox.set_faults([{"endpoint": "order.create", "every": 1, "kind": "drop_before"}])
+    workspace.run("push", workspace.drop("orders.csv", order_lines(["B"])), "--mapping", "orders")
+    workspace.run("settle", "--wait")
+    assert len(sandbox.received("order.create")) == 1 + 3
+    assert fates(workspace) == {"B": "held"}
+
+
+@pytest.mark.parametrize(("decision", "fate"), [("drop", "skipped"), ("accept", "accepted")])
+def test_a_decision_shows_in_the_answer(
+    workspace: Workspace, sandbox: RunningSandbox, decision: str, fate: str
+) -> None:
+    workspace.run("push", workspace.drop("orders.csv", order_lines(["A"])), "--mapping", "orders")
+    changed = workspace.drop("changed.csv", order_lines(["A"]).replace("Market", "Station"))
+    assert workspace.run("push", changed, "--mapping", "orders").code == 4
+    assert [line["rule"] for line in held(workspace)] == ["changed_after_acceptance"]
+    assert decide(workspace, "send-again", "--reissue").code == 2  # the accepted order still lives
+    assert decide(workspace, decision).code == 0
+    assert fates(workspace, "changed") == {"A": fate}
+    assert created(sandbox) == {"A": 1}
+    assert held(workspace) == []
