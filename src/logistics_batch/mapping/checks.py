@@ -213,6 +213,8 @@ def hold_mixed_dates(table: Table) -> None:
                 rule=f"{field.target}|mixed_dates",
                 remedy="Make the whole column one or the other, check day and month, and send the file again.",
                 rows_read=table.sheet.frame.height - 1,
+                sheet=table.sheet.name,
+                header_row=table.bound.row,
             )
 
 
@@ -246,6 +248,8 @@ def hold_control_total(table: Table, rows: Rows, sheet: Sheet) -> None:
         rule="control_total",
         remedy="Check that no row is missing or doubled, correct the sheet and send it again.",
         rows_read=sheet.frame.height - 1,
+        sheet=sheet.name,
+        header_row=table.bound.row,
     )
 
 

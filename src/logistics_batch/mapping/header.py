@@ -71,6 +71,8 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
             rule="header",
             remedy="Rename or remove one of the two columns.",
             rows_read=sheet.frame.height - 1,
+            sheet=sheet.name,
+            header_row=header.row,
         )
     return sheet, header
 
@@ -149,6 +151,7 @@ def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
             rule="header",
             remedy="Leave one header row, or give its number in the mapping (`sheet: {header: N}`).",
             rows_read=sheet.frame.height,
+            sheet=sheet.name,
         )
     return first
 
@@ -187,7 +190,8 @@ def _nothing_fits(mapping: Mapping, sheets: Sequence[Sheet], found: Sequence[tup
         f"row {header.row}, which looks most like a header, has {seen}.",
         rule="header",
         remedy=_nearest(mapping, header),
-        rows_read=rows_read,
+        rows_read=sheet.frame.height,
+        sheet=sheet.name,
     )
 
 
