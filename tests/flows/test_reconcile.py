@@ -1,0 +1,356 @@
+"""The whole reconciliation: files really pushed, a service that misbehaves, receipts, four papers, an exit code."""
+
+import csv
+import io
+import json
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import openpyxl
+import pytest
+from flows.asn_service import AsnService, record
+from flows.audit_room import audit_room
+from support.sandbox_process import start_sandbox
+
+from logistics_batch.errors import FileHeld, KeyRefused, StoreError, UsageError
+from logistics_batch.flows.push import push_by_hand
+from logistics_batch.flows.reconcile import ReceiptsPlace, ReconcilePlan, plan_of_job, run_reconcile
+from logistics_batch.model.job import Place, ReconcileJob, Tolerance
+
+TODAY = date(2026, 11, 5)
+HEADER = "Supplier,Site,Invoice,Due,SKU,Qty,Rate"
+RECEIPTS_HEADER = "Invoice,SKU,Received,Condition,Date"
+
+
+@pytest.fixture
+def service():
+    running = AsnService()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def parts(tmp_path, service):
+    with audit_room(tmp_path, url=service.url) as opened:
+        yield opened
+
+
+def asn_row(invoice: str, sku: str, qty: str, *, due: str = "2026-11-02", rate: str = "5.00") -> str:
+    return f"Acme,Bhiwandi,{invoice},{due},{sku},{qty},{rate}"
+
+
+def push(parts, tmp_path: Path, *rows: str, name: str = "asn.csv") -> None:
+    path = tmp_path / name
+    path.write_text("\n".join([HEADER, *rows, ""]))
+    push_by_hand(parts, [path], mapping="asns", results=None, dry_run=False)
+
+
+def receipts(tmp_path: Path, *rows: str, name: str = "receipts.csv") -> Path:
+    path = tmp_path / name
+    path.write_text("\n".join([RECEIPTS_HEADER, *rows, ""]))
+    return path
+
+
+def plan(tmp_path: Path, **changes) -> ReconcilePlan:
+    usual = {
+        "by": "delivery",
+        "date_from": date(2026, 11, 1),
+        "date_to": date(2026, 11, 8),
+        "business_date": TODAY,
+        "output": tmp_path / "out",
+    }
+    return ReconcilePlan(**(usual | changes))
+
+
+def with_receipts(tmp_path: Path, *rows: str, **changes) -> ReconcilePlan:
+    return plan(tmp_path, receipts_path=receipts(tmp_path, *rows), receipts_mapping="receipts", **changes)
+
+
+def found(report) -> list[tuple[str, str, str]]:
+    return sorted((one["code"], one["invoice_number"], one["sku_name"]) for one in report.document["exceptions"])
+
+
+def test_what_was_announced_served_and_received_alike_has_no_exceptions(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I1", "V", "4"), asn_row("I2", "W", "7"))
+    report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,10,,2026-11-02", "I1,V,4,good,", "I2,W,7,,"))
+    assert (report.exit_code, report.complete, report.counts) == (0, True, {"matched": 3})
+    assert [path.name for path in report.files] == [
+        f"reconciliation.{kind}" for kind in ("xlsx", "html", "csv", "json")
+    ]
+
+
+def test_each_kind_of_difference_is_found_with_its_row_and_worth(parts, service, tmp_path):
+    push(
+        parts,
+        tmp_path,
+        asn_row("I-SHORT", "W", "10"),
+        asn_row("I-OVER", "W", "10"),
+        asn_row("I-SWAP", "W", "10"),
+        asn_row("I-LOST", "W", "10"),
+        asn_row("I-NEVER", "W", "10"),
+        asn_row("I-PRICE", "W", "10"),
+        asn_row("I-BAD", "W", "ten"),
+    )
+    gone = next(one for one in service.records if one["invoice_number"] == "I-LOST")
+    service.records.remove(gone)
+    dear = next(one for one in service.records if one["invoice_number"] == "I-PRICE")
+    dear["sku_lines"][0]["price_per_qty"] = "6.00"
+    service.records.append(record(7, "I-ALIEN", ("W", "3", "2.00")))
+    report = run_reconcile(
+        parts,
+        with_receipts(
+            tmp_path,
+            "I-SHORT,W,7,,",
+            "I-OVER,W,12,,",
+            "I-SWAP,X,10,,",
+            "I-LOST,W,10,,",
+            "I-PRICE,W,9,,",
+            "I-PRICE,W,1,damaged,",
+            "I-STRAY,W,2,,",
+        ),
+    )
+    assert found(report) == [
+        ("DAMAGED", "I-PRICE", "W"),
+        ("MISSING_IN_SERVICE", "I-LOST", "W"),
+        ("NOT_RECEIVED", "I-NEVER", "W"),
+        ("NOT_SENT", "I-BAD", ""),
+        ("NO_ASN", "I-STRAY", "W"),
+        ("OVER", "I-OVER", "W"),
+        ("SHORT", "I-SHORT", "W"),
+        ("UNEXPECTED_IN_SERVICE", "I-ALIEN", "W"),
+        ("WRONG_SKU", "I-SWAP", "W"),
+    ]
+    assert report.exit_code == 3
+    by_code = {one["code"]: one for one in report.document["exceptions"]}
+    assert (by_code["SHORT"]["impact_inr"], by_code["SHORT"]["qty_delta"]) == ("15.00", "-3")
+    assert (by_code["SHORT"]["file_name"], by_code["SHORT"]["rows"]) == ("asn.csv", "2")
+    assert (by_code["SHORT"]["receipt_file"], by_code["SHORT"]["receipt_rows"]) == ("receipts.csv", "2")
+    assert by_code["WRONG_SKU"]["found_sku"] == "X"
+    assert by_code["NOT_SENT"]["rows"] == "8" and "not a whole number" in by_code["NOT_SENT"]["reason"]
+
+
+def test_the_four_papers_tell_the_same(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "10"))
+    report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,4,,"))
+    told = json.loads((tmp_path / "out" / "reconciliation.json").read_bytes())
+    assert told == report.document
+    assert told["window"] == {"by": "delivery", "from": "2026-11-01", "to": "2026-11-08", "timezone": "Asia/Kolkata"}
+    assert told["complete"] is True and told["totals"]["impact_inr"] == "80.00"
+    ids = [one["exception_id"] for one in told["exceptions"]]
+    text = (tmp_path / "out" / "reconciliation.csv").read_text(encoding="utf-8-sig")
+    assert [line["exception_id"] for line in csv.DictReader(io.StringIO(text))] == ids
+    sheet = openpyxl.load_workbook(tmp_path / "out" / "reconciliation.xlsx")["Exceptions"]
+    heads = [cell.value for cell in sheet[1]]
+    assert [row[heads.index("exception_id")].value for row in sheet.iter_rows(min_row=2)] == ids
+    page = (tmp_path / "out" / "reconciliation.html").read_text()
+    assert all(one in page for one in ids) and "COMPLETE" in page
+
+
+def test_a_tolerance_of_the_plan_is_kept_and_a_wrong_one_refused(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "100"))
+    near = {"SHORT": Tolerance(units=2)}
+    report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,98,,", tolerance=near))
+    assert (report.exit_code, report.counts) == (0, {"within tolerance": 1})
+    with pytest.raises(UsageError, match='class "LATE" has no tolerance'):
+        run_reconcile(parts, plan(tmp_path, tolerance={"LATE": Tolerance(units=2)}))
+    with pytest.raises(UsageError, match="not measured in rupees"):
+        run_reconcile(parts, plan(tmp_path, tolerance={"SHORT": Tolerance(amount="1.00")}))
+
+
+def test_an_asn_whose_date_was_moved_at_the_service_is_not_called_missing(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    service.records[0]["delivery_date"] = "2026-12-24"
+    report = run_reconcile(parts, plan(tmp_path))
+    assert found(report) == [("HEADER_DIFF", "I1", "")]
+    assert "2026-12-24" in report.document["exceptions"][0]["reason"]
+
+
+def test_a_cut_answer_brands_the_report_and_proves_no_absence(parts, service, tmp_path):
+    push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "10") for nth in range(5)))
+    service.cap = 3
+    service.envelope = lambda shown, count: {"count": count, "result": shown[:1] if count == 1 else shown}
+    service.records = [one for one in service.records if one["invoice_number"] != "I4"]
+    report = run_reconcile(parts, plan(tmp_path))
+    assert (report.exit_code, report.complete) == (4, False)
+    assert any("the service names 4 ASNs and sent 3" in doubt for doubt in report.doubts)
+    assert found(report) == [("UNVERIFIABLE", "I4", "W")]
+    book = openpyxl.load_workbook(tmp_path / "out" / "reconciliation.xlsx")
+    assert book["Summary"]["A6"].value.startswith("MAY BE INCOMPLETE")
+    assert book["Summary"]["A6"].fill.fgColor.rgb == "FFC0392B"
+    assert "MAY BE INCOMPLETE" in (tmp_path / "out" / "reconciliation.html").read_text()
+
+
+def test_nothing_to_report_still_gives_a_report(parts, service, tmp_path):
+    report = run_reconcile(parts, plan(tmp_path))
+    assert (report.exit_code, report.counts) == (0, {})
+    book = openpyxl.load_workbook(tmp_path / "out" / "reconciliation.xlsx")
+    assert book["Exceptions"]["A2"].value == "0 exceptions, 0 lines checked."
+    assert json.loads((tmp_path / "out" / "reconciliation.json").read_bytes())["exceptions"] == []
+
+
+def test_receipts_rows_that_cannot_be_read_make_the_report_incomplete(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,10,,", "I1,W,some,,"))
+    assert report.exit_code == 4
+    assert "receipts.csv: 1 rows could not be read" in report.doubts[0] and "C3" in report.doubts[0]
+
+
+def test_receipts_come_from_a_folder_and_repeat_nothing(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "5"))
+    drop = tmp_path / "receipts"
+    drop.mkdir()
+    receipts(drop, "I1,W,10,,2026-11-02", name="monday.csv")
+    receipts(drop, "I1,W,10,,2026-11-02", "I2,W,5,,2026-11-03", name="tuesday.csv")
+    receipts(drop, "I1,W,99,,2026-11-02", name="notes.txt")
+    (drop / "~$monday.csv").write_text("x")
+    source = ReceiptsPlace(Place(folder=str(drop), path="/"), ("*.csv",), "receipts")
+    report = run_reconcile(parts, plan(tmp_path, receipts=source))
+    assert (report.exit_code, report.counts) == (0, {"matched": 2})
+    assert "1 receipt lines stand alike in several files and count once." in report.notes
+
+
+def test_no_receipts_file_is_not_nothing_received(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    (tmp_path / "receipts").mkdir()
+    source = ReceiptsPlace(Place(folder=str(tmp_path / "receipts"), path="/"), ("*.csv",), "receipts")
+    report = run_reconcile(parts, plan(tmp_path, receipts=source))
+    assert (report.exit_code, report.counts) == (4, {"matched": 1})
+    assert "No receipts file" in report.doubts[0]
+    nowhere = ReceiptsPlace(Place(folder=str(tmp_path / "nowhere"), path="/"), ("*.csv",), "receipts")
+    with pytest.raises(StoreError):
+        run_reconcile(parts, plan(tmp_path, receipts=nowhere))
+
+
+def test_receipts_that_cannot_be_used_are_refused_before_anything_is_written(parts, service, tmp_path):
+    with pytest.raises(UsageError, match="no receipts file"):
+        run_reconcile(parts, plan(tmp_path, receipts_path=tmp_path / "none.csv", receipts_mapping="receipts"))
+    with pytest.raises(UsageError, match="not for receipts"):
+        run_reconcile(parts, plan(tmp_path, receipts_path=receipts(tmp_path), receipts_mapping="asns"))
+    with pytest.raises(UsageError, match="not said how"):
+        run_reconcile(parts, plan(tmp_path, receipts_path=receipts(tmp_path)))
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("Colour,Size\nred,7\n")
+    with pytest.raises(FileHeld):
+        run_reconcile(parts, plan(tmp_path, receipts_path=wrong, receipts_mapping="receipts"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_earlier_workbook_with_notes_is_kept(parts, service, tmp_path):
+    place = Place(folder=str(tmp_path / "shared"), path="/reports")
+    first = run_reconcile(parts, plan(tmp_path, results=place))
+    noted = (tmp_path / "shared" / "reports" / "reconciliation.xlsx").read_bytes()
+    run_reconcile(parts, plan(tmp_path, results=place))
+    kept = list((tmp_path / "shared" / "reports" / "earlier").iterdir())
+    assert [one.read_bytes() for one in kept] == [noted]
+    assert len(first.delivered) == 4 and first.delivered[0].endswith("/reports/reconciliation.xlsx")
+
+
+def test_ids_are_the_same_the_next_night(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "10"))
+    monday = run_reconcile(parts, with_receipts(tmp_path, "I1,W,4,,"))
+    push(parts, tmp_path, asn_row("I3", "W", "10"), name="asn2.csv")
+    tuesday = run_reconcile(parts, with_receipts(tmp_path, "I1,W,4,,", "I3,W,9,,", "I2,W,11,,"))
+    ids = [
+        {one["invoice_number"]: one["exception_id"] for one in night.document["exceptions"]}
+        for night in (monday, tuesday)
+    ]
+    assert ids[0] == {number: ids[1][number] for number in ids[0]} and len(ids[1]) == 3
+
+
+def test_the_created_range_overlaps_a_day_and_judges_only_its_own(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    service.records[0]["created_date"] = "2026-11-05T23:59:00+05:30"
+    service.records.append(record(7, "I-EVE", ("W", "1"), day="2026-11-04"))
+    service.records.append(record(8, "I-UTC", ("W", "1"), day="2026-11-05", created_date="2026-11-04T19:00:00+00:00"))
+    report = run_reconcile(parts, plan(tmp_path, by="created", date_from=TODAY, date_to=TODAY))
+    assert service.asked[-1]["created_date_start"] == "2026-11-04"
+    assert found(report) == [("UNEXPECTED_IN_SERVICE", "I-UTC", "W")]
+    assert report.counts == {"UNEXPECTED_IN_SERVICE": 1, "matched": 1, "outside window": 1}
+
+
+def test_more_in_the_service_than_was_announced_is_said_to_be_so(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    service.records[0]["sku_lines"][0]["qty"] = "12"
+    report = run_reconcile(parts, plan(tmp_path))
+    assert found(report) == [("OVER", "I1", "W")]
+    assert "the service holds 12" in report.document["exceptions"][0]["reason"]
+
+
+def test_a_refused_key_ends_the_run_in_the_history(parts, service, tmp_path):
+    service.answers = [(401, "application/json", b'{"status": "FAIL", "message": "Unauthorized"}')]
+    with pytest.raises(KeyRefused):
+        run_reconcile(parts, plan(tmp_path))
+    [run] = parts.ledger.runs(job="reconcile")
+    assert (run.state, run.exit_code, run.kind) == ("stopped", 5, "reconcile")
+    assert "API key" in run.stopped
+
+
+def test_a_lone_end_of_the_range_is_refused_before_the_service_is_asked(parts, service, tmp_path):
+    with pytest.raises(UsageError, match="no last day"):
+        run_reconcile(parts, plan(tmp_path, date_to=None))
+    assert not service.asked and not parts.ledger.runs(job="reconcile")
+
+
+def test_a_job_file_becomes_a_plan():
+    job = ReconcileJob.model_validate(
+        {
+            "kind": "reconcile",
+            "name": "nightly",
+            "window": {"by": "delivery", "from": "-3d", "to": "+7d"},
+            "receipts": {"folder": "drop", "path": "/in/{date}", "mapping": "receipts", "pattern": "*.csv"},
+            "tolerance": {"SHORT": {"percent": 1, "units": 2}},
+            "results": {"path": "/out"},
+        }
+    )
+    made = plan_of_job(job, TODAY)
+    assert (made.date_from, made.date_to, made.job) == (date(2026, 11, 2), date(2026, 11, 12), "nightly")
+    assert made.receipts.place.path == "/in/2026-11-05" and made.receipts.patterns == ("*.csv",)
+    assert made.results.folder == "drop" and made.results.path == "/out"
+
+
+def test_money_in_the_workbook_is_exact(parts, service, tmp_path):
+    push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "1", rate="0.10") for nth in range(30)))
+    report = run_reconcile(parts, with_receipts(tmp_path, "I99,Q,1,,"))
+    assert report.document["totals"]["impact_inr"] == "3.00"
+    sheet = openpyxl.load_workbook(tmp_path / "out" / "reconciliation.xlsx")["Exceptions"]
+    worth = [row[2].value for row in sheet.iter_rows(min_row=2) if row[2].value is not None]
+    assert sum(Decimal(str(value)) for value in worth) == Decimal("3.00")
+
+
+def test_it_is_never_too_early_twice(tmp_path, service):
+    with audit_room(tmp_path, url=service.url, at=datetime(2026, 11, 3, 22, tzinfo=ZoneInfo("Asia/Kolkata"))) as parts:
+        push(parts, tmp_path, asn_row("I1", "W", "10", due="2026-11-02"))
+        early = run_reconcile(parts, with_receipts(tmp_path, "I9,Q,1,,", business_date=date(2026, 11, 3)))
+        late = run_reconcile(parts, with_receipts(tmp_path, "I9,Q,1,,", business_date=date(2026, 11, 4)))
+    assert early.counts["too early"] == 1 and late.counts["NOT_RECEIVED"] == 1
+
+
+@pytest.fixture
+def sandbox(tmp_path):
+    running = start_sandbox(tmp_path)
+    yield running
+    running.stop()
+
+
+def test_against_the_sandbox_of_the_whole_api(sandbox, tmp_path):
+    now = datetime.now(ZoneInfo("Asia/Kolkata"))
+    today = now.date()
+    with audit_room(tmp_path, url=sandbox.url, at=now) as parts:
+        rows = [asn_row(f"I{nth}", "W", str(10 + nth), due=today.isoformat()) for nth in range(4)]
+        push(parts, tmp_path, *rows)
+        for by in ("created", "modified", "delivery"):
+            wanted = plan(tmp_path, by=by, date_from=today, date_to=today, business_date=today)
+            assert run_reconcile(parts, wanted).counts == {"matched": 4}
+        later = today + timedelta(days=9)
+        received = receipts(tmp_path, "I0,W,10,,", "I1,W,9,,", "I2,W,14,,", "I3,W,13,,")
+        judged = plan(
+            tmp_path,
+            date_from=today,
+            date_to=later,
+            business_date=later,
+            receipts_path=received,
+            receipts_mapping="receipts",
+        )
+        assert found(run_reconcile(parts, judged)) == [("OVER", "I2", "W"), ("SHORT", "I1", "W")]

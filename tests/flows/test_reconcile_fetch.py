@@ -1,0 +1,205 @@
+"""Fetching ASNs: is the answer whole, and what is said when it is not."""
+
+import json
+import stat
+from datetime import date
+
+import pytest
+from flows.asn_service import AsnService, record
+from flows.audit_room import audit_room
+
+from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.flows.fetch_asns import asn_range, fetch_asns, fetch_by_invoice
+
+FIRST, LAST = date(2026, 11, 1), date(2026, 11, 8)
+WINDOW = asn_range("delivery", FIRST, LAST)
+
+
+@pytest.fixture
+def service():
+    running = AsnService()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def parts(tmp_path, service):
+    with audit_room(tmp_path, url=service.url) as opened:
+        yield opened
+
+
+def fill(service, *, days: int, each: int) -> set[int]:
+    service.records = [
+        record(day * 1000 + nth, f"I-{day}-{nth}", ("W", "1"), day=f"2026-11-{day:02}")
+        for day in range(1, days + 1)
+        for nth in range(each)
+    ]
+    return {one["id"] for one in service.records}
+
+
+def ids(found) -> set[int]:
+    assert len(found.records) == len({one["id"] for one in found.records})
+    return {one["id"] for one in found.records}
+
+
+@pytest.mark.parametrize(
+    ("by", "first", "last", "message"),
+    [
+        ("delivery", FIRST, None, "no last day"),
+        ("created", None, LAST, "no first day"),
+        ("delivery", LAST, FIRST, "ends before it begins"),
+        ("received", FIRST, LAST, 'no range by "received"'),
+    ],
+)
+def test_a_range_needs_both_ends_in_order(by, first, last, message):
+    with pytest.raises(UsageError, match=message):
+        asn_range(by, first, last)
+
+
+def test_both_ends_are_included_and_one_request_is_enough(parts, service):
+    expected = fill(service, days=9, each=3)
+    found = fetch_asns(parts, WINDOW)
+    assert ids(found) == {number for number in expected if number < 9000}
+    assert found.complete and len(service.asked) == 1
+    assert service.asked[0] == {"delivery_date_start": "2026-11-01", "delivery_date_end": "2026-11-08"}
+
+
+@pytest.mark.parametrize("cap", [7, 30, 100])
+def test_a_cut_answer_is_fetched_again_in_halves_until_it_is_whole(parts, service, cap):
+    expected = fill(service, days=8, each=7)
+    service.cap = cap
+    found = fetch_asns(parts, WINDOW)
+    assert ids(found) == expected and found.complete
+
+
+def test_a_day_that_stays_short_is_said_to_be_incomplete(parts, service):
+    fill(service, days=8, each=7)
+    service.cap = 5
+    found = fetch_asns(parts, WINDOW)
+    assert not found.complete
+    assert len(found.records) == 8 * 5
+    assert any(
+        "2026-11-03 to 2026-11-03, status New: the service names 7 ASNs and sent 5" in note for note in found.notes
+    )
+
+
+def test_a_cut_day_is_completed_by_its_statuses(parts, service):
+    expected = fill(service, days=1, each=8)
+    for nth, one in enumerate(service.records):
+        one["status"] = ("New", "In-Progress", "Completed", "Expired")[nth % 4]
+    service.cap = 4
+    found = fetch_asns(parts, asn_range("delivery", FIRST, FIRST))
+    assert ids(found) == expected and found.complete
+
+
+@pytest.mark.parametrize("says_count", [True, False])
+def test_a_hidden_cap_is_found_by_its_round_number(parts, service, says_count):
+    expected = fill(service, days=8, each=33)
+    service.cap, service.says_count, service.true_count = 100, says_count, False
+    found = fetch_asns(parts, WINDOW)
+    assert ids(found) == expected and found.complete
+
+
+def test_a_hidden_cap_that_even_one_day_reaches_is_branded(parts, service):
+    fill(service, days=2, each=120)
+    service.cap, service.true_count = 100, False
+    found = fetch_asns(parts, WINDOW)
+    assert not found.complete and "100 ASNs may be the most" in " ".join(found.notes)
+
+
+def test_a_round_number_that_was_surpassed_is_no_cap(parts, service):
+    fill(service, days=2, each=50)
+    service.records += [record(9, "I-9", ("W", "1"), day="2026-11-05")]
+    found = fetch_asns(parts, WINDOW)
+    assert found.complete and len(found.records) == 101 and len(service.asked) == 1
+
+
+def test_a_next_page_that_the_api_does_not_describe_is_a_doubt(parts, service):
+    fill(service, days=1, each=3)
+    service.envelope = lambda shown, count: {"count": count, "next": "https://x/?page=2", "result": shown}
+    found = fetch_asns(parts, asn_range("delivery", FIRST, FIRST))
+    assert not found.complete and "next page" in found.notes[0]
+
+
+def test_an_answer_longer_than_one_megabyte_is_fetched_in_pieces(parts, service):
+    expected = fill(service, days=8, each=30)
+    for one in service.records:
+        one["description"] = "x" * 10_000
+    found = fetch_asns(parts, WINDOW)
+    assert ids(found) == expected and found.complete
+
+
+@pytest.mark.parametrize(
+    "envelope",
+    [
+        lambda shown, count: shown,
+        lambda shown, count: {"status": "PASS", "message": {"count": count, "result": shown}},
+        lambda shown, count: {"data": {str(one["id"]): one for one in shown}},
+    ],
+    ids=["bare", "passed", "keyed"],
+)
+def test_other_envelopes_are_read_too(parts, service, envelope):
+    expected = fill(service, days=3, each=3)
+    service.envelope = envelope
+    assert ids(fetch_asns(parts, WINDOW)) == expected
+
+
+def test_raw_replies_are_kept_and_private(parts, service):
+    fill(service, days=2, each=2)
+    found = fetch_asns(parts, WINDOW)
+    [kept] = sorted(found.folder.iterdir())
+    assert len(json.loads(kept.read_bytes())["result"]) == 4
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600 and stat.S_IMODE(found.folder.stat().st_mode) == 0o700
+
+
+def test_a_wrong_key_says_so_after_one_call(parts, service):
+    service.answers = [(401, "application/json", b'{"status": "FAIL", "message": "Unauthorized"}')] * 9
+    with pytest.raises(KeyRefused, match="Unauthorized"):
+        fetch_asns(parts, WINDOW)
+    assert len(service.asked) == 1
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_web_page_is_not_the_service(parts, service, status):
+    service.answers = [(status, "text/html", b"<!doctype html><html>Welcome</html>")] * 9
+    with pytest.raises(ServiceMisaddressed, match="does not come from the service"):
+        fetch_asns(parts, WINDOW)
+    assert len(service.asked) == 1
+
+
+def test_the_services_own_no_is_passed_on(parts, service):
+    service.answers = [(400, "application/json", b'{"status": "FAIL", "message": "Malformed value"}')]
+    with pytest.raises(UsageError, match="Malformed value"):
+        fetch_asns(parts, WINDOW)
+
+
+def test_errors_that_pass_are_asked_again(parts, service):
+    expected = fill(service, days=1, each=3)
+    service.answers = [
+        (500, "application/json", b'{"status": "FAIL", "message": "Unexpected error"}'),
+        (429, "application/json", b"{}"),
+    ]
+    assert ids(fetch_asns(parts, WINDOW)) == expected
+
+
+def test_errors_that_stay_stop_the_run(parts, service):
+    service.answers = [(500, "application/json", b'{"status": "FAIL", "message": "Unexpected error"}')] * 9
+    with pytest.raises(RunStopped, match="Unexpected error"):
+        fetch_asns(parts, WINDOW)
+    assert len(service.asked) == 4
+
+
+def test_filters_go_along_and_unknown_ones_are_refused(parts, service):
+    fill(service, days=1, each=3)
+    fetch_asns(parts, WINDOW, {"supplier_name": "Acme", "site": ""})
+    assert service.asked[0]["supplier_name"] == "Acme" and "site" not in service.asked[0]
+    with pytest.raises(UsageError, match='filtered by "colour"'):
+        fetch_asns(parts, WINDOW, {"colour": "red"})
+    with pytest.raises(UsageError, match="only by a range of dates or by an invoice number"):
+        fetch_asns(parts, None, {"supplier": "7"})
+
+
+def test_by_invoice_number(parts, service):
+    fill(service, days=3, each=3)
+    found = fetch_by_invoice(parts, ["I-1-1", "I-3-0", "I-9-9"])
+    assert ids(found) == {1001, 3000} and found.requests == 3
