@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from logistics_batch.api.client import Client
 from logistics_batch.intake.store import FileStore
@@ -67,7 +67,7 @@ class Policy:
     settle_after_seconds: float = 180.0
     asn_resend: str = "never"
     label_hosts: tuple[str, ...] = ()
-    longitude: str = "delivery_long"
+    longitude: Literal["delivery_long", "delivery_lon"] = "delivery_long"
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ def _map(
     run_values = RunValues(file_name=received.name, business_date=business_date, timezone=parts.policy.timezone)
     try:
         sheets = read_file(received.path, name=received.name, options=mapping.read_options)
-        return source, apply_mapping(mapping, sheets, run_values=run_values), None
+        mapped = apply_mapping(mapping, sheets, run_values=run_values, longitude=parts.policy.longitude)
+        return source, mapped, None
     except FileHeld as held:
         return source, rows_of_held(sheets, held), held
 
