@@ -3,8 +3,14 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from logistics_batch.model.reconciliation import Outcome, Reconciliation
+from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Reconciliation
 
+OUTCOME_SAYS = {
+    Outcome.MATCHED: "All legs agree.",
+    Outcome.WITHIN_TOLERANCE: "They differ by no more than was agreed; INR is what the tolerance costs.",
+    Outcome.TOO_EARLY: "Announced and in the service; not yet due, so nothing is said about receiving.",
+    Outcome.OUTSIDE_WINDOW: "Read because something in the window points to it; counted, not judged.",
+}
 RANGE_WORDS = {"created": "Created", "modified": "Modified", "delivery": "Delivery date"}
 
 
@@ -63,3 +69,10 @@ def counted(number: int, noun: str) -> str:
     ('1 line', '1,200 lines')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def class_words(word: str) -> str:
+    """What a class or outcome says."""
+    if word in list(Discrepancy):
+        return MEANINGS[Discrepancy(word)].says
+    return OUTCOME_SAYS.get(Outcome(word), "")

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from html import escape
+from typing import Any
 
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
-from logistics_batch.paper.reconciliation_account import Account, counted
+from logistics_batch.model.reconciliation import Outcome
+from logistics_batch.paper.reconciliation_account import Account, class_words, counted
 from logistics_batch.paper.safe_text import visible
 
 LARGEST_PAGE = 5_000
@@ -30,7 +31,8 @@ tr.sum td { background: #e8edf2; font-weight: 600; }
 .w { font-weight: 600; white-space: nowrap; }
 .critical { background: #c0392b; color: #fff; } .high { background: #f9d4d1; color: #8a1c12; }
 .medium { background: #ffe9c2; color: #7a3b00; } .low { background: #e3edf7; color: #1e4a72; }
-.bar { background: #1f5a8a; height: .8rem; min-width: 1px; border-radius: 2px; }
+.b { min-width: 9rem; vertical-align: middle; } .k { white-space: nowrap; }
+.bar { background: #1f5a8a; height: .8rem; min-width: 2px; border-radius: 2px; }
 @media print { body { margin: 0; font-size: 11px; } th { position: static; } }
 """
 
@@ -107,25 +109,25 @@ def rupees(amount: Decimal) -> str:
 
 def _classes(account: Account) -> Iterator[str]:
     classes = account.result.classes
-    most = max(classes["lines"].to_list(), default=1)
-    rows: list[list[Cell]] = []
-    for line in classes.iter_rows(named=True):
-        known = line["class"] in list(Discrepancy)
-        says = MEANINGS[Discrepancy(line["class"])].says if known else ""
-        width = 100 * line["lines"] / most
-        rows.append(
-            [
-                (_safe(line["class"]), f"w {line['severity']}"),
-                (f"{line['lines']:,}", "n"),
-                (f'<div class="bar" style="width:{width:.1f}%"></div>', ""),
-                *((_quantity(line[f"qty_{leg}"]), "n") for leg in ("announced", "returned", "received")),
-                (rupees(line["impact_inr"]) if line["impact_inr"] else "", "n"),
-                (_safe(says), ""),
-            ]
-        )
+    most = max((line["lines"] for line in classes.iter_rows(named=True) if line["severity"]), default=1)
     yield "<h2>All lines by class</h2>"
     titles = ("Class", "Lines", "", "Announced", "In service", "Received", "INR", "What it says")
+    rows = (_class(line, most=most) for line in classes.iter_rows(named=True))
     yield from _table(titles, rows, numbers=(1, 3, 4, 5, 6))
+
+
+def _class(line: dict[str, Any], *, most: int) -> list[Cell]:
+    """A class with a bar of its share; what is no exception has none, or the others would vanish beside it."""
+    word, severity = line["class"], line["severity"]
+    bar = f'<div class="bar" style="width:{100 * line["lines"] / most:.1f}%"></div>' if severity else ""
+    return [
+        (_safe(word), f"w {severity}"),
+        (f"{line['lines']:,}", "n"),
+        (bar, "b"),
+        *((_quantity(line[f"qty_{leg}"]), "n") for leg in ("announced", "returned", "received")),
+        (rupees(line["impact_inr"]) if line["impact_inr"] else "", "n"),
+        (_safe(class_words(word)), ""),
+    ]
 
 
 def _exceptions(account: Account) -> Iterator[str]:
@@ -153,10 +155,10 @@ def _exception(line: dict[str, object]) -> list[Cell]:
         *((text, "") for text in texts),
         (_quantity(line["qty_delta"]), "n"),
         (_safe(str(line["reason"])), ""),
-        (str(line["due_date"] or ""), ""),
-        (_safe(str(line["bucket"])), ""),
+        (str(line["due_date"] or ""), "k"),
+        (_safe(str(line["bucket"])), "k"),
         (_safe(source), ""),
-        (_safe(str(line["exception_id"])), ""),
+        (_safe(str(line["exception_id"])), "k"),
     ]
 
 

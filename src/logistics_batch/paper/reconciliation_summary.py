@@ -9,9 +9,9 @@ from openpyxl.workbook import Workbook
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.worksheet import Worksheet
 
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, LegTotals, Outcome, Severity
+from logistics_batch.model.reconciliation import Discrepancy, LegTotals, Outcome, Severity
 from logistics_batch.paper.palette import Paint
-from logistics_batch.paper.reconciliation_account import Account, counted
+from logistics_batch.paper.reconciliation_account import Account, class_words, counted
 from logistics_batch.paper.reconciliation_cells import (
     COMPLETE_PAINT,
     FAINT,
@@ -57,12 +57,6 @@ _CLASSES = (
     Column("INR at stake", "impact_inr", Kind.MONEY, 18),
     Column("What it says", "says", Kind.WORDS, 78),
 )
-_OUTCOME_SAYS = {
-    Outcome.MATCHED: "All legs agree.",
-    Outcome.WITHIN_TOLERANCE: "They differ by no more than was agreed; INR is what the tolerance costs.",
-    Outcome.TOO_EARLY: "Announced and in the service; not yet due, so nothing is said about receiving.",
-    Outcome.OUTSIDE_WINDOW: "Read because something in the window points to it; counted, not judged.",
-}
 
 
 def add_summary(book: Workbook, account: Account) -> None:
@@ -137,7 +131,7 @@ def _tiles(sheet: Worksheet, account: Account, *, first_row: int) -> int:
     sheet.row_dimensions[first_row + 2].height = 26
     unpriced = int(result.classes["lines_without_price"].sum())
     if unpriced:
-        note = f"{counted(unpriced, 'exception')} have no known price and are in no INR sum."
+        note = f"Not valued, since no price is known: {counted(unpriced, 'exception')}."
         put_text(at(sheet, first_row + 3, 3), note)
         at(sheet, first_row + 3, 3).font = font(FAINT, italic=True)
         return first_row + 3
@@ -179,7 +173,7 @@ def _classes(sheet: Worksheet, account: Account, *, first_row: int) -> tuple[int
     told = account.result.classes.with_columns(
         _gap().alias("gap"),
         pl.when(pl.col("impact_inr") > 0).then("impact_inr").alias("impact_inr"),
-        pl.col("class").replace_strict(_says(), default="", return_dtype=pl.String).alias("says"),
+        pl.Series("says", [class_words(word) for word in account.result.classes["class"]], dtype=pl.String),
     )
     excepted = pl.col("class").is_in([code.value for code in Discrepancy])
     exceptions, others = told.filter(excepted), told.filter(~excepted)
@@ -197,11 +191,6 @@ def _classes(sheet: Worksheet, account: Account, *, first_row: int) -> tuple[int
 def _gap() -> pl.Expr:
     received = pl.col("qty_received")
     return pl.when(received.is_not_null()).then(pl.col("qty_announced") - received)
-
-
-def _says() -> dict[str, str]:
-    classes = {code.value: meaning.says for code, meaning in MEANINGS.items()}
-    return classes | {outcome.value: words for outcome, words in _OUTCOME_SAYS.items()}
 
 
 def _sum_line(sheet: Worksheet, row: int, name: str, told: pl.DataFrame, *, money: bool) -> None:
