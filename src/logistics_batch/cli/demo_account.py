@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -36,7 +36,13 @@ _FATE_STYLES = {
     Fate.PENDING: "bright_black",
     Fate.SKIPPED: "bright_black",
 }
-_SEVERITY_STYLES = {"critical": "bold red", "high": "yellow", "medium": "cyan"}
+_CLASS_STYLES = {
+    "critical": "bold red",
+    "high": "yellow",
+    "medium": "cyan",
+    "matched": "green",
+    "within tolerance": "green",
+}
 _BAD_ROWS_SHOWN = 3
 _PIPE_WIDTH = 110  # where there is no terminal
 _WIDEST = 118  # longer lines are hard to read
@@ -51,7 +57,7 @@ def print_account(account: Account, console: Console | None = None) -> None:
     if account.reconciliation:
         _print_comparison(console, account, account.reconciliation)
     if account.labels:
-        _print_labels(console, account.labels)
+        _print_labels(console, account, account.labels)
     _print_places(console, account)
     _print_end(console, account)
 
@@ -116,7 +122,7 @@ def _print_comparison(console: Console, account: Account, found: ReconciliationA
     _heading(
         console,
         "Announced, in the service, received",
-        f"{found.lines} ASN lines and {account.receipt_lines} receipts compared, {found.window}, {whole}",
+        f"{found.lines} ASN lines, {account.receipt_lines} receipts, {found.window}: {whole}",
     )
     table = Table(box=SIMPLE_HEAD, pad_edge=True, padding=(0, 1), show_edge=False)
     table.add_column("Class", no_wrap=True)
@@ -129,7 +135,7 @@ def _print_comparison(console: Console, account: Account, found: ReconciliationA
 
 
 def _class_cells(one: ClassAccount) -> Sequence[Text]:
-    style = _SEVERITY_STYLES.get(one.severity, "") if one.severity else "green"
+    style = _CLASS_STYLES.get(one.severity or one.name, "")
     return (
         Text(one.name, style),
         Text(str(one.lines)),
@@ -139,7 +145,7 @@ def _class_cells(one: ClassAccount) -> Sequence[Text]:
     )
 
 
-def _print_labels(console: Console, labels: LabelsAccount) -> None:
+def _print_labels(console: Console, account: Account, labels: LabelsAccount) -> None:
     _heading(console, "Labels", "in the order in which people pick: hub, route, SKU")
     missing = f"{len(labels.missing)} missing" if labels.missing else "none missing"
     text = Text.assemble(
@@ -149,6 +155,9 @@ def _print_labels(console: Console, labels: LabelsAccount) -> None:
         (f"  bundle {labels.bundle}", "bright_black"),
     )
     console.print(text)
+    if account.reached:
+        steps = " → ".join(f"{count} {status}" for status, count in account.reached.items())
+        console.print(Text(f"  Meanwhile at the service: {steps}", "bright_black"))
     for lost in labels.missing:
         console.print(Text(f"  {plain(lost)}", "red"))
 
@@ -156,23 +165,31 @@ def _print_labels(console: Console, labels: LabelsAccount) -> None:
 def _print_places(console: Console, account: Account) -> None:
     root = shown(account.server_folder)
     _heading(console, "Where to look", f"{root} was / of the SFTP server: the rest of a path is the path there")
-    answers = [answer for file in account.files for answer in file.answers]
-    _print_paths(console, account, "Answers", (one for one in answers if one.path.name.endswith("result.xlsx")))
-    _print_paths(console, account, "To correct", (one for one in answers if ".fix." in one.path.name))
+    files = [answer for file in account.files for answer in file.answers]
+    kinds = [("Answers", ".result.xlsx"), ("To correct", ".fix.")]
     if account.reconciliation:
-        _print_paths(console, account, "Reconciliation", account.reconciliation.files)
+        files += account.reconciliation.files
+        kinds += [("Reconciliation", "reconciliation.xlsx"), ("", "reconciliation.html")]
     if account.labels:
-        _print_paths(console, account, "Labels", account.labels.files)
-    _print_paths(console, account, "Receipts", [account.receipts])
+        files += account.labels.files
+        kinds += [("Labels", "labels"), ("", "manifest.pdf")]
+    for title, part in [*kinds, ("Receipts", "receipts_")]:
+        found = [file for file in (*files, account.receipts) if part in file.path.name]
+        for number, file in enumerate(found):
+            console.print(_path_line(root, file, "" if number else title), soft_wrap=True)
+    console.print(
+        Text(
+            "  Beside them lie the same answers and report as CSV and JSON, and an index of the labels.", "bright_black"
+        )
+    )
 
 
-def _print_paths(console: Console, account: Account, title: str, files: Iterable[Opened]) -> None:
-    root = shown(account.server_folder)
-    for number, file in enumerate(files):
-        head = Text(f"  {'' if number else title:<15}", "bright_black")
-        link = f"link {file.path.as_uri()}"
-        path = Text.assemble((root, f"bright_black {link}"), (file.server_path, link)) if file.server_path else None
-        console.print(head + (path or Text(shown(file.path), link)), soft_wrap=True)
+def _path_line(root: str, file: Opened, title: str) -> Text:
+    link = f"link {file.path.as_uri()}"
+    head = (f"  {title:<16}", "bold")
+    if not file.server_path:
+        return Text.assemble(head, (shown(file.path), link))
+    return Text.assemble(head, (root, f"bright_black {link}"), (file.server_path, link))
 
 
 def shown(path: Path) -> str:
