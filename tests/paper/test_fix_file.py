@@ -106,7 +106,7 @@ def test_a_formula_that_looks_at_other_rows_gives_way_to_its_value(formula: str,
 def test_failing_cells_are_coloured_and_commented_at_their_new_places() -> None:
     sheet = opened(fixed(order_workbook()))
     assert sheet["C6"].fill.fill_type == "solid"
-    assert sheet["C6"].comment.text == "Four digits, ten are needed.\nWrite ten."
+    assert sheet["C6"].comment.text == "logistics-batch:\nFour digits, ten are needed.\nWrite ten."
     assert "PIN 056001 is not served." in sheet["D7"].comment.text
     assert "PIN 056001 is not served." in sheet["A8"].comment.text  # the service named no cell
     assert sheet["C5"].fill.fill_type is None  # blocked: fine itself
@@ -200,4 +200,4 @@ def test_other_workbooks_get_a_plain_one_with_comments() -> None:
     assert found is not None
     sheet = opened(found[1], sheet="orders")
     assert [[cell.value for cell in line] for line in sheet.iter_rows()] == [["Order", "Phone"], ["SO-1", "=1"]]
-    assert sheet["B2"].comment.text.startswith("No.")
+    assert sheet["B2"].comment.text.startswith("logistics-batch:\nNo.")

@@ -60,7 +60,7 @@ def test_the_same_rows_stand_at_the_same_numbers_with_their_answers() -> None:
     assert [cell.value for cell in found[2]][:3] == ["SO-1", "+919876543210", "accepted"]
     assert [cell.value for cell in found[4]][:3] == ["SO-2", "0012", "invalid"]
     assert found["B4"].fill.fill_type == "solid"
-    assert found["B4"].comment.text == "Four digits, ten are needed.\nWrite ten."
+    assert found["B4"].comment.text == "logistics-batch:\nFour digits, ten are needed.\nWrite ten."
     assert found.freeze_panes == "A2"
 
 

@@ -1,7 +1,11 @@
 """The user's own workbook comes back: with our answers, and with everything else as it was."""
 
 import io
+import os
+import random
 import re
+import shutil
+import subprocess
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -161,7 +165,7 @@ def test_failing_cells_are_coloured_and_say_what_is_wrong_in_a_comment() -> None
     sheet = opened(changed)
     assert fill_of(changed, "C8") is not None
     assert fill_of(changed, "C7") is None
-    assert sheet["C8"].comment.text == "Four digits, ten are needed.\nWrite ten."
+    assert sheet["C8"].comment.text == "logistics-batch:\nFour digits, ten are needed.\nWrite ten."
     assert sheet["C8"].number_format == "@"
     assert "PIN 056001 is not served." in sheet["D9"].comment.text
     assert sheet["B6"].comment.text == "VIP customer"
@@ -324,6 +328,27 @@ def test_marks_are_known_again_after_another_program_saved_the_file() -> None:
     assert status_of(second, HEADER_ROW, first=14) == (None,) * 5
     assert fill_of(second, "C8") is None
     assert opened(second)["C8"].comment is None
+
+
+@pytest.mark.real
+def test_marks_are_known_again_after_libreoffice_saved_the_file(tmp_path: Path) -> None:
+    office = shutil.which("soffice")
+    if office is None:
+        if os.environ.get("CI"):
+            pytest.fail("LibreOffice is not installed")
+        pytest.skip("LibreOffice is not installed")
+    (tmp_path / "result.xlsx").write_bytes(result(order_workbook()))
+    saving = [office, f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}", "--headless", "--convert-to", "xlsx"]
+    subprocess.run([*saving, "--outdir", "saved", "result.xlsx"], cwd=tmp_path, check=True, capture_output=True)
+    second = result((tmp_path / "saved" / "result.xlsx").read_bytes(), corrected_report())
+    assert status_of(second, HEADER_ROW) == STATUS
+    assert status_of(second, HEADER_ROW, first=14) == (None,) * 5
+    assert fill_of(second, "C8") is None
+    assert fill_of(second, "D6") == OWN_COLOUR
+    sheet = opened(second)
+    comments = {cell.coordinate for line in sheet.iter_rows() for cell in line if cell.comment}
+    assert comments == {"B6", "I4"}
+    assert sheet["H7"].value == "=F7*G7"
 
 
 def test_a_users_column_of_the_same_name_is_not_taken_for_ours() -> None:
@@ -502,3 +527,27 @@ def test_a_password_of_a_sheet_or_many_colours_do_no_harm() -> None:
             assert after[cell.coordinate].fill.fgColor.rgb == cell.fill.fgColor.rgb
             assert repr(after[cell.coordinate].font) == repr(cell.font)
     assert HEADERS[0] == after.cell(HEADER_ROW, 1).value
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_damage_inside_a_package_costs_the_result(seed: int, tmp_path: Path) -> None:
+    original = result(order_workbook())
+    sheet = read_again(original, tmp_path)[0]
+    parts, chance = parts_of(original), random.Random(seed)
+    kinds = [SHEET_PART, "xl/styles.xml", "xl/workbook.xml", *(name for name in parts if "omments" in name)]
+    for _ in range(25):
+        name = chance.choice([*kinds, *(name for name in parts if name.endswith(".rels"))])
+        spoilt = packed(parts | {name: damaged(parts[name], chance)})
+        changed = result_workbook(order_report(), sheet=sheet, original=spoilt, format="xlsx")
+        assert b">invalid</" in parts_of(changed)[SHEET_PART]
+
+
+def damaged(part: bytes, chance: random.Random) -> bytes:
+    at = chance.randrange(len(part))
+    numbers = [found.span() for found in re.finditer(rb'"\d+"', part)]
+    if numbers and chance.random() < 0.4:
+        start, end = chance.choice(numbers)
+        return part[:start] + chance.choice([b'"-1"', b'"x"', b'"999999999"', b'""', b'"1e9"']) + part[end:]
+    if chance.random() < 0.5:
+        return part[:at] + bytes([chance.choice(b'<>"/ =0129abcA\x00\xff')]) + part[at + 1 :]
+    return part[:at] + part[at + chance.randint(1, 30) :]

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 from logistics_batch.paper.xlsx_comments import Note
 from logistics_batch.paper.xlsx_sheet import SheetPart
-from logistics_batch.paper.xml_bytes import attribute, opening_tag
+from logistics_batch.paper.xml_bytes import attribute, measure, opening_tag, whole_number
 
 _BOX_PIXELS = 330
 _CHARACTERS_A_LINE = 48
 _LINE_PIXELS = 16
 _ROW_PIXELS = 20
+_COLUMN_PIXELS = 64
 _GAP_PIXELS = 12
 
 
@@ -22,7 +23,7 @@ def placed_notes(part: SheetPart, notes: Sequence[tuple[int, int, str]]) -> list
 
 def _placed(widths: "_ColumnWidths", row: int, column: int, text: str) -> Note:
     lines = sum(1 + len(line) // _CHARACTERS_A_LINE for line in text.split("\n"))
-    height = (lines + 1) * _LINE_PIXELS
+    height = (lines + 2) * _LINE_PIXELS  # the first line names us
     rows, rest = divmod(height, _ROW_PIXELS)
     right, wide = column + 1, _BOX_PIXELS + _GAP_PIXELS
     while wide >= (width := widths.pixels(right)):
@@ -37,10 +38,10 @@ class _ColumnWidths:
 
     def __init__(self, part: SheetPart) -> None:
         sheet_format = part.get("sheetFormatPr")
-        written = attribute(opening_tag(sheet_format), b"defaultColWidth") if sheet_format is not None else None
-        self._default = _pixels(written) if written else 64
+        written = measure(opening_tag(sheet_format), b"defaultColWidth") if sheet_format is not None else 0.0
+        self._default = _pixels(written) if written else _COLUMN_PIXELS
         self._ranges = sorted(
-            (int(attribute(tag, b"min") or 1), int(attribute(tag, b"max") or 1), self._of(tag))
+            (whole_number(tag, b"min", 1), whole_number(tag, b"max", 1), self._of(tag))
             for tag in part.children("cols", "col")
         )
         self._starts = [low for low, _, _ in self._ranges]
@@ -48,8 +49,7 @@ class _ColumnWidths:
     def _of(self, tag: bytes) -> int:
         if attribute(tag, b"hidden") in (b"1", b"true"):
             return 0
-        written = attribute(tag, b"width")
-        return _pixels(written) if written else self._default
+        return _pixels(measure(tag, b"width")) if b"width" in tag else self._default
 
     def pixels(self, column: int) -> int:
         """The width of a column from 1."""
@@ -59,5 +59,5 @@ class _ColumnWidths:
         return self._default
 
 
-def _pixels(characters: bytes) -> int:
-    return int(float(characters) * 7 + 5)
+def _pixels(characters: float) -> int:
+    return int(characters * 7 + 5)

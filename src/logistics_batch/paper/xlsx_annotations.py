@@ -16,7 +16,7 @@ from logistics_batch.paper.xlsx_parts import (
     target_part,
     unused_id,
 )
-from logistics_batch.paper.xlsx_sheet import SheetPart
+from logistics_batch.paper.xlsx_sheet import SheetPart, checked
 from logistics_batch.paper.xml_bytes import NotPatchable
 
 _COMMENTS_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.comments+xml"
@@ -64,7 +64,8 @@ class SheetComments:
         if comments is None and self.comments_part is None:
             return {}
         changes: dict[str, Packed | None] = {}
-        comments_part = self._changed(changes, self.comments_part, comments, "xl/comments{}.xml", _COMMENTS)
+        sound = b"".join(checked([comments])) if comments is not None else None
+        comments_part = self._changed(changes, self.comments_part, sound, "xl/comments{}.xml", _COMMENTS)
         boxes_part = self._changed(changes, self.boxes_part, boxes, "xl/drawings/vmlDrawing{}.vml", _VML)
         self._name_drawing(part, boxes_part)
         changes[rels_part(self.sheet)] = packed([relationships_xml(self.lines)])

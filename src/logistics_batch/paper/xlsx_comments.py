@@ -1,6 +1,7 @@
 """Cell comments of ours beside the user's: the comments part, and the VML part that draws their boxes.
 
-A comment is ours by its author. A cell can hold one comment only: a cell with a comment of the user's keeps that one.
+A comment is ours by its author, or by its first line where a program has dropped the authors (LibreOffice does). A cell
+can hold one comment only: a cell with a comment of the user's keeps that one.
 """
 
 import re
@@ -18,10 +19,12 @@ from logistics_batch.paper.xml_bytes import (
     opening_tag,
     require_plain_xml,
     root_prefix,
+    whole_number,
     with_attribute,
 )
 
 AUTHOR = "logistics-batch"
+_FIRST_LINE = AUTHOR + ":"
 _BOX_COLOUR = b"#fff6f5"
 _EMPTY_COMMENTS = (
     b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<comments xmlns="%s"><authors/><commentList/></comments>'
@@ -86,13 +89,17 @@ class CommentsPart:
         self.earlier_cells: set[tuple[int, int]] = set()
         for found in element_pattern(self._prefix + b"comment").finditer(self._xml):
             cell = _cell_of(found[1])
-            if int(attribute(found[1], b"authorId") or b"0") in ours:
+            if whole_number(found[1], b"authorId") in ours or self._begins_like_ours(found[0]):
                 self.earlier_cells.add(cell)
             elif (row := move(cell[0])) is not None:
                 self.kept_cells.add((row, cell[1]))
                 opening = opening_tag(found[0])
                 address = cell_address(row, cell[1]).encode()
                 self._kept.append(with_attribute(opening, b"ref", address) + found[0][len(opening) :])
+
+    def _begins_like_ours(self, comment: bytes) -> bool:
+        texts = element_pattern(self._prefix + b"t").finditer(comment)
+        return b"".join(found[2] or b"" for found in texts).startswith(_FIRST_LINE.encode())
 
     def with_notes(self, notes: Sequence[Note]) -> bytes | None:
         """The part with ours replaced by these; None where no comment is left at all."""
@@ -118,10 +125,15 @@ class CommentsPart:
     def _comment(self, note: Note, author: int) -> bytes:
         p = self._prefix
         address = cell_address(note.row, note.column).encode()
-        look = b'<%srPr><%ssz val="9"/><%srFont val="Tahoma"/></%srPr>' % (p, p, p, p)
-        run = b'%s<%st xml:space="preserve">%s</%st>' % (look, p, xml_text(note.text), p)
-        text = b"<%stext><%sr>%s</%sr></%stext>" % (p, p, run, p, p)
+        text = self._run(_FIRST_LINE, bold=True) + self._run("\n" + note.text)
+        text = b"<%stext>%s</%stext>" % (p, text, p)
         return b'<%scomment ref="%s" authorId="%d">%s</%scomment>' % (p, address, author, text, p)
+
+    def _run(self, text: str, *, bold: bool = False) -> bytes:
+        p = self._prefix
+        look = b'<%ssz val="9"/><%srFont val="Tahoma"/>' % (p, p)
+        look = b"<%srPr>%s</%srPr>" % (p, b"<%sb/>" % p + look if bold else look, p)
+        return b'<%sr>%s<%st xml:space="preserve">%s</%st></%sr>' % (p, look, p, xml_text(text), p, p)
 
 
 def _cell_of(attributes: bytes) -> tuple[int, int]:
@@ -186,7 +198,7 @@ class CommentBoxes:
 _VML_SHAPE = re.compile(rb"<((?:[\w.-]+:)?shape)(?=[\s>]).*?</\1\s*>", re.DOTALL)
 _CLIENT_DATA = re.compile(rb"<((?:[\w.-]+:)?ClientData)(?=[\s>])([^>]*)>(.*?)</\1\s*>", re.DOTALL)
 _ROW = re.compile(rb"(<(?:[\w.-]+:)?Row\s*>\s*)(\d+)")
-_ANCHOR = re.compile(rb"(<(?:[\w.-]+:)?Anchor\s*>)([\d\s,-]+)<")
+_ANCHOR = re.compile(rb"(<(?:[\w.-]+:)?Anchor\s*>)(\s*\d+\s*(?:,\s*\d+\s*){7})<")
 _PLACE = re.compile(rb"<(?:[\w.-]+:)?(Row|Column)\s*>\s*(\d+)\s*<")
 
 
@@ -209,6 +221,5 @@ def _moved_box(shape: bytes, rows: int) -> bytes:
 def _moved_anchor(anchor: bytes, rows: int) -> bytes:
     numbers = [int(number) for number in anchor.split(b",")]
     for index in (2, 6):  # from-row and to-row
-        if index < len(numbers):
-            numbers[index] = max(numbers[index] + rows, 0)
+        numbers[index] = max(numbers[index] + rows, 0)
     return ", ".join(str(number) for number in numbers).encode()

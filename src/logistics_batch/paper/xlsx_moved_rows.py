@@ -10,8 +10,8 @@ from html import unescape
 from xml.sax.saxutils import escape
 
 from openpyxl.formula import Tokenizer
-from openpyxl.formula.tokenizer import Token
-from openpyxl.formula.translate import Translator
+from openpyxl.formula.tokenizer import Token, TokenizerError
+from openpyxl.formula.translate import Translator, TranslatorError
 
 from logistics_batch.model.issue import cell_address
 from logistics_batch.paper.xlsx_rows import Cell, Row, RowReader
@@ -95,7 +95,10 @@ class RowMover:
         if known is None:
             return None
         text, origin = known
-        return str(Translator(text, origin=origin).translate_formula(cell_address(row, column)))
+        try:
+            return str(Translator(text, origin=origin).translate_formula(cell_address(row, column)))
+        except (TokenizerError, TranslatorError):
+            return None
 
 
 def moved_formula(formula: str, *, old: int, new: int, fixed_row: int) -> str | None:
@@ -106,7 +109,10 @@ def moved_formula(formula: str, *, old: int, new: int, fixed_row: int) -> str | 
     >>> moved_formula("=A16+1", old=17, new=5, fixed_row=4) is None
     True
     """
-    tokens = Tokenizer(formula)
+    try:
+        tokens = Tokenizer(formula)
+    except TokenizerError:
+        return None
     for token in tokens.items:
         if token.type != Token.OPERAND or token.subtype != Token.RANGE or "!" in token.value:
             continue

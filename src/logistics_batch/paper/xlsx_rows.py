@@ -13,6 +13,9 @@ from logistics_batch.paper.xml_bytes import (
     NotPatchable,
     attribute,
     element_pattern,
+    measure,
+    opening_tag,
+    whole_number,
     with_attribute,
     without_attribute,
 )
@@ -83,8 +86,7 @@ class RowReader:
         """The rows in their order. Raises NotPatchable where their numbers do not rise or a row is not closed."""
         position, number = 0, 0
         while (found := self._row.search(self.data, position)) is not None:
-            written = attribute(found[1], b"r")
-            following = int(written) if written is not None else number + 1
+            following = whole_number(found[1], b"r", number + 1)
             if following <= number:
                 raise NotPatchable(f"row {following} of the sheet stands after row {number}")
             number = following
@@ -240,7 +242,7 @@ class _RowEditor:
     def _written(self, row: Row, content: Sequence[bytes]) -> bytes:
         opening = without_attribute(self._reader.data[row.start : row.cells_start], b"spans")
         height = self._changes.heights.get(row.number, 0.0)
-        if height > float(attribute(opening, b"ht") or b"0") and attribute(opening, b"customHeight") in (None, b"0"):
+        if height > measure(opening, b"ht") and attribute(opening, b"customHeight") in (None, b"0"):
             opening = with_attribute(opening, b"ht", b"%.1f" % height)
         if row.is_empty_tag:
             opening = opening[:-2].rstrip() + b">"
@@ -250,13 +252,13 @@ class _RowEditor:
         opening = self._reader.data[row.start : row.cells_start]
         if attribute(opening, b"customFormat") not in (b"1", b"true"):
             return None
-        return int(attribute(opening, b"s") or b"0")
+        return whole_number(opening, b"s")
 
     def _restored(self, cell: Cell) -> Cell:
         if not self._changes.restored:
             return cell
-        opening = cell.xml[: cell.xml.index(b">") + 1]
-        style = int(attribute(opening, b"s") or b"0")
+        opening = opening_tag(cell.xml)
+        style = whole_number(opening, b"s")
         if style not in self._changes.restored:
             return cell
         return Cell(cell.column, _styled(cell.xml, self._changes.restored[style]))
@@ -270,7 +272,7 @@ class _RowEditor:
                 address = f"{column_letters(column)}{number}".encode()
                 xml = b'<%sc r="%s"/>' % (self._prefix, address)
             else:
-                style = int(attribute(cell.xml[: cell.xml.index(b">") + 1], b"s") or b"0")
+                style = whole_number(opening_tag(cell.xml), b"s")
                 xml = cell.xml
             marked.append(Cell(column, _styled(xml, self._changes.failing_style(style))))
         return marked

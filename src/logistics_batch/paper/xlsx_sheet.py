@@ -12,9 +12,11 @@ from logistics_batch.paper.xml_bytes import (
     NotPatchable,
     attribute,
     element_pattern,
+    measure,
     opening_tag,
     require_plain_xml,
     root_prefix,
+    whole_number,
     with_attribute,
     without_attribute,
 )
@@ -149,14 +151,14 @@ class SheetPart:
     def column_style(self, column: int) -> int:
         """The style of cells of that column that have none yet."""
         for tag in self.children("cols", "col"):
-            if int(attribute(tag, b"min") or b"0") <= column <= int(attribute(tag, b"max") or b"0"):
-                return int(attribute(tag, b"style") or b"0")
+            if whole_number(tag, b"min") <= column <= whole_number(tag, b"max"):
+                return whole_number(tag, b"style")
         return 0
 
     def line_height(self) -> float:
         """The height of one line of text in points."""
         xml = self.get("sheetFormatPr")
-        return float((attribute(opening_tag(xml), b"defaultRowHeight") if xml is not None else None) or b"15")
+        return measure(opening_tag(xml), b"defaultRowHeight", 15.0) if xml is not None else 15.0
 
     # -- what is changed about a sheet ---------------------------------------------------------------------------------
 
@@ -172,7 +174,7 @@ class SheetPart:
         p = self.prefix
         columns: list[tuple[int, bytes]] = []
         for tag in self.children("cols", "col"):
-            low, high = int(attribute(tag, b"min") or b"1"), int(attribute(tag, b"max") or b"1")
+            low, high = whole_number(tag, b"min", 1), whole_number(tag, b"max", 1)
             for start, end in ((low, min(high, first_column - 1)), (max(low, last_column + 1), high)):
                 if start <= end:
                     bounded = with_attribute(tag, b"min", str(start).encode())

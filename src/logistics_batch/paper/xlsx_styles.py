@@ -26,6 +26,7 @@ from logistics_batch.paper.xml_bytes import (
     opening_tag,
     require_plain_xml,
     root_prefix,
+    whole_number,
     with_attribute,
     without_attribute,
 )
@@ -135,7 +136,7 @@ class StyleSheet:
         return changed + xf[len(opening) :]
 
     def _fill_of(self, xf: bytes) -> bytes:
-        index = int(attribute(opening_tag(xf), b"fillId") or b"0")
+        index = whole_number(opening_tag(xf), b"fillId")
         return self._fills.items[index] if index < len(self._fills.items) else b""
 
     def _colour(self, fill: bytes, name: bytes) -> bytes:

@@ -108,5 +108,7 @@ def drawn_areas(package: Package, sheet: str, relation: str | None) -> list[Area
 
 
 def _corner(corner: Element) -> tuple[int, int]:
-    row, column = (int(corner.findtext(f"{{{_DRAWING}}}{name}") or 0) + 1 for name in ("row", "col"))
-    return row, column
+    row, column = (corner.findtext(f"{{{_DRAWING}}}{name}", "") for name in ("row", "col"))
+    if not (row.isdecimal() and column.isdecimal()):
+        raise NotPatchable("a drawing of the sheet has no sound place")
+    return int(row) + 1, int(column) + 1

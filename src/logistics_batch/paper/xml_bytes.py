@@ -47,6 +47,26 @@ def attribute(tag: bytes, name: bytes) -> bytes | None:
     return found[1] if found[1] is not None else found[2]
 
 
+def whole_number(tag: bytes, name: bytes, default: int = 0) -> int:
+    """The value of a counting attribute. Raises NotPatchable where it is no whole number from 0 on."""
+    value = attribute(tag, name)
+    if value is None:
+        return default
+    if not value.isdigit() or len(value) > 10:
+        raise NotPatchable(f"{name.decode()} is no number somewhere in the workbook")
+    return int(value)
+
+
+def measure(tag: bytes, name: bytes, default: float = 0.0) -> float:
+    """The value of a width or a height. Raises NotPatchable where it is no sensible number."""
+    value = attribute(tag, name)
+    if value is None:
+        return default
+    if re.fullmatch(rb"\d{1,6}(?:\.\d+)?(?:[eE]-?\d{1,2})?", value) is None:
+        raise NotPatchable(f"{name.decode()} is no number somewhere in the workbook")
+    return float(value)
+
+
 def without_attribute(tag: bytes, name: bytes) -> bytes:
     """The opening tag without the attribute."""
     return _attribute_pattern(name).sub(b"", tag, count=1)
