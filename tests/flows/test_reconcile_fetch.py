@@ -203,3 +203,11 @@ def test_by_invoice_number(parts, service):
     fill(service, days=3, each=3)
     found = fetch_by_invoice(parts, ["I-1-1", "I-3-0", "I-9-9"])
     assert ids(found) == {1001, 3000} and found.requests == 3
+
+
+def test_a_process_that_is_to_end_asks_no_more(parts, service):
+    fill(service, days=3, each=3)
+    parts.stop.set()
+    with pytest.raises(RunStopped, match="asked to end"):
+        fetch_by_invoice(parts, ["I-1-1", "I-3-0"])
+    assert not service.asked

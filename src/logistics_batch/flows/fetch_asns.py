@@ -194,6 +194,8 @@ class _Asker:
         """
         pauses = _pauses()
         while True:
+            if self._parts.stop.is_set():
+                raise RunStopped("Fetching ASNs was stopped: the process was asked to end.", remedy="Run it again.")
             reply = self._parts.client.call("asn.fetch", query=query)
             self._keep(reply, query)
             self._parts.progress.advance()
