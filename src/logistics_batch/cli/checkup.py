@@ -73,7 +73,7 @@ def _job(workspace: Workspace, name: str, loaded: list[JobSpec]) -> str:
 def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:
     for warning in parts.client.settings.warnings():
         yield Check("service", State.WARNING, warning)
-    yield check_service(parts)
+    yield from check_service(parts)
     yield check_ledger(parts)
     yield check_clock(parts)
     yield from check_places(parts, jobs)

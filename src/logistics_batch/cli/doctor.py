@@ -11,7 +11,7 @@ from logistics_batch.cli.opening import in_workspace, json_option
 def doctor(*, folder: str, as_json: bool) -> int:
     """Check settings, mappings, jobs, disk, service and API key, ledger, clock, servers and host keys.
 
-    The service gets one harmless read. Nothing is changed. Exit code: 0 no problem, 2 problems were found.
+    The service gets two harmless reads. Nothing is changed. Exit code: 0 no problem, 2 problems were found.
     """
     from dataclasses import asdict
     from pathlib import Path

@@ -1,6 +1,7 @@
 """What most commands share: their workspace, dates, progress, and a clean end when they are asked to stop."""
 
 import functools
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -47,7 +48,7 @@ def stopping() -> Iterator[Event]:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         stop.set()
-        click.echo("Stopping: what is under way is finished, nothing more is begun.", err=True)
+        os.write(2, b"Stopping: what is under way is finished, nothing more is begun.\n")  # safe in a signal handler
 
     earlier = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -43,5 +43,7 @@ def sandbox(
             sftp_port=sftp_port,
         )
     except (OSError, ValueError) as error:
-        raise UsageError(f"The sandbox cannot start: {error}.", remedy="Check port, folders and fault plan.") from error
+        raise UsageError(
+            f"The sandbox cannot start: {str(error).rstrip('.')}.", remedy="Check port, folders and fault plan."
+        ) from error
     return 0

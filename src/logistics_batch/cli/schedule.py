@@ -13,8 +13,9 @@ _PATIENCE_SECONDS = 8.0  # a supervisor that sent SIGTERM gets its exit within t
 def schedule(ctx: click.Context, *, folder: str) -> int:
     """Run the jobs of jobs/ by their schedules, until SIGTERM or Ctrl-C; `schedule list` shows when.
 
-    One run of a job at a time; a slot that was missed is caught up within its grace, and none runs twice. When asked to
-    stop, nothing more is sent; calls that are then open are in doubt until the next run or `settle`.
+    One run of a job at a time; a slot that was missed is caught up within its grace, and none runs twice. A job file is
+    read again for each run; a changed schedule or a new job counts from the next start. When asked to stop, nothing
+    more is sent; calls that are then open are in doubt until the next run or `settle`.
     """
     if ctx.invoked_subcommand:
         ctx.obj = folder

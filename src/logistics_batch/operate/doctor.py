@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_order
+from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_asns, read_order
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.job import JobSpec, LabelsJob, Place, PushJob, ReconcileJob
@@ -59,21 +59,35 @@ def check_times(*, settle_after_seconds: float, create_deadline_seconds: float) 
     )
 
 
-def check_service(parts: Parts) -> Check:
-    """One harmless read: an order that certainly does not exist is asked for."""
+_REMEDIES = {
+    Meaning.UNAUTHORIZED: "Check service.api_key_file; a mailed key may have to be decoded from base64 first, and a "
+    "proxy on the way may drop headers with an underscore.",
+    Meaning.MISADDRESSED: "Check service.base_url and service.paths.",
+    Meaning.NOT_SENT: "Check service.base_url, the network, and whether a proxy is needed (service.proxy).",
+}
+_OTHER_REMEDY = "Try again; if it stays so, ask the operator of the service."
+
+
+def check_service(parts: Parts) -> Iterator[Check]:
+    """Two harmless reads: an order and an ASN that certainly do not exist are asked for.
+
+    That ASNs cannot be read is a warning: not everybody has them.
+    """
     address = parts.client.settings.base_url
-    found = read_order(parts.client.call("order.fetch", order_id=f"LB-{secrets.token_hex(8)}"))
-    if not isinstance(found, ReadFailed):
-        words = f"answers, and takes the API key ({found.message})" if isinstance(found, OrderAbsent) else "answers"
-        return Check("service", State.OK, f"{address} {words}")
-    remedies = {
-        Meaning.UNAUTHORIZED: "Check service.api_key_file; a mailed key may have to be decoded from base64 first, and "
-        "a proxy on the way may drop headers with an underscore.",
-        Meaning.MISADDRESSED: "Check service.base_url and service.paths.",
-        Meaning.NOT_SENT: "Check service.base_url, the network, and whether a proxy is needed (service.proxy).",
-    }
-    remedy = remedies.get(found.meaning, "Try again; if it stays so, ask the operator of the service.")
-    return Check("service", State.PROBLEM, f"{address}: {found.message}", remedy)
+    nobodys = f"LB-{secrets.token_hex(8)}"
+    found = read_order(parts.client.call("order.fetch", order_id=nobodys))
+    if isinstance(found, ReadFailed):
+        remedy = _REMEDIES.get(found.meaning, _OTHER_REMEDY)
+        yield Check("service", State.PROBLEM, f"{address}: {found.message}", remedy)
+        return
+    words = f"answers, and takes the API key ({found.message})" if isinstance(found, OrderAbsent) else "answers"
+    yield Check("service", State.OK, f"{address} {words}")
+    page = read_asns(parts.client.call("asn.fetch", query={"invoice_number": nobodys}))
+    if isinstance(page, ReadFailed):
+        remedy = _REMEDIES.get(page.meaning, _OTHER_REMEDY)
+        yield Check("service, ASNs", State.WARNING, f"ASNs cannot be read: {page.message}", remedy)
+    else:
+        yield Check("service, ASNs", State.OK, "can be read")
 
 
 def check_places(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:

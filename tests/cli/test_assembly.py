@@ -1,0 +1,81 @@
+"""The parts put together: one rate for everything, waiting that ends, progress that stays out of the way."""
+
+import json
+import os
+import pty
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from support.sandbox_process import RunningSandbox, start_sandbox
+from support.workspace import Workspace, order_lines
+
+from logistics_batch import wiring
+from logistics_batch.wiring import Need, SystemClock
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
+    running = start_sandbox(tmp_path)
+    yield running
+    running.stop()
+
+
+def test_jobs_that_run_side_by_side_keep_one_rate_together(workspace: Workspace) -> None:
+    opened = wiring.Workspace(workspace.root)
+    with opened.parts(Need()) as first, opened.parts(Need()) as second:
+        assert first.client.pacer is second.client.pacer
+
+
+def test_waiting_ends_when_the_process_is_asked_to_end() -> None:
+    stop = threading.Event()
+    clock = SystemClock(ZoneInfo("Asia/Kolkata"), stop)
+    threading.Timer(0.05, stop.set).start()
+    clock.sleep(3600)
+    assert stop.is_set()
+    assert clock.now().utcoffset() == ZoneInfo("Asia/Kolkata").utcoffset(clock.now())
+
+
+def test_progress_is_drawn_on_a_terminal_and_never_on_standard_output(tmp_path: Path, sandbox: RunningSandbox) -> None:
+    workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+    file = workspace.drop("orders.csv", order_lines([f"P-{number}" for number in range(5)]))
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        workspace.command("push", file, "--mapping", "orders", "--json"),
+        cwd=workspace.root,
+        env=workspace.environment({"TERM": "xterm"}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    drawn = bytearray()
+    reader = threading.Thread(target=read_all, args=(ours, drawn))
+    reader.start()
+    out, _ = process.communicate(timeout=60)
+    reader.join(10)
+    os.close(ours)
+    assert process.returncode == 0, drawn
+    assert json.loads(out)["counts"]["accepted"] == 5
+    assert b"Reading" in drawn
+
+
+def read_all(descriptor: int, into: bytearray) -> None:
+    while True:
+        try:
+            block = os.read(descriptor, 4096)
+        except OSError:  # a terminal without writers
+            return
+        if not block:
+            return
+        into += block
+
+
+def test_a_terminal_without_our_letters_is_no_reason_to_fail(workspace: Workspace) -> None:
+    for command in (["push", "--help"], ["mapping", "lint", "ördrs"]):
+        done = workspace.run(*command, PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C", PYTHONCOERCECLOCALE="0")
+        assert "Traceback" not in done.err
+        assert done.code in (0, 2)

@@ -1,0 +1,161 @@
+"""The scheduler as a process: it starts, says what comes, runs jobs, and ends cleanly when told to."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cli.conftest import Run
+from support.sandbox_process import RunningSandbox, start_sandbox
+from support.workspace import Workspace, order_lines
+
+NIGHTLY = """\
+kind: push
+mapping: orders
+source: {{folder: ., path: /inbound, ready: {{unchanged_for: 2, poll_every: 10ms}}, archive: /archive}}
+results: {{folder: results}}
+schedule: {{cron: "{cron}", timezone: {zone}, missed: last, grace: 6h}}
+"""
+LATER = NIGHTLY.format(cron="15 21 1 1 *", zone="Asia/Kolkata")
+
+
+class Watched:
+    """A scheduler process with the lines that it says, as they come."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.process = workspace.start("schedule")
+        self.lines: list[str] = []
+        self._more = threading.Condition()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            with self._more:
+                self.lines.append(line.rstrip())
+                self._more.notify_all()
+
+    def wait_for(self, words: str, *, seconds: float = 60) -> str:
+        ends_at = time.monotonic() + seconds
+        with self._more:
+            while True:
+                for line in self.lines:
+                    if words in line:
+                        return line
+                left = ends_at - time.monotonic()
+                assert left > 0, f"{words!r} was not said: {self.lines}"
+                self._more.wait(min(left, 1.0))
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(10)
+        self._reader.join(10)
+        return code
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
+    running = start_sandbox(tmp_path)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def served(tmp_path: Path, sandbox: RunningSandbox) -> Workspace:
+    workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+    (workspace.root / "inbound").mkdir()
+    return workspace
+
+
+def missed_job(workspace: Workspace) -> None:
+    """A job that ran before and was due an hour ago: a scheduler that starts now catches it up."""
+    due = datetime.now(UTC) - timedelta(hours=1)
+    workspace.job("nightly", NIGHTLY.format(cron=f"{due.minute} {due.hour} * * *", zone="UTC"))
+    done = workspace.run("run", "nightly")
+    assert done.code == 0, done.out + done.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_says_when_each_job_is_next_and_ends_with_0_when_told_to(workspace: Workspace, number: int) -> None:
+    workspace.job("orders-nightly", LATER)
+    (workspace.root / "inbound").mkdir()
+    watched = Watched(workspace)
+    line = watched.wait_for("next run")
+    assert "orders-nightly: next run " in line
+    assert line.endswith("-01-01T21:15+05:30")
+    assert watched.end(number) == 0
+    assert watched.lines[-1].endswith("stopped")
+
+
+def test_a_missed_night_is_caught_up_once_across_restarts(served: Workspace, sandbox: RunningSandbox) -> None:
+    missed_job(served)
+    served.job("other", LATER)
+    served.drop("a.csv", order_lines(["A-1"]).replace("1 Market Road", "Secret Lane 7"))
+    first = Watched(served)
+    outcome = first.wait_for("nightly: exit 0")
+    assert first.end() == 0
+    second = Watched(served)
+    second.wait_for("other: next run")
+    assert second.end() == 0
+    assert not any("starts" in line for line in second.lines)
+    assert [line["reference_number"] for line in sandbox.committed("order.created")] == ["A-1"]
+    assert outcome.endswith("1 file: 1 accepted")
+    assert "Secret Lane" not in "\n".join(first.lines)  # the log names files and counts, never data of rows
+
+
+@pytest.mark.slow
+def test_a_run_that_is_on_is_ended_within_ten_seconds_and_nothing_is_lost(
+    served: Workspace, sandbox: RunningSandbox
+) -> None:
+    missed_job(served)
+    references = [f"S-{number}" for number in range(20)]
+    sandbox.set_faults([{"endpoint": "order.create", "from": 2, "kind": "delay", "seconds": 40}])
+    served.drop("a.csv", order_lines(references))
+    watched = Watched(served)
+    watched.wait_for("starts for")
+    while len(sandbox.received("order.create")) < 2:
+        time.sleep(0.05)
+    assert watched.end() == 0
+    assert any("Left while running: nightly" in line for line in watched.lines)
+    sandbox.kill()  # what it had not answered yet never happened
+    sandbox.restart()
+    sandbox.set_faults([])
+    served.run("run", "nightly")
+    assert served.run("settle", "--wait").code == 0
+    created = [line["reference_number"] for line in sandbox.committed("order.created")]
+    assert sorted(created) == sorted(references)
+
+
+def test_what_cannot_work_at_night_is_said_at_once(run: Run, workspace: Workspace) -> None:
+    assert "has a schedule" in run("schedule").err
+    workspace.job("nightly", LATER.replace("mapping: orders", "mapping: ordres"))
+    done = run("schedule")
+    assert done.code == 2
+    assert "Did you mean `orders`?" in done.err
+    workspace.job("nightly", LATER.replace("{folder: results}", "{sftp: nowhere}"))
+    done = run("schedule")
+    assert done.code == 2
+    assert 'no SFTP server "nowhere"' in done.err
+    workspace.job("nightly", LATER.replace("15 21 1 1 *", "75 21 1 1 *"))
+    done = run("schedule")
+    assert done.code == 2
+    assert '"75" is no minute' in done.err
+
+
+def test_the_list_shows_next_and_last_runs_in_the_zone_of_each_job(run: Run, workspace: Workspace) -> None:
+    workspace.job("orders-nightly", LATER)
+    workspace.job("by-hand", "kind: settle\n")
+    workspace.job("settle", 'kind: settle\nschedule: {cron: "0 6 1 1 *", timezone: Europe/Berlin}\n')
+    assert run("run", "settle").code == 0
+    jobs = {each["job"]: each for each in run("schedule", "list", "--json").json["jobs"]}
+    assert jobs["orders-nightly"]["next_run"].endswith("-01-01T21:15+05:30")
+    assert jobs["settle"]["next_run"].endswith("-01-01T06:00+01:00")
+    assert jobs["settle"]["last_exit_code"] == 0
+    assert jobs["by-hand"]["next_run"] is None
+    shown = run("schedule", "list").out
+    assert "orders-nightly" in shown
+    assert jobs["settle"]["last_run"][:19] in shown

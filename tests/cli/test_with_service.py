@@ -1,0 +1,290 @@
+"""Commands that talk to a service: single calls by hand, history, decisions, the doctor; against the sandbox."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.conftest import Run
+from support.sandbox_process import RunningSandbox, start_sandbox
+from support.workspace import Finished, Workspace, asn_lines, order_lines
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
+    running = start_sandbox(tmp_path, sftp=True)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, sandbox: RunningSandbox) -> Workspace:
+    return Workspace(tmp_path, url=sandbox.url)
+
+
+def push(run: Run, workspace: Workspace, references: list[str], *, mapping: str = "orders") -> Finished:
+    lines = order_lines(references) if mapping == "orders" else asn_lines(references)
+    return run("push", workspace.drop(f"{mapping}.csv", lines), "--mapping", mapping, "--json")
+
+
+def row(done: Finished) -> dict[str, Any]:
+    found: dict[str, Any] = done.json["files"][0]["rows"][0]
+    return found
+
+
+def test_an_order_is_looked_at_and_cancelled_by_its_awb(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    awb = row(push(run, workspace, ["A-1"]))["awb_number"]
+    assert run("order", "get", awb, "--json").json["order"]["reference_number"] == "A-1"
+    cancelled = run("order", "cancel", awb)
+    assert (cancelled.code, "is cancelled" in cancelled.out) == (0, True)
+    assert "The ledger knows it" in cancelled.out
+    assert [line["awb_number"] for line in sandbox.committed("order.cancelled")] == [awb]
+    again = run("order", "cancel", awb)
+    assert again.code == 3
+    assert "The order can't be cancelled now" in again.out
+
+
+def test_a_cancelled_order_goes_out_again_only_when_a_person_says_so(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    awb = row(push(run, workspace, ["A-1"]))["awb_number"]
+    run("order", "cancel", awb)
+    done = push(run, workspace, ["A-1"])
+    assert done.code == 4
+    assert row(done)["fate"] == "held"
+    held = run("held", "list", "--json").json["held"]
+    assert [each["reference"] for each in held] == ["A-1"]
+    assert "A-1" in run("held", "list").out
+    decide = ["held", "decide", str(held[0]["id"]), "send-again", "--reason", "still wanted"]
+    assert run(*decide).code == 2  # the reference was used: --reissue is asked for
+    assert run(*decide, "--reissue").code == 0
+    assert run("held", "list", "--json").json["held"] == []
+    assert push(run, workspace, ["A-1"]).code == 0
+    assert [line["reference_number"] for line in sandbox.committed("order.created")] == ["A-1", "A-1"]
+
+
+def test_a_decision_writes_the_results_of_the_file_again(run: Run, workspace: Workspace) -> None:
+    awb = row(push(run, workspace, ["A-1"]))["awb_number"]
+    run("order", "cancel", awb)
+    push(run, workspace, ["A-1"])
+    number = run("held", "list", "--json").json["held"][0]["id"]
+    assert "held" in (workspace.root / "reports/orders.result.csv").read_text(encoding="utf-8-sig")
+    done = run("held", "decide", str(number), "drop", "--reason", "the customer has it")
+    assert done.code == 0
+    text = (workspace.root / "reports/orders.result.csv").read_text(encoding="utf-8-sig")
+    assert "skipped" in text
+    assert "the customer has it" in text
+    assert run("held", "decide", str(number), "drop", "--reason", "x").code == 2
+
+
+def test_an_order_that_is_not_there(run: Run, workspace: Workspace) -> None:
+    done = run("order", "get", "SH-0000000", "--json")
+    assert done.code == 3
+    assert done.json["order"] is None
+    assert run("order", "cancel", "SH-0000000").code == 3
+
+
+def test_a_call_by_hand_with_a_wrong_key_says_so(run: Run, workspace: Workspace) -> None:
+    workspace.secret("api-key", "another-key-altogether")
+    for command in (
+        ["order", "get", "SH-1"],
+        ["order", "cancel", "SH-1"],
+        ["webhook", "subscribe", "--url", "https://x.example"],
+    ):
+        done = run(*command)
+        assert done.code == 5, command
+        assert "does not take the API key" in done.err
+        assert "another-key-altogether" not in done.out + done.err
+
+
+def test_a_cancelling_without_an_answer_is_said_to_be_open(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    awb = row(push(run, workspace, ["A-1"]))["awb_number"]
+    sandbox.set_faults([{"endpoint": "order.cancel", "kind": "drop_after"}])
+    done = run("order", "cancel", awb)
+    assert done.code == 4
+    assert f"order get {awb}" in done.out
+
+
+def test_a_webhook_is_subscribed_and_changed(run: Run, workspace: Workspace, sandbox: RunningSandbox) -> None:
+    headers = workspace.secret("hook-headers", "API_KEY: for-our-receiver\n")
+    hook = ["--id", "7", "--url", "https://hooks.example.com/orders", "--headers-file", headers, "--verify"]
+    assert run("webhook", "subscribe", *hook).code == 0
+    body = sandbox.received("webhook.subscribe")[0]["body"]
+    assert "https://hooks.example.com/orders" in str(body)
+    assert run("webhook", "update", "--id", "7", "--inactive").code == 0
+    nothing = run("webhook", "update", "--id", "7")
+    assert nothing.code == 2
+    assert "Nothing to update" in nothing.err
+    headers.chmod(0o644)
+    assert "chmod 600" in run("webhook", "subscribe", *hook).err
+
+
+def test_asns_are_fetched_by_dates_or_by_invoice(run: Run, workspace: Workspace) -> None:
+    assert push(run, workspace, ["INV-1", "INV-2"], mapping="asns").code == 0
+    one = run("asn", "fetch", "--invoice", "INV-1", "--json")
+    assert one.code == 0
+    assert [each["invoice_number"] for each in one.json["asns"]] == ["INV-1"]
+    both = run("asn", "fetch", "--by", "created", "--from", "2020-01-01", "--to", "2099-12-31")
+    assert both.code == 0
+    assert "INV-1" in both.out
+    assert "INV-2" in both.out
+    assert run("asn", "fetch", "--supplier-name", "Acme").code == 2
+    half = run("asn", "fetch", "--by", "created", "--from", "2026-01-01")
+    assert half.code == 2
+    assert "both ends" in half.err
+
+
+def test_runs_are_listed_shown_and_written_again(run: Run, workspace: Workspace) -> None:
+    first = push(run, workspace, ["A-1"]).json["run"]
+    second = push(run, workspace, ["A-1", "A-2"]).json["run"]
+    assert [each["id"] for each in run("runs", "--json").json["runs"]] == [second, first]
+    assert len(run("runs", "--json", "--limit", "1").json["runs"]) == 1
+    assert first in run("runs").out
+    shown = run("runs", "show", first, "--json").json
+    assert [each["fate"] for each in shown["files"][0]["rows"]] == ["accepted"]
+    result = workspace.root / "reports/orders.result.csv"
+    result.unlink()
+    again = run("runs", "report", first)
+    assert again.code == 0
+    assert str(result) in again.out.replace(":/orders", "/orders")
+    assert result.exists()
+    assert run("runs", "show", "nothing").code == 2
+    assert run("runs", "show", "push", "--json").json["run"] == second  # a job's name is its latest run
+
+
+def test_a_push_tells_people_what_became_of_their_rows(run: Run, workspace: Workspace) -> None:
+    file = workspace.drop("orders.csv", order_lines(["A-1", "A-2"]).replace("560002", "56002"))
+    done = run("push", file, "--mapping", "orders")
+    assert done.code == 3
+    assert "orders.csv: 2 rows, mapping orders" in done.out
+    assert "accepted         1  the service took them" in done.out
+    assert "Row 3, cell D3 (PIN):" in done.out
+    assert f"Answers: {workspace.root / 'reports/orders'}.*" in done.out
+
+
+def test_labels_are_bundled_once_and_again_only_with_a_reason(run: Run, workspace: Workspace) -> None:
+    push(run, workspace, ["A-1", "A-2", "A-3"])
+    first = run("labels", "--output", workspace.root / "bundle", "--json")
+    assert first.code == 0, first.err
+    assert first.json["labels"] == 3
+    assert (workspace.root / "bundle/labels.pdf").read_bytes().startswith(b"%PDF-")
+    assert run("labels", "--json").json["labels"] == 0
+    listed = workspace.root / "numbers.txt"
+    listed.write_text("A-1\n\nA-2\n")
+    again = run("labels", "--orders", listed, "--reprint", "--reason", "printer jam", "--json")
+    assert again.json["labels"] == 2
+    unknown = run("labels", "--orders", "A-1,A-9", "--reprint", "--reason", "printer jam")
+    assert unknown.code == 3
+    assert unknown.out.startswith("Missing: A-9")
+
+
+def test_a_reconciliation_by_hand_writes_its_report(run: Run, workspace: Workspace) -> None:
+    push(run, workspace, ["INV-1"], mapping="asns")
+    window = ["--by", "created", "--from", "2020-01-01", "--to", "2099-12-31"]
+    done = run("reconcile", *window, "--output", workspace.root / "out", "--json")
+    assert done.code in (0, 3, 4), done.err
+    assert {"window", "complete", "exceptions"} <= set(done.json)
+    assert {path.suffix for path in (workspace.root / "out").iterdir()} == {".xlsx", ".html", ".csv", ".json"}
+    told = run("reconcile", *window)
+    assert "reconciliation.xlsx" in told.out
+    assert run("reconcile", *window, "--receipts-mapping", "receipts").code == 2
+
+
+def test_settle_has_nothing_to_do_after_a_quiet_night(run: Run, workspace: Workspace) -> None:
+    push(run, workspace, ["A-1"])
+    assert run("settle", "--json").json == {"settled": [], "held": [], "open": []}
+    assert run("settle").code == 0
+
+
+def test_the_doctor_finds_nothing_in_a_sound_workspace(run: Run, workspace: Workspace, sandbox: RunningSandbox) -> None:
+    configure_sftp(workspace, sandbox)
+    done = run("doctor", "--json")
+    assert done.code == 0, done.out
+    states = {each["name"]: each["state"] for each in done.json["checks"]}
+    assert states["service"] == "ok"
+    assert states["ledger"] == "ok"
+    assert states["sftp.bhiwandi:/inbound"] == "ok"
+    assert states["settle_after"] == "warning"  # 0 s in this workspace
+
+
+def configure_sftp(workspace: Workspace, sandbox: RunningSandbox, *, host_key: str = "", port: int = 0) -> None:
+    assert sandbox.sftp is not None
+    (sandbox.sftp.root / "inbound").mkdir(exist_ok=True)
+    workspace.secret("sftp", sandbox.sftp.password)
+    workspace.configure(
+        "[sftp.bhiwandi]",
+        f'host = "{sandbox.sftp.host}"',
+        f"port = {port or sandbox.sftp.port}",
+        f'username = "{sandbox.sftp.username}"',
+        'password_file = "secrets/sftp"',
+        f'host_key = "{host_key or sandbox.sftp.host_key}"',
+    )
+    workspace.job("nightly", "kind: push\nmapping: orders\nsource: {sftp: bhiwandi, path: /inbound}\n")
+
+
+def problem(done: Finished, name: str) -> str:
+    assert done.code == 2
+    found = next(each for each in done.json["checks"] if each["name"] == name)
+    assert found["state"] == "problem", found
+    assert found["remedy"]
+    return f"{found['text']} {found['remedy']}"
+
+
+def test_the_doctor_names_a_host_key_that_is_not_the_pinned_one(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    other = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPqp4PXZ9jC6Zb3o8dQm6qJ0h5m8m4VJ0m1m2n3o4p5q"
+    configure_sftp(workspace, sandbox, host_key=other)
+    assert "SHA256:" in problem(run("doctor", "--json"), "sftp.bhiwandi:/inbound")
+
+
+def test_the_doctor_names_a_missing_folder_and_a_server_that_is_down(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    configure_sftp(workspace, sandbox)
+    workspace.job("nightly", "kind: push\nmapping: orders\nsource: {sftp: bhiwandi, path: /outbound}\n")
+    assert "/outbound" in problem(run("doctor", "--json"), "sftp.bhiwandi:/outbound")
+    sandbox.stop()
+    done = run("doctor", "--json")
+    assert sandbox.url in problem(done, "service")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "name", "words"),
+    [
+        (lambda w: w.secret("api-key", "another-key-altogether"), "service", "service.api_key_file"),
+        (lambda w: w.mapping("orders", "operation: order.creat\n"), "mapping orders", "order.create"),
+        (lambda w: w.job("late", "kind: settle\nschedule: {cron: '75 1 * * *'}\n"), "job late", '"75" is no minute'),
+        (lambda w: w.configure('rates = "1/s"'), "settings", "Did you mean `rate`?"),
+        (lambda w: (w.root / "secrets/api-key").unlink(), "service and ledger", "service.api_key_file"),
+    ],
+)
+def test_the_doctor_names_what_is_wrong(run: Run, workspace: Workspace, break_it: Any, name: str, words: str) -> None:
+    break_it(workspace)
+    done = run("doctor", "--json")
+    if name in ("mapping orders", "job late", "settings"):
+        assert done.code == 2
+        found = next(each for each in done.json["checks"] if each["name"] == name)
+        assert words in f"{found['text']} {found['remedy']}"
+    else:
+        assert words in problem(done, name)
+
+
+def test_the_doctor_warns_where_asns_cannot_be_read(run: Run, workspace: Workspace) -> None:
+    workspace.configure("[service.paths]", '"asn.fetch" = "/nowhere"')
+    done = run("doctor", "--json")
+    assert done.code == 0
+    found = next(each for each in done.json["checks"] if each["name"] == "service, ASNs")
+    assert found["state"] == "warning"
+    assert "service.paths" in found["remedy"]
+
+
+def test_the_doctor_speaks_to_people(run: Run, workspace: Workspace) -> None:
+    done = run("doctor")
+    assert done.code == 0
+    assert "warning  settle_after:" in done.out
+    assert "What to do:" in done.out
