@@ -59,7 +59,7 @@ def test_skip_rules_match_patterns_without_case_and_outer_blanks() -> None:
         mapping=mapping,
     )
     assert states(mapped) == {2: "ready", 3: "skipped skip_rows_where", 4: "skipped skip_rows_where", 5: "ready"}
-    assert mapped.rows["reason"][1] == 'Column "Order No" is like "sub?total *" or "PREPARED*".'
+    assert mapped.rows["reason"][1] == '"Sub-Total INV-1" in "Order No": the mapping skips such rows.'
 
 
 def test_only_rows_that_fit_are_data_and_a_blank_fits_nothing() -> None:

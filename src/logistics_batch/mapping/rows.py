@@ -32,6 +32,9 @@ class Rows:
     cleaned: Cleaned
 
 
+_SHOWN_CHARACTERS = 40  # of a cell in a reason
+
+
 def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     """Tell data from the rest, clean the columns in use, fill down."""
     own = {name_of(number) for number in header.own}
@@ -97,7 +100,7 @@ def where(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) ->
 def _rule(mapping: Mapping, header: Header, frame: pl.DataFrame) -> list[pl.Expr]:
     """Columns `rule` and `reason`: why a row is no data, null where it is; the first rule that holds counts."""
     cells = [name for name in frame.columns if name != "row"]
-    rules = [
+    rules: list[tuple[pl.Expr, str, pl.Expr | str]] = [
         (pl.all_horizontal(pl.col(cells).is_null()), "blank", "The row is blank."),
         (pl.col("row") < header.row, "title", "The row stands above the header."),
         (_repeats_header(header, frame), "repeated header", "The row repeats the header."),
@@ -110,14 +113,18 @@ def _rule(mapping: Mapping, header: Header, frame: pl.DataFrame) -> list[pl.Expr
     reason: pl.Expr = pl.lit(None, dtype=pl.String)
     for holds, name, words in reversed(rules):
         rule = pl.when(holds).then(pl.lit(name)).otherwise(rule)
-        reason = pl.when(holds).then(pl.lit(words)).otherwise(reason)
+        reason = pl.when(holds).then(words if isinstance(words, pl.Expr) else pl.lit(words)).otherwise(reason)
     return [rule.alias("rule"), reason.alias("reason")]
 
 
-def _by_pattern(mapping: Mapping, header: Header) -> list[tuple[pl.Expr, str, str]]:
+def _by_pattern(mapping: Mapping, header: Header) -> list[tuple[pl.Expr, str, pl.Expr]]:
     sheet = mapping.spec.sheet
     skip = [
-        (fit, "skip_rows_where", f'Column "{text}" is like {_shown(sheet.skip_rows_where, name)}.')
+        (
+            fit,
+            "skip_rows_where",
+            _said(header.column(mapping.names_of(name)), f' in "{text}": the mapping skips such rows.'),
+        )
         for name, (text, fit) in zip(
             _present(mapping, header, sheet.skip_rows_where),
             where(mapping, header, sheet.skip_rows_where),
@@ -125,7 +132,7 @@ def _by_pattern(mapping: Mapping, header: Header) -> list[tuple[pl.Expr, str, st
         )
     ]
     only = [
-        (~fit, "only_rows_where", f'Column "{text}" is not like {_shown(sheet.only_rows_where, name)}.')
+        (~fit, "only_rows_where", pl.lit(f'Column "{text}" is not like {_shown(sheet.only_rows_where, name)}.'))
         for name, (text, fit) in zip(
             _present(mapping, header, sheet.only_rows_where),
             where(mapping, header, sheet.only_rows_where),
@@ -133,6 +140,12 @@ def _by_pattern(mapping: Mapping, header: Header) -> list[tuple[pl.Expr, str, st
         )
     ]
     return [*skip, *only]
+
+
+def _said(column: int | None, rest: str) -> pl.Expr:
+    """A cell's own words and what they led to."""
+    words = pl.col(name_of(column or 1)).str.strip_chars().str.slice(0, _SHOWN_CHARACTERS)
+    return pl.concat_str(pl.lit('"'), words, pl.lit('"' + rest))
 
 
 def _present(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) -> list[str]:
