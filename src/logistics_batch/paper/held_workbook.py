@@ -1,11 +1,11 @@
 """The result of a file that was refused before its rows could be told apart: one sheet that says why and what to do."""
 
 from logistics_batch.model.report import FileReport
-from logistics_batch.paper.plain_parts import PlainStyle, plain_package
+from logistics_batch.paper.plain_parts import PlainStyle, plain_package, plain_sheet
 from logistics_batch.paper.safe_text import xml_text
-from logistics_batch.paper.xlsx_parts import MAIN
 
 SHEET_NAME = "Not processed"
+_TEXT_WIDTH = 90
 
 
 def held_workbook(report: FileReport, *, title: str = "Nothing of this file was sent") -> bytes:
@@ -22,19 +22,17 @@ def held_workbook(report: FileReport, *, title: str = "Nothing of this file was 
         ("Run", report.run),
         ("SHA-256", report.sha256),
     ]
-    written = [_row(1, [("A", PlainStyle.TITLE, title)])]
+    rows = [_row(1, [("A", PlainStyle.TITLE, title)], lines=2)]
     for number, (name, text) in enumerate(((name, text) for name, text in lines if text), start=3):
-        written.append(_row(number, [("A", PlainStyle.HEADER, name), ("B", PlainStyle.WRAPPED, text)]))
-    widths = enumerate((14, 90), start=1)
-    columns = "".join(f'<col min="{at}" max="{at}" width="{width}" customWidth="1"/>' for at, width in widths)
-    sheet = f'<worksheet xmlns="{MAIN}"><cols>{columns}</cols><sheetData>{"".join(written)}</sheetData></worksheet>'
-    return plain_package(SHEET_NAME, sheet).content
+        height = sum(1 + len(line) // _TEXT_WIDTH for line in text.split("\n"))
+        rows.append(_row(number, [("A", PlainStyle.HEADER, name), ("B", PlainStyle.WRAPPED, text)], lines=height))
+    return plain_package(SHEET_NAME, plain_sheet({1: 14, 2: _TEXT_WIDTH}, "".join(rows))).content
 
 
-def _row(number: int, cells: list[tuple[str, PlainStyle, str]]) -> str:
+def _row(number: int, cells: list[tuple[str, PlainStyle, str]], *, lines: int) -> str:
     written = "".join(
         f'<c r="{letter}{number}" s="{style.value}" t="inlineStr"><is><t xml:space="preserve">'
         f"{xml_text(text).decode()}</t></is></c>"
         for letter, style, text in cells
     )
-    return f'<row r="{number}">{written}</row>'
+    return f'<row r="{number}" ht="{lines * 15 + 3}" customHeight="1">{written}</row>'

@@ -1,5 +1,6 @@
 """The few parts of a plain workbook that are the same for every file."""
 
+from collections.abc import Mapping
 from enum import IntEnum
 from xml.sax.saxutils import quoteattr
 
@@ -58,6 +59,21 @@ _LOOKS: dict[PlainStyle, tuple[int, int, int, str, str]] = {
     PlainStyle.TITLE: (49, 2, 0, "", ""),
     PlainStyle.WRAPPED: (49, 0, 0, "", '<alignment vertical="top" wrapText="1"/>'),
 }
+
+
+def plain_sheet(widths: Mapping[int, int], rows: str = "") -> str:
+    """A sheet part with columns so wide (by their number, in characters), printed across on one page's width."""
+    columns = "".join(
+        f'<col min="{column}" max="{column}" width="{width}" customWidth="1"/>' for column, width in widths.items()
+    )
+    return (
+        f'<worksheet xmlns="{MAIN}"><sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>'
+        '<sheetFormatPr defaultRowHeight="15"/>'
+        + (f"<cols>{columns}</cols>" if columns else "")
+        + (f"<sheetData>{rows}</sheetData>" if rows else "<sheetData/>")
+        + '<pageMargins left="0.4" right="0.4" top="0.4" bottom="0.4" header="0.2" footer="0.2"/>'
+        '<pageSetup paperSize="9" orientation="landscape" fitToHeight="0"/></worksheet>'
+    )
 
 
 def plain_package(sheet_name: str, sheet_xml: str) -> Package:

@@ -12,10 +12,10 @@ import polars as pl
 
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.sheet import Mark, Sheet
-from logistics_batch.paper.plain_parts import SHEET_PART, PlainStyle, plain_package
+from logistics_batch.paper.plain_parts import SHEET_PART, PlainStyle, plain_package, plain_sheet
 from logistics_batch.paper.safe_text import cell_xml, formula_like
 from logistics_batch.paper.status_columns import without_earlier_columns
-from logistics_batch.paper.xlsx_parts import MAIN, find_sheet
+from logistics_batch.paper.xlsx_parts import find_sheet
 from logistics_batch.paper.xlsx_patch import Annotations, Block, SheetAnnotator
 from logistics_batch.paper.xlsx_sheet import SheetPart
 from logistics_batch.paper.xlsx_survey import Survey
@@ -35,7 +35,8 @@ def plain_workbook(sheet: Sheet, annotations: Annotations) -> bytes:
     """The sheet's rows in a workbook of one sheet, with our columns, colours and comments as the annotations say."""
     name = sheet_title(sheet.name)
     shown = Sheet(sheet.name, without_earlier_columns(sheet, annotations.header_row), sheet.marks)
-    package = plain_package(name, _empty_sheet(shown.frame))
+    widths = _widths(shown.frame.filter(pl.col("row") >= annotations.header_row))
+    package = plain_package(name, plain_sheet(widths))
     part = SheetPart.of(package.read(SHEET_PART))
     last_column = max((int(column) for column in shown.frame.columns if column != "row"), default=0)
     annotator = SheetAnnotator(package, find_sheet(package, name), part, Survey(1, last_column, last_row(shown)))
@@ -56,15 +57,13 @@ def last_row(sheet: Sheet) -> int:
     return int(sheet.frame.get_column("row")[-1]) if sheet.frame.height else 0
 
 
-def _empty_sheet(frame: pl.DataFrame) -> str:
-    """The sheet part without rows, its columns as wide as their longest text among the first rows."""
+def _widths(frame: pl.DataFrame) -> dict[int, int]:
+    """How wide each column is for its longest text among the first rows."""
     longest = frame.head(_ROWS_MEASURED).select(pl.exclude("row").str.len_chars().max().fill_null(0))
-    widths = {name: min(max(length[0] + 2, _NARROWEST), _WIDEST) for name, length in longest.to_dict().items()}
-    columns = "".join(
-        f'<col min="{name}" max="{name}" width="{width}" customWidth="1"/>' for name, width in widths.items()
-    )
-    layout = f"<cols>{columns}</cols>" if columns else ""
-    return f'<worksheet xmlns="{MAIN}"><sheetFormatPr defaultRowHeight="15"/>{layout}<sheetData/></worksheet>'
+    return {
+        int(name): min(max(length[0] + 2, _NARROWEST), _WIDEST)
+        for name, length in longest.to_dict(as_series=False).items()
+    }
 
 
 def _blocks(sheet: Sheet, header_row: int) -> Iterator[Block]:
