@@ -1,18 +1,16 @@
 """Labels for the printer: choose the orders, sort them as people walk, fetch, bundle, hand over, remember."""
 
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path, PurePosixPath
 
-from logistics_batch.errors import LogisticsBatchError, UsageError
+from logistics_batch.errors import UsageError
 from logistics_batch.flows.label_fetch import LabelSource
 from logistics_batch.flows.label_orders import Chosen, choose_orders
 from logistics_batch.flows.label_paper import Printed, put_together
 from logistics_batch.flows.label_sorting import DEFAULT_KEYS, sort_orders
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.model.job import Place
 from logistics_batch.model.report import ExitCode
 from logistics_batch.paper.label_bundle import BundleOptions
@@ -91,16 +89,17 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
     """
     layout = _layout(plan.layout)
     keys = plan.sort or DEFAULT_KEYS
-    with _run_of(parts, plan) as (bundle_id, ends):
+    day = plan.business_date or parts.clock.now().date()
+    with recorded_run(parts, letter="L", kind="labels", job=plan.job or "labels", business_date=day) as run:
         chosen = choose_orders(parts, run=plan.run, numbers=plan.orders, reprint=bool(plan.reprint_reason))
         orders = sort_orders(chosen.orders, keys)
         limit_decoding()
         files = LabelSource(parts).fetch_all(orders)
-        options = BundleOptions(layout, plan.max_pages, plan.reverse, title=f"Labels {bundle_id}")
+        options = BundleOptions(layout, plan.max_pages, plan.reverse, title=f"Labels {run.id}")
         printed = put_together(orders, files, keys=keys, options=options)
-        manifest = _manifest(parts, plan, bundle_id, chosen, printed)
+        manifest = _manifest(parts, plan, run.id, chosen, printed)
         report = _hand_over(parts, plan, chosen, printed, manifest)
-        ends.append(report)
+        run.ended(report.exit_code, report.counts)
     return report
 
 
@@ -109,28 +108,6 @@ def _layout(name: str) -> Layout:
         return Layout(name)
     except ValueError:
         raise UsageError(f'There is no layout "{name}".', remedy=f"Known layouts: {', '.join(Layout)}.") from None
-
-
-@contextmanager
-def _run_of(parts: Parts, plan: LabelsPlan) -> Iterator[tuple[str, list[LabelReport]]]:
-    """The run's line in the ledger's history, however it ends."""
-    now = parts.clock.now()
-    bundle_id = f"L{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-    day = plan.business_date or now.date()
-    job = plan.job or "labels"
-    parts.ledger.start_run(bundle_id, job=job, kind="labels", business_date=day.isoformat(), now=now.isoformat())
-    ends: list[LabelReport] = []
-    code, stopped = ExitCode.STOPPED_EARLY, ""
-    try:
-        yield bundle_id, ends
-        code = ends[0].exit_code
-    except LogisticsBatchError as error:
-        code, stopped = error.exit_code, error.message
-        raise
-    finally:
-        summary = ends[0].counts if ends else {}
-        ended = parts.clock.now().isoformat()
-        parts.ledger.finish_run(bundle_id, exit_code=code, summary=summary, now=ended, stopped=stopped)
 
 
 def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, printed: Printed) -> Manifest:

@@ -1,8 +1,6 @@
 """The reconciliation of ASNs: ask the service, read the ledger and the receipts, judge, write it down for people."""
 
-import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
@@ -10,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from logistics_batch.errors import LogisticsBatchError, UsageError
+from logistics_batch.errors import UsageError
 from logistics_batch.flows.fetch_asns import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_gather import Gathered, gather
@@ -23,6 +21,7 @@ from logistics_batch.flows.reconcile_receipts import (
     receipts_by_hand,
     receipts_from,
 )
+from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place, ReconcileJob, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy, Reconciliation
@@ -111,11 +110,12 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
     """
     wanted = asn_range(plan.by, plan.date_from, plan.date_to)
     limits = limits_of(plan.tolerance)
-    with _run_of(parts, plan) as (run, ends):
-        account = _account(parts, plan, run, wanted, limits)
+    job = plan.job or "reconcile"
+    with recorded_run(parts, letter="R", kind="reconcile", job=job, business_date=plan.business_date) as run:
+        account = _account(parts, plan, run.id, wanted, limits)
         files, delivered = hand_over(parts, account, output=plan.output, results=plan.results)
         report = ReconcileReport(
-            run=run,
+            run=run.id,
             exit_code=_exit_code(account),
             complete=account.complete,
             counts=dict(account.result.classes.select("class", "lines").iter_rows()),
@@ -125,7 +125,7 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
             files=files,
             delivered=delivered,
         )
-        ends.append(report)
+        run.ended(report.exit_code, report.counts)
     return report
 
 
@@ -168,27 +168,6 @@ def limits_of(tolerance: Mapping[str, Tolerance]) -> dict[Discrepancy, Limit]:
         numbers = (given.percent, given.units, given.amount)
         limits[code] = Limit(*(None if number is None else Decimal(str(number)) for number in numbers))
     return limits
-
-
-@contextmanager
-def _run_of(parts: Parts, plan: ReconcilePlan) -> Iterator[tuple[str, list[ReconcileReport]]]:
-    """The run's line in the ledger's history, however it ends."""
-    now = parts.clock.now()
-    run = f"R{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-    day = plan.business_date.isoformat()
-    parts.ledger.start_run(run, job=plan.job or "reconcile", kind="reconcile", business_date=day, now=now.isoformat())
-    ends: list[ReconcileReport] = []
-    code, stopped = int(ExitCode.STOPPED_EARLY), ""
-    try:
-        yield run, ends
-        code = ends[0].exit_code
-    except LogisticsBatchError as error:
-        code, stopped = error.exit_code, error.message
-        raise
-    finally:
-        summary = ends[0].counts if ends else {}
-        ended = parts.clock.now().isoformat()
-        parts.ledger.finish_run(run, exit_code=code, summary=summary, now=ended, stopped=stopped)
 
 
 def _exit_code(account: Account) -> int:
