@@ -10,7 +10,6 @@ import tempfile
 import threading
 from pathlib import Path
 
-from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
@@ -20,10 +19,6 @@ from logistics_batch.demo.play import play
 
 PICTURE = Path(__file__).with_name("demo.svg")
 WIDTH = 112
-# Fonts of the reader's own machine: a picture in a README loads nothing.
-FORMAT = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL).replace(
-    "font-family: Fira Code, monospace", "font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
-)
 _HUES = [(255, 123, 114), (86, 211, 100), (227, 179, 65), (121, 192, 255), (210, 168, 255), (118, 227, 234)]
 THEME = TerminalTheme(
     (22, 27, 34),
@@ -40,7 +35,14 @@ def main() -> None:
         os.chdir(folder)
         console.print("[bright_black]$[/] [bold]logistics-batch demo[/]")
         print_account(play(Path("demo"), PlainNarrator(), threading.Event()), console)
-    PICTURE.write_text(console.export_svg(title="logistics-batch demo", theme=THEME, code_format=FORMAT), "utf-8")
+    PICTURE.write_text(with_local_fonts(console.export_svg(title="logistics-batch demo", theme=THEME)), "utf-8")
+
+
+def with_local_fonts(svg: str) -> str:
+    """The drawing without fonts from elsewhere: a picture in a README loads nothing."""
+    local = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
+    bare = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    return bare.replace("font-family: Fira Code, monospace", f"font-family: {local}")
 
 
 if __name__ == "__main__":

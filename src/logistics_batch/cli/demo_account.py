@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, Group
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
@@ -94,14 +94,16 @@ def _print_files(console: Console, account: Account) -> None:
             console.print(Padding(Text(f"… and {more} more, each named in the answers", "bright_black"), (0, 0, 0, 6)))
 
 
-def _file_line(file: FileAccount) -> Table:
+def _file_line(file: FileAccount) -> Group:
     line = Table.grid(padding=(0, 2), expand=True)
-    line.add_column(ratio=1, overflow="ellipsis", no_wrap=True)
+    line.add_column(ratio=1, overflow="fold")
     line.add_column(justify="right", no_wrap=True)
     sent = f"{file.sent} of {file.of_documents} {file.noun}s created"
-    line.add_row(Text(f"  {plain(file.file)}", "bold"), Text(sent, "green" if file.sent else ""))
-    line.add_row(Text.assemble(f"    {file.rows} rows: ", _fates(file.counts)), Text(file.job, "bright_black"))
-    return line
+    line.add_row(
+        Text.assemble((f"  {plain(file.file)}", "bold"), (f"  {file.job}", "bright_black")),
+        Text(sent, "green" if file.sent else ""),
+    )
+    return Group(line, Padding(Text.assemble(f"{file.rows} rows: ", _fates(file.counts)), (0, 0, 0, 4)))
 
 
 def _fates(counts: dict[str, int]) -> Text:

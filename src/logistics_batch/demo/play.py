@@ -95,7 +95,8 @@ class _Night:
         with self._workspace.parts(Need(progress=self._narrator, stop=self._stop)) as parts:
             self._run_all(parts, [job for job in jobs if isinstance(job, PushJob)])
             receipts = self._day_goes_on()
-            self._run_all(parts, [job for job in jobs if isinstance(job, ReconcileJob | LabelsJob)])
+            self._run_all(parts, [job for job in jobs if isinstance(job, ReconcileJob)])
+            self._run_all(parts, [job for job in jobs if isinstance(job, LabelsJob)])
         told = self._told
         created = {noun: self._sandbox.created(noun) for noun in ("order", "ASN")}
         return Account(

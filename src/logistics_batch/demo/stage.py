@@ -62,9 +62,10 @@ def furnish(folder: Path) -> None:
 
     Raises UsageError if the program came without its samples.
     """
-    for name in ("mappings", "jobs"):
+    for name in ("mappings", "jobs", "sample_data"):
         if not shipped(name).is_dir():
             raise UsageError(f"The folder {shipped(name)} is missing.", remedy="Install logistics-batch again.")
+    for name in ("mappings", "jobs"):
         shutil.copytree(shipped(name), folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
     for path in (folder / "jobs").glob("*.yaml"):
         path.write_text(path.read_text(encoding="utf-8").replace(_PATIENT, _BRISK), encoding="utf-8")
