@@ -15,7 +15,7 @@ help:  ## list the targets
 $(STAMP): requirements.lock pyproject.toml
 ifneq ($(UV),)
 	@test -x $(BIN)/python || $(UV) venv --quiet --python $(PYTHON) $(VENV)
-	$(UV) pip install --quiet --python $(BIN)/python --require-hashes --only-binary :all: -r requirements.lock
+	$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes --only-binary :all: -r requirements.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
 else
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

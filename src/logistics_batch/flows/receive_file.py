@@ -12,6 +12,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.reading import identify, read_file
 from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping
+from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
 from logistics_batch.model.sheet import Sheet, SourceFile
 
@@ -73,7 +74,7 @@ def rows_of_held(sheets: Sequence[Sheet], held: FileHeld) -> MappedFile | None:
         return None
     sheet = named[0]
     frame = sheet.frame.filter(pl.col("row") != held.header_row)
-    blank = pl.all_horizontal(pl.exclude("row").is_null()) if sheet.width else pl.lit(value=True)
+    blank = pl.all_horizontal([pl.col(name).is_null() for name in _own_cells(sheet, held)] or [pl.lit(value=True)])
     rows = frame.select(
         pl.col("row").cast(pl.UInt32),
         pl.when(blank).then(pl.lit(RowState.SKIPPED.value)).otherwise(pl.lit(RowState.READY.value)).alias("state"),
@@ -84,6 +85,14 @@ def rows_of_held(sheets: Sequence[Sheet], held: FileHeld) -> MappedFile | None:
     )
     columns = tuple("" for _ in range(sheet.width))
     return MappedFile(sheet.name, held.header_row, columns, rows.cast(ROWS_SCHEMA), (), (), sheet.notes)  # type: ignore[arg-type]
+
+
+def _own_cells(sheet: Sheet, held: FileHeld) -> list[str]:
+    """The user's columns: those of an earlier answer of ours do not make a blank row data."""
+    names = [name for name in sheet.frame.columns if name != "row"]
+    headers = sheet.frame.filter(pl.col("row") == held.header_row).select(names)
+    ours = earlier_columns([text or "" for text in headers.row(0)]) if headers.height else ()
+    return [name for position, name in enumerate(names) if position not in ours]
 
 
 def over_budget(mapped: MappedFile, percent: float) -> FileHeld | None:

@@ -139,7 +139,7 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
     cell = pl.col("cell")
     steps: list[pl.Expr] = []
     if "quoted" in signs:  # '=1+1, '+91…, '75008 and ="0012" are text that was forced to be text
-        forced = cell.str.replace(r"(?s)^'([=+\-@].*|[0-9]+)$", "$1").str.replace(r'^="([^"]*)"$', "$1")
+        forced = cell.str.replace(r"(?s)^'([=+\-@\t\r].*|[0-9]+)$", "$1").str.replace(r'^="([^"]*)"$', "$1")
         steps.append(forced)
     if "odd" in signs:
         joint = ", " if use is Use.ADDRESS else " "

@@ -8,11 +8,10 @@ from typing import Final
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.names import ColumnName, alike, same
+from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet
 
 SEARCHED_ROWS: Final = 30
-OWN_COLUMNS: Final = ("Status", "Reason", "What to do", "AWB / reference", "Run")
-"""The headers of the columns that our result workbook adds, side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
 
 def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:
     """Bind one row's texts, taken as a header, to the names of a mapping."""
-    own = _own_columns(texts)
+    own = tuple(position + 1 for position in earlier_columns(texts))
     names = {number: ColumnName.of(text) for number, text in enumerate(texts, 1) if text.strip() and number not in own}
     columns: dict[str, int] = {}
     doubled: list[str] = []
@@ -118,15 +117,6 @@ def _matches(wanted: ColumnName, names: dict[int, ColumnName]) -> list[int]:
         return exact
     near = [number for number, name in names.items() if alike(name, wanted)]
     return near if len(near) == 1 else []
-
-
-def _own_columns(texts: Sequence[str]) -> tuple[int, ...]:
-    """The columns of an earlier result, where all five stand together at the end of the header."""
-    filled = [number for number, text in enumerate(texts, 1) if text.strip()][-len(OWN_COLUMNS) :]
-    together = [number - filled[0] for number in filled] == list(range(len(OWN_COLUMNS)))
-    if together and tuple(texts[number - 1].strip() for number in filled) == OWN_COLUMNS:
-        return tuple(filled)
-    return ()
 
 
 def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from logistics_batch.model.answer_columns import ANSWER_COLUMNS
 from logistics_batch.model.issue import Issue, column_letters
 from logistics_batch.model.report import Fate, RowResult
 from logistics_batch.paper.row_answers import issues_by_row, reasons_named
 from logistics_batch.paper.safe_text import is_formula_like, xml_text
-from logistics_batch.paper.status_columns import COLUMN_WIDTHS, STATUS_COLUMNS
+from logistics_batch.paper.status_columns import COLUMN_WIDTHS
 from logistics_batch.paper.xlsx_rows import Cell
 from logistics_batch.paper.xlsx_styles import StyleSheet
 
@@ -62,7 +63,7 @@ class AnswerCells:
         self._header_row = header_row
         self._first_column = first_column
         self._prefix = prefix
-        self._letters = [column_letters(first_column + index).encode() for index in range(len(STATUS_COLUMNS))]
+        self._letters = [column_letters(first_column + index).encode() for index in range(len(ANSWER_COLUMNS))]
         self._looks: dict[tuple[Fate, int, bool], int] = {}
         self._written: dict[str, bytes] = {}
 
@@ -70,7 +71,7 @@ class AnswerCells:
         """Our cells of a row: the headers in the header row, the answer in any other; none for an unknown row."""
         if row == self._header_row:
             style = self._styles.header()
-            return [self._cell(row, index, text, style) for index, text in enumerate(STATUS_COLUMNS)]
+            return [self._cell(row, index, text, style) for index, text in enumerate(ANSWER_COLUMNS)]
         answer = self._answers.get(row)
         if answer is None:
             return []

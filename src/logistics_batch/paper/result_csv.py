@@ -11,12 +11,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.report import Fate, FileReport, RowResult
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.row_answers import FILE_HELD_RULE, RESULT_FIELDS, answered_rows
 from logistics_batch.paper.safe_text import guarded
-from logistics_batch.paper.status_columns import earlier_columns, header_texts
+from logistics_batch.paper.status_columns import header_texts
 
 
 def result_csv(report: FileReport, sheet: Sheet | None) -> bytes:

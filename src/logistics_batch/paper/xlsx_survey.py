@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import unescape
 from xml.etree.ElementTree import Element
 
-from logistics_batch.paper.status_columns import STATUS_COLUMNS, earlier_columns
+from logistics_batch.model.answer_columns import ANSWER_COLUMNS, earlier_columns
 from logistics_batch.paper.xlsx_package import Package
 from logistics_batch.paper.xlsx_parts import parsed, relationships, target_part
 from logistics_batch.paper.xlsx_rows import Cell, RowReader
@@ -67,14 +67,14 @@ def inline_text(xml: bytes, prefix: bytes) -> str:
 def own_words(package: Package, part: str | None) -> dict[bytes, str]:
     """Which shared strings are headers of ours, by their index as cells name it."""
     xml = package.read(part) if part is not None and part in package else b""
-    if STATUS_COLUMNS[3].encode() not in xml:  # the one that users hardly write themselves
+    if ANSWER_COLUMNS[3].encode() not in xml:  # the one that users hardly write themselves
         return {}
     found: dict[bytes, str] = {}
     prefix = re.search(rb"<([\w.-]+:)?sst[\s>]", xml)
     tag = ((prefix[1] or b"") if prefix is not None else b"") + b"si"
     for index, item in enumerate(element_pattern(tag).finditer(xml)):
         text = inline_text(item[0], tag[:-2])
-        if text in STATUS_COLUMNS:
+        if text in ANSWER_COLUMNS:
             found[str(index).encode()] = text
     return found
 
