@@ -36,7 +36,8 @@ def test_the_lock_names_no_host_and_no_path() -> None:
 
 def test_every_direct_dependency_is_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    declared = project["project"]["dependencies"] + sum(project["project"]["optional-dependencies"].values(), [])
+    extras = project["project"]["optional-dependencies"].values()
+    declared = [*project["project"]["dependencies"], *(line for extra in extras for line in extra)]
     names = {re.split(r"[\[=<>~]", line)[0].lower() for line in declared + project["build-system"]["requires"]}
     locked = {re.split(r"[=\[]", line)[0].lower() for line in requirements()}
     assert names - locked == {"logistics-batch"}
