@@ -68,10 +68,19 @@ def list_jobs(*, folder: str, as_json: bool) -> int:
         return 0
     print_table(
         ["job", "kind", "cron", "next run", "last run", "exit"],
-        ([line[name] if line[name] is not None else "" for name in _SHOWN] for line in lines),
+        ([_shown(name, line[name]) for name in _SHOWN] for line in lines),
         empty="There is no job in jobs/ yet.",
     )
     return 0
+
+
+def _shown(name: str, value: object) -> object:
+    """A cell of the table: nothing for None, times to the minute."""
+    if name == "last_run" and value is not None:
+        from datetime import datetime
+
+        return datetime.fromisoformat(str(value)).isoformat(timespec="minutes")
+    return "" if value is None else value
 
 
 _SHOWN = ("job", "kind", "cron", "next_run", "last_run", "last_exit_code")

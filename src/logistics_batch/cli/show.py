@@ -105,4 +105,4 @@ def _print_reasons(rows: Sequence[RowResult]) -> None:
         place = f"Row {row.row}" + (f", cell {row.cell} ({plain(row.column)})" if row.cell else "")
         click.echo(f"  {place}: {plain(row.reason)} {plain(row.fix)}".rstrip())
     if len(rows) > _REASONS_SHOWN:
-        click.echo(f"  … and {len(rows) - _REASONS_SHOWN} rows more; the answers name each.")
+        click.echo(f"  … and {len(rows) - _REASONS_SHOWN} more; the answers name each.")

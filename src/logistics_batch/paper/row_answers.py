@@ -47,6 +47,7 @@ _FIXES: Mapping[Fate, str] = {
     Fate.HELD: "Ask the operator: `logistics-batch held list` shows it.",
     Fate.PENDING: "Nothing: the next run sends it.",
 }
+_FIX_OF_DISAGREEMENT = "Write the same in all rows of this document and drop the file again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,8 @@ def _answered(row: RowResult, issues: Sequence[Issue], culprits: Sequence[int], 
         reason, fix = report.reason, fix or report.remedy
     if row.fate is Fate.BLOCKED and not reason and culprits:
         reason = f"Not sent, because {_rows_named(culprits)} of the same document cannot be sent as it is."
+    if row.fate is Fate.BLOCKED and not culprits:
+        fix = fix or _FIX_OF_DISAGREEMENT
     reason = reason or _REASONS.get(row.fate, "")
     fix = fix or (_FIXES.get(row.fate, "") if reason else "")
     return row if (reason, fix) == (row.reason, row.fix) else replace(row, reason=reason, fix=fix)
