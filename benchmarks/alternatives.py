@@ -1,0 +1,109 @@
+"""What is timed: each function does one whole piece of work and says what came out, so that results can be compared."""
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+MAPPING = """\
+operation: order.create
+key: [Order No]
+fields:
+  reference_number: {from: Order No, required: true}
+  customer_name: {from: Ship To}
+  customer_mobile: {from: Phone, read: mobile}
+  delivery_address: {join: [Addr 1, City], with: ", "}
+  delivery_postal_code: {from: PIN, read: pincode, required: true}
+  is_cod: {from: Payment, read: {lookup: {COD: "true", Prepaid: "false"}}}
+  cash_on_delivery: {sum: Price, times: Qty, when: {Payment: COD}}
+lines:
+  item_name: {from: SKU, required: true}
+  item_quantity: {from: Qty, read: integer, required: true}
+  item_price_per_each: {from: Price, read: money}
+"""
+
+
+def map_ours(source: Path, target: Path) -> dict[str, Any]:
+    """Read, map, validate against the contract, and write the documents."""
+    from logistics_batch.intake.reading import read_file
+    from logistics_batch.mapping import RunValues, apply_mapping, load_mapping
+
+    mapping = load_mapping(MAPPING, path="benchmark", read_lookup=lambda name: name)
+    sheets = read_file(source, name=source.name, options=mapping.read_options)
+    values = RunValues(file_name=source.name, business_date=date(2026, 11, 3), timezone="Asia/Kolkata")
+    mapped = apply_mapping(mapping, sheets, run_values=values)
+    with target.open("w", encoding="utf-8") as out:
+        out.writelines(f"{document.body}\n" for document in mapped.documents)
+    return {"documents": len(mapped.documents), "bad_rows": sorted({issue.row for issue in mapped.issues})}
+
+
+def map_hand(source: Path, target: Path) -> dict[str, Any]:
+    """The same by csv and pydantic."""
+    from map_by_hand import map_by_hand
+
+    documents, bad = map_by_hand(source, target)
+    return {"documents": documents, "bad_rows": bad}
+
+
+def map_floor(source: Path, target: Path) -> dict[str, Any]:
+    """No mapping at all: polars reads every cell as text and writes it out again. Nothing can be faster."""
+    import polars as pl
+
+    pl.read_csv(source, infer_schema=False).write_ndjson(target)
+    return {}
+
+
+def read_ours(source: Path, target: Path) -> dict[str, Any]:
+    """Every cell as text, with true row numbers, marks of formulas and hidden rows, behind the guards."""
+    from logistics_batch.intake.reading import read_file
+    from logistics_batch.model.sheet import ReadOptions
+
+    del target
+    sheet = read_file(source, name=source.name, options=ReadOptions())[0]
+    cells = sum(sheet.frame.height - nulls for nulls in sheet.frame.drop("row").null_count().row(0))
+    return {"rows": sheet.frame.height, "cells": cells}
+
+
+def read_calamine(source: Path, target: Path) -> dict[str, Any]:
+    """The bare reader under ours: values as Python objects."""
+    from python_calamine import CalamineWorkbook
+
+    del target
+    rows = CalamineWorkbook.from_path(str(source)).get_sheet_by_index(0).to_python()
+    return {"rows": len(rows), "cells": sum(cell != "" for row in rows for cell in row)}
+
+
+def read_openpyxl(source: Path, target: Path) -> dict[str, Any]:
+    """The usual library, in its fast mode."""
+    from openpyxl import load_workbook
+
+    del target
+    book = load_workbook(source, read_only=True, data_only=True)
+    rows = cells = 0
+    for row in book.worksheets[0].iter_rows(values_only=True):
+        rows += 1
+        cells += sum(cell is not None for cell in row)
+    return {"rows": rows, "cells": cells}
+
+
+WORK = {each.__name__: each for each in (map_ours, map_hand, map_floor, read_ours, read_calamine, read_openpyxl)}
+
+
+def child(name: str, source: str, target: str) -> None:
+    """Do one piece of work in this process and print time, memory and result as JSON."""
+    import resource
+    import sys
+    import time
+
+    begin = time.perf_counter()
+    found = WORK[name](Path(source), Path(target))
+    seconds = time.perf_counter() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    megabytes = peak / 1024 if sys.platform == "linux" else peak / 1024**2
+    print(json.dumps({"seconds": seconds, "peak_mb": megabytes, "found": found}))
+
+
+if __name__ == "__main__":
+    import sys
+
+    child(*sys.argv[1:4])

@@ -1,0 +1,196 @@
+"""What pages say is held against the program: links, commands, keys, codes, classes."""
+
+import re
+import types
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import click
+import pytest
+from docs.pages import PAGES, ROOT, anchors, blocks, command_lines, links
+from pydantic import BaseModel
+
+from logistics_batch.cli.front import front
+from logistics_batch.model import job
+from logistics_batch.model.reconciliation import MEANINGS
+from logistics_batch.model.report import ExitCode, Fate
+from logistics_batch.settings import (
+    AsnSettings,
+    LedgerSettings,
+    NotifySettings,
+    ReportsSettings,
+    ServiceSettings,
+    SftpSettings,
+)
+
+OPERATOR = ROOT / "docs/how-to/operator.md"
+NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
+SETTINGS: dict[str, type[BaseModel]] = {
+    "[service]": ServiceSettings,
+    "[service.asn]": AsnSettings,
+    "[ledger]": LedgerSettings,
+    "[reports]": ReportsSettings,
+    "[sftp.NAME]": SftpSettings,
+    "[notify]": NotifySettings,
+}
+
+
+def table(page: Path, heading: str) -> dict[str, list[str]]:
+    """The first table under a heading: its first column's code words, each with its other cells."""
+    text = page.read_text(encoding="utf-8")
+    parts = re.split(rf"^#+ {re.escape(heading)}$", text, maxsplit=1, flags=re.MULTILINE)
+    assert len(parts) == 2, f"{page.name} has no heading {heading}"
+    body = re.split(r"^#+ ", parts[1], maxsplit=1, flags=re.MULTILINE)[0]
+    rows = re.findall(r"^\| `?([^`|]+?)`? \|(.*)\|$", body, re.MULTILINE)
+    return {name: [cell.strip() for cell in rest.split("|")] for name, rest in rows if not name.startswith("-")}
+
+
+def named(model: type[BaseModel]) -> set[str]:
+    return {field.alias or name for name, field in model.model_fields.items()}
+
+
+def keys(model: type[BaseModel], before: str = "") -> Iterator[str]:
+    """The keys of a job, dotted, as far as this version takes them."""
+    for name, field in model.model_fields.items():
+        path = before + (field.alias or name)
+        below = models_in(field.annotation)
+        if "dict" in str(field.annotation) and below:
+            yield from keys(below[0], f"{path}.CLASS.")
+        elif below:
+            yield from keys(below[0], f"{path}.")
+        elif not is_later(model, name):
+            yield path
+
+
+def models_in(annotation: object) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        return [annotation] if issubclass(annotation, BaseModel) else []
+    return [found for inner in typing.get_args(annotation) for found in models_in(inner)]
+
+
+def is_later(model: type[BaseModel], name: str) -> bool:
+    field = model.model_fields[name]
+    return any(getattr(each, "func", None) is job._refuse for each in field.metadata)
+
+
+COMMON = {"kind", "name", "schedule.cron", "schedule.timezone", "schedule.missed", "schedule.grace"}
+
+
+def test_every_page_is_there() -> None:
+    assert {"README.md", "CHANGELOG.md", "docs/tutorial.md", "docs/reliability.md", "docs/architecture.md"} <= set(
+        NAMES
+    )
+    assert {"docs/how-to/warehouse.md", "docs/how-to/operator.md", "docs/how-to/analyst.md"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in links(page):
+        path, _, anchor = unquote(link).partition("#")
+        target = (page.parent / path) if path else page
+        assert "://" not in link and target.exists(), f"{page.name}: {link}"
+        if anchor:
+            assert anchor in anchors(target), f"{page.name}: {link}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_commands_exist_with_their_options(page: Path) -> None:
+    for arguments in command_lines(page):
+        parse(front, arguments)
+
+
+def parse(command: click.Command, arguments: list[str], parent: click.Context | None = None) -> None:
+    """Parse as the command line would, without running anything; a click error fails the test."""
+    context = command.make_context(command.name, list(arguments), parent=parent)
+    if isinstance(command, click.Group) and (rest := [*context._protected_args, *context.args]):
+        _, inner, left = command.resolve_command(context, rest)
+        assert inner is not None
+        parse(inner, left, context)
+
+
+@pytest.mark.parametrize("arguments", [["pusch"], ["push", "x.csv"], ["runs", "show"], ["push", "x", "--mappin", "y"]])
+def test_a_wrong_command_line_would_be_found(arguments: list[str]) -> None:
+    with pytest.raises(click.ClickException):
+        parse(front, arguments)
+
+
+@pytest.mark.parametrize("section", SETTINGS)
+def test_the_guide_names_every_setting_and_no_other(section: str) -> None:
+    described = set(table(OPERATOR, f"`{section}`")) - {"key"}
+    assert described == named(SETTINGS[section])
+
+
+def test_defaults_in_the_guide_are_those_of_the_program() -> None:
+    found = table(OPERATOR, "`[service]`")
+    service = ServiceSettings()
+    assert found["rate"][0] == f"`{service.rate}`"
+    assert found["concurrency"][0] == f"`{service.concurrency}`"
+    assert found["deadline"][0] == f"`{service.deadline_seconds:.0f}s`"
+    assert found["create_deadline"][0] == f"`{service.create_deadline_seconds:.0f}s`"
+    assert found["settle_after"][0] == f"`{service.settle_after_seconds:.0f}s`"
+    assert found["timezone"][0] == f"`{service.timezone}`"
+    assert found["longitude"][0] == f"`{service.longitude}`"
+
+
+@pytest.mark.parametrize("kind", ["push", "reconcile", "labels"])
+def test_the_guide_names_every_key_of_a_job_and_no_other(kind: str) -> None:
+    described = set(table(OPERATOR, f"`{kind}`")) - {"key"}
+    assert described == set(keys(job.JOB_KINDS[kind])) - COMMON
+
+
+def test_the_guide_names_the_keys_of_every_job() -> None:
+    assert set(table(OPERATOR, "Every kind")) - {"key"} == COMMON == set(keys(job.SettleJob))
+
+
+def test_the_guide_names_what_is_refused() -> None:
+    text = OPERATOR.read_text(encoding="utf-8").split("### Refused in this version")[1].split("\n## ")[0]
+    models = [job.PushJob, job.ReconcileJob, job.LabelsJob, job.SettleJob]
+    refused = {name for model in models for name in model.model_fields if is_later(model, name)}
+    assert set(re.findall(r"`(\w+)`", text)) == refused
+
+
+@pytest.mark.parametrize(("page", "heading"), [(ROOT / "README.md", "Exit codes"), (OPERATOR, "Exit codes")])
+def test_exit_codes_are_those_of_the_program(page: Path, heading: str) -> None:
+    codes = {value for name, value in vars(ExitCode).items() if name.isupper()}
+    assert {int(code) for code in table(page, heading) if code != "code"} == codes
+
+
+def test_the_clerk_reads_of_every_fate() -> None:
+    described = set(table(ROOT / "docs/how-to/warehouse.md", "What each Status means")) - {"Status"}
+    assert described == {fate.value for fate in Fate}
+
+
+def test_the_analyst_reads_of_every_class_as_the_report_says_it() -> None:
+    described = table(ROOT / "docs/how-to/analyst.md", "Outcomes and classes")
+    described.pop("class")
+    assert described == {code.value: [each.severity.value, each.says, each.do] for code, each in MEANINGS.items()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_pages_speak_of_nothing_but_the_project(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"/work/|/tmp/|TODO|FIXME|\bTBD\b|interface\.md|\bissue \d|\bbrief\b", text), page.name
+    assert max((len(line) for line in text.splitlines() if not line.startswith(("|", "{", "  {"))), default=0) <= 160
+
+
+def test_the_changelog_has_this_version() -> None:
+    from logistics_batch import __version__
+
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "## Unreleased" in text
+    assert f"## {__version__}" in text
+
+
+def test_every_decision_is_listed() -> None:
+    listed = {Path(link).name for link in links(ROOT / "docs/README.md") if link.startswith("decisions/")}
+    assert listed == {path.name for path in (ROOT / "docs/decisions").glob("*.md")}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_fenced_blocks_say_what_they_are(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert text.count("```") == 2 * len(blocks(page)), "a block is not closed, or begins inside a line"
+    if page.name != "architecture.md":
+        assert all(block.language for block in blocks(page))
