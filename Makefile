@@ -44,7 +44,7 @@ bench: $(STAMP)  ## timings beside the alternatives
 	$(BIN)/python benchmarks/run.py
 
 campaign: $(STAMP)  ## the long campaigns in full size
-	LOGISTICS_BATCH_CAMPAIGN=full $(BIN)/pytest -m slow -q
+	CAMPAIGN=full $(BIN)/pytest -n 2 --dist worksteal -m slow -q
 
 lock:  ## renew requirements.lock (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 --all-extras --upgrade pyproject.toml -o requirements.lock
