@@ -129,6 +129,16 @@ def test_other_zip_files_are_no_workbooks(tmp_path):
         assert word in held(tmp_path / "file", "orders.xlsx").message
 
 
+@pytest.mark.parametrize(("name", "rule"), [("a.xlsx", "damaged"), ("a.ods", "damaged"), ("a.csv", "format")])
+def test_an_archive_without_its_end_is_no_other_kind_of_file(tmp_path, name, rule):
+    """A clerk who cannot see that an upload broke off would look for a fault in the workbook."""
+    (tmp_path / "file").write_bytes(xlsx_bytes()[:-200])
+    refusal = held(tmp_path / "file", name)
+    assert refusal.rule == f"file|{rule}"
+    assert "damaged" in refusal.message
+    assert identify(tmp_path / "file", name=name).format == "cut"
+
+
 def test_a_bomb_is_counted_and_not_believed(tmp_path):
     path = repacked(tmp_path / "file", add={"xl/media/zeros.xml": b"<a>" + bytes(40 << 20)})
     assert "200 times" in held(path, "orders.xlsx").message

@@ -76,6 +76,25 @@ def test_a_file_refused_before_it_has_rows_gives_one_line_without_a_row() -> Non
     assert (found[0]["reason"], found[0]["fix"]) == ("The file is encrypted.", "Save it again.")
 
 
+def test_a_file_with_a_header_and_nothing_below_says_so() -> None:
+    report = order_report(rows=(), issues=(), rows_read=0)
+    found = [dict(zip(FIELDS, line, strict=True)) for line in lines(result_csv(report, None))[1:]]
+    assert [(line["row"], line["fate"], line["reason"]) for line in found] == [
+        ("", "skipped", "The file has a header but no rows.")
+    ]
+
+
+def test_rows_held_with_their_file_are_told_the_files_remedy() -> None:
+    """No document waits for a decision then: `held list` would be empty."""
+    rows = tuple(row_result(row, Fate.HELD, reason="The header has changed.") for row in (2, 3))
+    for remedy in ("Look at the mapping.", ""):
+        report = order_report(rows=rows, issues=(), reason="The header has changed.", remedy=remedy)
+        found = [dict(zip(FIELDS, line, strict=True)) for line in lines(result_csv(report, None))[1:]]
+        assert {line["fix"] for line in found} == {remedy or "Correct what the reason names and send the file again."}
+    alone = order_report(rows=rows, issues=())
+    assert "held list" in dict(zip(FIELDS, lines(result_csv(alone, None))[1], strict=True))["fix"]
+
+
 def test_the_columns_of_an_earlier_result_are_no_source_columns() -> None:
     sheet = sheet_of(
         ("Order", "Status", "Reason", "What to do", "AWB / reference", "Run"), ("SO-1", "invalid", "x", "y", "z", "r")

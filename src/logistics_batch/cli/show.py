@@ -90,13 +90,17 @@ def _print_file(file: FileReport) -> None:
             click.echo(f"  {fate.value:<10} {count:>7}  {_meaning(fate, file)}")
     for note in file.notes:
         click.echo(f"  Note: {plain(note)}")
-    _print_reasons([row for row in file.rows if row.fate in _TO_EXPLAIN])
+    # Why the file is held as a whole is said above, once.
+    told = {Fate.HELD} if file.reason else set()
+    _print_reasons([row for row in file.rows if row.fate in _TO_EXPLAIN and row.fate not in told])
 
 
 def _meaning(fate: Fate, file: FileReport) -> str:
     would = [row for row in file.rows if row.would]
     if fate is Fate.PENDING and would:
         return "would go out"
+    if fate is Fate.HELD and file.reason:
+        return "not sent, because the file is held"
     return WORDS[fate]
 
 

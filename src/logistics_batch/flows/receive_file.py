@@ -1,7 +1,7 @@
 """From a file's bytes to what the ledger plans: read, map, and decide whether the file as a whole may go on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
@@ -10,12 +10,15 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.reading import identify, read_file
+from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
 from logistics_batch.model.sheet import Sheet, SourceFile
+from logistics_batch.paper.row_answers import NO_ROWS
 
+_NO_DATA = ("blank", "title", "repeated header", "total")  # rules of rows that any file may have
 _CREATES = ("order.create", "asn.create")
 
 
@@ -23,12 +26,14 @@ _CREATES = ("order.create", "asn.create")
 class ReceivedFile:
     """A file that lies on this machine now.
 
-    origin: store label, path, and where its results go; kept with the file in the ledger.
+    origin: store label, path, and where its results go; kept with the file in the ledger. remote: as it was listed
+    where it was dropped, None if it came by hand.
     """
 
     path: Path
     name: str
     origin: dict[str, object] = field(default_factory=dict)
+    remote: RemoteFile | None = None
 
 
 def arrival_of(
@@ -60,9 +65,16 @@ def _map(
     try:
         sheets = read_file(received.path, name=received.name, options=mapping.read_options)
         mapped = apply_mapping(mapping, sheets, run_values=run_values, longitude=parts.policy.longitude)
-        return source, mapped, None
+        return source, _noted(mapped), None
     except FileHeld as held:
         return source, rows_of_held(sheets, held), held
+
+
+def _noted(mapped: MappedFile) -> MappedFile:
+    """The same file, with a note if there is nothing below its header: whoever sent it may have meant another."""
+    if not mapped.rows.filter(~pl.col("rule").is_in(_NO_DATA) | pl.col("rule").is_null()).is_empty():
+        return mapped
+    return replace(mapped, notes=(NO_ROWS, *mapped.notes))
 
 
 def rows_of_held(sheets: Sequence[Sheet], held: FileHeld) -> MappedFile | None:

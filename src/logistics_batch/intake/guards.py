@@ -22,6 +22,7 @@ _FORMATS = {
     "xlsb": "xlsb",
     "ods": "ods",
 }
+_PACKED = ("xlsx", "xlsb", "ods")
 _WORDS = {
     "csv": "plain text",
     "xlsx": "an .xlsx workbook",
@@ -34,6 +35,7 @@ _WORDS = {
     "xml": "an XML file",
     "pdf": "a PDF",
     "zip": "a zip archive",
+    "cut": "a damaged zip archive",
     "gzip": "a gzip archive",
     "archive": "an archive",
     "picture": "a picture",
@@ -77,7 +79,10 @@ class Limits:
 
 
 def recognise(path: Path) -> str:
-    """What the bytes of a file are: csv, xlsx, xls, xlsb, ods, "empty", or a word for what we do not read."""
+    """What the bytes of a file are: csv, xlsx, xls, xlsb, ods, "empty", or a word for what we do not read.
+
+    An archive without its end is "cut", whatever it was to be.
+    """
     with path.open("rb") as file:
         head = file.read(4096)
     if not head:
@@ -107,6 +112,8 @@ def check_kind(kind: str, *, name: str) -> str:
             f"{shown} is a workbook with macros, and those are not taken.", rule="file|macros", remedy=remedy
         )
     expected = _FORMATS.get(ending)
+    if kind == "cut" and expected in _PACKED:
+        raise damaged(name)
     if kind not in _FORMATS.values() or expected is None:
         what = (
             _WORDS[kind]
@@ -143,9 +150,10 @@ def check_archive(path: Path, *, name: str, limits: Limits) -> None:
 def damaged(name: str) -> FileHeld:
     """A file whose beginning is right, but which cannot be read to its end."""
     return FileHeld(
-        f"{printable(name)} is damaged or was cut off while it was sent.",
+        f"{printable(name)} is damaged or did not arrive completely.",
         rule="file|damaged",
-        remedy="Open it in your spreadsheet program, save it again and send that.",
+        remedy="Send it again and wait until it is uploaded; if that does not help, save it again in your spreadsheet "
+        "program and send that.",
     )
 
 
@@ -173,8 +181,7 @@ def _recognise_archive(path: Path) -> str:
             if "mimetype" in names and b"opendocument.spreadsheet" in archive.read("mimetype")[:200]:
                 return "ods"
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError):
-        # The directory stands at the end: without it only the names of the first parts can be guessed from.
-        return "xlsx" if b"[Content_Types].xml" in path.read_bytes()[:4096] else "zip"
+        return "cut"  # the directory of an archive stands at its end
     if "xl/workbook.xml" in names:
         return "xlsx"
     if "xl/workbook.bin" in names:

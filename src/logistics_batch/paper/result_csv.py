@@ -3,7 +3,8 @@
 UTF-8 with a byte order mark: without it Excel opens the file in the machine's code page and every Devanagari or Tamil
 name turns to rubbish. Lines end as RFC 4180 says. No cell can be run as a formula.
 
-A file that was refused before it had rows gives one line: `row` empty, fate `held`, rule `file`, and the reason.
+A file without rows gives one line: `row` empty, rule `file`, and the reason; its fate is `held` where the file was
+refused, `skipped` where it has a header and nothing below.
 """
 
 import io
@@ -15,7 +16,7 @@ from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.report import Fate, FileReport, RowResult
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.paper.row_answers import FILE_HELD_RULE, RESULT_FIELDS, answered_rows
+from logistics_batch.paper.row_answers import FILE_RULE, NO_ROWS, RESULT_FIELDS, answered_rows
 from logistics_batch.paper.safe_text import guarded
 from logistics_batch.paper.status_columns import header_texts
 
@@ -23,7 +24,7 @@ from logistics_batch.paper.status_columns import header_texts
 def result_csv(report: FileReport, sheet: Sheet | None) -> bytes:
     """One line a row of the report, in its order; see the module for the form."""
     rows = answered_rows(report)
-    if not rows and report.reason:
+    if not rows:
         return csv_bytes(_frame(RESULT_FIELDS, [_file_line(report)]))
     answers = _frame(RESULT_FIELDS, [_line(row) for row in rows])
     if sheet is None:
@@ -80,9 +81,9 @@ def _file_line(report: FileReport) -> list[str]:
     values = {
         "file": report.file,
         "sheet": report.sheet,
-        "fate": Fate.HELD.value,
-        "rule": FILE_HELD_RULE,
-        "reason": report.reason,
+        "fate": (Fate.HELD if report.reason else Fate.SKIPPED).value,
+        "rule": FILE_RULE,
+        "reason": report.reason or NO_ROWS,
         "fix": report.remedy,
         "run": report.run,
     }

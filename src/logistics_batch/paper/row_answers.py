@@ -25,8 +25,11 @@ RESULT_FIELDS = (
 )
 """The columns of NAME.result.csv before the source's own, in their order."""
 
-FILE_HELD_RULE = "file"
-"""The rule that stands in a result's line where the file as a whole was refused."""
+FILE_RULE = "file"
+"""The rule that stands in a result's line about a file as a whole."""
+
+NO_ROWS = "The file has a header but no rows."
+"""What is said of a file in which there is nothing to answer."""
 
 NEEDS_CORRECTING = frozenset({Fate.INVALID, Fate.REFUSED, Fate.BLOCKED})
 """The fates that a clerk mends in the sheet."""
@@ -47,6 +50,7 @@ _FIXES: Mapping[Fate, str] = {
     Fate.HELD: "Ask the operator: `logistics-batch held list` shows it.",
     Fate.PENDING: "Nothing: the next run sends it.",
 }
+_FIX_OF_HELD_FILE = "Correct what the reason names and send the file again."
 _FIX_OF_DISAGREEMENT = "Write the same in all rows of this document and drop the file again."
 
 
@@ -102,8 +106,8 @@ def _answered(row: RowResult, issues: Sequence[Issue], culprits: Sequence[int], 
     if issues and row.fate is Fate.INVALID:
         return _with_issues(row, issues)
     reason, fix = row.reason, row.fix
-    if row.fate is Fate.HELD and not reason:
-        reason, fix = report.reason, fix or report.remedy
+    if row.fate is Fate.HELD and report.reason:  # held with its file: no document of it waits for a decision
+        reason, fix = reason or report.reason, fix or report.remedy or _FIX_OF_HELD_FILE
     if row.fate is Fate.BLOCKED and not reason and culprits:
         reason = f"Not sent, because {_rows_named(culprits)} of the same document cannot be sent as it is."
     if row.fate is Fate.BLOCKED and not culprits:

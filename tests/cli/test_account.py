@@ -1,0 +1,44 @@
+"""What a push prints about files that do not go the ordinary way."""
+
+import json
+
+import pytest
+from cli.conftest import Run
+from support.workspace import ORDER_COLUMNS, Workspace, order_lines
+
+from logistics_batch.cli.show import print_push
+from logistics_batch.model.report import Fate, FileReport, RowResult, RunReport
+
+
+def test_a_file_with_a_header_and_nothing_below_says_so_everywhere(run: Run, workspace: Workspace) -> None:
+    file = workspace.drop("orders.csv", f"Shift B\n{ORDER_COLUMNS}\n,,,,,\n")
+    done = run("push", file, "--mapping", "orders", "--dry-run")
+    assert done.code == 0
+    assert "Note: The file has a header but no rows." in done.out
+    told = run("push", file, "--mapping", "orders", "--dry-run", "--json").json["files"][0]
+    assert told["notes"][0] == "The file has a header but no rows."
+    full = workspace.drop("full.csv", order_lines(["A-1"]))
+    assert "no rows" not in run("push", full, "--mapping", "orders", "--dry-run").out
+
+
+def test_the_receipt_and_the_result_of_an_empty_file_say_so(run: Run, workspace: Workspace) -> None:
+    file = workspace.drop("orders.csv", f"{ORDER_COLUMNS}\n")
+    done = run("push", file, "--mapping", "orders")
+    assert done.code == 0, done.err
+    reports = workspace.root / "reports"
+    assert "The file has a header but no rows." in json.loads((reports / "orders.ack.json").read_text())["notes"]
+    assert "The file has a header but no rows." in (reports / "orders.result.csv").read_text("utf-8-sig")
+
+
+def test_rows_of_a_held_file_are_not_sent_to_a_list_that_is_empty(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = tuple(RowResult("a.csv", "a", row, "", Fate.HELD, reason="Half is wrong.") for row in (2, 3))
+    file = FileReport(
+        "a.csv", "00", 1, "r", "orders", "00", rows_read=2, rows=rows, reason="Half is wrong.", remedy="Send it again."
+    )
+    print_push(RunReport("r", "push", (file,)), {})
+    said = capsys.readouterr().out
+    assert "Held as a whole: Half is wrong. Send it again." in said
+    assert said.count("Half is wrong.") == 1
+    assert "held list" not in said
