@@ -2,7 +2,7 @@
 
 import pytest
 
-from logistics_batch.ledger.planning import Decision, Known, decide
+from logistics_batch.ledger.decide import Decision, Known, decide
 
 SAME, OTHER = "a" * 64, "b" * 64
 

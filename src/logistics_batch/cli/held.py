@@ -20,7 +20,7 @@ def list_held(*, folder: str, as_json: bool) -> int:
     from pathlib import Path
 
     from logistics_batch.cli.show import print_json, print_table
-    from logistics_batch.flows.settle import held_documents
+    from logistics_batch.flows.decisions import held_documents
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
@@ -54,14 +54,14 @@ def decide(*, folder: str, document_id: int, decision: str, reason: str, reissue
     """
     from pathlib import Path
 
-    from logistics_batch.flows.deliver import deliver_changed
-    from logistics_batch.flows.settle import decide as decide_document
+    from logistics_batch.flows.deliver import deliver_stale
+    from logistics_batch.flows.decisions import decide as decide_document
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need()) as parts:
         document = decide_document(parts, document_id, decision=decision, reason=reason, reissue=reissue)
         click.echo(f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}.")
-        for delivered in deliver_changed(parts, [document.id]):
+        for delivered in deliver_stale(parts):
             for problem in delivered.failed:
                 click.echo(problem, err=True)
     return 0

@@ -19,6 +19,7 @@ from logistics_batch.paper.result_csv import result_csv
 from logistics_batch.paper.result_workbook import result_workbook
 
 _OWN_ENDINGS = (".result", ".fix")
+_LONGEST_STEM_BYTES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ def deliver(parts: Parts, file: StoredFile) -> Delivered:
     crash_point("report.before")
     written = _put_everywhere(parts, file, contents(parts, file, report))
     crash_point("report.after")
+    if not written.failed:
+        parts.ledger.set_fresh(file.id)
     return written
 
 
@@ -135,10 +138,10 @@ def result_stem(name: str) -> str:
     stem = PurePosixPath(name).stem
     for ending in _OWN_ENDINGS:
         stem = stem.removesuffix(ending)
-    return stem or "file"
+    # Our endings come behind it, and file systems end at 255 bytes.
+    return stem.encode()[:_LONGEST_STEM_BYTES].decode(errors="ignore") or "file"
 
 
-def deliver_changed(parts: Parts, document_ids: Iterable[int], *, leave_out_run: str = "") -> list[Delivered]:
-    """Write again every result that shows one of these documents, after a doubt was settled or a decision made."""
-    files = parts.ledger.files_with(document_ids)
-    return [deliver(parts, file) for file in files if file.state != "planned" and file.run != leave_out_run]
+def deliver_stale(parts: Parts, *, leave_out_run: str = "") -> list[Delivered]:
+    """Write again every result that no longer shows what is known: a doubt was settled, a version replaced …"""
+    return [deliver(parts, file) for file in parts.ledger.stale_files() if file.run != leave_out_run]

@@ -168,7 +168,7 @@ class Dispatcher:
             state.queue.appendleft(replace(document, attempts=intent.n))
         elif intent is not None and reply is not None:
             answer = judge(reply, operation=document.operation)
-            outcome = outcome_of(document.id, reply, answer, run=self._run, first=not state.proven)
+            outcome = outcome_of(document, reply, answer, run=self._run, first=not state.proven)
             state.outcomes.append(outcome)
             self._react(state, intent, reply, answer, outcome.state)
 
@@ -177,7 +177,7 @@ class Dispatcher:
             reply, answer = baseline.failed
             self._count(state, document, reply, answer)
             return
-        if baseline.already_there:
+        if baseline.already_there and not document.released:  # a person who released it has seen what is there
             self._hold_present(document)
             self._parts.progress.advance()
             return

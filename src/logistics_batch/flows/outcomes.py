@@ -1,15 +1,16 @@
-"""From what a reply proves to what is written down: pure, for attempts whose earlier ones are all proven not sent."""
+"""From what a reply proves to what is written down: pure."""
 
 import json
 
 from logistics_batch.api.answers import Answer, Meaning
 from logistics_batch.api.client import Reply
-from logistics_batch.ledger import Outcome
+from logistics_batch.ledger import Outcome, StoredDocument
 
 _KEPT_REPLY_CHARACTERS = 4000
 _WAIT_FOR_CHECK = (
     "Nothing now: it is checked with the service later, or at once by “settle --wait”. Do not send it by hand."
 )
+_LOOK_IT_UP = "Look the reference up at the service: decide “accept” if it is there, else “drop” or “send-again”."
 _REDIRECTS = range(300, 400)
 
 _STATES = {
@@ -23,18 +24,21 @@ _STATES = {
 }
 
 
-def outcome_of(document_id: int, reply: Reply, answer: Answer, *, run: str, first: bool) -> Outcome:
-    """What to write down about one clean attempt.
+def outcome_of(document: StoredDocument, reply: Reply, answer: Answer, *, run: str, first: bool) -> Outcome:
+    """What to write down about one attempt.
 
+    A refusal counts only if no earlier attempt can have arrived unseen: the service may refuse the second of two.
     first: whether this was the run's first create, sent alone. A redirect then proves a wrong address; later, when
     creates went through before, it proves nothing.
     """
     state = _STATES[answer.meaning]
     if answer.meaning is Meaning.MISADDRESSED and reply.status in _REDIRECTS and not first:
         state = "in_doubt"
+    if state == "refused" and document.tainted:
+        state = "held"
     rule, reason, fix = _words(state, reply, answer)
     return Outcome(
-        document_id=document_id,
+        document_id=document.id,
         state=state,
         meaning=str(answer.meaning),
         message=answer.message,
@@ -78,6 +82,9 @@ def _words(state: str, reply: Reply, answer: Answer) -> tuple[str, str, str]:
             else "The service refused it without a reason."
         )
         return "refused", said, "Correct the row and drop the file again; only what changed goes out."
+    if state == "held":
+        said = f"An earlier attempt had no answer, and the service now said: {answer.message or reply.status}"
+        return "refused_after_doubt", said, _LOOK_IT_UP
     if state == "in_doubt":
         return "in_doubt", f"{doubt_reason(reply, answer)} It may or may not have arrived.", _WAIT_FOR_CHECK
     return "not_sent", f"Not sent yet: {stop_reason(reply, answer)}", ""

@@ -14,7 +14,13 @@ from logistics_batch.model.report import DocumentResult, Fate, FileReport, RowRe
 
 
 def preview_files(
-    parts: Parts, files: Sequence[ReceivedFile], mapping: Mapping, *, business_date: date, job: str
+    parts: Parts,
+    files: Sequence[ReceivedFile],
+    mapping: Mapping,
+    *,
+    business_date: date,
+    job: str,
+    budget_percent: float | None = None,
 ) -> RunReport:
     """The report that a run would give if the service took everything; rows that would go out are `pending`.
 
@@ -23,7 +29,8 @@ def preview_files(
     reports = []
     parts.progress.start("Reading", len(files))
     for file in files:
-        reports.append(_preview(parts, arrival_of(parts, file, mapping, business_date=business_date)))
+        arrival = arrival_of(parts, file, mapping, business_date=business_date, budget_percent=budget_percent)
+        reports.append(_preview(parts, arrival))
         parts.progress.advance()
     parts.progress.done()
     found = RunReport("", job, tuple(reports), notes=("Dry run: nothing was sent or written.",))

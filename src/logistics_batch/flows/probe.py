@@ -5,12 +5,14 @@ only after two controls: an order that certainly exists must be found by referen
 reference that was never used must give another, stable answer.
 """
 
+import re
 import secrets
 from dataclasses import dataclass
 from enum import StrEnum
 
 from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, read_order, same_order
 from logistics_batch.api.client import Client
+from logistics_batch.errors import UsageError
 from logistics_batch.ledger import Ledger, StoredDocument
 
 
@@ -22,6 +24,7 @@ class Presence(StrEnum):
     CANCELLED = "cancelled"  # ours, and cancelled
     ABSENT = "absent"  # certainly not there
     UNKNOWN = "unknown"  # no conclusion
+    UNREACHABLE = "unreachable"  # the service could not be asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,8 @@ def calibrate(client: Client, ledger: Ledger) -> Calibration:
     )
     if known is None:
         return Calibration(False, text="no accepted order is known yet to compare with")
-    by_reference = read_order(client.call("order.fetch", order_id=known.reference))
-    by_awb = read_order(client.call("order.fetch", order_id=known.awb_number))
+    by_reference = _ask(client, known.reference)
+    by_awb = _ask(client, known.awb_number)
     if not (isinstance(by_reference, OrderFound) and isinstance(by_awb, OrderFound)):
         return Calibration(False, text="a known order is not found by its reference")
     if by_reference.order.awb_number != by_awb.order.awb_number:
@@ -70,20 +73,35 @@ def calibrate(client: Client, ledger: Ledger) -> Calibration:
 
 def _absent_form(client: Client, reference: str) -> str | None:
     """How the service says that this reference is not there, with the reference itself taken out."""
-    seen = read_order(client.call("order.fetch", order_id=reference))
-    return seen.signature.replace(reference, "*") if isinstance(seen, OrderAbsent) else None
+    seen = _ask(client, reference)
+    return _form(seen, reference) if isinstance(seen, OrderAbsent) else None
+
+
+def _form(seen: OrderAbsent, reference: str) -> str:
+    """The answer without the reference, where it stands as a word of its own."""
+    return re.sub(rf"(?<!\w){re.escape(reference)}(?!\w)", "*", seen.signature)
+
+
+def _ask(client: Client, order_id: str) -> OrderFound | OrderAbsent | ReadFailed | None:
+    """Fetch one order; None where its id cannot stand in a path."""
+    try:
+        return read_order(client.call("order.fetch", order_id=order_id))
+    except UsageError:
+        return None
 
 
 def probe_order(client: Client, document: StoredDocument, calibration: Calibration) -> Probe:
     """Look for one order by its reference."""
-    seen = read_order(client.call("order.fetch", order_id=document.reference))
+    seen = _ask(client, document.reference)
+    if seen is None:
+        return Probe(Presence.UNKNOWN, "the service cannot be asked for such a reference")
     if isinstance(seen, OrderFound):
         return _judge_found(document, seen)
     if isinstance(seen, ReadFailed):
-        return Probe(Presence.UNKNOWN, f"the service could not be asked: {seen.message}")
+        return Probe(Presence.UNREACHABLE, f"the service could not be asked: {seen.message}")
     if not calibration.valid:
         return Probe(Presence.UNKNOWN, f"not found by reference, which proves nothing: {calibration.text}")
-    if seen.signature.replace(document.reference, "*") == calibration.absent:
+    if _form(seen, document.reference) == calibration.absent:
         return Probe(Presence.ABSENT, f"not found by reference; {calibration.text}")
     return Probe(Presence.UNKNOWN, "an answer that is neither “found” nor the known “not found”")
 

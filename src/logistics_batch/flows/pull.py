@@ -1,5 +1,6 @@
 """Files come in from where they were dropped: only complete ones, verified, each kept by the hash of its bytes."""
 
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -13,7 +14,7 @@ from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.names import name_matches
 from logistics_batch.intake.readiness import Readiness, ReadyRule, judge_listings
 from logistics_batch.intake.store import FileStore, RemoteFile
-from logistics_batch.model.job import PushJob
+from logistics_batch.model.job import Place, PushJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,24 @@ def _listen(parts: Parts, store: FileStore, job: PushJob) -> Readiness:
     if rule.done_file is None:
         while len(listings) < rule.unchanged_for and listings[0]:
             parts.clock.sleep(rule.poll_every_seconds)
+            if parts.stop.is_set():  # the wait was cut short: nothing is proven complete
+                return Readiness()
             listings.append(store.list(job.source.path))
     else:
         listings *= rule.unchanged_for
-    place = job.results_place
-    here = place is not None and place == job.source.place
+    answers = [place for place in (job.results_place, Place(folder=str(parts.reports))) if place is not None]
+    source = _where(parts, job.source.place)
+    here = any(_where(parts, place) == source for place in answers)
     return judge_listings(listings, rule, job.source.pattern, results_here=here)
+
+
+def _where(parts: Parts, place: Place) -> str:
+    """One spelling for one folder, however a job writes it."""
+    store = parts.open_store(place)
+    try:
+        return posixpath.normpath(f"{store.label}/{place.path}")
+    finally:
+        store.close()
 
 
 def _ready_rule(job: PushJob) -> ReadyRule:
@@ -84,7 +97,8 @@ def _bring(store: FileStore, remote: RemoteFile, job: PushJob, *, business_date:
     crash_point("file.fetched")
     kept = to / (fetched.sha256 + Path(remote.name).suffix.lower())
     landing.replace(kept)
-    return ReceivedFile(kept, remote.name, origin_of(job, remote, business_date=business_date, store=store.label))
+    origin = origin_of(job, remote, business_date=business_date, store=store.label)
+    return ReceivedFile(kept, remote.name, origin, remote)
 
 
 def origin_of(job: PushJob, remote: RemoteFile, *, business_date: date, store: str) -> dict[str, object]:

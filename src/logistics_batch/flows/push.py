@@ -1,12 +1,14 @@
 """The main story: files become documents, documents go out, and every row comes back with an answer."""
 
 import hashlib
+import os
 import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from uuid import uuid4
 
 from logistics_batch.errors import StoreError, UsageError
 from logistics_batch.flows.parts import Parts
@@ -47,6 +49,9 @@ def push_by_hand(
     missing = [str(path) for path in paths if not path.is_file()]
     if missing:
         raise UsageError(f"No such file: {', '.join(missing)}.", remedy="Check the name and the folder.")
+    odd = [repr(path.name) for path in paths if not path.name.isprintable()]
+    if odd:
+        raise UsageError(f"The name {', '.join(odd)} holds control characters.", remedy="Rename the file.")
     rules = sending_mapping(parts, mapping)
     today = parts.clock.now().date()
     if dry_run:
@@ -116,12 +121,16 @@ def _private_folder(parts: Parts) -> None:
 
 def _keep(parts: Parts, path: Path, origin: dict[str, object]) -> ReceivedFile:
     """A private copy under the hash of its bytes: the file may change or go while we work."""
-    landing = parts.files / f".{path.name}.part"
-    shutil.copyfile(path, landing)
-    with landing.open("rb") as copied:
-        digest = hashlib.file_digest(copied, "sha256").hexdigest()
-    kept = parts.files / (digest + path.suffix.lower())
-    landing.replace(kept)
+    landing = parts.files / f".{uuid4().hex}.part"  # two pushes may bring files of one name at the same time
+    try:
+        shutil.copyfile(path, landing)
+        with landing.open("rb") as copied:
+            digest = hashlib.file_digest(copied, "sha256").hexdigest()
+            os.fsync(copied.fileno())
+        kept = parts.files / (digest + path.suffix.lower())
+        landing.replace(kept)
+    finally:
+        landing.unlink(missing_ok=True)
     return ReceivedFile(kept, path.name, origin | {"path": str(path.resolve())})
 
 
@@ -145,6 +154,7 @@ def _plan(
             plan_arrival(
                 parts, run, arrival_of(parts, file, mapping, business_date=business_date, budget_percent=budget)
             )
+            known.add((file.path.stem, file.name))
         parts.progress.advance()
     parts.progress.done()
 
@@ -175,13 +185,17 @@ def _identity_without_bytes(remote: RemoteFile) -> str:
 
 def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
     """Move answered files to archive or quarantine; a file that waits for more sending stays where it lies."""
-    here = {(file.path.stem, str(file.origin["path"])) for file in came.pulled.files}
-    here |= {(_identity_without_bytes(remote), remote.path) for remote, _ in came.pulled.refused}
+    here = {(file.path.stem, file.remote.path): file.remote for file in came.pulled.files if file.remote}
+    here |= {(_identity_without_bytes(remote), remote.path): remote for remote, _ in came.pulled.refused}
+    lying = {remote.path: remote for remote in came.store.list(came.job.source.path)} if here else {}
     for file in parts.ledger.files(run=run.id):
         if not is_finished(parts, file):
             continue
         path = str(file.origin.get("path", ""))
-        if (file.sha256, path) in here:
+        pulled = here.get((file.sha256, path))
+        if pulled is not None and path in lying and lying[path] != pulled:
+            run.notes.append(f"{file.name}: another file came under this name meanwhile; it is left for the next run.")
+        elif pulled is not None:
             try:
                 put_away(came.store, came.job, path, held=bool(file.rule), business_date=came.business_date)
             except StoreError as error:  # nothing is sent again for that: the ledger knows the file
@@ -194,4 +208,7 @@ def _preview_job(parts: Parts, store: FileStore, job: PushJob, mapping: Mapping,
     """What the job would do now: files are read where they lie, and nothing is written."""
     with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
         pulled = pull(parts, store, job, business_date=business_date, to=Path(folder))
-        return preview_files(parts, pulled.files, mapping, business_date=business_date, job=job.name)
+        budget = job.budget.invalid_rows_percent if job.budget else None
+        return preview_files(
+            parts, pulled.files, mapping, business_date=business_date, job=job.name, budget_percent=budget
+        )

@@ -2,19 +2,20 @@
 
 import json
 import secrets
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
-from logistics_batch.errors import LogisticsBatchError
-from logistics_batch.flows.deliver import acknowledge, deliver, deliver_changed
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped
+from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
 from logistics_batch.flows.dispatch import Dispatcher
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.settle import settle_due
-from logistics_batch.ledger import Arrival, StoredFile
+from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile
 from logistics_batch.model.job import Place
-from logistics_batch.model.report import Fate, RunReport, exit_code
+from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code
 from logistics_batch.paper.report_json import report_json
 
 
@@ -23,7 +24,7 @@ class PushRun:
     """A push run while it goes on.
 
     notes: what the report should mention. undelivered: answers that could not be written, and files that could not be
-    put away. changed: documents, also of earlier runs, whose results must be written again.
+    put away. sent_along: documents of earlier files that a person released and that went out with this run.
     """
 
     id: str
@@ -32,7 +33,7 @@ class PushRun:
     remedy: str = ""
     notes: list[str] = field(default_factory=list)
     undelivered: list[str] = field(default_factory=list)
-    changed: set[int] = field(default_factory=set)
+    sent_along: tuple[int, ...] = ()
 
 
 @contextmanager
@@ -49,7 +50,7 @@ def run_of(parts: Parts, job: str, *, business_date: date, hashes: set[str] | No
         day = business_date.isoformat()
         parts.ledger.start_run(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
     try:
-        run.changed.update(settle_due(parts, run=run.id, give_up=False).changed)
+        settle_due(parts, run=run.id, give_up=False)
         yield run
     except LogisticsBatchError as error:
         _end(parts, run, code=error.exit_code, summary={}, stopped=error.message)
@@ -79,10 +80,15 @@ def plan_arrival(parts: Parts, run: PushRun, arrival: Arrival) -> None:
 
 def send(parts: Parts, run: PushRun) -> None:
     """Everything that this run's files ask for goes out; then doubts that became due are settled."""
-    result = Dispatcher(parts, run=run.id).send(parts.ledger.planned_of(run.id))
+    documents = parts.ledger.planned_of(run.id)
+    run.sent_along = tuple(document.id for document in documents if document.released)
+    try:
+        result = Dispatcher(parts, run=run.id).send(documents)
+    except LedgerRefused as error:  # something may have been sent by now, so it is no mistake of the settings
+        raise RunStopped(error.message, remedy=error.remedy) from error
     run.stopped, run.remedy = result.stopped, result.remedy
     if not run.stopped:
-        run.changed.update(settle_due(parts, run=run.id, give_up=False).changed)
+        settle_due(parts, run=run.id, give_up=False)
 
 
 def deliver_answers(parts: Parts, run: PushRun) -> None:
@@ -96,13 +102,20 @@ def deliver_answers(parts: Parts, run: PushRun) -> None:
             parts.ledger.set_file_state(file.id, "reported")
         parts.progress.advance()
     parts.progress.done()
-    for delivered in deliver_changed(parts, run.changed, leave_out_run=run.id):
+    for delivered in deliver_stale(parts, leave_out_run=run.id):
         run.undelivered += delivered.failed
 
 
 def is_finished(parts: Parts, file: StoredFile) -> bool:
     """Whether a file may be put away: its answers are written and none of its rows waits to be sent."""
     return file.state == "reported" and not parts.ledger.file_report(file.id).counts[Fate.PENDING]
+
+
+def _sent_along(parts: Parts, run: PushRun, reports: Sequence[FileReport]) -> list[StoredDocument]:
+    """What went out with this run without being in its files: it has no row here, but counts for the exit code."""
+    own = {document.key for report in reports for document in report.documents}
+    found = [parts.ledger.document(number) for number in run.sent_along]
+    return [document for document in found if document is not None and document.key not in own]
 
 
 def finish(parts: Parts, run: PushRun) -> RunReport:
@@ -113,8 +126,16 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
         notes.append("No file was found.")
     stopped = " ".join(part for part in (run.stopped, run.remedy, *run.undelivered) if part)
     report = RunReport(run.id, run.job, reports, stopped=stopped, notes=tuple(notes))
+    counts = Counter(report.counts)
+    for document in _sent_along(parts, run, reports):
+        counts[FATE_OF_STATE[document.state]] += 1
+        notes.append(
+            f"{document.reference}, released by a person, went out with this run: "
+            f"{FATE_OF_STATE[document.state]}. {document.reason}".strip()
+        )
+    report = replace(report, notes=tuple(notes))
     code = exit_code(
-        report.counts,
+        counts,
         file_held=any(found.reason for found in reports),
         stopped=bool(stopped),
     )

@@ -5,15 +5,14 @@ certainly does not have it; reference numbers are unique while not cancelled (AP
 one is refused. An ASN in doubt is searched for and never sent again by itself: nothing makes ASNs unique.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.baseline import new_since, search_invoice
-from logistics_batch.flows.outcomes import outcome_of, trace_text
+from logistics_batch.flows.outcomes import outcome_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, calibrate, probe_order
 from logistics_batch.ledger import Outcome, StoredDocument
@@ -22,20 +21,18 @@ ATTEMPTS_AT_MOST = 3
 RESEND_WITHIN = timedelta(hours=24)
 ASN_SEARCH_AT = (1, 3, 6)  # times settle_after, since the doubt
 _POLL_SECONDS = 1.0
+_ASKS_UNTIL_STOP = 3  # rounds in which nobody could be asked
+_NO_EFFECT = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
 
 
 @dataclass(frozen=True, slots=True)
 class SettleReport:
-    """What settling came to; the documents it changed are the ones whose reports must be written again."""
+    """What settling came to, as document numbers; `unreachable` are those open because nobody could be asked."""
 
     settled: tuple[int, ...] = ()
     held: tuple[int, ...] = ()
     open: tuple[int, ...] = ()
-
-    @property
-    def changed(self) -> tuple[int, ...]:
-        """Every document that is no longer in doubt."""
-        return self.settled + self.held
+    unreachable: tuple[int, ...] = ()
 
 
 def due_at(parts: Parts, document: StoredDocument) -> datetime:
@@ -55,7 +52,7 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     now = parts.clock.now()
     doubts = parts.ledger.in_doubt(run=only_run)
     due = [document for document in doubts if due_at(parts, document) <= now]
-    outcomes: dict[str, list[int]] = {"settled": [], "held": [], "open": []}
+    outcomes: dict[str, list[int]] = {"settled": [], "held": [], "open": [], "unreachable": []}
     outcomes["open"] += [document.id for document in doubts if document not in due]
     orders = [document for document in due if document.operation == "order.create"]
     calibration = calibrate(parts.client, parts.ledger) if orders else Calibration(False)
@@ -71,7 +68,12 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
         outcomes[state].append(document.id)
         parts.progress.advance(note=state)
     parts.progress.done()
-    return SettleReport(*(tuple(outcomes[name]) for name in ("settled", "held", "open")))
+    return SettleReport(
+        settled=tuple(outcomes["settled"]),
+        held=tuple(outcomes["held"]),
+        open=tuple(outcomes["open"] + outcomes["unreachable"]),
+        unreachable=tuple(outcomes["unreachable"]),
+    )
 
 
 def _settle_order(parts: Parts, document: StoredDocument, calibration: Calibration, *, run: str, give_up: bool) -> str:
@@ -97,6 +99,10 @@ def _settle_order(parts: Parts, document: StoredDocument, calibration: Calibrati
                 "If it is still wanted, decide “send-again” with --reissue, else “drop”.",
                 evidence=probe.text,
             )
+        case Presence.UNREACHABLE:
+            now = parts.clock.now().isoformat()
+            parts.ledger.note_check(document.id, at=now, text=probe.text, counts=False)
+            return "unreachable"
         case Presence.ABSENT if _may_send_again(parts, document):
             return _send_again(parts, document, run=run)
         case Presence.ABSENT:
@@ -123,7 +129,8 @@ def _settle_order(parts: Parts, document: StoredDocument, calibration: Calibrati
 
 def _may_send_again(parts: Parts, document: StoredDocument) -> bool:
     first = datetime.fromisoformat(parts.ledger.first_sent_at(document.id))
-    return document.attempts < ATTEMPTS_AT_MOST and parts.clock.now() - first < RESEND_WITHIN
+    doubtful = parts.ledger.doubtful_attempts(document.id)
+    return doubtful < ATTEMPTS_AT_MOST and parts.clock.now() - first < RESEND_WITHIN
 
 
 def _send_again(parts: Parts, document: StoredDocument, *, run: str) -> str:
@@ -138,43 +145,23 @@ def _send_again(parts: Parts, document: StoredDocument, *, run: str) -> str:
     reply = parts.client.call(document.operation, body=document.body, turn_taken=True)
     crash_point("resend.after")
     answer = judge(reply, operation=document.operation)
-    if answer.meaning is Meaning.ACCEPTED:
-        outcome = outcome_of(document.id, reply, answer, run=run, first=False)
-    elif answer.meaning is Meaning.REFUSED:
-        # Not a refusal: an earlier attempt may have been taken after all, and this be the second of the two.
-        outcome = Outcome(
-            document.id,
-            "held",
-            str(answer.meaning),
-            message=answer.message,
-            trace=trace_text(reply),
-            status=reply.status,
-            rule="refused_after_doubt",
-            reason=f"Sent again after a doubt, and the service said: {answer.message}",
-            fix="Look the reference up at the service: decide “accept” if it is there, else “drop” or “send-again”.",
-        )
-    else:
-        outcome = Outcome(
-            document.id,
-            "in_doubt",
-            str(answer.meaning),
-            message=answer.message,
-            trace=trace_text(reply),
-            status=reply.status,
-            failure=reply.failure,
-            rule="in_doubt",
-            reason="Sent again after a doubt, again without a trustworthy answer.",
-            fix="Nothing now: it is checked again later.",
+    outcome = outcome_of(replace(document, tainted=True), reply, answer, run=run, first=False)
+    if outcome.state == "planned":  # this attempt certainly had no effect: the earlier doubt stands as it was
+        outcome = replace(
+            outcome, state="in_doubt", rule=document.rule, reason=document.reason, doubt_since=document.doubt_since
         )
     parts.ledger.step(outcomes=[outcome], claim=[], run=run, now=parts.clock.now().isoformat())
+    if answer.meaning in _NO_EFFECT:
+        return "unreachable"
     return {"accepted": "settled", "held": "held", "in_doubt": "open"}[outcome.state]
 
 
 def _settle_asn(parts: Parts, document: StoredDocument) -> str:
     found = search_invoice(parts.client, document)
     if found.failed is not None:
-        parts.ledger.note_check(document.id, at=parts.clock.now().isoformat(), text="the service could not be asked")
-        return "open"
+        now = parts.clock.now().isoformat()
+        parts.ledger.note_check(document.id, at=now, text="the service could not be asked", counts=False)
+        return "unreachable"
     fresh = new_since(document, found)
     if len(fresh) == 1:
         return _accept(parts, document, "one new ASN with this content was found", run="")
@@ -214,16 +201,17 @@ def _accept(
         order_id=order_id,
         accepted_run=run or document.run,
     )
-    _settle(parts, outcome, "in_doubt", evidence)
+    write_settled(parts, outcome, "in_doubt", evidence)
     return "settled"
 
 
 def _hold(parts: Parts, document: StoredDocument, rule: str, reason: str, fix: str, *, evidence: str) -> str:
-    _settle(parts, Outcome(document.id, "held", "held", rule=rule, reason=reason, fix=fix), "in_doubt", evidence)
+    write_settled(parts, Outcome(document.id, "held", "held", rule=rule, reason=reason, fix=fix), "in_doubt", evidence)
     return "held"
 
 
-def _settle(parts: Parts, outcome: Outcome, expected: str, evidence: str, who: str = "") -> None:
+def write_settled(parts: Parts, outcome: Outcome, expected: str, evidence: str, who: str = "") -> None:
+    """Move a document out of `expected` with its evidence; UsageError if somebody else was faster."""
     now = parts.clock.now().isoformat()
     if not parts.ledger.settle_document(outcome, expected=expected, now=now, evidence_text=evidence, who=who):
         raise UsageError(
@@ -238,74 +226,15 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     Raises:
         LedgerBusy: a sending run holds the ledger.
     """
-    total = SettleReport()
+    settled: tuple[int, ...] = ()
+    held: tuple[int, ...] = ()
+    silent = 0
     with parts.ledger.sending("settle"):
         parts.ledger.take_over(parts.clock.now().isoformat())
         while True:
             report = settle_due(parts, run=run or "settle", give_up=wait, only_run=run)
-            total = SettleReport(total.settled + report.settled, total.held + report.held, report.open)
-            if not wait or not report.open or parts.stop.is_set():
-                return total
-            parts.clock.sleep(_POLL_SECONDS)
-
-
-def held_documents(parts: Parts) -> list[StoredDocument]:
-    """What waits for a person, oldest first."""
-    return parts.ledger.documents(states=["held"])
-
-
-DECISIONS = ("approve", "send-again", "accept", "drop")
-
-
-def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissue: bool = False) -> StoredDocument:
-    """A person's word about one held document, written down with the reason; returns the document as it is now.
-
-    send-again: it goes out with the next run. accept: the service has it. drop: it is not wanted any more.
-
-    Raises:
-        UsageError: no such held document, or the decision does not fit it.
-    """
-    document = parts.ledger.document(document_id)
-    if document is None or document.state != "held":
-        raise UsageError(f"Nothing with the number {document_id} is held.", remedy="See “held list”.")
-    outcome = _decided(parts, document, decision, reason, reissue=reissue)
-    _settle(parts, outcome, "held", f"{decision}: {reason}", who="operator")
-    return parts.ledger.document(document_id) or document
-
-
-_NEEDS_REISSUE = ("cancelled", "found_cancelled", "changed_after_acceptance")
-
-
-def _decided(parts: Parts, document: StoredDocument, decision: str, reason: str, *, reissue: bool) -> Outcome:
-    when = parts.clock.now().isoformat(" ", "minutes")[:16]
-    words = f"Decided by a person on {when}: {reason}"
-    if decision == "drop":
-        return Outcome(document.id, "abandoned", "decided", rule="dropped", reason=words)
-    if decision == "accept":
-        return Outcome(document.id, "accepted", "decided", rule="decided", reason=words, accepted_run=document.run)
-    if decision == "send-again":
-        if document.rule in _NEEDS_REISSUE and not reissue:
-            raise UsageError(
-                "The service has or had an order under this reference; a second one goes out only with --reissue.",
-                remedy="Cancel the earlier order first, then repeat with --reissue.",
-            )
-        if document.rule == "changed_after_acceptance":
-            _require_cancelled(parts, document)
-        return Outcome(document.id, "planned", "decided", rule="decided", reason=words)
-    raise UsageError(f"“{decision}” does not fit what is held here.", remedy="Decide send-again, accept or drop.")
-
-
-def _require_cancelled(parts: Parts, document: StoredDocument) -> None:
-    earlier: Sequence[StoredDocument] = [
-        found for found in parts.ledger.generations(document.key, kind="order") if found.state == "accepted"
-    ]
-    if document.operation != "order.create" or not earlier:
-        raise UsageError(
-            "An accepted ASN is not sent a second time.", remedy="Change it at the service, or drop this version."
-        )
-    probe = probe_order(parts.client, earlier[-1], Calibration(False))
-    if probe.presence is not Presence.CANCELLED and earlier[-1].rule != "cancelled":
-        raise UsageError(
-            "The accepted order is not known to be cancelled, so its reference cannot be used again (API §8.4).",
-            remedy=f"Cancel it first: logistics-batch order cancel {earlier[-1].awb_number or earlier[-1].reference}",
-        )
+            settled, held = settled + report.settled, held + report.held
+            silent = silent + 1 if report.unreachable else 0
+            if not wait or not report.open or parts.stop.is_set() or silent >= _ASKS_UNTIL_STOP:
+                return replace(report, settled=settled, held=held)
+            parts.clock.sleep(_POLL_SECONDS * (1 + silent))

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from logistics_batch.ledger.connection import open_engine, sqlite_path
-from logistics_batch.ledger.fates import Fates, row_result
+from logistics_batch.ledger.decide import Decision
+from logistics_batch.ledger.fates import FATE_OF_STATE, Fates, row_result
 from logistics_batch.ledger.history import History
 from logistics_batch.ledger.lock import sending_lock
-from logistics_batch.ledger.planning import Arrival, Decision, Planning
+from logistics_batch.ledger.planning import Arrival, Planning
 from logistics_batch.ledger.prints import Prints
 from logistics_batch.ledger.records import (
     Outcome,
@@ -21,6 +22,7 @@ from logistics_batch.ledger.records import (
 from logistics_batch.ledger.sending import Intent, Sending
 
 __all__ = [
+    "FATE_OF_STATE",
     "Arrival",
     "Decision",
     "Intent",

@@ -96,8 +96,19 @@ class History(Connected):
         with self._write() as connection:
             connection.execute(file.update().where(file.c.id == file_id).values(state=state))
 
+    def stale_files(self) -> list[StoredFile]:
+        """The answered files whose results no longer show what is known: a doubt was settled, a version replaced …"""
+        query = select(file).where(file.c.stale == 1, file.c.state != "planned").order_by(file.c.id)
+        with self._read() as connection:
+            return [_stored_file(record) for record in connection.execute(query).mappings()]
+
+    def set_fresh(self, file_id: int) -> None:
+        """The results of a file were written as the ledger stands."""
+        with self._write() as connection:
+            connection.execute(file.update().where(file.c.id == file_id).values(stale=0))
+
     def files_with(self, document_ids: Iterable[int]) -> list[StoredFile]:
-        """Every arrival with a row of one of these documents: the reports that a settled doubt changes."""
+        """Every arrival with a row of one of these documents."""
         ids = list(document_ids)
         query = (
             select(file)

@@ -9,91 +9,13 @@ from sqlalchemy import Connection, Row, func, select
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.decide import Decision, Known, decide
 from logistics_batch.ledger.schema import document, file, issue, row
+from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.model.document import Document, MappedFile, RowState
 from logistics_batch.model.sheet import SourceFile
 
 _CHUNK = 400  # keys in one IN (…), well under every driver's limit
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """One earlier generation of a document."""
-
-    id: int
-    generation: int
-    state: str
-    body_sha256: str
-    rule: str
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What becomes of a document that a file asks for.
-
-    action: "plan" (a new generation goes out), "follow" (the rows show what became of `existing`),
-    "unchanged" (`existing` was accepted with this very content), "hold" (a new generation waits for a person).
-    supersede: the generation that this one replaces, None if none.
-    """
-
-    action: str
-    generation: int = 0
-    existing: Known | None = None
-    supersede: Known | None = None
-    rule: str = ""
-    reason: str = ""
-    fix: str = ""
-
-
-def decide(history: Sequence[Known], body_sha256: str) -> Decision:
-    """The table of re-dropped and corrected files: `history` holds all generations of one key, oldest first."""
-    live = [known for known in history if known.state != "superseded"]
-    following = history[-1].generation + 1 if history else 1
-    if not live:
-        return Decision("plan", following)
-    latest = live[-1]
-    accepted = next((known for known in reversed(live) if known.state == "accepted"), None)
-    if accepted and accepted.rule == "cancelled" and latest is accepted:
-        return _hold(
-            following,
-            "cancelled",
-            "This order was accepted earlier and has been cancelled since.",
-            "To use the reference again, decide “send-again” with --reissue.",
-        )
-    if latest.body_sha256 == body_sha256:
-        return Decision("unchanged" if latest is accepted else "follow", existing=latest)
-    if latest.state == "planned":
-        return Decision("plan", following, supersede=latest)
-    if latest.state in ("sending", "in_doubt"):
-        return _hold(
-            following,
-            "earlier_in_doubt",
-            "An earlier version was sent and its answer is not known yet.",
-            "Wait until the earlier version is settled, then decide.",
-        )
-    if accepted and accepted.body_sha256 == body_sha256:
-        return Decision("unchanged", existing=accepted, supersede=latest if latest.state == "held" else None)
-    if accepted:
-        return _hold(
-            following,
-            "changed_after_acceptance",
-            "The service already accepted this document with other content.",
-            "Restore the accepted content, change it at the service, or drop this version.",
-            supersede=latest if latest.state == "held" else None,
-        )
-    if latest.state == "held":
-        return _hold(
-            following,
-            latest.rule,
-            "An earlier version waits for a decision.",
-            "Decide about the earlier version first.",
-            supersede=latest if latest.rule == "earlier_in_doubt" else None,
-        )
-    return Decision("plan", following)  # refused or abandoned: a corrected version goes out
-
-
-def _hold(generation: int, rule: str, reason: str, fix: str, *, supersede: Known | None = None) -> Decision:
-    return Decision("hold", generation, supersede=supersede, rule=rule, reason=reason, fix=fix)
 
 
 def kind_of(operation: str) -> str:
@@ -264,6 +186,7 @@ def _supersede(connection: Connection, known: Known, arrival: Arrival) -> None:
             settled_at=arrival.received_at,
         )
     )
+    mark_stale(connection, known.id)
 
 
 def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed: list[tuple[int, bool]]) -> None:

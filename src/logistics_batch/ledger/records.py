@@ -12,7 +12,9 @@ class StoredDocument:
     """A document as the ledger holds it; `body` is the exact text that is or was sent.
 
     state: planned, sending, accepted, refused, in_doubt, held, superseded, abandoned. rule, reason, fix: why, for the
-    states that need a why. rows: physical rows of `file_name`, `line_rows`: the row of each payload line.
+    states that need a why. tainted: some attempt of it may have arrived without our seeing it, so that a refusal of a
+    later attempt proves nothing. released: a person decided to send it.
+    rows: physical rows of `file_name`, `line_rows`: the row of each payload line.
     """
 
     id: int
@@ -41,6 +43,8 @@ class StoredDocument:
     keep: dict[str, str]
     attempts: int
     checks: int
+    tainted: bool
+    released: bool
     baseline: str
     doubt_since: str
     planned_at: str
@@ -81,6 +85,8 @@ def stored_document(record: RowMapping) -> StoredDocument:
         keep=json.loads(record["keep"]),
         attempts=record["attempts"],
         checks=record["checks"],
+        tainted=bool(record["tainted"]),
+        released=bool(record["released"]),
         baseline=record["baseline"],
         doubt_since=record["doubt_since"],
         planned_at=record["planned_at"],
@@ -162,7 +168,7 @@ class PrintLine:
 class Outcome:
     """What one attempt to send gave, as it is written down.
 
-    state: the document's next state. doubt_since: the last moment at which a byte can have left ("" if settled).
+    state: the document's next state. doubt_since: the last moment at which a byte can have left; "" means now.
     """
 
     document_id: int
@@ -182,3 +188,4 @@ class Outcome:
     items: dict[str, dict[str, Any]] = field(default_factory=dict)
     child_awb_numbers: tuple[str, ...] = ()
     accepted_run: str = ""
+    doubt_since: str = ""

@@ -55,6 +55,7 @@ file = Table(
     Column("notes", Text, nullable=False, default="[]"),
     Column("earlier_file", Text, nullable=False, default=""),
     Column("received_at", String(40), nullable=False),
+    Column("stale", Integer, nullable=False, default=0),  # its written results no longer show what is known
     UniqueConstraint("run_id", "sha256", "name"),
 )
 Index("file_sha256", file.c.sha256)
@@ -90,6 +91,8 @@ document = Table(
     Column("doubt_since", String(40), nullable=False, default=""),  # last moment at which a byte can have left
     Column("attempts", Integer, nullable=False, default=0),
     Column("checks", Integer, nullable=False, default=0),  # searches made for it since it is in doubt
+    Column("tainted", Integer, nullable=False, default=0),  # some attempt of it may have arrived unseen
+    Column("released", Integer, nullable=False, default=0),  # a person decided to send it; goes out with any run
     Column("baseline", Text, nullable=False, default=""),  # ASN: digests of what the service had before the first send
     Column("planned_at", String(40), nullable=False),
     Column("settled_at", String(40), nullable=False, default=""),

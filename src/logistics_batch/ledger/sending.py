@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, func, select
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
@@ -16,6 +16,7 @@ from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.planning import digest
 from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
 from logistics_batch.ledger.schema import attempt, document, evidence, file, row
+from logistics_batch.ledger.stale import mark_stale
 
 
 @cache
@@ -59,7 +60,7 @@ class Sending(Connected):
             found = connection.execute(
                 select_documents()
                 .where(document.c.account == self.account, document.c.state == "planned")
-                .where(document.c.id.in_(mine) | (document.c.rule == "decided"))
+                .where(document.c.id.in_(mine) | (document.c.released == 1))
                 .order_by(document.c.id)
             )
             return [stored_document(record) for record in found.mappings()]
@@ -112,8 +113,10 @@ class Sending(Connected):
                         reason="The program ended while this was being sent; whether it arrived is not known yet.",
                         fix="Nothing: it is checked with the service at the next run, or by “settle --wait”.",
                         doubt_since=now,
+                        tainted=1,
                     )
                 )
+                mark_stale(connection, orphan)
         return orphans
 
     def in_doubt(self, *, run: str | None = None) -> list[StoredDocument]:
@@ -136,12 +139,19 @@ class Sending(Connected):
         with self._write() as connection:
             connection.execute(document.update().where(document.c.id == document_id).values(baseline=baseline))
 
-    def note_check(self, document_id: int, *, at: str, text: str) -> None:
-        """One more search for a document in doubt that did not settle it."""
+    def doubtful_attempts(self, document_id: int) -> int:
+        """How many attempts may have arrived: those that were answered without an effect do not count."""
+        query = select(func.count()).where(attempt.c.document_id == document_id, attempt.c.meaning.in_(("", "unknown")))
+        with self._read() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def note_check(self, document_id: int, *, at: str, text: str, counts: bool = True) -> None:
+        """One more search for a document in doubt that did not settle it; `counts`: the service was really asked."""
         with self._write() as connection:
-            connection.execute(
-                document.update().where(document.c.id == document_id).values(checks=document.c.checks + 1)
-            )
+            if counts:
+                connection.execute(
+                    document.update().where(document.c.id == document_id).values(checks=document.c.checks + 1)
+                )
             _add_evidence(connection, document_id, at=at, kind="check", who="", text=text)
 
     def settle_document(self, outcome: Outcome, *, expected: str, now: str, evidence_text: str, who: str = "") -> bool:
@@ -154,6 +164,7 @@ class Sending(Connected):
                 .values(**_document_values(outcome, now=now))
             ).rowcount
             if changed:
+                mark_stale(connection, outcome.document_id)
                 _add_evidence(
                     connection,
                     outcome.document_id,
@@ -226,6 +237,7 @@ def _record_outcome(connection: Connection, outcome: Outcome, *, now: str) -> No
             f"Document {outcome.document_id} was changed by somebody else while it was being sent.",
             remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
         )
+    mark_stale(connection, outcome.document_id)
     latest = select(attempt.c.id).where(attempt.c.document_id == outcome.document_id).order_by(attempt.c.n.desc())
     connection.execute(
         attempt.update()
@@ -250,9 +262,11 @@ def _document_values(outcome: Outcome, *, now: str) -> dict[str, object]:
         "fix": outcome.fix,
     }
     if outcome.state == "in_doubt":
-        values["doubt_since"] = now
+        values |= {"doubt_since": outcome.doubt_since or now, "tainted": 1}
     elif outcome.state != "planned":
-        values["settled_at"] = now
+        values |= {"settled_at": now, "released": 0}
+    elif outcome.meaning == "decided":
+        values |= {"released": 1, "checks": 0}
     if outcome.state == "accepted":
         values |= {
             "awb_number": outcome.awb_number,

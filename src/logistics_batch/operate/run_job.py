@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from logistics_batch.errors import LedgerBusy, LogisticsBatchError, UsageError
-from logistics_batch.flows.deliver import deliver_changed
+from logistics_batch.flows.deliver import deliver_stale
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import run_push_job
@@ -135,7 +135,7 @@ def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = Fals
             if not queues or parts.stop.is_set():
                 raise
             parts.clock.sleep(_BUSY_POLL_SECONDS)
-    undelivered = [problem for delivered in deliver_changed(parts, report.changed) for problem in delivered.failed]
+    undelivered = [problem for delivered in deliver_stale(parts) for problem in delivered.failed]
     code = ExitCode.DOUBT if report.open or report.held else ExitCode.STOPPED_EARLY if undelivered else ExitCode.DONE
     line = f"{len(report.settled)} settled, {len(report.held)} held for a person, {len(report.open)} still in doubt"
     return Outcome(code, ". ".join([line, *undelivered]), report)

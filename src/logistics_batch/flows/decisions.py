@@ -1,0 +1,82 @@
+"""A person's word about what is held, checked against everything else that is known about the same key."""
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.probe import Calibration, Presence, probe_order
+from logistics_batch.flows.settle import write_settled
+from logistics_batch.ledger import Outcome, StoredDocument
+
+DECISIONS = ("approve", "send-again", "accept", "drop")
+
+
+def held_documents(parts: Parts) -> list[StoredDocument]:
+    """What waits for a person, oldest first."""
+    return parts.ledger.documents(states=["held"])
+
+
+def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissue: bool = False) -> StoredDocument:
+    """A person's word about one held document, written down with the reason; returns the document as it is now.
+
+    send-again: it goes out with the next run. accept: the service has it. drop: it is not wanted any more.
+
+    Raises:
+        UsageError: no such held document, or the decision does not fit what is known about it.
+    """
+    document = parts.ledger.document(document_id)
+    if document is None or document.state != "held":
+        raise UsageError(f"Nothing with the number {document_id} is held.", remedy="See “held list”.")
+    outcome = _decided(parts, document, decision, reason, reissue=reissue)
+    write_settled(parts, outcome, "held", f"{decision}: {reason}", who="operator")
+    return parts.ledger.document(document_id) or document
+
+
+def _decided(parts: Parts, document: StoredDocument, decision: str, reason: str, *, reissue: bool) -> Outcome:
+    when = parts.clock.now().isoformat(" ", "minutes")[:16]
+    words = f"Decided by a person on {when}: {reason}"
+    if decision == "drop":
+        return Outcome(document.id, "abandoned", "decided", rule="dropped", reason=words)
+    if decision == "accept":
+        return Outcome(document.id, "accepted", "decided", rule="decided", reason=words, accepted_run=document.run)
+    if decision == "send-again":
+        _require_free(parts, document, reissue=reissue)
+        return Outcome(document.id, "planned", "decided", rule="decided", reason=words)
+    raise UsageError(f"“{decision}” does not fit what is held here.", remedy="Decide send-again, accept or drop.")
+
+
+def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool) -> None:
+    """Nothing else under this key may be on its way, undecided or alive before it is sent (again).
+
+    Raises:
+        UsageError: says what has to happen first.
+    """
+    kind = document.operation.partition(".")[0]
+    others = [found for found in parts.ledger.generations(document.key, kind=kind) if found.id != document.id]
+    if any(found.state in ("sending", "in_doubt", "planned") for found in others):
+        raise UsageError(
+            "Another version under this key was sent without an answer, or is about to be sent.",
+            remedy="Run “settle --wait” and look at “held list” again.",
+        )
+    if any(found.state == "held" and found.generation < document.generation for found in others):
+        raise UsageError("An earlier version is held, too.", remedy="Decide about the earlier version first.")
+    accepted = [found for found in others if found.state == "accepted"]
+    if (accepted or document.rule == "found_cancelled") and not reissue:
+        raise UsageError(
+            "The service has or had an order under this reference; a second one goes out only with --reissue.",
+            remedy="Cancel the earlier order first, then repeat with --reissue.",
+        )
+    if accepted:
+        _require_cancelled(parts, accepted[-1])
+
+
+def _require_cancelled(parts: Parts, earlier: StoredDocument) -> None:
+    if earlier.operation != "order.create":
+        raise UsageError(
+            "An accepted ASN is not sent a second time.", remedy="Change it at the service, or drop this version."
+        )
+    if earlier.rule == "cancelled":
+        return
+    if probe_order(parts.client, earlier, Calibration(False)).presence is not Presence.CANCELLED:
+        raise UsageError(
+            "The accepted order is not known to be cancelled, so its reference cannot be used again (API §8.4).",
+            remedy=f"Cancel it first: logistics-batch order cancel {earlier.awb_number or earlier.reference}",
+        )

@@ -1,0 +1,133 @@
+"""What a document that comes in means, given every earlier generation of its key: pure.
+
+The oldest open question counts first: a version in doubt, then one that was sent and waits for a person, then one that
+is planned, then the accepted one. What was refused or dropped never hides any of these.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# Versions that were held before anything of them was sent; a newer version may replace them.
+NEVER_SENT = ("earlier_in_doubt", "earlier_held", "changed_after_acceptance", "cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One earlier generation of a document."""
+
+    id: int
+    generation: int
+    state: str
+    body_sha256: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a document that a file asks for.
+
+    action: "plan" (a new generation goes out), "follow" (the rows show what became of `existing`),
+    "unchanged" (`existing` was accepted with this very content), "hold" (a new generation waits for a person).
+    supersede: the generation that this one replaces, None if none.
+    """
+
+    action: str
+    generation: int = 0
+    existing: Known | None = None
+    supersede: Known | None = None
+    rule: str = ""
+    reason: str = ""
+    fix: str = ""
+
+
+_WHY = {
+    "earlier_in_doubt": (
+        "An earlier version was sent and its answer is not known yet.",
+        "Wait until the earlier version is settled, then decide.",
+    ),
+    "earlier_held": ("An earlier version waits for a decision.", "Decide about the earlier version first."),
+    "cancelled": (
+        "This order was accepted earlier and has been cancelled since.",
+        "To use the reference again, decide “send-again” with --reissue.",
+    ),
+    "changed_after_acceptance": (
+        "The service already accepted this document with other content.",
+        "Restore the accepted content, change it at the service, or drop this version.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """All generations of one key by what they mean; each the newest of its kind."""
+
+    doubt: Known | None
+    held: Known | None  # sent, and undecided
+    waiting: Known | None  # held before it was sent
+    planned: Known | None
+    accepted: Known | None
+    ended: Known | None  # refused or dropped
+
+
+def _sorted_out(history: Sequence[Known]) -> _History:
+    def newest(*states: str, never_sent: bool | None = None) -> Known | None:
+        fitting = [known for known in history if known.state in states]
+        if never_sent is not None:
+            fitting = [known for known in fitting if (known.rule in NEVER_SENT) is never_sent]
+        return fitting[-1] if fitting else None
+
+    return _History(
+        doubt=newest("sending", "in_doubt"),
+        held=newest("held", never_sent=False),
+        waiting=newest("held", never_sent=True),
+        planned=newest("planned"),
+        accepted=newest("accepted"),
+        ended=newest("refused", "abandoned"),
+    )
+
+
+def decide(history: Sequence[Known], body_sha256: str) -> Decision:
+    """The table of re-dropped and corrected files: `history` holds all generations of one key, oldest first."""
+    found = _sorted_out(history)
+    following = history[-1].generation + 1 if history else 1
+    # The oldest open question first, each with the rule under which another content waits for its end.
+    for known, rule in ((found.doubt, "earlier_in_doubt"), (found.held, "earlier_held")):
+        if known is not None:
+            return _beside(known, found.waiting, body_sha256, following, rule)
+    if found.planned is not None and found.accepted is not None:  # a person decided to use the reference again
+        return _beside(found.planned, found.waiting, body_sha256, following, "changed_after_acceptance")
+    if found.planned is not None:
+        if found.planned.body_sha256 == body_sha256:
+            return Decision("follow", existing=found.planned)
+        return Decision("plan", following, supersede=found.planned)
+    if found.accepted is not None:
+        return _after_acceptance(found.accepted, found.waiting, body_sha256, following)
+    if found.waiting is not None and found.waiting.body_sha256 == body_sha256:
+        return Decision("follow", existing=found.waiting)
+    if found.ended is not None and found.ended.body_sha256 == body_sha256:
+        return Decision("follow", existing=found.ended)
+    return Decision("plan", following, supersede=found.waiting)
+
+
+def _after_acceptance(accepted: Known, waiting: Known | None, body_sha256: str, following: int) -> Decision:
+    if accepted.rule == "cancelled":
+        if waiting is not None and waiting.body_sha256 == body_sha256:
+            return Decision("follow", existing=waiting)
+        return _hold(following, "cancelled", waiting)
+    if accepted.body_sha256 == body_sha256:
+        return Decision("unchanged", existing=accepted, supersede=waiting)
+    return _beside(accepted, waiting, body_sha256, following, "changed_after_acceptance")
+
+
+def _beside(known: Known, waiting: Known | None, body_sha256: str, following: int, rule: str) -> Decision:
+    """The same content follows what is known, also what already waits; any other content waits in its place."""
+    if known.body_sha256 == body_sha256:
+        return Decision("follow", existing=known, supersede=waiting)
+    if waiting is not None and waiting.body_sha256 == body_sha256:
+        return Decision("follow", existing=waiting)
+    return _hold(following, rule, waiting)
+
+
+def _hold(generation: int, rule: str, supersede: Known | None) -> Decision:
+    reason, fix = _WHY[rule]
+    return Decision("hold", generation, supersede=supersede, rule=rule, reason=reason, fix=fix)
