@@ -69,3 +69,35 @@ def test_a_cancelled_order_is_never_created_again_by_itself(body: str) -> None:
 
 def test_superseded_versions_do_not_count() -> None:
     assert decide([known("superseded")], SAME) == Decision("plan", 2)
+
+
+def test_an_open_doubt_counts_whatever_came_after_it() -> None:
+    doubt = known("in_doubt")
+    dropped = known("abandoned", OTHER, generation=2)
+    assert decide([doubt, dropped], "c" * 64).rule == "earlier_in_doubt"
+    assert decide([doubt, dropped], SAME).existing == doubt
+
+
+def test_back_to_the_version_in_doubt_follows_it_and_drops_the_waiting_one() -> None:
+    waiting = known("held", OTHER, generation=2, rule="earlier_in_doubt")
+    decision = decide([known("in_doubt"), waiting], SAME)
+    assert (decision.action, decision.existing, decision.supersede) == ("follow", known("in_doubt"), waiting)
+
+
+def test_what_was_sent_and_is_held_is_never_hidden_by_a_dropped_version() -> None:
+    undecided = known("held", rule="not_found")
+    dropped = known("abandoned", OTHER, generation=2)
+    assert decide([undecided, dropped], "c" * 64).rule == "earlier_held"
+    assert decide([undecided, dropped], SAME).existing == undecided
+
+
+def test_a_cancelled_order_stays_cancelled_beside_a_held_version() -> None:
+    waiting = known("held", OTHER, generation=2, rule="cancelled")
+    assert decide([known("accepted", rule="cancelled"), waiting], SAME).rule == "cancelled"
+    assert decide([known("accepted", rule="cancelled"), waiting], OTHER).existing == waiting
+
+
+def test_a_reference_that_a_person_released_again_is_not_changed_by_a_file() -> None:
+    released = known("planned", OTHER, generation=2)
+    assert decide([known("accepted", rule="cancelled"), released], "c" * 64).action == "hold"
+    assert decide([known("accepted", rule="cancelled"), released], OTHER).existing == released

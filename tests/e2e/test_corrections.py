@@ -1,0 +1,199 @@
+"""Corrected, reverted and released documents, in awkward orders: never two alive, never one forgotten."""
+
+import csv
+import io
+import signal
+import threading
+import time
+from collections import Counter
+
+from support.sandbox_process import RunningSandbox
+from support.workspace import Finished, Workspace, asn_lines, order_lines
+
+
+def created(sandbox: RunningSandbox, effect: str, name: str) -> Counter[str]:
+    return Counter(line[name] for line in sandbox.committed(effect))
+
+
+def asns(sandbox: RunningSandbox) -> Counter[str]:
+    return created(sandbox, "asn.created", "invoice_number")
+
+
+def orders(sandbox: RunningSandbox) -> Counter[str]:
+    return created(sandbox, "order.created", "reference_number")
+
+
+def push(workspace: Workspace, name: str, content: str, mapping: str) -> Finished:
+    return workspace.run("push", workspace.drop(name, content), "--mapping", mapping)
+
+
+def fates(workspace: Workspace, stem: str) -> set[str]:
+    text = (workspace.root / f"reports/{stem}.result.csv").read_text("utf-8-sig")
+    return {line["fate"] for line in csv.DictReader(io.StringIO(text))}
+
+
+def held(workspace: Workspace) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = workspace.run("held", "list", "--json").json["held"]
+    return found
+
+
+def decide(workspace: Workspace, number: object, *words: str) -> Finished:
+    return workspace.run("held", "decide", str(number), *words, "--reason", "tested")
+
+
+def slow(workspace: Workspace, sandbox: RunningSandbox, after: str = "1h") -> None:
+    Workspace(workspace.root, url=sandbox.url, settle_after=after)
+
+
+def test_dropping_a_correction_does_not_free_the_version_in_doubt(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_faults([{"endpoint": "asn.create", "requests": [1], "kind": "drop_after"}])
+    slow(workspace, sandbox)
+    base = asn_lines(["I1"])
+    assert push(workspace, "a.csv", base, "asns").code == 4
+    assert push(workspace, "b.csv", base.replace(",10", ",11"), "asns").code == 4
+    assert decide(workspace, held(workspace)[0]["id"], "drop").code == 0
+    assert push(workspace, "c.csv", base.replace(",10", ",12"), "asns").code == 4
+    assert asns(sandbox) == {"I1": 1}
+    assert push(workspace, "again.csv", base, "asns").code == 4
+    assert fates(workspace, "again") == {"in_doubt"}
+    slow(workspace, sandbox, "0s")
+    assert workspace.run("settle", "--wait").code == 0
+    assert fates(workspace, "again") == fates(workspace, "a") == {"accepted"}
+    assert asns(sandbox) == {"I1": 1}
+
+
+def test_a_later_version_is_not_released_while_an_earlier_one_is_open(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_faults([{"endpoint": "asn.create", "requests": [1], "kind": "drop_before"}])
+    slow(workspace, sandbox)
+    base = asn_lines(["I1"])
+    push(workspace, "a.csv", base, "asns")
+    push(workspace, "b.csv", base.replace(",10", ",11"), "asns")
+    refused = decide(workspace, held(workspace)[0]["id"], "send-again", "--reissue")
+    assert refused.code == 2
+    assert "settle" in refused.err
+    slow(workspace, sandbox, "0s")
+    workspace.run("settle", "--wait")
+    first, second = sorted(held(workspace), key=lambda line: int(line["id"]))
+    assert decide(workspace, second["id"], "send-again").code == 2  # the earlier one is undecided
+    assert decide(workspace, first["id"], "drop").code == 0
+    assert decide(workspace, second["id"], "send-again").code == 0
+    assert push(workspace, "b.csv", base.replace(",10", ",11"), "asns").code == 0
+    assert asns(sandbox) == {"I1": 1}
+    assert fates(workspace, "b") == {"accepted"}
+    assert fates(workspace, "a") == {"skipped"}
+
+
+def test_what_a_person_released_survives_a_bad_night(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "asn.create", "requests": [1], "kind": "drop_before"}])
+    push(workspace, "a.csv", asn_lines(["I1"]), "asns")
+    workspace.run("settle", "--wait")
+    assert decide(workspace, held(workspace)[0]["id"], "send-again").code == 0
+    sandbox.set_faults([{"endpoint": "*", "every": 1, "kind": "status_401"}])
+    assert push(workspace, "b.csv", order_lines(["B"]), "orders").code == 5
+    sandbox.set_faults([])
+    assert push(workspace, "b.csv", order_lines(["B"]), "orders").code == 0
+    assert asns(sandbox) == {"I1": 1}
+    assert fates(workspace, "a") == {"accepted"}
+
+
+def test_a_refusal_of_a_released_document_proves_nothing_and_is_told(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_switches(fetch_by_reference=False)
+    sandbox.set_faults([{"endpoint": "order.create", "requests": [1], "kind": "drop_after"}])
+    push(workspace, "a.csv", order_lines(["A"]), "orders")
+    workspace.run("settle", "--wait")
+    assert decide(workspace, held(workspace)[0]["id"], "send-again").code == 0
+    other = push(workspace, "b.csv", order_lines(["B"]), "orders")
+    assert other.code == 4  # A went out with it and is held again
+    assert "A, released by a person" in other.out + other.err
+    assert [line["rule"] for line in held(workspace)] == ["refused_after_doubt"]
+    assert fates(workspace, "a") == {"held"}
+    assert orders(sandbox) == {"A": 1, "B": 1}
+
+
+def test_a_cancelled_order_is_not_called_unchanged(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    push(workspace, "a.csv", order_lines(["A"]), "orders")
+    assert workspace.run("order", "cancel", sandbox.orders(reference="A")[0]["awb_number"]).code == 0
+    assert push(workspace, "b.csv", order_lines(["A"]).replace("Market", "Hill"), "orders").code == 4
+    assert push(workspace, "again.csv", order_lines(["A"]), "orders").code == 4
+    assert fates(workspace, "again") == {"held"}
+
+
+def test_an_odd_reference_in_doubt_stops_nobody(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "requests": [1], "kind": "drop_before"}])
+    push(workspace, "a.csv", order_lines([".."]), "orders")
+    assert push(workspace, "b.csv", order_lines(["B"]), "orders").code == 0
+    assert orders(sandbox)["B"] == 1
+
+
+def test_two_files_of_the_same_bytes_and_name_are_one_push(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    one = workspace.drop("x.csv", order_lines(["A"]), folder="d1")
+    two = workspace.drop("x.csv", order_lines(["A"]), folder="d2")
+    assert workspace.run("push", one, two, "--mapping", "orders").code == 0
+    assert orders(sandbox) == {"A": 1}
+
+
+def test_settling_while_nobody_answers_ends_and_gives_nothing_away(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "requests": [2], "kind": "drop_after"}])
+    slow(workspace, sandbox)
+    push(workspace, "a.csv", order_lines(["A", "B"]), "orders")
+    slow(workspace, sandbox, "0s")
+    sandbox.stop()
+    assert workspace.run("settle", "--wait").code == 4
+    assert held(workspace) == []
+    sandbox.restart()
+    assert workspace.run("settle", "--wait").code == 0
+    assert fates(workspace, "a") == {"accepted"}
+
+
+JOB = """\
+kind: push
+mapping: orders
+source: {folder: ., path: /inbound, pattern: "*.csv", ready: {poll_every: POLL}, archive: /archive}
+results: {path: RESULTS}
+"""
+
+
+def test_a_file_that_came_under_the_same_name_meanwhile_is_not_put_away(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    workspace.job("nightly", JOB.replace("POLL", "10ms").replace("RESULTS", "/results"))
+    sandbox.set_faults([{"endpoint": "order.create", "requests": [1], "kind": "delay", "seconds": 3}])
+    workspace.drop("orders.csv", order_lines(["A", "B"]))
+    run = workspace.start("run", "nightly")
+    while not sandbox.received("order.create"):
+        time.sleep(0.05)
+    workspace.drop("orders.csv", order_lines(["X", "Y", "Z"]))
+    run.communicate(timeout=60)
+    assert run.returncode == 0
+    assert workspace.run("run", "nightly").code == 0
+    assert orders(sandbox) == dict.fromkeys("ABXYZ", 1)
+
+
+def test_a_stop_while_a_file_is_watched_takes_nothing(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    workspace.job("nightly", JOB.replace("POLL", "60s").replace("RESULTS", "/results"))
+    half = order_lines(["ORD-9", "ORD-12"])[:-20]
+    workspace.drop("orders.csv", half)
+    run = workspace.start("run", "nightly")
+    timer = threading.Timer(4, run.send_signal, [signal.SIGTERM])
+    timer.start()
+    run.communicate(timeout=60)
+    workspace.drop("orders.csv", order_lines(["ORD-9", "ORD-1234"]))
+    workspace.job("nightly", JOB.replace("POLL", "10ms").replace("RESULTS", "/results"))
+    assert workspace.run("run", "nightly").code == 0
+    assert orders(sandbox) == {"ORD-9": 1, "ORD-1234": 1}
+
+
+def test_results_in_the_folder_of_the_files_are_not_read_however_it_is_spelt(workspace: Workspace) -> None:
+    workspace.job("nightly", JOB.replace("POLL", "10ms").replace("RESULTS", "inbound/").replace('"*.csv"', '"*"'))
+    workspace.drop("orders.csv", order_lines(["A"]).replace("560001", "56001"))
+    first = workspace.run("run", "nightly", "--json").json
+    second = workspace.run("run", "nightly", "--json").json
+    assert (len(first["files"]), len(second["files"])) == (1, 0)
