@@ -118,12 +118,16 @@ def test_a_secret_of_the_environment_replaces_the_other_form_in_the_file(tmp_pat
         ('[service]\nrate = "fast"\n', 'service.rate: "fast" is no rate. Write "1/s", "30/min" or "none".'),
         ('[service]\nrate = "0/s"\n', "is no rate"),
         ('[service]\ndeadline = "45"\n', 'service.deadline: "45" is no length of time.'),
-        ('[service]\ndeadline = "0s"\n', "service.deadline: Input should be greater than 0."),
-        ("[service]\nconcurrency = 99\n", "service.concurrency: Input should be less than or equal to 16."),
+        ('[service]\ndeadline = "0s"\n', "service.deadline: this value does not fit. Write more than 0."),
+        ("[service]\nconcurrency = 99\n", "service.concurrency: this value does not fit. Write at most 16."),
+        ('[service]\nconcurrency = "many"\n', "service.concurrency: this value does not fit. Write a whole number."),
+        ('[service.asn]\nresend = "maybe"\n', "asn.resend: this value does not fit. Write `never` or `after_absent`."),
+        ("[service]\nca_file = 5\n", "service.ca_file: this value does not fit. Write a text"),
+        ("service = 5\n", "service: this value does not fit. Write keys with values"),
         ('[service]\ntimezone = "Kolkata"\n', '"Kolkata" is no time zone'),
         ('[service]\nbase_url = "api.example.com"\n', "This is no address of a service."),
         ('[service]\nbase_url = "https://u:p@api.example.com"\n', "does not carry a user name or password"),
-        ('[service.paths]\n"order.create" = "orders"\n', "service.paths"),
+        ('[service.paths]\n"order.create" = "orders"\n', 'does not fit. Write a path that begins with "/".'),
         ('[sftp.a]\nhost = "h"\nusername = "u"\n', "nothing to log in with"),
         ('[sftp.a]\nusername = "u"\nkey_file = "k"\n', "sftp.a.host: this key is missing."),
         ("[service\n", "is no TOML"),
@@ -131,6 +135,15 @@ def test_a_secret_of_the_environment_replaces_the_other_form_in_the_file(tmp_pat
 )
 def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str, words: str) -> None:
     assert words in complaint(tmp_path, text)
+
+
+def test_a_complaint_ends_with_what_helps(tmp_path: Path) -> None:
+    """ "What to do: Nothing was sent." is no help."""
+    write(tmp_path, '[service]\nconcurrency = "many"\n')
+    with pytest.raises(SettingsError) as caught:
+        load_settings(tmp_path, {})
+    assert caught.value.remedy == ""
+    assert caught.value.message.endswith("Write a whole number.")
 
 
 def test_every_mistake_is_named_at_once(tmp_path: Path) -> None:

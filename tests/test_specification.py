@@ -1,11 +1,17 @@
 """Strict YAML: what is read, what is refused, and that every complaint says where and what was probably meant."""
 
+import json
+import re
 from typing import Annotated, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel, field_validator
 
 from logistics_batch.errors import SpecificationError
+from logistics_batch.mapping.spec import MappingSpec
+from logistics_batch.model.complaints import TIME_OF_DAY, wanted
+from logistics_batch.model.job import LabelsJob, PushJob, ReconcileJob, SettleJob
+from logistics_batch.settings import Settings
 from logistics_batch.specification import load_specification
 
 
@@ -83,7 +89,7 @@ def test_every_complaint_is_listed_with_its_place_and_the_nearest_name() -> None
         (
             3,
             5,
-            "`many` does not fit here: input should be a valid integer, unable to parse string as an integer.",
+            "`many` does not fit here. Write a whole number.",
         ),
         (4, 5, "Unknown key `color`. Did you mean `colour`?"),
         (6, 7, "Unknown key `sise`. Did you mean `size`?"),
@@ -105,6 +111,46 @@ def test_duplicate_keys_are_refused_beside_other_findings() -> None:
         (2, 1, "The key `name` stands twice; the first is in line 1. Remove one of them."),
         (3, 1, "Unknown key `kint`. Did you mean `kind`?"),
     ]
+
+
+class Kinds(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    header: Literal["auto"] | Annotated[int, Field(ge=1)] = "auto"
+    at: str = Field(default="18:00", pattern=TIME_OF_DAY)
+    on: bool = False
+    names: list[str] = Field(default=[], min_length=1)
+    pair: tuple[str, ...] = ()
+    part: Part | None = None
+    by_name: dict[str, Part] = {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("header: x", "`x` does not fit here. Write `auto` or a whole number."),
+        ("header: 0", "`0` does not fit here. Write `auto` or 1 or more."),
+        ("at: 25:00", '`25:00` does not fit here. Write a time of day, as "18:00".'),
+        ("at: 18", "`18` does not fit here. Write a text (in quotation marks if it is a number)."),
+        ("on: maybe", "`maybe` does not fit here. Write true or false."),
+        ("names: []", "This list does not fit here. Write at least one value."),
+        ("names: a", '`a` does not fit here. Write a list, as ["a", "b"].'),
+        ("pair: true", '`true` does not fit here. Write a list, as ["a", "b"].'),
+        ("part: City", "`City` does not fit here. Write keys with values, as {key: value}."),
+        ("by_name:", "An empty value does not fit here. Write keys with values, as {key: value}."),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_explained_once_and_without_programmers_words(text: str, said: str) -> None:
+    assert [each[2] for each in findings(text + "\n", Kinds)] == [said]
+
+
+def test_every_pattern_of_a_mapping_a_job_or_the_settings_has_words() -> None:
+    models = (MappingSpec, PushJob, ReconcileJob, LabelsJob, SettleJob, Settings)
+    patterns = set(
+        re.findall(r'"pattern": ("(?:[^"\\\\]|\\\\.)*")', json.dumps([each.model_json_schema() for each in models]))
+    )
+    assert len(patterns) >= 3
+    for pattern in patterns:
+        assert "another form" not in wanted("string_pattern_mismatch", {"pattern": json.loads(pattern)}), pattern
 
 
 class Cat(BaseModel):

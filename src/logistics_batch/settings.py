@@ -29,6 +29,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from logistics_batch.errors import SettingsError, UsageError
+from logistics_batch.model.complaints import FROM_THE_ROOT, own_words, remedy_of, wanted
 from logistics_batch.model.duration import duration_seconds
 from logistics_batch.specification import nearest
 
@@ -92,7 +93,7 @@ def _flattened(value: object) -> object:
 Seconds = Annotated[float, BeforeValidator(_duration)]
 Listed = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 WebAddress = Annotated[str, AfterValidator(_web_address)]
-PathTemplate = Annotated[str, Field(pattern=r"^/")]
+PathTemplate = Annotated[str, Field(pattern=FROM_THE_ROOT)]
 
 
 class _Section(BaseModel):
@@ -250,7 +251,7 @@ def load_settings(workspace: Path, environment: Mapping[str, str] = os.environ) 
         complaints = [
             _complaint(each, variables.names) for each in error.errors(include_url=False, include_input=False)
         ]
-        raise SettingsError("\n".join(complaints), remedy="Nothing was sent.") from None
+        raise SettingsError("\n".join(complaints)) from None
     return settings
 
 
@@ -263,9 +264,10 @@ def _complaint(error: ErrorDetails, names: Mapping[tuple[str, ...], str]) -> str
     if error["type"] == "extra_forbidden":
         return f"{place}: there is no key `{path[-1]}`. {nearest(path[-1], _known_keys(path[:-1]))}".rstrip()
     if error["type"] == "missing":
-        return f"{place}: this key is missing."
-    message = error["msg"].removeprefix("Value error, ")
-    return f"{place}: {message}" if message.endswith(".") else f"{place}: {message}."
+        return f"{place}: this key is missing. Add it."
+    if error["type"] in ("value_error", "assertion_error"):
+        return f"{place}: {own_words(error['msg'])}"
+    return f"{place}: this value does not fit. {remedy_of([wanted(error['type'], error.get('ctx') or {})])}"
 
 
 def _known_keys(path: tuple[str, ...]) -> list[str]:

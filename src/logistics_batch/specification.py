@@ -17,11 +17,15 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import core_schema
 
 from logistics_batch.errors import Finding, SpecificationError
+from logistics_batch.model.complaints import allowed_words, own_words, remedy_of, wanted
 
 MAX_BYTES = 256 * 1024
 MAX_NODES = 10_000
 MAX_DEPTH = 20
 
+_SAID_DIFFERENTLY = frozenset(
+    ("extra_forbidden", "missing", "union_tag_invalid", "union_tag_not_found", "value_error", "assertion_error")
+)
 _PYDANTICS_OWN = frozenset(get_args(core_schema.ErrorType))
 _WHOLE_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _WORDS = {"true": True, "false": False, "null": None, "": None}
@@ -203,12 +207,35 @@ def _value(event: yaml.NodeEvent) -> Any:
 def _explain(error: ValidationError, *, root: _Node, model: Any, path: str) -> list[Finding]:
     """pydantic's complaints in our words, at their places in the file; a place says each thing once."""
     found: dict[tuple[int, int, str], Finding] = {}
+    wishes: dict[tuple[str | int, ...], _Misfit] = {}
     for each in error.errors(include_url=False):
         location = each["loc"][:-1] if each["type"] == "missing" else each["loc"]
         aligned = _align(root, location)
+        if each["type"] in _PYDANTICS_OWN - _SAID_DIFFERENTLY:
+            wishes.setdefault(aligned.keys, _Misfit(aligned.place, each["input"])).errors.append(each)
+            continue
         message, remedy = _words(each, _known_keys(model, aligned.keys))
         found.setdefault((*aligned.place, message), Finding(path, *aligned.place, message, remedy))
-    return list(found.values())
+    return [*found.values(), *(Finding(path, *misfit.place, *misfit.words()) for misfit in wishes.values())]
+
+
+@dataclass(slots=True)
+class _Misfit:
+    """A value that fits none of the kinds that its place takes: one complaint, however many kinds there are."""
+
+    place: tuple[int, int]
+    value: Any
+    errors: list[Any] = field(default_factory=list)
+
+    def words(self) -> tuple[str, str]:
+        """Message and remedy."""
+        message = f"{_shown(self.value)} does not fit here."
+        if all(each["type"] in ("literal_error", "enum") for each in self.errors):
+            words = [word for each in self.errors for word in allowed_words(each["ctx"])]
+            if self.value is not None:
+                message = f"{_shown(self.value)} is not known here."
+            return message, nearest(str(self.value), words)
+        return message, remedy_of(wanted(each["type"], each.get("ctx") or {}) for each in self.errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,35 +266,32 @@ def _align(node: _Node, location: tuple[str | int, ...], place: tuple[int, int] 
 
 
 def _words(error: Any, known: set[str]) -> tuple[str, str]:
-    """Message and remedy for one pydantic error."""
+    """Message and remedy for a pydantic error that is not about the kind of a value."""
     kind, context = error["type"], error.get("ctx") or {}
     name = next((part for part in reversed(error["loc"]) if isinstance(part, str)), "")
     if kind == "extra_forbidden":
         return f"Unknown key `{name}`.", nearest(name, sorted(known))
     if kind == "missing":
         return f"`{name}` is missing.", f"Add `{name}:`."
-    if kind in ("literal_error", "enum", "union_tag_invalid"):
-        expected = re.findall(r"'([^']*)'", str(context.get("expected") or context.get("expected_tags") or ""))
-        return f"`{_shown(context.get('tag', error['input']))}` is not known here.", nearest(
-            str(context.get("tag", error["input"])), expected
-        )
+    if kind == "union_tag_invalid":
+        tag = context.get("tag")
+        return f"{_shown(tag)} is not known here.", nearest(str(tag), allowed_words(context))
     if kind == "union_tag_not_found":
         key = str(context.get("discriminator", "")).strip("'")
         return f"`{key}` is missing.", f"Add `{key}:`."
     if kind in ("value_error", "assertion_error"):
-        return str(error["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, "), ""
-    if kind not in _PYDANTICS_OWN:  # a model's own complaint speaks for itself
-        return error["msg"], str(context.get("remedy", ""))
-    return f"`{_shown(error['input'])}` does not fit here: {_lower_first(error['msg'])}.", ""
-
-
-def _lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:]
+        return own_words(error["msg"]), ""
+    return error["msg"], str(context.get("remedy", ""))  # a model's own complaint speaks for itself
 
 
 def _shown(value: Any) -> str:
-    text = "nothing" if value is None else str(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    """A value of the file in a sentence, as it was typed."""
+    if isinstance(value, dict | list):
+        return "This list" if isinstance(value, list) else "This group of keys"
+    if value is None or value == "None":  # a tag is named as text
+        return "An empty value"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"`{text if len(text) <= 60 else text[:57] + '...'}`"
 
 
 def _known_keys(model: Any, keys: tuple[str | int, ...]) -> set[str]:

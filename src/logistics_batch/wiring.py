@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -227,12 +227,19 @@ class Workspace:
             ca_file=str(self.folder / service.ca_file) if service.ca_file else None,
             proxy=service.proxy or None,
         )
-        return Client(access, pacer=self._pacer(service.rate))
+        return Client(access, pacer=self._pacer(service.rate, stop=need.stop))
 
     def _base_url(self, settings: Settings) -> str:
+        file = self.folder / FILE_NAME
+        if not settings.service.base_url and not file.is_file():
+            raise SettingsError(
+                f"There is no {FILE_NAME} in {self.folder}.",
+                remedy="Name the folder of your workspace with --workspace DIR, or make a new one with "
+                "`logistics-batch init DIR`.",
+            )
         if not settings.service.base_url:
             raise SettingsError(
-                f"{self.folder / FILE_NAME} does not say where the service is (service.base_url).",
+                f"{file} does not say where the service is (service.base_url).",
                 remedy="Write it under [service], set LOGISTICS_BATCH_SERVICE__BASE_URL, or name another --workspace.",
             )
         return settings.service.base_url
@@ -253,10 +260,11 @@ class Workspace:
                 install_redaction([key])
                 self._redacted.add(key)
 
-    def _pacer(self, rate: str) -> Pacer:
+    def _pacer(self, rate: str, *, stop: threading.Event) -> Pacer:
+        # Shared even where another event is handed in: the rate holds whatever happens, and one event ends a process.
         with self._lock:
             if rate not in self._pacers:
-                self._pacers[rate] = Pacer(rate)
+                self._pacers[rate] = Pacer(rate, stop=stop)
             return self._pacers[rate]
 
     def _sftp_access(self, name: str, server: SftpSettings) -> SftpAccess:
@@ -278,23 +286,26 @@ class Workspace:
 
 
 def _lookups_beside(mapping: Path) -> Callable[[str], str]:
-    """Reads the lookup files of a mapping: below its folder, and nowhere else."""
+    """Reads the lookup files of a mapping: below its folder, and nowhere else.
+
+    Whoever reads the mapping says which file it is and where it is named; the errors here say only what is wrong.
+    """
     folder = mapping.parent.resolve()
 
     def read_lookup(name: str) -> str:
         path = (folder / name).resolve()
-        problem = "There is no such file."
         if not path.is_relative_to(folder):
-            problem = "It lies outside the mapping's folder."
-        elif path.is_file() and path.stat().st_size > _MAX_LOOKUP_BYTES:
-            problem = f"It is larger than {_MAX_LOOKUP_BYTES >> 20} MB."
-        elif path.is_file():
-            problem = "It is not UTF-8 text."
-            with suppress(UnicodeDecodeError):
-                return path.read_text(encoding="utf-8-sig")
-        raise SpecificationError(
-            [Finding(f"{mapping.name}", 0, 0, f'The lookup file "{name}" cannot be read. {problem}')]
-        )
+            raise UsageError("it lies outside the mapping's folder")
+        if not path.is_file():
+            raise UsageError(f"there is no such file in {folder}")
+        if path.stat().st_size > _MAX_LOOKUP_BYTES:
+            raise UsageError(f"it is larger than {_MAX_LOOKUP_BYTES >> 20} MB")
+        try:
+            return path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise UsageError("it is not UTF-8 text; save it as CSV UTF-8") from error
+        except OSError as error:
+            raise UsageError(str(error.strerror).lower()) from error
 
     return read_lookup
 

@@ -112,6 +112,15 @@ def test_a_workspace_that_is_not_there_is_named(run: Run, tmp_path: Path) -> Non
 def test_a_folder_without_settings_says_how_to_get_some(run: Run) -> None:
     done = run("runs")
     assert done.code == 2
+    assert f"There is no logistics-batch.toml in {Path.cwd()}." in done.err
+    assert "--workspace" in done.err
+    assert "logistics-batch init" in done.err
+
+
+def test_settings_without_the_service_name_its_key(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "logistics-batch.toml").write_text("[service]\n")
+    done = run("runs")
+    assert done.code == 2
     assert "service.base_url" in done.err
     assert "LOGISTICS_BATCH_SERVICE__BASE_URL" in done.err
 
@@ -185,3 +194,27 @@ def test_an_error_of_the_program_shows_its_place_and_not_its_data(workspace: Wor
     assert "Traceback" not in done.err
     told = workspace.run("--traceback", "run", "nightly", PYTHONPATH=os.fspath(workspace.root))
     assert "Traceback" in told.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("skus.csv", None, "there is no such file in "),
+        ("skus.csv", b"code,name\na,\xff\n", "it is not UTF-8 text"),
+        ("../skus.csv", b"code,name\na,b\n", "it lies outside the mapping's folder."),
+    ],
+)
+def test_a_lookup_file_that_cannot_be_read_is_named_once(
+    run: Run, workspace: Workspace, name: str, content: bytes | None, problem: str
+) -> None:
+    if content is not None:
+        (workspace.root / "mappings" / name).write_bytes(content)
+    text = (workspace.root / "mappings/orders.yaml").read_text()
+    lookup = f"{{from: SKU, read: {{lookup: {{file: {name}, from: code, to: name}}}}, required: true}}"
+    workspace.mapping("spy", text.replace("{from: SKU, required: true}", lookup))
+    done = run("mapping", "lint", "spy")
+    assert done.code == 2
+    said = done.out + done.err
+    assert f"The lookup file `{name}` cannot be read: {problem}" in said
+    assert said.count("cannot be read") == 1
+    assert ".." not in said.replace("../", "")
