@@ -243,6 +243,8 @@ def test_a_call_waits_for_its_turn_unless_it_has_it() -> None:
     for _ in range(3):
         client.call("asn.fetch")
     assert slept == [0.5, 0.5]
+    now[0] += 0.5
+    assert pacer.try_turn() == 0
     client.call("asn.fetch", turn_taken=True)
     assert slept == [0.5, 0.5]
     client.close()

@@ -157,3 +157,20 @@ def test_sixteen_threads_keep_one_rate() -> None:
         thread.join()
     assert len(turns) == 80
     assert max(turns) - start >= 79 / 200  # a machine under load makes it slower, nothing makes it faster
+
+
+def test_calls_that_were_held_up_after_their_turn_still_leave_apart() -> None:
+    moments: list[float] = []
+    now = [0.0]
+
+    def sleep(seconds: float) -> None:
+        now[0] += seconds
+
+    pacer = Pacer("10/s", clock=lambda: now[0], sleep=sleep)
+    for late in (0.09, 0.0, 0.05, 0.0):
+        assert pacer.wait_turn()
+        now[0] += late
+        pacer.depart()
+        moments.append(now[0])
+    gaps = [after - before for before, after in itertools.pairwise(moments)]
+    assert min(gaps) >= 0.1 - 1e-9

@@ -70,9 +70,9 @@ class FakeSFTP:
 
     def drop_connections(self) -> None:
         """Close every connection, as a firewall or a restart does."""
-        for transport in self._transports:
+        dropped, self._transports = self._transports, []  # not those of clients that come back meanwhile
+        for transport in dropped:
             transport.close()
-        self._transports.clear()
 
     def close(self) -> None:
         if self.faults.stall:

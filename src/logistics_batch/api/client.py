@@ -94,6 +94,7 @@ class Client:
             url += "?" + urlencode(query, quote_via=quote)
         if not turn_taken and not self.pacer.wait_turn():
             return Reply(endpoint, detail="the program was asked to end before the call had its turn")
+        self.pacer.depart()
         reply = self._exchange(found, url, body.encode() if isinstance(body, str) else body)
         if reply.status == 429:
             self.pacer.slow_down(reply.retry_after_seconds or _PAUSE_AFTER_429_SECONDS)

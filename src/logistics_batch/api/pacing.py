@@ -61,6 +61,8 @@ class Pacer:
         self._queue = threading.Lock()  # held by the one thread that waits for the next turn
         self._state = threading.Lock()
         self._not_before = -math.inf
+        self._departures = threading.Lock()
+        self._last_departure = -math.inf
 
     def try_turn(self) -> float:
         """Take a turn if there is one now: 0, or the seconds until the next, without waiting."""
@@ -82,6 +84,19 @@ class Pacer:
                     return True
                 self._sleep(wait if stop is None else min(wait, _LONGEST_NAP_SECONDS))
             return False
+
+    def depart(self) -> None:
+        """Called just before a call leaves: waits the trifle by which it would follow the last one too closely.
+
+        Between its turn and its departure a call may be held up by a disk or a thread: turns alone do not keep it.
+        """
+        if not self._interval:
+            return
+        with self._departures:
+            wait = self._last_departure + self._interval - self._clock()
+            if wait > 0:
+                self._sleep(wait)
+            self._last_departure = self._clock()
 
     def slow_down(self, seconds: float) -> None:
         """Give no turn for so long, at most 15 minutes: the service asked for it (Retry-After)."""
