@@ -82,11 +82,37 @@ def test_mobile(cell: str, read: str) -> None:
         ("56001", "pincode"),
         ("056001", "pincode"),
         ("5600011", "pincode"),
+        ("4110\n01", "several_values"),
+        ("4110 01", "pincode"),
+        ("41 10 01", "pincode"),
+        ("4110,01", "pincode"),
         ("Bengaluru", "pincode"),
     ],
 )
 def test_pincode(cell: str, read: str) -> None:
     assert value("delivery_postal_code: {from: Cell, read: pincode}", cell) == read
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "rule"),
+    [
+        ("Qty", "2\n1", "item_quantity|several_values"),
+        ("Qty", "2 3", "item_quantity|integer"),
+        ("Phone", "98765\n43210", "customer_mobile|several_values"),
+        ("Phone", "9876543210\r\n9123456789", "customer_mobile|several_values"),
+    ],
+)
+def test_values_in_one_cell_are_never_joined_into_another_number(column: str, cell: str, rule: str) -> None:
+    found = orders(order(**{column: cell}))
+    assert [issue.rule for issue in found.issues] == [rule] and not found.documents
+    if "several" in rule:
+        assert "several values in one cell" in found.issues[0].reason
+        assert found.notes == ()
+
+
+@pytest.mark.parametrize(("cell", "read"), [("2 50\n3", "several_values"), ("2 50", "unit"), ("1 200 g", "1.2")])
+def test_weights_are_not_joined_either(cell: str, read: str) -> None:
+    assert value("weight: {from: Cell, read: {unit: g -> kg}}", cell) == read
 
 
 def test_a_short_pin_says_how_many_digits_it_has() -> None:
@@ -120,8 +146,20 @@ def test_a_short_pin_says_how_many_digits_it_has() -> None:
         ("1.500E+3", "1500.00"),
         ("five", "money"),
         ("12 Nos", "money"),
-        ("1 2", "12.00"),
-        ("--5", "negative"),
+        ("₹ 1 200.50", "1200.50"),
+        ("1 23 456", "123456.00"),
+        ("1\u00a0200", "1200.00"),
+        ("500 /-", "500.00"),
+        ("( 250 )", "negative"),
+        ("- 250", "negative"),
+        ("1 2", "money"),
+        ("1, 200", "money"),
+        ("12 50", "money"),
+        ("1\n2", "several_values"),
+        ("1\t200", "several_values"),
+        ("(250", "money"),
+        ("250)", "money"),
+        ("--5", "money"),
         ("9" * 40, "money"),
     ],
 )
@@ -346,7 +384,7 @@ def test_text_is_trimmed_and_otherwise_as_it_stands(cell: str, sent: str) -> Non
 def test_line_breaks_in_an_address_become_commas() -> None:
     found = orders(order(Address="12 MG Road,\r\nNear Temple\nBengaluru"))
     assert '"delivery_address":"12 MG Road, Near Temple, Bengaluru"' in found.documents[0].body
-    assert found.notes == ('Column "Address": 1 cells were repaired without loss.',)
+    assert found.notes == ('Column "Address": 1 cell was repaired without loss.',)
 
 
 def test_join_leaves_blanks_out_and_needs_one_of_its_columns() -> None:
@@ -506,7 +544,7 @@ def test_kept_values_are_those_of_the_first_row_and_are_not_sent() -> None:
 
 def test_two_numbers_in_a_phone_cell_are_mentioned() -> None:
     assert orders(order(Phone="98765 43210 / 91234 56789")).notes == (
-        'Column "Phone" has two numbers in rows 2; the first was taken.',
+        'Column "Phone" has two numbers in row 2; the first was taken.',
     )
 
 

@@ -11,7 +11,8 @@ BLANKS: Final = " \t\r\n\x0b\x0c\u00a0\u1680\u2000\u2001\u2002\u2003\u2007\u2009
 
 ERROR_WORDS: Final = ("#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#N/A!", "#SPILL!")
 
-_ODD: Final = r"[\x00-\x1f\x7f\u{a0}\u{200b}\u{2060}\u{feff}]"
+_ODD: Final = r"[\x00-\x1f\x7f\u{85}\u{a0}\u{200b}\u{2028}\u{2029}\u{2060}\u{feff}]"
+_BREAK: Final = r"[\t\r\n\x0b\x0c\u{85}\u{2028}\u{2029}]"
 _CONTROL: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
 _EXPONENT: Final = r"(?i)^([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$|^([0-9]+)e\+?[0-9]+$"
 _SHOWN_EXPONENT: Final = r"(?i)^([0-9])(?:\.([0-9]+))?e\+([0-9]{2,3})$"
@@ -22,13 +23,20 @@ class Use(StrEnum):
 
     TEXT = "text"
     ADDRESS = "address"  # line breaks become ", "
-    NUMBER = "number"  # exponents are read or refused
-    IDENTITY = "identity"  # also: ".0" goes, blanks inside are one
+    NUMBER = "number"  # exponents are read or refused; a line break parts two values
+    IDENTITY = "identity"  # exponents likewise; ".0" goes, blanks inside are one
+    DIGITS = "digits"  # an identity of one line: mobile numbers, PINs
+
+
+_STRICT: Final = (Use.IDENTITY, Use.NUMBER, Use.DIGITS)
+_IDENTITIES: Final = (Use.IDENTITY, Use.DIGITS)
+_SINGLE: Final = (Use.NUMBER, Use.DIGITS)
 
 
 class Damage(StrEnum):
     """Why a cell cannot be used; the values are rule names."""
 
+    SEVERAL = "several_values"
     CONTROL = "control"
     SCIENTIFIC = "scientific"
     ERROR_VALUE = "error_value"
@@ -37,6 +45,10 @@ class Damage(StrEnum):
 
 
 WORDS: Final[dict[Damage, tuple[str, str]]] = {
+    Damage.SEVERAL: (
+        "The cell has a line break or a tab in it: are these several values in one cell?",
+        "Leave one value in the cell, on one line.",
+    ),
     Damage.CONTROL: ("The cell holds invisible control characters.", "Type the value again instead of pasting it."),
     Damage.SCIENTIFIC: (
         "The number is written in scientific notation and its last digits are lost.",
@@ -99,7 +111,8 @@ def clean(frame: pl.DataFrame, uses: dict[int, Use], headers: dict[int, str]) ->
             spoilt = frame.select("row", pl.lit(number, dtype=pl.UInt16).alias("column"), bad.alias("damage"))
             damage.append(spoilt.drop_nulls("damage"))
         if steps.repaired:
-            notes.append(f'Column "{headers[number]}": {steps.repaired} cells were repaired without loss.')
+            many = "cell was" if steps.repaired == 1 else "cells were"
+            notes.append(f'Column "{headers[number]}": {steps.repaired} {many} repaired without loss.')
         frame = frame.with_columns(steps.text.alias(name))
     schema = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
     return Cleaned(frame, pl.concat([pl.DataFrame(schema=schema), *damage]), tuple(notes))
@@ -113,14 +126,14 @@ def _prescan(frame: pl.DataFrame, columns: dict[str, Use]) -> dict[str, bool]:
     scans: list[pl.Expr] = []
     for name, use in columns.items():
         cell = pl.col(name)
-        pattern = _EXPONENT if use in (Use.IDENTITY, Use.NUMBER) else _SHOWN_EXPONENT
+        pattern = _EXPONENT if use in _STRICT else _SHOWN_EXPONENT
         tests = {
             "quoted": cell.str.starts_with("'") | cell.str.starts_with("=") | cell.str.starts_with('="'),
             "odd": cell.str.contains(_ODD),
             "exponent": cell.str.contains(pattern),
-            "float": cell.str.ends_with(".0") if use is Use.IDENTITY else pl.lit(value=False),
+            "float": cell.str.ends_with(".0") if use in _IDENTITIES else pl.lit(value=False),
             "error": cell.str.starts_with("#"),
-            "spaced": cell.str.contains("  ", literal=True) if use is Use.IDENTITY else pl.lit(value=False),
+            "spaced": cell.str.contains("  ", literal=True) if use in _IDENTITIES else pl.lit(value=False),
         }
         scans += [test.any().alias(f"{name}:{sign}") for sign, test in tests.items()]
     row = frame.lazy().select(scans).collect(engine="in-memory").row(0, named=True) if scans else {}
@@ -146,15 +159,17 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
         breaks = cell.str.replace_all(r"\s*,?\s*[\r\n\x0b\x0c]+\s*", joint) if joint == ", " else cell
         spaces = breaks.str.replace_all(r"\s*[\r\n\x0b\x0c]+\s*", joint).str.replace_all(r"[\t\u{a0}]", " ")
         steps.append(spaces.str.replace_all(r"[\u{200b}\u{2060}\u{feff}]", ""))
-    if use is Use.IDENTITY and signs & {"odd", "spaced"}:
+    if use in _IDENTITIES and signs & {"odd", "spaced"}:
         steps.append(cell.str.replace_all(r"\s+", " "))
     if "float" in signs:
         steps.append(cell.str.replace(r"^([0-9]+)\.0$", "$1"))
-    frame = pl.DataFrame({"cell": cells, "was": cells})
+    several = pl.col("was").str.contains(_BREAK) if use in _SINGLE else pl.lit(value=False)
+    frame = pl.DataFrame({"cell": cells, "was": cells}).with_columns(several.alias("several"))
     for step in steps:
         frame = frame.with_columns(step.alias("cell"))
-    strict = use in (Use.IDENTITY, Use.NUMBER)
+    strict = use in _STRICT
     damaged = pl.coalesce(
+        pl.when("several").then(pl.lit(Damage.SEVERAL.value)),
         pl.when(cell.is_in(ERROR_WORDS)).then(pl.lit(Damage.ERROR_VALUE.value)),
         pl.when(cell.str.contains(_CONTROL)).then(pl.lit(Damage.CONTROL.value)),
         pl.when(_lossy(cell, strict=strict)).then(pl.lit(Damage.SCIENTIFIC.value)),
@@ -162,7 +177,7 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
     text = _expanded(cell, strict=strict)
     frame = frame.with_columns(damaged.alias("damaged"), text.alias("cell"))
     frame = frame.with_columns(pl.when(pl.col("damaged").is_null()).then(cell).alias("cell"))
-    repaired = int(frame.select((cell != pl.col("was")).sum()).item() or 0)
+    repaired = int(frame.filter(pl.col("damaged").is_null()).select((cell != pl.col("was")).sum()).item() or 0)
     return _Repair(frame["cell"], frame["damaged"], repaired)
 
 

@@ -36,5 +36,6 @@ def _two_numbers(table: Table) -> list[str]:
             two = table.grouped.lines.filter(holds_two(cell))["row"]
             if two.len():
                 name = table.bound.texts[field.column - 1].strip()
-                notes.append(f'Column "{name}" has two numbers in rows {row_list(two.to_list())}; the first was taken.')
+                rows = f"row{'' if two.len() == 1 else 's'} {row_list(two.to_list())}"
+                notes.append(f'Column "{name}" has two numbers in {rows}; the first was taken.')
     return notes

@@ -7,10 +7,15 @@ import polars as pl
 from logistics_batch.mapping.reading import Surroundings
 
 _GROUPED = r"^[0-9]{1,3}(?:,[0-9]{2})*,[0-9]{3}(?:\.[0-9]*)?$|^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?$"
+_SPACED = r"^[0-9]{1,3}(?: [0-9]{2})* [0-9]{3}(?:[.,][0-9]*)?$|^[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]*)?$"
+_WIDE_BLANK = r"[\u{a0}\u{2007}\u{2009}\u{202f}]"
 _PLAIN = r"^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$"
 _GROUPED_COMMA = r"^[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?$"
 _PLAIN_COMMA = r"^(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)$"
-_CURRENCY = r"(?i)^(?:₹|rs\.?|inr)|(?:/-|/=|₹|rs\.?|inr)$"
+_CURRENCY = r"(?i)^(?:₹|rs\.?|inr) *| *(?:/-|/=|₹|rs\.?|inr)$"
+_BRACKETS = r"^\( *([^()]*?) *\)$"
+_NEGATIVE = r"^[^0-9]*[-−] *[0-9.]|[0-9.] *[-−]$"
+_SIGN = r"^[-+−] *| *[-−]$"
 
 # g, kg and so on to the base unit of their kind, as exact decimals.
 _UNITS: Final[dict[str, tuple[str, str]]] = {
@@ -43,13 +48,16 @@ UNIT_NAMES: Final = tuple(_UNITS)
 def plain_number(text: pl.Expr, around: Surroundings) -> pl.Expr:
     """Digits with at most one full stop, a minus before them if negative; null where the text is no number.
 
-    Thousands may be grouped as 1,234,567 or as 12,34,567; a decimal comma counts only where it is declared.
+    Thousands may be grouped as 1,234,567 or as 12,34,567, also with blanks; a decimal comma counts only where it is
+    declared. Any other blank between digits parts two numbers, which are none together.
     """
-    spaceless = text.str.replace_all(r"[\s\u{a0}]+", "")
-    in_brackets = spaceless.str.contains(r"^\([^()]*\)$")
-    signed = spaceless.str.contains(r"^[-−]|^[^0-9]*[-−][0-9]|[0-9][-−]$")
-    bare = spaceless.str.strip_chars("()").str.replace_all(_CURRENCY, "").str.strip_chars("+-−")
-    digits = _with_point(bare, around)
+    even = text.str.replace_all(_WIDE_BLANK, " ")
+    in_brackets = even.str.contains(_BRACKETS)
+    inner = even.str.replace(_BRACKETS, "$1")
+    signed = inner.str.contains(_NEGATIVE)
+    bare = inner.str.replace_all(_CURRENCY, "").str.replace(_SIGN, "")
+    joined = pl.when(bare.str.contains(_SPACED)).then(bare.str.replace_all(" ", "", literal=True)).otherwise(bare)
+    digits = _with_point(joined, around)
     whole = digits.str.replace(r"^\.", "0.").str.strip_chars_end(".")
     return pl.when(in_brackets | signed).then("-" + whole).otherwise(whole)
 

@@ -10,13 +10,19 @@ from logistics_batch.mapping.cells import Cleaned, Use, clean, name_of, trimmed
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.patterns import fits
+from logistics_batch.mapping.spec import FieldSpec
 from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.mapping.verbs import verb_of
 from logistics_batch.model.sheet import Sheet
 
 _TOTAL: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?\b"
 
 _NUMBERS: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.DEGREES, Form.QUANTITY, Form.COUNT})
-_STRICT: Final = frozenset({Form.IDENTITY, Form.MOBILE, Form.PINCODE})
+_DIGITS: Final = frozenset({Form.MOBILE, Form.PINCODE})
+_READ_AS: Final[dict[str, Use]] = {
+    **dict.fromkeys(("integer", "decimal", "money", "unit"), Use.NUMBER),
+    **dict.fromkeys(("mobile", "pincode"), Use.DIGITS),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +66,26 @@ def uses_of(mapping: Mapping, header: Header) -> dict[int, Use]:
         for names in field.columns:
             column = header.column(names)
             if column is not None:
-                found[column].add(_use(form))
+                found[column].update([_use(form), *_uses_of_steps(field)])
     return {column: next((use for use in _BY_STRICTNESS if use in uses), Use.TEXT) for column, uses in found.items()}
 
 
-_BY_STRICTNESS: Final = (Use.IDENTITY, Use.NUMBER, Use.ADDRESS, Use.TEXT)
+_BY_STRICTNESS: Final = (Use.DIGITS, Use.IDENTITY, Use.NUMBER, Use.ADDRESS, Use.TEXT)
 
 
 def _use(form: Form) -> Use:
     if form is Form.ADDRESS:
         return Use.ADDRESS
-    if form in _STRICT:
+    if form in _DIGITS:
+        return Use.DIGITS
+    if form is Form.IDENTITY:
         return Use.IDENTITY
     return Use.NUMBER if form in _NUMBERS else Use.TEXT
+
+
+def _uses_of_steps(field: FieldSpec) -> set[Use]:
+    """What the steps of `read` make of a cell: also where the target itself is plain text."""
+    return {_READ_AS[name] for step in field.read or () if (name := verb_of(step).name) in _READ_AS}
 
 
 def _column(mapping: Mapping, header: Header, name: str) -> int:

@@ -67,7 +67,10 @@ def _mobile_words(value: str) -> tuple[str, str]:
 def pincode(reading: Reading, _step: Step, _around: Surroundings) -> Reading:
     """An Indian PIN of six digits; `560 001`, `560001.0` and `PIN-560001` are understood, five digits never."""
     bare = reading.value.str.replace(r"(?i)^pin\s*(?:code)?\s*[-:.]?\s*", "").str.replace(r"\.0$", "")
-    digits = bare.str.replace_all(r"[\s\u{a0},]+", "").str.extract(r"^([1-9][0-9]{5})$")
+    grouped = bare.str.contains(r"^[0-9]{3},[0-9]{3}$|^[0-9],[0-9]{2},[0-9]{3}$")
+    even = pl.when(grouped).then(bare.str.replace_all(",", "", literal=True)).otherwise(bare)
+    halves = even.str.extract_groups(r"^([1-9][0-9]{2})[ \u{a0}]?([0-9]{3})$")
+    digits = halves.struct.field("1") + halves.struct.field("2")
     return reading.then(digits, "pincode", _pincode_words, form=Form.PINCODE)
 
 
