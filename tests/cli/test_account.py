@@ -6,7 +6,7 @@ import pytest
 from cli.conftest import Run
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
-from logistics_batch.cli.show import print_push
+from logistics_batch.cli.show import print_push, shown_path
 from logistics_batch.model.report import Fate, FileReport, RowResult, RunReport
 
 
@@ -42,3 +42,16 @@ def test_rows_of_a_held_file_are_not_sent_to_a_list_that_is_empty(
     assert "Held as a whole: Half is wrong. Send it again." in said
     assert said.count("Half is wrong.") == 1
     assert "held list" not in said
+
+
+@pytest.mark.parametrize(
+    ("delivered", "shown"),
+    [
+        ("folder:/srv/reports:/orders.result.csv", "/srv/reports/orders.result.csv"),
+        ("folder:/:/orders.result.csv", "/orders.result.csv"),
+        ("folder:/srv/a:b:/out/orders.result.csv", "/srv/a:b/out/orders.result.csv"),
+        ("sftp:bhiwandi:/out/orders.result.csv", "sftp:bhiwandi:/out/orders.result.csv"),
+    ],
+)
+def test_places_are_shown_as_people_type_them(delivered: str, shown: str) -> None:
+    assert shown_path(delivered) == shown

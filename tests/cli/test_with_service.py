@@ -150,7 +150,7 @@ def test_runs_are_listed_shown_and_written_again(run: Run, workspace: Workspace)
     result.unlink()
     again = run("runs", "report", first)
     assert again.code == 0
-    assert str(result) in again.out.replace(":/orders", "/orders")
+    assert str(result) in again.out.splitlines()
     assert result.exists()
     assert run("runs", "show", "nothing").code == 2
     assert run("runs", "show", "push", "--json").json["run"] == second  # a job's name is its latest run

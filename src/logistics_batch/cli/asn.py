@@ -1,10 +1,10 @@
 """`asn`: advance shipping notices by hand."""
 
-from datetime import datetime
+from datetime import date
 
 import click
 
-from logistics_batch.cli.opening import DAY, day, in_workspace, json_option, stopping, watched
+from logistics_batch.cli.opening import DAY, in_workspace, json_option, stopping, watched
 
 
 @click.group(epilog="Example: logistics-batch asn fetch --by delivery --from 2026-11-01 --to 2026-11-07")
@@ -29,8 +29,8 @@ def fetch(
     *,
     folder: str,
     by: str | None,
-    date_from: datetime | None,
-    date_to: datetime | None,
+    date_from: date | None,
+    date_to: date | None,
     as_json: bool,
     invoice: str | None,
     **filters: str | None,
@@ -48,7 +48,7 @@ def fetch(
 
     if (date_from or date_to) and not by:
         raise click.UsageError("--from and --to need --by created, modified or delivery.")
-    wanted = asn_range(by, day(date_from), day(date_to)) if by else None
+    wanted = asn_range(by, date_from, date_to) if by else None
     given = {name: value for name, value in {"invoice_number": invoice, **filters}.items() if value}
     with stopping() as stop, Workspace(Path(folder)).parts(Need(progress=watched(), stop=stop)) as parts:
         found = fetch_asns(parts, wanted, given)

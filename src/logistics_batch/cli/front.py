@@ -13,6 +13,7 @@ from logistics_batch import __version__
 from logistics_batch.cli.commands import COMMANDS
 from logistics_batch.errors import LogisticsBatchError
 
+_NEAR = 0.7  # how alike a misspelt command must be; "retry" is not nearly "order"
 _INTERRUPTED = 128 + signal.SIGINT
 
 
@@ -39,7 +40,7 @@ class LazyGroup(click.Group):
         """As click does it, with a suggestion for a misspelt command."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            near = get_close_matches(name, COMMANDS, n=1)
+            near = get_close_matches(name, COMMANDS, n=1, cutoff=_NEAR)
             hint = f'Did you mean "{near[0]}"?' if near else "See --help for all commands."
             raise click.UsageError(f'There is no command "{name}". {hint}', ctx=ctx)
         return super().resolve_command(ctx, args)

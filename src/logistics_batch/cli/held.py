@@ -2,7 +2,7 @@
 
 import click
 
-from logistics_batch.cli.opening import in_workspace, json_option
+from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option
 
 _DECISIONS = ("approve", "send-again", "accept", "drop")
 
@@ -42,7 +42,7 @@ def list_held(*, folder: str, as_json: bool) -> int:
 
 
 @held.command(epilog='Example: logistics-batch held decide 17 drop --reason "the customer cancelled by phone"')
-@click.argument("document_id", metavar="ID", type=int)
+@click.argument("document_id", metavar="ID", type=WholeNumber(1))
 @click.argument("decision", type=click.Choice(_DECISIONS))
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept with the decision.")
 @click.option("--reissue", is_flag=True, help="With send-again: use the reference of a cancelled order again.")
@@ -54,8 +54,8 @@ def decide(*, folder: str, document_id: int, decision: str, reason: str, reissue
     """
     from pathlib import Path
 
-    from logistics_batch.flows.deliver import deliver_stale
     from logistics_batch.flows.decisions import decide as decide_document
+    from logistics_batch.flows.deliver import deliver_stale
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need()) as parts:

@@ -2,7 +2,7 @@
 
 import click
 
-from logistics_batch.cli.show import plain, print_json, print_push
+from logistics_batch.cli.show import plain, print_json, print_push, shown_path
 from logistics_batch.flows.labels import LabelReport
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import answers_of_run
@@ -39,7 +39,7 @@ def print_reconciliation(report: ReconcileReport) -> None:
         click.echo("  There was nothing to compare.")
     for note in report.notes:
         click.echo(f"Note: {plain(note)}")
-    for path in (*report.files, *report.delivered):
+    for path in (*map(str, report.files), *map(shown_path, report.delivered)):
         click.echo(f"  {path}")
 
 
@@ -60,5 +60,5 @@ def print_labels(report: LabelReport) -> None:
     click.echo(f"Bundle {report.bundle_id}: {report.labels} labels of {report.orders} orders.")
     for note in report.notes:
         click.echo(f"Note: {plain(note)}")
-    for path in (*report.files, *report.delivered):
+    for path in (*map(str, report.files), *map(shown_path, report.delivered)):
         click.echo(f"  {path}")

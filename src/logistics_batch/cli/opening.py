@@ -2,11 +2,12 @@
 
 import functools
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import date, datetime
+from contextlib import contextmanager, suppress
+from datetime import date
 from threading import Event
 from types import FrameType
 from typing import Any, TypeVar
@@ -14,7 +15,41 @@ from typing import Any, TypeVar
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-DAY = click.DateTime(formats=["%Y-%m-%d"])
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+class Day(click.ParamType[date]):
+    """A day as YYYY-MM-DD."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        """The day that was typed."""
+        with suppress(ValueError):
+            if isinstance(value, date):
+                return value
+            if _DAY.fullmatch(value):  # other forms of ISO 8601 are no forms of ours
+                return date.fromisoformat(value)
+        self.fail(f'"{value}" is no date. Write the date as YYYY-MM-DD.', param, ctx)
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within limits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number that was typed."""
+        try:
+            number = int(value)
+        except ValueError:
+            self.fail(f'"{value}" is no whole number.', param, ctx)
+        if self.min is not None and number < self.min:
+            self.fail(f"{number} is too small. Write {self.min:g} or more.", param, ctx)
+        if self.max is not None and number > self.max:
+            self.fail(f"{number} is too large. Write at most {self.max:g}.", param, ctx)
+        return number
+
+
+DAY = Day()
 
 
 def in_workspace(command: Command) -> Command:
@@ -32,11 +67,6 @@ def in_workspace(command: Command) -> Command:
 def json_option(command: Command) -> Command:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(command)
-
-
-def day(value: datetime | None) -> date | None:
-    """The day that an option of type DAY stands for."""
-    return value.date() if value else None
 
 
 @contextmanager

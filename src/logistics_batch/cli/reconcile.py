@@ -1,10 +1,10 @@
 """`reconcile`: ASNs against the ledger and the receipts."""
 
-from datetime import datetime
+from datetime import date
 
 import click
 
-from logistics_batch.cli.opening import DAY, day, in_workspace, json_option, stopping, watched
+from logistics_batch.cli.opening import DAY, in_workspace, json_option, stopping, watched
 
 
 @click.command(epilog="Example: logistics-batch reconcile --by delivery --from 2026-11-01 --to 2026-11-07")
@@ -22,8 +22,8 @@ def reconcile(
     *,
     folder: str,
     by: str,
-    date_from: datetime,
-    date_to: datetime,
+    date_from: date,
+    date_to: date,
     receipts: str | None,
     receipts_mapping: str | None,
     output: str | None,
@@ -45,8 +45,8 @@ def reconcile(
     with stopping() as stop, Workspace(Path(folder)).parts(Need(progress=watched(), stop=stop)) as parts:
         plan = ReconcilePlan(
             by=by,
-            date_from=day(date_from),
-            date_to=day(date_to),
+            date_from=date_from,
+            date_to=date_to,
             business_date=parts.clock.now().date(),
             receipts_path=Path(receipts) if receipts else None,
             receipts_mapping=receipts_mapping,

@@ -1,10 +1,10 @@
 """`run`: one job now."""
 
-from datetime import datetime
+from datetime import date
 
 import click
 
-from logistics_batch.cli.opening import DAY, day, in_workspace, json_option, stopping, watched
+from logistics_batch.cli.opening import DAY, in_workspace, json_option, stopping, watched
 
 
 @click.command(epilog="Example: logistics-batch run orders-nightly --business-date 2026-11-03")
@@ -13,7 +13,7 @@ from logistics_batch.cli.opening import DAY, day, in_workspace, json_option, sto
 @click.option("--dry-run", is_flag=True, help="Send and write nothing; show what would happen.")
 @json_option
 @in_workspace
-def run(*, folder: str, job: str, business_date: datetime | None, dry_run: bool, as_json: bool) -> int:
+def run(*, folder: str, job: str, business_date: date | None, dry_run: bool, as_json: bool) -> int:
     """Run one job of jobs/ now, as its schedule would.
 
     Exit code: 0 all done, 3 rows invalid, blocked or refused, 4 in doubt or held, 5 stopped early, 75 ledger in use.
@@ -30,7 +30,7 @@ def run(*, folder: str, job: str, business_date: datetime | None, dry_run: bool,
     with stopping() as stop:
         need = Need(calls=not dry_run, writes=not dry_run, progress=watched(), stop=stop)
         with workspace.parts(need) as parts:
-            today = day(business_date) or parts.clock.now().date()
+            today = business_date or parts.clock.now().date()
             outcome = run_job(parts, spec, Order(today, dry_run=dry_run))
             print_outcome(parts, outcome, as_json=as_json)
             return outcome.exit_code

@@ -2,12 +2,12 @@
 
 import click
 
-from logistics_batch.cli.opening import in_workspace, json_option
+from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option
 
 
 @click.group(invoke_without_command=True, epilog="Example: logistics-batch runs --job orders-nightly")
 @click.option("--job", metavar="JOB", help="Only the runs of that job.")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, the newest first.")
+@click.option("--limit", type=WholeNumber(1), default=20, show_default=True, help="How many, the newest first.")
 @json_option
 @in_workspace
 @click.pass_context
@@ -70,6 +70,7 @@ def report(*, folder: str, run: str) -> int:
     """Write the result files of a run again; RUN is its id, or a job's name for its latest run."""
     from pathlib import Path
 
+    from logistics_batch.cli.show import shown_path
     from logistics_batch.flows.past_runs import write_again
     from logistics_batch.model.report import ExitCode
     from logistics_batch.wiring import Need, Workspace
@@ -77,7 +78,7 @@ def report(*, folder: str, run: str) -> int:
     with Workspace(Path(folder)).parts(Need(calls=False)) as parts:
         written = write_again(parts, run)
     for path in (path for delivered in written for path in delivered.paths):
-        click.echo(path)
+        click.echo(shown_path(path))
     problems = [problem for delivered in written for problem in delivered.failed]
     for problem in problems:
         click.echo(problem, err=True)

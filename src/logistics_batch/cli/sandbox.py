@@ -2,14 +2,16 @@
 
 import click
 
+from logistics_batch.cli.opening import WholeNumber
+
 
 @click.command(epilog="Example: logistics-batch sandbox --port 8080 --sftp-port 2222 --data sandbox-data")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0: any free one.")
+@click.option("--port", type=WholeNumber(0, 65535), default=0, show_default=True, help="0: any free one.")
 @click.option("--data", metavar="DIR", help="Keeps everything; by default a temporary folder.")
 @click.option("--api-key", metavar="KEY", help="The key that clients must send; by default sandbox-key.")
 @click.option("--journal", metavar="FILE", help="A line for every request; by default in the data folder.")
 @click.option("--faults", metavar="FILE", help="A fault plan in YAML.")
-@click.option("--sftp-port", type=click.IntRange(0, 65535), help="Serve SFTP too, on this port (0: any free one).")
+@click.option("--sftp-port", type=WholeNumber(0, 65535), help="Serve SFTP too, on this port (0: any free one).")
 def sandbox(
     *,
     port: int,

@@ -47,6 +47,19 @@ def moment(text: str | None) -> str:
     return datetime.fromisoformat(text).isoformat(timespec="seconds") if text else ""
 
 
+def shown_path(delivered: str) -> str:
+    """Where a file was written: the plain path in a folder of this machine, "sftp:NAME:/path" on a server.
+
+    delivered: the store's label, a colon and the path in the store.
+
+    >>> shown_path("folder:/srv/reports:/orders.result.csv")
+    '/srv/reports/orders.result.csv'
+    """
+    kind, _, rest = delivered.partition(":")
+    root, _, path = rest.rpartition(":")
+    return plain(f"{root.rstrip('/')}/{path.lstrip('/')}" if kind == "folder" and root else delivered)
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
     """A table for people; `empty` is said instead of a table without rows."""
     from rich.box import SIMPLE_HEAD

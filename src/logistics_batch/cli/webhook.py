@@ -2,7 +2,7 @@
 
 import click
 
-from logistics_batch.cli.opening import in_workspace
+from logistics_batch.cli.opening import WholeNumber, in_workspace
 
 
 @click.group(epilog="Example: logistics-batch webhook subscribe --url https://hooks.example.com/orders")
@@ -10,7 +10,7 @@ def webhook() -> None:
     """Subscribe to order events, and change the subscription."""
 
 
-_ID = click.option("--id", "webhook_id", type=int, metavar="N", help="Number of the webhook (webhookId).")
+_ID = click.option("--id", "webhook_id", type=WholeNumber(0), metavar="N", help="Number of the webhook (webhookId).")
 _HEADERS = click.option(
     "--headers-file",
     metavar="FILE",
