@@ -127,9 +127,26 @@ def test_letters_that_were_spoilt_before_are_pointed_out(read):
     assert any("wrong encoding" in note for note in read("name\nDâ€™Souza\n").notes)
 
 
-@pytest.mark.parametrize("control", ["\x00", "\x07", "\x0b", "\x1b", "\x7f"])
-def test_control_characters_hold_the_file_with_the_line(read, control):
-    assert "line 3" in held(read, f"a,b\n1,2\n3,4{control}\n", "csv|control_character")
+def test_a_zero_byte_holds_the_file_with_the_line(read):
+    assert "line 3" in held(read, "a,b\n1,2\n3,4\x00\n", "csv|control_character")
+
+
+@pytest.mark.parametrize("control", ["\x07", "\x0b", "\x1b", "\x1f", "\x7f"])
+def test_any_other_control_character_is_left_to_its_row(read, control):
+    sheet = read(f"a,b\n1,2\n3,4{control}5\n6,7\n")
+    assert sheet.frame.rows()[1:] == [(2, "1", "2"), (3, "3", f"4{control}5"), (4, "6", "7")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        'a,b,c\n1,"1,200",\n\n1,1,200,\n1\n',  # plain lines
+        'a,b,c\n1,"x\ny",\n\n1,1,200,\n1\n',  # a line break within a cell
+    ],
+)
+def test_how_many_cells_each_record_has_is_told(read, content):
+    counts = read(content).cell_counts.to_list()
+    assert (counts[:2], counts[3:]) == ([3, 3], [4, 1])
 
 
 def test_the_end_mark_of_old_dos_programs_is_no_control_character(read):
@@ -204,7 +221,12 @@ def test_line_breaks_within_a_cell_are_kept_up_to_the_limit(read):
 
 def test_a_cell_that_is_too_long_holds_the_file(read):
     for cell in ("x" * 32_768, f'"{"x" * 140_000}"'):
-        assert "row 2" in held(read, f"a,b\n1,{cell}\n", "csv|quotes")
+        told = held(read, f"a,b\n1,{cell}\n", "csv|long_cell")
+        assert "row 2: a cell is longer than 32,767 characters" in told and "quotation" not in told
+
+
+def test_a_quotation_mark_that_swallows_very_much_is_still_named_as_that(read):
+    assert "quotation mark is missing" in held(read, 'a,b\n1,"x\n' + "2,y\n" * 50_000, "csv|quotes")
 
 
 def test_too_many_columns_rows_or_a_gap_hold_the_file(read):

@@ -28,7 +28,7 @@ _SEP_LINE = re.compile(rb'"?sep=([^"\r\n])"?[ \t,;]*(?:\r\n|\n|\r|\Z)', re.IGNOR
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _SAMPLE_LINES = 200
 _RECORDS_AT_ONCE = 50_000
-_NO_DELIMITER = "\x1f"  # a control character, which cannot stand in a text that was read
+_NO_DELIMITER = "\x1f"  # a control character that no ordinary file holds
 
 
 def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> Sheet:
@@ -49,12 +49,15 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
     if frame is None:
         exact = ExactReader(name=name, delimiter=delimiter, options=options, limits=limits)
         frame = exact.read(content.decode())
+        counts = pl.Series(exact.cell_counts, dtype=pl.UInt32)
+    else:
+        counts = _plain_counts(content, delimiter)
     frame = trimmed(frame, what=printable(name), max_columns=limits.max_columns, max_gap_rows=limits.max_gap_rows)
     if frame.height > limits.max_csv_rows:
         raise _too_many_rows(name, limits)
     if not frame.height:
         raise FileHeld(f"{printable(name)} holds no rows.", rule="file|empty", remedy="Send it again with its rows.")
-    return Sheet(name="", frame=numbered(frame), notes=tuple(notes))
+    return Sheet(name="", frame=numbered(frame), notes=tuple(notes), cell_counts=counts.head(frame.height))
 
 
 def detect_delimiter(content: bytes, *, name: str) -> str:
@@ -80,18 +83,15 @@ def read_plain(content: bytes, *, delimiter: str, limits: Limits) -> pl.DataFram
 
     The columns are named from "1"; an empty cell is null.
     """
-    if len(delimiter.encode()) != 1 or (b"\r" in content and content.count(b"\r") != content.count(b"\r\n")):
+    if (
+        len(delimiter.encode()) != 1
+        or _NO_DELIMITER.encode() in content
+        or (b"\r" in content and content.count(b"\r") != content.count(b"\r\n"))
+    ):
         return None
     if not content[:4096].strip() and not content.strip():
         return None
-    lines = pl.read_csv(
-        content,
-        separator=_NO_DELIMITER,
-        quote_char=None,
-        has_header=False,
-        schema={"line": pl.String},
-        infer_schema=False,
-    ).to_series()
+    lines = _lines(content)
     width, longest = _extent(lines, delimiter)
     if width > limits.max_columns or longest > limits.max_cell_characters or not _is_plain(lines, delimiter):
         return None
@@ -110,6 +110,21 @@ def read_plain(content: bytes, *, delimiter: str, limits: Limits) -> pl.DataFram
         return None
     frame = frame.slice(1)
     return frame.with_columns(pl.when(pl.all() != "").then(pl.all())) if b'"' in content else frame
+
+
+def _lines(content: bytes) -> pl.Series:
+    """The lines of a text; a blank one is null."""
+    schema = {"line": pl.String}
+    frame = pl.read_csv(
+        content, separator=_NO_DELIMITER, quote_char=None, has_header=False, schema=schema, infer_schema=False
+    )
+    return frame.to_series()
+
+
+def _plain_counts(content: bytes, delimiter: str) -> pl.Series:
+    """How many cells each line of a plain file has, also the empty ones at its end."""
+    unquoted = _lines(content).fill_null("").str.replace_all(r'"[^"]*"', "")
+    return unquoted.str.count_matches(delimiter, literal=True) + 1
 
 
 def _extent(lines: pl.Series, delimiter: str) -> tuple[int, int]:
@@ -136,6 +151,7 @@ class ExactReader:
         self._delimiter = delimiter
         self._options = options
         self._limits = limits
+        self.cell_counts: list[int] = []  # of each record
         self._row = 0
         self._widths: Counter[int] = Counter()
         self._suspects: list[tuple[int, int, int, int]] = []  # row, cells, line breaks, delimiters within a cell
@@ -158,11 +174,17 @@ class ExactReader:
     def _records(self, text: str) -> Iterator[list[str]]:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter, strict=True)
         while True:
+            lines_before = reader.line_num
             try:
                 record = next(reader)
             except StopIteration:
                 return
             except csv.Error as error:
+                too_long = "field limit" in str(error)
+                if too_long and reader.line_num - lines_before <= self._options.max_embedded_newlines + 1:
+                    raise self._long_cell(self._row + 1) from error
+                if too_long:
+                    raise self._quote_fault(self._row + 1, "one of its cells runs over many lines") from error
                 raise self._quote_fault(self._row + 1, f"it does not end as a row should ({error})") from error
             self._row += 1
             self._check(record)
@@ -171,15 +193,14 @@ class ExactReader:
     def _check(self, record: list[str]) -> None:
         if self._row > self._limits.max_csv_rows:
             raise _too_many_rows(self._name, self._limits)
+        self.cell_counts.append(len(record))
         if record:
             self._widths[len(record)] += 1
         for column, cell in enumerate(record, start=1):
-            if len(cell) > self._limits.max_cell_characters:
-                raise self._quote_fault(
-                    self._row, f"cell {column_letters(column)}{self._row} has {len(cell):,} characters"
-                )
             if "\n" in cell or "\r" in cell:
                 self._check_breaks(record, column, cell)
+            if len(cell) > self._limits.max_cell_characters:
+                raise self._long_cell(self._row)
 
     def _check_breaks(self, record: list[str], column: int, cell: str) -> None:
         breaks = len(_LINE_BREAK.findall(cell))
@@ -198,6 +219,13 @@ class ExactReader:
             whole_rows = usual > 3 and delimiters == breaks * (usual - 1)
             if whole_rows or cells < usual:
                 raise self._quote_fault(row, "one of its cells seems to have swallowed the next row")
+
+    def _long_cell(self, row: int) -> FileHeld:
+        return FileHeld(
+            f"{self._name}: row {row}: a cell is longer than {self._limits.max_cell_characters:,} characters.",
+            rule="csv|long_cell",
+            remedy="Shorten the cell and send the file again.",
+        )
 
     def _quote_fault(self, row: int, what: str) -> FileHeld:
         return FileHeld(

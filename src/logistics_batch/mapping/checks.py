@@ -10,6 +10,7 @@ from logistics_batch.mapping import cells, dates
 from logistics_batch.mapping.cells import Cleaned, Damage, name_of
 from logistics_batch.mapping.fields import Field, amount
 from logistics_batch.mapping.findings import Findings, row_list
+from logistics_batch.mapping.ragged import ragged
 from logistics_batch.mapping.reading import Surroundings, Words, say
 from logistics_batch.mapping.rows import Rows, where
 from logistics_batch.mapping.spec import DateRead
@@ -33,6 +34,7 @@ _SAMPLES: Final = {
 def check(table: Table, cleaned: Cleaned) -> Findings:
     """Every broken rule of every row."""
     found = Findings()
+    ragged(found, table)
     _damaged(found, table, cleaned)
     _keyless(found, table)
     for field in table.header:

@@ -44,7 +44,10 @@ class Sheet:
         (in CSV a record counts as one row, blank lines count); then one String column for each sheet column, named
         by its number from 1: "1" is column A. An empty cell is null. Text is as it stands in the file, untrimmed.
     marks: sparse, see `Mark`; columns row, column (from 1), mark.
-    hidden_rows: numbers of the rows that the user cannot see (they are in `frame` unless the policy is skip).
+    hidden_rows: numbers of the rows that the user cannot see; they are in `frame` like the others.
+    cell_counts: how many cells each record of a text file has, trailing empty ones among them, a line of `frame` each;
+        None for workbooks, whose rows are all of one width.
+    merges: merged ranges as first row, first column, last row, last column, from 1; only the first cell has a value.
     notes: what a reader had to decide or repair, in words for the report ("read as cp1252").
     """
 
@@ -53,6 +56,8 @@ class Sheet:
     marks: pl.DataFrame = field(default_factory=empty_marks)
     hidden_rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    cell_counts: pl.Series | None = None
+    merges: tuple[tuple[int, int, int, int], ...] = ()
 
     @property
     def width(self) -> int:
