@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -211,7 +211,16 @@ class Workspace:
             ),
             progress=need.progress,
             stop=need.stop,
+            kept_names=self._kept_names,
         )
+
+    def _kept_names(self) -> set[str]:
+        """What the mappings keep beside what they send; a mapping with mistakes keeps nothing."""
+        kept: set[str] = set()
+        for name in self.mapping_names():
+            with suppress(SpecificationError):
+                kept.update(self.mapping(name).keep_names)
+        return kept
 
     def _client(self, settings: Settings, need: Need) -> Client:
         service = settings.service

@@ -223,3 +223,35 @@ def test_a_lookup_file_that_cannot_be_read_is_named_once(
     assert f"The lookup file `{name}` cannot be read: {problem}" in said
     assert said.count("cannot be read") == 1
     assert ".." not in said.replace("../", "")
+
+
+@pytest.mark.parametrize("text", ["nope.csv", "lists/nope.TXT", "lists/nope", "./SO-1"])
+def test_a_missing_list_of_orders_is_not_taken_for_a_reference(run: Run, workspace: Workspace, text: str) -> None:
+    done = run("labels", "--orders", text, "--output", "bundle")
+    assert done.code == 2
+    assert f"There is no file {text}" in done.err
+    assert not (workspace.root / "bundle").exists()
+
+
+@pytest.mark.parametrize("text", [",", "empty.txt"])
+def test_a_list_without_orders_does_not_print_every_label(run: Run, workspace: Workspace, text: str) -> None:
+    workspace.drop("empty.txt", "\n \n", folder=".")
+    done = run("labels", "--orders", text)
+    assert done.code == 2
+    assert f'"{text}" names no order.' in done.err
+
+
+def test_a_misspelt_sort_key_is_refused_also_without_labels(run: Run, workspace: Workspace) -> None:
+    done = run("labels", "--sort", "hub,rout")
+    assert done.code == 2
+    assert 'Labels cannot be sorted by "rout".' in done.err
+    assert "Did you mean `route`?" in done.err
+    assert not (workspace.root / "reports/labels").exists()
+
+
+def test_labels_are_sorted_by_what_a_mapping_keeps_also_on_a_quiet_night(run: Run, workspace: Workspace) -> None:
+    text = (workspace.root / "mappings/orders.yaml").read_text()
+    workspace.mapping("orders", text + "keep:\n  aisle: {from: Aisle}\n")
+    workspace.mapping("broken", "operation: nothing\n")
+    assert run("labels", "--sort", "hub,aisle").code == 0
+    assert run("labels", "--sort", "aisel").code == 2

@@ -182,6 +182,11 @@ def test_labels_are_bundled_once_and_again_only_with_a_reason(run: Run, workspac
     assert unknown.out.startswith("Missing: A-9")
 
 
+def test_a_reference_with_a_slash_is_no_missing_file(run: Run, workspace: Workspace) -> None:
+    push(run, workspace, ["SO/2026/1"])
+    assert run("labels", "--orders", "SO/2026/1", "--json").json["labels"] == 1
+
+
 def test_a_reconciliation_by_hand_writes_its_report(run: Run, workspace: Workspace) -> None:
     push(run, workspace, ["INV-1"], mapping="asns")
     window = ["--by", "created", "--from", "2020-01-01", "--to", "2099-12-31"]

@@ -13,8 +13,8 @@ from labels.print_room import PrintRoom, Wish
 from labels.test_manifest import text_of
 
 from logistics_batch.errors import KeyRefused, RunStopped, UsageError
+from logistics_batch.flows.decisions import decide
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
-from logistics_batch.flows.settle import decide
 from logistics_batch.model.job import Place
 
 

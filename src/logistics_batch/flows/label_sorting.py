@@ -1,10 +1,11 @@
 """The order in which people walk: labels sorted by keys, blanks last, numbers as numbers."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.label_orders import LabelOrder
+from logistics_batch.specification import nearest
 
 DEFAULT_KEYS = ("hub", "route", "pincode", "sku", "file")
 
@@ -15,15 +16,18 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 _GROUPING = ("hub", "route", "cut_off", "single")
 
 
-def sort_orders(orders: Sequence[LabelOrder], keys: Sequence[str] = DEFAULT_KEYS) -> list[LabelOrder]:
+def sort_orders(
+    orders: Sequence[LabelOrder], keys: Sequence[str] = DEFAULT_KEYS, *, kept: Collection[str] = ()
+) -> list[LabelOrder]:
     """The orders in walking order; equal ones stay in file order.
 
-    keys: of `hub route pincode cut_off single sku bin file`, or a name that the mapping keeps.
+    keys: of `hub route pincode cut_off single sku bin file`, or a name that a mapping keeps. kept: the names that
+    mappings keep now, beside those of the orders; a misspelt key is refused also when there is nothing to sort.
 
     Raises:
         UsageError: a key is none of these.
     """
-    _check_keys(orders, keys)
+    _check_keys(keys, {*kept, *(name for order in orders for name in order.document.keep)})
     return sorted(
         orders,
         key=lambda order: (*(_rank(order, key) for key in keys), order.document.id),
@@ -54,12 +58,11 @@ def value_of(order: LabelOrder, key: str) -> str:
     return found(order) if found else order.document.keep.get(key, "")
 
 
-def _check_keys(orders: Sequence[LabelOrder], keys: Sequence[str]) -> None:
-    kept = {name for order in orders for name in order.document.keep}
-    unknown = [key for key in keys if key not in _KEYS and key not in kept]
-    if unknown and orders:
-        known = ", ".join([*_KEYS, *sorted(kept - set(_KEYS))])
-        raise UsageError(f'Labels cannot be sorted by "{unknown[0]}".', remedy=f"Known keys: {known}.")
+def _check_keys(keys: Sequence[str], kept: Collection[str]) -> None:
+    known = [*_KEYS, *sorted(set(kept) - set(_KEYS))]
+    unknown = next((key for key in keys if key not in known), None)
+    if unknown is not None:
+        raise UsageError(f'Labels cannot be sorted by "{unknown}".', remedy=nearest(unknown, known))
 
 
 def _rank(order: LabelOrder, key: str) -> tuple[object, ...]:

@@ -92,7 +92,7 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
     day = plan.business_date or parts.clock.now().date()
     with recorded_run(parts, letter="L", kind="labels", job=plan.job or "labels", business_date=day) as run:
         chosen = choose_orders(parts, run=plan.run, numbers=plan.orders, reprint=bool(plan.reprint_reason))
-        orders = sort_orders(chosen.orders, keys)
+        orders = sort_orders(chosen.orders, keys, kept=parts.kept_names())
         limit_decoding()
         files = LabelSource(parts).fetch_all(orders)
         options = BundleOptions(layout, plan.max_pages, plan.reverse, title=f"Labels {run.id}")

@@ -7,6 +7,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
 from logistics_batch.model.document import Operation
 
+_ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 _LARGEST_LIST_BYTES = 4 << 20
 
 
@@ -17,14 +18,28 @@ def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> tuple[str,
     is one for label.create.
 
     Raises:
-        UsageError: the file cannot be read, the mapping is for something else, or a row is wrong.
+        UsageError: the file is missing or cannot be read, no order is named, the mapping is for something else, or a
+            row is wrong.
         FileHeld: the file as a whole cannot be read by the mapping.
     """
     path = Path(text)
     if mapping is not None:
-        return _mapped(parts, path, mapping)
-    if not _is_file(path):
-        return tuple(number.strip() for number in text.split(",") if number.strip())
+        numbers = _mapped(parts, path, mapping)
+    elif _is_file(path):
+        numbers = _listed(path)
+    elif _is_meant_as_file(parts, text):
+        raise UsageError(
+            f"There is no file {text}, and no order with that number was sent from here.",
+            remedy="Check the name and the folder.",
+        )
+    else:
+        numbers = tuple(number.strip() for number in text.split(",") if number.strip())
+    if not numbers:  # no choice at all would mean every order that was never printed
+        raise UsageError(f'"{text}" names no order.', remedy="Give references or AWB numbers, or leave --orders out.")
+    return numbers
+
+
+def _listed(path: Path) -> tuple[str, ...]:
     if path.stat().st_size > _LARGEST_LIST_BYTES:
         raise UsageError(f"{path} is too large for a list of numbers.", remedy="Give --mapping to read a spreadsheet.")
     try:
@@ -34,6 +49,15 @@ def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> tuple[str,
             f"{path} cannot be read as a list with one number a line.", remedy="Give --mapping to read a spreadsheet."
         ) from error
     return tuple(line.strip() for line in lines if line.strip())
+
+
+def _is_meant_as_file(parts: Parts, text: str) -> bool:
+    """Whether a text that is no file was meant as one: by its ending, or by a slash that is no part of a reference."""
+    if Path(text).suffix.lower() in _ENDINGS:
+        return True
+    if "," in text or not ("/" in text or "\\" in text):
+        return False
+    return not parts.ledger.documents(operations=["order.create"], references=[text.strip()])
 
 
 def _is_file(path: Path) -> bool:

@@ -1,7 +1,7 @@
 """What a flow works with: the concrete parts that `wiring` put together, handed in as one value."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -75,6 +75,7 @@ class Parts:
     """Everything a flow needs.
 
     open_store: the file store of a place; the caller closes it. mapping: a mapping by name or path.
+    kept_names: the names under `keep` of all mappings.
     reports: the folder of reports. files: a private folder for originals and labels.
     stop: set when the process was asked to end; flows finish what is in flight and claim no more.
     """
@@ -89,3 +90,4 @@ class Parts:
     policy: Policy = field(default_factory=Policy)
     progress: Progress = field(default_factory=Silent)
     stop: threading.Event = field(default_factory=threading.Event)
+    kept_names: Callable[[], Collection[str]] = tuple
