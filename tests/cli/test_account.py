@@ -4,6 +4,7 @@ import json
 
 import pytest
 from cli.conftest import Run
+from openpyxl import load_workbook
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
 from logistics_batch.cli.show import print_push, shown_path
@@ -28,6 +29,9 @@ def test_the_receipt_and_the_result_of_an_empty_file_say_so(run: Run, workspace:
     reports = workspace.root / "reports"
     assert "The file has a header but no rows." in json.loads((reports / "orders.ack.json").read_text())["notes"]
     assert "The file has a header but no rows." in (reports / "orders.result.csv").read_text("utf-8-sig")
+    workbook = load_workbook(reports / "orders.result.xlsx")
+    texts = " ".join(str(cell.value) for line in workbook.active.iter_rows() for cell in line)
+    assert "The file has a header but no rows." in texts
 
 
 def test_rows_of_a_held_file_are_not_sent_to_a_list_that_is_empty(

@@ -279,6 +279,15 @@ def test_the_doctor_names_what_is_wrong(run: Run, workspace: Workspace, break_it
         assert words in problem(done, name)
 
 
+def test_the_doctor_warns_of_an_address_that_doubles_the_paths(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    done = run("doctor", "--json", LOGISTICS_BATCH_SERVICE__BASE_URL=f"{sandbox.url}/api")
+    warned = [each["text"] for each in done.json["checks"] if (each["name"], each["state"]) == ("service", "warning")]
+    assert len(warned) == 1
+    assert "/api" in warned[0]
+
+
 def test_the_doctor_warns_where_asns_cannot_be_read(run: Run, workspace: Workspace) -> None:
     workspace.configure("[service.paths]", '"asn.fetch" = "/nowhere"')
     done = run("doctor", "--json")
