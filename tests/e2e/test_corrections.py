@@ -197,3 +197,12 @@ def test_results_in_the_folder_of_the_files_are_not_read_however_it_is_spelt(wor
     first = workspace.run("run", "nightly", "--json").json
     second = workspace.run("run", "nightly", "--json").json
     assert (len(first["files"]), len(second["files"])) == (1, 0)
+
+
+def test_asns_are_sent_again_only_where_the_settings_ask_for_it(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "asn.create", "requests": [1], "kind": "drop_before"}])
+    workspace.configure("[service.asn]", 'resend = "after_absent"')
+    push(workspace, "a.csv", asn_lines(["I1"]), "asns")
+    assert workspace.run("settle", "--wait").code == 0
+    assert asns(sandbox) == {"I1": 1}
+    assert fates(workspace, "a") == {"accepted"}

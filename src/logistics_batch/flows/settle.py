@@ -2,7 +2,8 @@
 
 An order in doubt is looked for by its reference. It is sent again, with the stored bytes, only when the service
 certainly does not have it; reference numbers are unique while not cancelled (API §8.4), so a second create of a live
-one is refused. An ASN in doubt is searched for and never sent again by itself: nothing makes ASNs unique.
+one is refused. An ASN in doubt is searched for and not sent again by itself, because nothing makes ASNs unique, unless
+the settings ask for that (`resend = "after_absent"`: at least once, possibly twice).
 """
 
 from dataclasses import dataclass, replace
@@ -64,7 +65,7 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
         if document.operation == "order.create":
             state = _settle_order(parts, document, calibration, run=run, give_up=give_up)
         else:
-            state = _settle_asn(parts, document)
+            state = _settle_asn(parts, document, run=run)
         outcomes[state].append(document.id)
         parts.progress.advance(note=state)
     parts.progress.done()
@@ -156,7 +157,7 @@ def _send_again(parts: Parts, document: StoredDocument, *, run: str) -> str:
     return {"accepted": "settled", "held": "held", "in_doubt": "open"}[outcome.state]
 
 
-def _settle_asn(parts: Parts, document: StoredDocument) -> str:
+def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
     found = search_invoice(parts.client, document)
     if found.failed is not None:
         now = parts.clock.now().isoformat()
@@ -177,6 +178,8 @@ def _settle_asn(parts: Parts, document: StoredDocument) -> str:
     if document.checks + 1 < len(ASN_SEARCH_AT):
         parts.ledger.note_check(document.id, at=parts.clock.now().isoformat(), text="not found")
         return "open"
+    if parts.policy.asn_resend == "after_absent" and _may_send_again(parts, document):
+        return _send_again(parts, document, run=run)
     sent, searched = document.doubt_since[11:19], parts.clock.now().isoformat()[11:16]
     return _hold(
         parts,
