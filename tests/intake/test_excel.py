@@ -204,7 +204,7 @@ def test_leading_zeros_that_the_cell_shows_are_put_back(read, code):
     assert any("leading zeros" in note and "column A" in note for note in sheet.notes)
 
 
-def test_hidden_rows_are_listed_and_read_or_left_out(tmp_path):
+def test_hidden_rows_are_listed_and_never_dropped(tmp_path):
     def build(book, sheet):
         for row in range(1, 9):
             sheet.append([f"row {row}", row])
@@ -220,9 +220,8 @@ def test_hidden_rows_are_listed_and_read_or_left_out(tmp_path):
     assert "hidden rows are read like the others: 3-4, 6-7" in sheet.notes
     (sheet,) = read_file(path, name="a.xlsx", options=ReadOptions(hidden_rows="skip"))
     assert sheet.hidden_rows == (3, 4, 6, 7)
-    assert sheet.frame["row"].to_list() == [1, 2, 5, 8]
-    assert {row for row, _ in marks(sheet)} == {1, 2, 5, 8}
-    assert "hidden rows are left out: 3-4, 6-7" in sheet.notes
+    assert sheet.frame.height == 8  # the mapping answers for each of them
+    assert "hidden rows are skipped: 3-4, 6-7" in sheet.notes
 
 
 def several_sheets(book, sheet):
@@ -239,6 +238,7 @@ def test_visible_filled_sheets_are_candidates(read):
     assert [sheet.name for sheet in taken] == ["Orders", "Orders May", "Notes"]
     assert taken[0].notes == ('sheets that are not taken: "Old" (hidden), "Older" (hidden)',)
     assert [sheet.name for sheet in read(several_sheets, name="orders*")] == ["Orders", "Orders May"]
+    assert '"Notes" (another name)' in read(several_sheets, name="orders*")[0].notes[0]
     assert [sheet.frame.row(0)[1] for sheet in read(several_sheets, name=" notes ")] == ["Notes"]
 
 
@@ -259,6 +259,7 @@ def test_merged_cells_are_noted(read):
     (sheet,) = read(build)
     assert sheet.frame["1"].to_list() == ["INV-1", None, None]
     assert any("A1:A3" in note for note in sheet.notes)
+    assert sheet.merges == ((1, 1, 3, 1),)
 
 
 def test_empty_rows_and_columns_at_the_end_are_no_rows(read):

@@ -120,9 +120,29 @@ def test_the_sheet_whose_header_fits_is_taken() -> None:
     assert mapped.sheet == "Orders"
 
 
-def test_several_sheets_that_fit_equally_hold_the_file() -> None:
-    with pytest.raises(FileHeld, match='The sheets "North", "South" fit the mapping equally well'):
-        run(ORDERS, sheet_of([HEADER, ROW], name="North"), sheet_of([HEADER, ROW], name="South"))
+@pytest.mark.parametrize("more", [[], ["Order Id"]])
+def test_several_sheets_with_orders_hold_the_file_however_well_each_fits(more: list[str]) -> None:
+    with pytest.raises(FileHeld, match='The sheets "North", "South" all have the columns'):
+        run(ORDERS, sheet_of([HEADER, ROW], name="North"), sheet_of([[*HEADER[:5], *more], ROW[:5]], name="South"))
+
+
+def test_every_other_sheet_is_named_with_its_rows_and_why_it_was_not_read() -> None:
+    others = [
+        sheet_of([["Ref", *HEADER[1:]], ROW, ROW], name="Tuesday"),
+        sheet_of([["how to fill"]], name="Help"),
+        sheet_of([HEADER], name="Template"),
+    ]
+    assert run(ORDERS, sheet_of([HEADER, ROW], name="Monday"), *others).notes == (
+        'Sheet "Tuesday", 3 rows, was not read: it has no column "Order No".',
+        'Sheet "Help", 1 row, was not read: it has no columns "Order No", "Phone", "Address", "SKU".',
+        'Sheet "Template", 0 rows, was not read: it has a header only.',
+    )
+
+
+def test_a_repeated_header_with_other_blanks_is_the_header_again() -> None:
+    header = ["Order\nNo", *HEADER[1:5], "Qty\n(pcs)"]
+    again = ["ORDER  NO.", *HEADER[1:5], "qty (Pcs)"]
+    assert states(orders(ROW, again, header=header)) == {2: "ready", 3: "skipped repeated header"}
 
 
 def test_no_sheet_that_fits_names_what_the_best_one_lacks() -> None:

@@ -1,9 +1,12 @@
 """Which rows are data, and that every row but the header stands once in the answer."""
 
+from dataclasses import replace
+
 import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, order, orders, rules, run, sheet_of, states
 
 from logistics_batch.errors import FileHeld
+from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import Mark
 
 FILLED = ORDERS + "sheet: {fill_down: [Order No, Name, Phone, Address]}\n"
@@ -217,3 +220,83 @@ def test_damaged_cells_of_mapped_columns_are_issues_and_others_are_not() -> None
         ("F3", "item_quantity|no_value"),
         ("A4", "reference_number|imprecise"),
     ]
+
+
+def with_hidden(*rows: list[str], hidden: tuple[int, ...], mapping: str = ORDERS) -> MappedFile:
+    sheet = replace(sheet_of([HEADER, *rows]), hidden_rows=hidden)
+    more = "" if "sheet:" in mapping else "sheet: {hidden_rows: skip}\n"
+    return run(mapping + more, sheet)
+
+
+def test_hidden_rows_are_answered_and_never_leave_half_an_order() -> None:
+    found = with_hidden(ROW, ROW, order(Order_No="A2"), order(Order_No="A3"), hidden=(3, 5))
+    assert states(found) == {
+        2: "blocked hidden row",
+        3: "skipped hidden row",
+        4: "ready",
+        5: "skipped hidden row",
+    }
+    assert found.rows["reason"][0] == "The document is not sent: its row 3 is hidden and was skipped."
+    assert [document.key for document in found.documents] == ["A2"]
+
+
+def test_a_row_below_a_hidden_first_row_is_not_given_to_the_order_above() -> None:
+    mapping = FILLED.replace("sheet: {", "sheet: {hidden_rows: skip, ")
+    below = ["", "", "", "", "jug", "1"]
+    found = with_hidden(ROW, order(Order_No="A2"), below, hidden=(3,), mapping=mapping)
+    assert states(found) == {2: "ready", 3: "skipped hidden row", 4: "blocked hidden row"}
+
+
+def merged(*rows: list[str], merges: tuple[tuple[int, int, int, int], ...], mapping: str = ORDERS) -> MappedFile:
+    return run(mapping, replace(sheet_of([HEADER, *rows]), merges=merges))
+
+
+def test_rows_under_a_merged_key_belong_to_its_document() -> None:
+    lower = ["", *ROW[1:4], "jug", "1"]
+    assert states(merged(ROW, lower, merges=((2, 1, 3, 1),))) == {2: "ready", 3: "ready"}
+    bad = ["", *ROW[1:4], "jug", "x"]
+    assert states(merged(ROW, bad, merges=((2, 1, 3, 1),))) == {2: "blocked sibling", 3: "invalid"}
+
+
+def test_header_cells_that_are_merged_and_not_filled_down_block_the_document() -> None:
+    lower = ["", "", "", "", "jug", "1"]
+    found = merged(ROW, lower, merges=((2, 1, 3, 1), (2, 2, 3, 2)))
+    assert states(found) == {2: "blocked disagree", 3: "blocked disagree"}
+
+
+def test_a_merge_fills_no_blank_rows_and_no_totals() -> None:
+    found = merged(ROW, ["", "Sub total", "", "", "", "3"], [], merges=((2, 1, 4, 1),), mapping=FILLED)
+    assert states(found) == {2: "ready", 3: "skipped total", 4: "skipped blank"}
+
+
+def test_an_issue_of_a_merged_cell_points_to_where_it_stands() -> None:
+    first = order(Phone="12")
+    found = merged(first, ["", "", "", "", "jug", "1"], merges=((2, 1, 3, 1), (2, 3, 3, 3)), mapping=FILLED)
+    assert rules(found) == [("C2", "customer_mobile|mobile")]
+    assert states(found) == {2: "invalid", 3: "blocked sibling"}
+
+
+CUSTOMER_FIRST = ["Name", "Order No", "Phone", "Address", "SKU", "Qty"]
+
+
+def test_a_customer_called_total_does_not_vanish() -> None:
+    row = ["Total Gas Agency", "A1", "9876543210", "", "tea", "2"]
+    total = ["Total", "", "", "", "", "2"]
+    found = orders(row, total, header=CUSTOMER_FIRST)
+    assert states(found) == {2: "invalid", 3: "skipped total"}
+    assert states(orders(order(Order_No="TOTAL-77", SKU=""), ["Grand Total: 9"])) == {2: "invalid", 3: "skipped total"}
+
+
+def test_a_customer_called_total_on_a_filled_down_row_does_not_vanish() -> None:
+    mapping = ORDERS + "sheet: {fill_down: [Order No]}\n"
+    rows = [["Total Gas", key, "9876543210", "12 MG Road", "tea", "2"] for key in ("A1", "")]
+    assert states(orders(*rows, header=CUSTOMER_FIRST, mapping=mapping)) == {2: "ready", 3: "ready"}
+
+
+def test_only_a_row_that_lacks_something_is_a_comment() -> None:
+    found = orders([";Asha", "A1", *ROW[2:]], ["; checked"], header=CUSTOMER_FIRST)
+    assert states(found) == {2: "ready", 3: "skipped comment"}
+
+
+def test_a_row_whose_only_cell_is_damaged_is_not_blank() -> None:
+    assert rules(orders(["#REF!"]))[0] == ("A2", "reference_number|error_value")

@@ -81,8 +81,8 @@ class _WorkbookReader:
                 rule="sheet|none",
                 remedy="Unhide or rename the sheet with the rows, or correct sheet.name in the mapping.",
             )
-        hidden = [name for name in passed if name.endswith("(hidden)")]
-        note = (f"sheets that are not taken: {', '.join(hidden)}",) if hidden else ()
+        left = [name for name in passed if name.endswith(("(hidden)", "(another name)"))]
+        note = (f"sheets that are not taken: {', '.join(left)}",) if left else ()
         return tuple(replace(sheet, notes=(*sheet.notes, *note)) for sheet in taken)
 
     def _sheet(self, sheet_name: str, options: ReadOptions) -> Sheet | None:
@@ -109,10 +109,8 @@ class _WorkbookReader:
         hidden = tuple(sorted({row for row in facts.hidden_rows if row <= frame.height}))
         notes = (*self._notes(facts, options, hidden), *_merge_notes(source.merged_cell_ranges))
         frame = numbered(frame)
-        if options.hidden_rows == "skip" and hidden:
-            frame = frame.filter(~pl.col("row").is_in(hidden))
-            marks = marks.filter(~pl.col("row").is_in(hidden))
-        return Sheet(name=sheet_name, frame=frame, marks=marks, hidden_rows=hidden, notes=notes)
+        merges = tuple((a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in source.merged_cell_ranges or ())
+        return Sheet(name=sheet_name, frame=frame, marks=marks, hidden_rows=hidden, notes=notes, merges=merges)
 
     def _facts(self, sheet_name: str) -> SheetFacts:
         """What the sheet's XML tells; raises FileHeld before a sheet is unfolded that would not fit."""
@@ -148,7 +146,7 @@ class _WorkbookReader:
 
     def _notes(self, facts: SheetFacts, options: ReadOptions, hidden: Sequence[int]) -> Iterator[str]:
         if hidden:
-            done = "left out" if options.hidden_rows == "skip" else "read like the others"
+            done = "skipped" if options.hidden_rows == "skip" else "read like the others"
             yield f"hidden rows are {done}: {_ranges(hidden)}"
         if facts.padded:
             columns = sorted({column for _, column in facts.padded})

@@ -10,7 +10,7 @@ from logistics_batch.mapping.bodies import body_texts, check_body
 from logistics_batch.mapping.checks import check, hold_control_total, hold_mixed_dates
 from logistics_batch.mapping.findings import Findings, listed, row_list
 from logistics_batch.mapping.grouping import disagreements
-from logistics_batch.mapping.header import choose
+from logistics_batch.mapping.header import choose, passed_over
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.reading import say
@@ -53,7 +53,7 @@ def apply_mapping(
         rows=states,
         documents=_as_documents(table, documents, barred, bodies),
         issues=found.issues(sheet, header, fallback=table.key_column),
-        notes=notes_of(table, rows),
+        notes=(*notes_of(table, rows), *passed_over(mapping, sheets, sheet)),
         keep=_kept(table, states),
     )
 
@@ -104,7 +104,11 @@ def _barred(table: Table, documents: pl.DataFrame, found: Findings) -> _Barred:
         (doc, "sibling", f"The document is not sent: row {row_list(sorted(rows))} is invalid.")
         for doc, rows in wrong.iter_rows()
     ]
-    reasons = [*_torn_documents(table), *_doubled(table, documents), *siblings]
+    hidden = [
+        (doc, "hidden row", f"The document is not sent: its row {row_list(sorted(rows))} is hidden and was skipped.")
+        for doc, rows in table.hidden.group_by("doc", maintain_order=True).agg("row").iter_rows()
+    ]
+    reasons = [*hidden, *_torn_documents(table), *_doubled(table, documents), *siblings]
     schema = {"doc": pl.UInt32, "rule": pl.String, "reason": pl.String}
     together = pl.DataFrame(reasons, schema=schema, orient="row")
     return _Barred(together.unique("doc", keep="first", maintain_order=True), invalid)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Final
 
+import polars as pl
+
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.names import ColumnName, alike, same
@@ -47,22 +49,22 @@ class Header:
 def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
     """The sheet and header row that fit the mapping.
 
-    Raises FileHeld where none fits, several fit equally well, or the best one lacks or doubles a column.
+    Raises FileHeld where none fits, several hold rows under a header that fits (rows of one would be dropped), or the
+    one that fits doubles a column.
     """
     found = [(sheet, header) for sheet in sheets if (header := _header_of(mapping, sheet)) is not None]
     complete = [(sheet, header) for sheet, header in found if not header.missing]
     if not complete:
         raise _nothing_fits(mapping, sheets, found)
-    best = max(header.score for _, header in complete)
-    fitting = [(sheet, header) for sheet, header in complete if header.score == best]
+    fitting = [(sheet, header) for sheet, header in complete if rows_below(sheet, header)]
     if len(fitting) > 1:
         names = ", ".join(f'"{sheet.name}"' for sheet, _ in fitting)
         raise FileHeld(
-            f"The sheets {names} fit the mapping equally well.",
+            f"The sheets {names} all have the columns of the mapping; only one sheet of a file is read.",
             rule="sheet",
-            remedy="Leave one of them in the file, or name the sheet in the mapping (`sheet: {name: …}`).",
+            remedy="Send each sheet as a file of its own, or name the sheet in the mapping (`sheet: {name: …}`).",
         )
-    sheet, header = fitting[0]
+    sheet, header = fitting[0] if fitting else complete[0]
     if header.doubled:
         twice = ", ".join(f'"{name}"' for name in header.doubled)
         raise FileHeld(
@@ -74,6 +76,28 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
             header_row=header.row,
         )
     return sheet, header
+
+
+def rows_below(sheet: Sheet, header: Header | None) -> int:
+    """How many filled rows a sheet has below its header, or at all."""
+    body = sheet.frame.filter(pl.col("row") > (header.row if header else 0)).drop("row")
+    filled = pl.any_horizontal(pl.all().str.contains(r"\S").fill_null(value=False))
+    return int(body.select(filled.sum()).item()) if body.width else 0
+
+
+def passed_over(mapping: Mapping, sheets: Sequence[Sheet], chosen: Sheet) -> tuple[str, ...]:
+    """Notes on the sheets that were not read, and why."""
+    notes: list[str] = []
+    for sheet in sheets:
+        if sheet is chosen:
+            continue
+        header = _header_of(mapping, sheet)
+        lacking = header.missing if header else tuple(group[0] for group in mapping.required)
+        columns = ", ".join(f'"{name}"' for name in lacking)
+        why = f"it has no column{'s' if len(lacking) > 1 else ''} {columns}" if lacking else "it has a header only"
+        rows = rows_below(sheet, header if header and not lacking else None)
+        notes.append(f'Sheet "{sheet.name}", {rows} row{"" if rows == 1 else "s"}, was not read: {why}.')
+    return tuple(notes)
 
 
 def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:

@@ -1,6 +1,7 @@
 """Which rows are data: the others are skipped with the rule, and blank cells are filled down within their block."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,12 +10,14 @@ import polars as pl
 from logistics_batch.mapping.cells import Cleaned, Use, clean, name_of, trimmed
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.patterns import fits
 from logistics_batch.mapping.spec import FieldSpec
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.verbs import verb_of
 from logistics_batch.model.sheet import Sheet
 
+_TOTAL_KEY: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?(?:[\s:=(].*)?$"
 _TOTAL: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?\b"
 
 _NUMBERS: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.DEGREES, Form.QUANTITY, Form.COUNT})
@@ -30,15 +33,19 @@ class Rows:
     """A sheet's rows but the header, told apart.
 
     data: row and the used columns (c1, c2 …), clean and filled down; for a filled-down column also `own:c1`, false
-    where the value came from above. skipped: row, rule, reason. cleaned: what cleaning found.
+    where the value came from above. skipped: row, rule, reason. hidden: those of the skipped rows that would be data
+    if the user could see them, with the same columns as data. cleaned: what cleaning found.
     """
 
     data: pl.DataFrame
     skipped: pl.DataFrame
+    hidden: pl.DataFrame
     cleaned: Cleaned
 
 
 _SHOWN_CHARACTERS = 40  # of a cell in a reason
+_HIDDEN: Final = "hidden row"
+_IS_HIDDEN: Final = pl.col("rule").eq_missing(pl.lit(_HIDDEN))
 
 
 def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
@@ -48,11 +55,12 @@ def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     body = trimmed(renamed.drop(own & set(renamed.columns)).filter(pl.col("row") != header.row))
     uses = uses_of(mapping, header)
     cleaned = clean(body, uses, {number: header.texts[number - 1].strip() for number in uses})
-    marked = cleaned.frame.with_columns(_rule(mapping, header, cleaned.frame))
+    marked = cleaned.frame.with_columns(_rule(mapping, sheet, header, body))
     skipped = marked.filter(pl.col("rule").is_not_null()).select("row", "rule", "reason")
-    filled = _fill_down(mapping, header, marked)
+    filled = _fill_down(mapping, header, marked, spread=merged_values(mapping, sheet, header, marked))
     wanted = ["row", *(name for name in filled.columns if name.startswith(("c", "own:")) and _is_used(name, uses))]
-    return Rows(filled.filter(pl.col("rule").is_null()).select(wanted), skipped, cleaned)
+    data, hidden = (filled.filter(kind).select(wanted) for kind in (pl.col("rule").is_null(), _IS_HIDDEN))
+    return Rows(data, skipped, hidden, cleaned)
 
 
 def uses_of(mapping: Mapping, header: Header) -> dict[int, Use]:
@@ -110,17 +118,26 @@ def where(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) ->
     return found
 
 
-def _rule(mapping: Mapping, header: Header, frame: pl.DataFrame) -> list[pl.Expr]:
-    """Columns `rule` and `reason`: why a row is no data, null where it is; the first rule that holds counts."""
+def _rule(mapping: Mapping, sheet: Sheet, header: Header, frame: pl.DataFrame) -> list[pl.Expr]:
+    """Columns `rule` and `reason`: why a row is no data, null where it is; the first rule that holds counts.
+
+    frame: the trimmed cells before they are cleaned: a damaged cell is not blank.
+    """
+    hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows == "skip" else ()
     cells = [name for name in frame.columns if name != "row"]
     rules: list[tuple[pl.Expr, str, pl.Expr | str]] = [
-        (pl.all_horizontal(pl.col(cells).is_null()), "blank", "The row is blank."),
+        (_rows_of(frame, pl.all_horizontal(pl.col(cells).is_null())), "blank", "The row is blank."),
         (pl.col("row") < header.row, "title", "The row stands above the header."),
         (_repeats_header(header, frame), "repeated header", "The row repeats the header."),
-        (pl.coalesce(cells).str.starts_with(";"), "comment", "The row begins with ; and is a comment."),
+        (
+            pl.coalesce(cells).str.starts_with(";") & _lacks(mapping, header),
+            "comment",
+            "The row begins with ; and is a comment.",
+        ),
         *_by_pattern(mapping, header),
         (_is_total(mapping, header, cells), "total", "The row holds a total."),
-        (_nothing_mapped(mapping, header), "comment", "No mapped column of the row is filled."),
+        (_rows_of(frame, _nothing_mapped(mapping, header)), "comment", "No mapped column of the row is filled."),
+        (pl.col("row").is_in(list(hidden)), _HIDDEN, "The row is hidden, and the mapping skips hidden rows."),
     ]
     rule: pl.Expr = pl.lit(None, dtype=pl.String)
     reason: pl.Expr = pl.lit(None, dtype=pl.String)
@@ -128,6 +145,11 @@ def _rule(mapping: Mapping, header: Header, frame: pl.DataFrame) -> list[pl.Expr
         rule = pl.when(holds).then(pl.lit(name)).otherwise(rule)
         reason = pl.when(holds).then(words if isinstance(words, pl.Expr) else pl.lit(words)).otherwise(reason)
     return [rule.alias("rule"), reason.alias("reason")]
+
+
+def _rows_of(frame: pl.DataFrame, mask: pl.Expr) -> pl.Expr:
+    """A mask of one frame's rows, for another frame."""
+    return pl.col("row").is_in(frame.filter(mask)["row"].implode())
 
 
 def _by_pattern(mapping: Mapping, header: Header) -> list[tuple[pl.Expr, str, pl.Expr]]:
@@ -171,24 +193,52 @@ def _shown(conditions: dict[str, list[str]], name: str) -> str:
 
 def _repeats_header(header: Header, frame: pl.DataFrame) -> pl.Expr:
     """Whether every mapped cell repeats its header (a printed sheet has the header on each page)."""
-    texts = {name_of(column): header.texts[column - 1].strip() for column in header.columns.values()}
-    first, words = next(iter(texts.items()))
-    suspects = frame.filter(pl.col(first) == words)
-    repeats = suspects.filter(pl.all_horizontal(pl.col(name) == text for name, text in texts.items()))
-    return pl.col("row").is_in(repeats["row"].implode())
+    columns = sorted(set(header.columns.values()))
+    names = {name_of(column): ColumnName.of(header.texts[column - 1]).identity for column in columns}
+    first, *_ = names
+    # Only rows whose first cell has the header's letters are looked at one by one.
+    letters = re.sub(r"[\W_]", "", header.texts[columns[0] - 1]).lower()
+    bare = pl.col(first).str.to_lowercase().str.replace_all(r"[\W_]", "")
+    suspects = frame.filter(bare == letters).select("row", *names)
+    repeats = [row for row, *cells in suspects.iter_rows() if _bear(cells, names.values())]
+    return pl.col("row").is_in(repeats)
+
+
+def _bear(cells: Iterable[str | None], names: Iterable[str]) -> bool:
+    """Whether each cell bears the name in its place."""
+    return all(
+        cell is not None and ColumnName.of(cell).identity == name for cell, name in zip(cells, names, strict=True)
+    )
 
 
 def _is_total(mapping: Mapping, header: Header, cells: Sequence[str]) -> pl.Expr:
     """A row of totals: declared by the control total, or called so in its first cell and lacking what data needs.
 
-    An order that is called TOTAL and is complete stays an order.
+    An order that is called TOTAL and is complete stays an order, and so does one whose key is filled with anything
+    but the word: "Total Gas Agency" is a customer.
     """
     control = mapping.spec.checks.control_total
     declared = [fit for _, fit in where(mapping, header, control.row_where)] if control else []
-    needed = [header.column(names) for names in mapping.required]
-    lacks = pl.any_horizontal(pl.col(name_of(column)).is_null() for column in needed if column is not None)
-    called = pl.coalesce(cells).str.contains(_TOTAL).fill_null(value=False) & lacks
+    keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, header)]
+    keyless = (
+        pl.all_horizontal(key.is_null() | key.str.contains(_TOTAL_KEY) for key in keys) if keys else pl.lit(value=True)
+    )
+    called = pl.coalesce(cells).str.contains(_TOTAL).fill_null(value=False) & _lacks(mapping, header) & keyless
     return called | pl.all_horizontal(declared) if declared else called
+
+
+def _key_numbers(mapping: Mapping, header: Header) -> list[int]:
+    """The columns by which a row is known: those of the key; of receipts the invoice number's."""
+    groups = [mapping.names_of(name) for name in mapping.spec.key] or mapping.spec.fields["invoice_number"].columns[:1]
+    return [column for names in groups if (column := header.column(names)) is not None]
+
+
+def _lacks(mapping: Mapping, header: Header) -> pl.Expr:
+    """Whether a row lacks a cell that data needs; columns that are filled down may be blank in it."""
+    filled = {header.column(mapping.names_of(name)) for name in mapping.spec.sheet.fill_down}
+    needed = {header.column(names) for names in mapping.required}
+    columns = (needed - filled or needed) - {None}
+    return pl.any_horizontal(pl.col(name_of(column)).is_null() for column in sorted(filter(None, columns)))
 
 
 def _nothing_mapped(mapping: Mapping, header: Header) -> pl.Expr:
@@ -198,18 +248,48 @@ def _nothing_mapped(mapping: Mapping, header: Header) -> pl.Expr:
     return pl.all_horizontal(pl.col(name_of(column)).is_null() for column in sorted(columns))
 
 
-def _fill_down(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl.DataFrame:
+def merged_values(mapping: Mapping, sheet: Sheet, header: Header, marked: pl.DataFrame) -> dict[str, dict[int, str]]:
+    """For key and filled-down columns the values that blank cells get, by row: they lie under a merged cell."""
+    named = [*mapping.spec.key, *mapping.spec.sheet.fill_down]
+    wanted = {column for name in named if (column := header.column(mapping.names_of(name))) is not None}
+    found: dict[str, dict[int, str]] = {}
+    for first_row, column, last_row, _ in sheet.merges:
+        if column in wanted and last_row > first_row > header.row:
+            cells = marked.filter(pl.col("row").is_between(first_row, last_row)).select("row", name_of(column))
+            (value, *below) = cells[name_of(column)].to_list() or [None]
+            rows = cells["row"].to_list()[1:]
+            blank = [row for row, text in zip(rows, below, strict=True) if text is None]
+            if value is not None:
+                found.setdefault(name_of(column), {}).update(dict.fromkeys(blank, value))
+    return found
+
+
+def _spread(marked: pl.DataFrame, values: dict[str, dict[int, str]]) -> pl.DataFrame:
+    is_data = pl.col("rule").is_null() | _IS_HIDDEN
+    for name, texts in values.items():
+        text = pl.col("row").replace_strict(list(texts), list(texts.values()), default=None, return_dtype=pl.String)
+        marked = marked.with_columns(
+            pl.when(is_data).then(pl.coalesce(pl.col(name), text)).otherwise(pl.col(name)).alias(name)
+        )
+    return marked
+
+
+def _fill_down(
+    mapping: Mapping, header: Header, marked: pl.DataFrame, *, spread: dict[str, dict[int, str]]
+) -> pl.DataFrame:
     """Blank cells of the declared columns take the value above, from a filled key to the next different one.
 
-    A skipped row ends the block.
+    A skipped row ends the block, but a hidden one: what follows it may be its continuation. spread: values of merged
+    cells, which go before.
     """
+    marked = _spread(marked, {name: texts for name, texts in spread.items() if texts})
     declared = [header.column(mapping.names_of(name)) for name in mapping.spec.sheet.fill_down]
     filling = [name_of(column) for column in dict.fromkeys(declared) if column is not None]
     keys = [name_of(_column(mapping, header, name)) for name in mapping.spec.key]
     if not filling or not keys:
         return marked
-    segment = pl.col("rule").is_not_null().cum_sum()
-    is_data = pl.col("rule").is_null()
+    is_data = pl.col("rule").is_null() | _IS_HIDDEN
+    segment = (~is_data).cum_sum()
     sources = [pl.when(is_data).then(pl.col(name)).alias(name) for name in dict.fromkeys([*keys, *filling])]
     staged = marked.with_columns(segment.alias("segment"), *sources)
     staged = staged.with_columns(_filled(key, "segment").shift(1).alias(f"before:{key}") for key in keys)
@@ -222,7 +302,10 @@ def _fill_down(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl.Dat
     block = (differs | begins | ~same_segment.fill_null(value=False)).cum_sum()
     staged = staged.with_columns(block.alias("block"))
     return staged.with_columns(
-        *(pl.col(name).is_not_null().alias(f"own:{name}") for name in filling),
+        *(
+            (pl.col(name).is_not_null() & ~pl.col("row").is_in(list(spread.get(name, ())))).alias(f"own:{name}")
+            for name in filling
+        ),
         *(_filled(name, "block").alias(name) for name in filling),
     )
 

@@ -33,7 +33,8 @@ class Table:
 
     keyless: rows of data without a key. grouped: the others by document; its frames carry the value v:PLACE of each
     field and its masks. header, line, keep: the fields, compiled. sums: masks on lines for cells that are added up.
-    torn: documents whose rows give different values for an addend of a sum: doc, place.
+    torn: documents whose rows give different values for an addend of a sum: doc, place. hidden: documents of which a
+    row is hidden and skipped: doc, row.
     """
 
     mapping: Mapping
@@ -47,6 +48,7 @@ class Table:
     keep: tuple[Field, ...]
     sums: tuple[tuple[str, int, Rule], ...]
     torn: pl.DataFrame
+    hidden: pl.DataFrame
 
     @property
     def key_column(self) -> int:
@@ -79,7 +81,16 @@ def lay_out(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run: RunV
     )
     grouped = with_heads(lines, _header_cells(mapping, bound, lines))
     grouped = Grouped(evaluate(grouped.lines, (*line, *keep)), evaluate(grouped.heads, header))
-    return Table(mapping, sheet, bound, run, rows.data.filter(no_key), grouped, header, line, keep, sums, torn)
+    keyless, hidden = rows.data.filter(no_key), _hidden(rows.hidden, grouped.lines, keys)
+    return Table(mapping, sheet, bound, run, keyless, grouped, header, line, keep, sums, torn, hidden)
+
+
+def _hidden(hidden: pl.DataFrame, lines: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Which documents have lost a row to hiding."""
+    if hidden.is_empty() or not keys or "key" not in lines.columns:
+        return pl.DataFrame(schema={"doc": pl.UInt32, "row": pl.UInt32})
+    keyed = with_documents(hidden, keys).select("key", "row")
+    return lines.select("key", "doc").unique(maintain_order=True).join(keyed, on="key").select("doc", "row")
 
 
 def _by_row(mapping: Mapping) -> bool:
