@@ -156,6 +156,13 @@ def test_without_anything_like_a_header_the_wanted_columns_are_named() -> None:
     assert 'none has the columns "Order No", "Phone"' in str(held(["1", "2"], ["3", "4"]))
 
 
+def test_a_row_of_data_that_holds_a_column_s_word_is_no_header() -> None:
+    """Neither are its cells shown, nor is one of them taken for a misspelt header."""
+    error = held(["A1", "Asha", "9876543210", "Name", "Phoen", "2", "x", "y"], ROW)
+    assert error.message.startswith("No header row was found in the first 30 rows")
+    assert "Phoen" not in str(error) + error.remedy and "Asha" not in str(error)
+
+
 def test_an_ignored_column_is_not_reported() -> None:
     mapping = ORDERS + "ignore: [Remarks]\n"
     mapped = orders([*ROW, "fragile"], header=[*HEADER, "Remarks"], mapping=mapping)

@@ -152,3 +152,23 @@ def test_the_schema_is_made_from_the_models_that_load() -> None:
     assert schema["additionalProperties"] is False
     assert set(schema["properties"]) == {"operation", "sheet", "key", "fields", "lines", "keep", "ignore", "checks"}
     assert "from" in schema["$defs"]["FieldSpec"]["properties"]
+
+
+@pytest.mark.parametrize("delimiter", ["", ";;", '"', "\n", "a"])
+def test_a_delimiter_that_cannot_part_cells_is_a_finding(delimiter: str) -> None:
+    (found,) = complaints(ORDERS + f"sheet: {{delimiter: {json.dumps(delimiter)}}}\n")
+    assert "The delimiter is one character." in found and "Write auto, tab" in found
+
+
+@pytest.mark.parametrize("encoding", ["utf9", "rot13", "base64", "a\0b", ""])
+def test_an_encoding_that_is_none_of_text_is_a_finding(encoding: str) -> None:
+    (found,) = complaints(ORDERS + f"sheet: {{encoding: {json.dumps(encoding)}}}\n")
+    assert "is no encoding that is known here" in found
+
+
+@pytest.mark.parametrize(("key", "value"), [("delimiter", each) for each in ("tab", ";", "|", "\t", "\\t")])
+def test_delimiters_that_can(key: str, value: str) -> None:
+    assert (
+        mapping_of(ORDERS + f"sheet: {{{key}: {json.dumps(value)}, encoding: cp1252}}\n").read_options.delimiter
+        == value
+    )

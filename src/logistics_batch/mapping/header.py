@@ -184,6 +184,7 @@ def _place(sheet: Sheet) -> str:
 def _nothing_fits(mapping: Mapping, sheets: Sequence[Sheet], found: Sequence[tuple[Sheet, Header]]) -> FileHeld:
     """Why no header was found: the required columns that the best candidate lacks, with the names nearest to them."""
     rows_read = max((sheet.frame.height for sheet in sheets), default=0)
+    found = [(sheet, header) for sheet, header in found if _looks_like_a_header(mapping, header)]
     if not found:
         wanted = ", ".join(f'"{group[0]}"' for group in mapping.required)
         where = f"the first {SEARCHED_ROWS} rows"
@@ -207,6 +208,12 @@ def _nothing_fits(mapping: Mapping, sheets: Sequence[Sheet], found: Sequence[tup
         rows_read=sheet.frame.height,
         sheet=sheet.name,
     )
+
+
+def _looks_like_a_header(mapping: Mapping, header: Header) -> bool:
+    """Whether a row bears enough names not to be a row of data that holds one of these words by chance."""
+    filled = sum(1 for text in header.texts if text.strip())
+    return 2 * len(header.missing) <= len(mapping.required) or 3 * header.score >= filled
 
 
 def _nearest(mapping: Mapping, header: Header) -> str:

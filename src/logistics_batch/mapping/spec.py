@@ -21,6 +21,12 @@ from pydantic_core import PydanticCustomError
 
 from logistics_batch.model.document import Operation
 
+
+def printable_text(text: str) -> str:
+    """A text for a message: what cannot be seen is escaped."""
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
 WORDS = ("text", "upper", "lower", "integer", "decimal", "money", "mobile", "pincode")
 
 
@@ -197,6 +203,32 @@ class SheetSpec(_Part):
     fill_down: Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str])] = Field(
         default=[], description="Columns whose blank cells take the value above, within one block."
     )
+
+    @field_validator("delimiter")
+    @classmethod
+    def _one_character(cls, delimiter: str) -> str:
+        """`auto`, a word for the tab, or one character that can part cells."""
+        if delimiter in ("auto", "tab", "\\t"):
+            return delimiter
+        # The reader works on UTF-8 and knows the quotation mark and the ends of lines.
+        if len(delimiter) != 1 or delimiter in '"\r\n\0' or delimiter.isalnum():
+            raise complaint("The delimiter is one character.", 'Write auto, tab, or one character such as ";" or "|".')
+        return delimiter
+
+    @field_validator("encoding")
+    @classmethod
+    def _of_text(cls, encoding: str) -> str:
+        """`auto` or an encoding of text that Python knows."""
+        if encoding == "auto":
+            return encoding
+        try:
+            "a".encode(encoding)  # refuses also those that are no encodings of text, such as rot13
+        except (LookupError, ValueError) as error:
+            raise complaint(
+                f"`{printable_text(encoding)}` is no encoding that is known here.",
+                "Write auto, or a name such as utf-8, cp1252 or utf-16.",
+            ) from error
+        return encoding
 
 
 class ControlTotal(_Part):
