@@ -204,6 +204,18 @@ def test_leading_zeros_that_the_cell_shows_are_put_back(read, code):
     assert any("leading zeros" in note and "column A" in note for note in sheet.notes)
 
 
+def test_numbers_that_show_words_are_told(read):
+    codes = ['"ORD-"000', "00000-00000", "\\A\\-0", '"₹" 0.00', '"Rs." 0', "0000", "#,##0.00", "General"]
+
+    def build(book, sheet):
+        for column, code in enumerate(codes, start=1):
+            sheet.cell(1, column, 13).number_format = code
+            sheet.cell(2, column, "13").number_format = code
+
+    (sheet,) = read(build)
+    assert sheet.worded == ((1, 1), (1, 2), (1, 3))
+
+
 def test_hidden_rows_are_listed_and_never_dropped(tmp_path):
     def build(book, sheet):
         for row in range(1, 9):

@@ -300,3 +300,10 @@ def test_only_a_row_that_lacks_something_is_a_comment() -> None:
 
 def test_a_row_whose_only_cell_is_damaged_is_not_blank() -> None:
     assert rules(orders(["#REF!"]))[0] == ("A2", "reference_number|error_value")
+
+
+def test_a_number_that_shows_words_is_no_reference_and_no_sku() -> None:
+    sheet = replace(sheet_of([HEADER, order(Order_No="13", SKU="5")]), worded=((2, 1), (2, 3), (2, 5), (2, 6)))
+    found = run(ORDERS, sheet)
+    assert rules(found) == [("A2", "reference_number|number_format"), ("E2", "item_name|number_format")]
+    assert "shows more than it holds" in found.issues[0].reason

@@ -17,7 +17,15 @@ from logistics_batch.intake.cells import Cell, cell_text
 from logistics_batch.intake.grid import numbered, trimmed
 from logistics_batch.intake.guards import Limits, check_kind, damaged
 from logistics_batch.intake.names import name_matches, printable
-from logistics_batch.intake.sheet_facts import Address, SheetFacts, exact_extent, padded_styles, scan_sheet, sheet_parts
+from logistics_batch.intake.sheet_facts import (
+    Address,
+    SheetFacts,
+    exact_extent,
+    padded_styles,
+    scan_sheet,
+    sheet_parts,
+    worded_styles,
+)
 from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import MARKS_SCHEMA, Mark, ReadOptions, Sheet
 
@@ -110,7 +118,15 @@ class _WorkbookReader:
         notes = (*self._notes(facts, options, hidden), *_merge_notes(source.merged_cell_ranges))
         frame = numbered(frame)
         merges = tuple((a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in source.merged_cell_ranges or ())
-        return Sheet(name=sheet_name, frame=frame, marks=marks, hidden_rows=hidden, notes=notes, merges=merges)
+        return Sheet(
+            name=sheet_name,
+            frame=frame,
+            marks=marks,
+            hidden_rows=hidden,
+            notes=notes,
+            merges=merges,
+            worded=_worded(marks, facts),
+        )
 
     def _facts(self, sheet_name: str) -> SheetFacts:
         """What the sheet's XML tells; raises FileHeld before a sheet is unfolded that would not fit."""
@@ -120,7 +136,7 @@ class _WorkbookReader:
             part = sheet_parts(archive).get(sheet_name, "")
             if part not in archive.namelist():
                 raise damaged(self._name)
-            facts = scan_sheet(archive, part, padded=padded_styles(archive))
+            facts = scan_sheet(archive, part, padded=padded_styles(archive), worded=worded_styles(archive))
             if not self._fits(facts.last_row, facts.last_column):
                 self._check_extent(sheet_name, *exact_extent(archive, part))
         return facts
@@ -153,6 +169,14 @@ class _WorkbookReader:
             yield f"leading zeros put back as the cells show them, in column {', '.join(map(column_letters, columns))}"
         if self._kind in _BLIND:
             yield _BLIND[self._kind]
+
+
+def _worded(marks: pl.DataFrame, facts: SheetFacts) -> tuple[Address, ...]:
+    """The number cells that show more than their number."""
+    if not facts.worded:
+        return ()
+    numbers = marks.filter(pl.col("mark") == Mark.NUMBER.value).select("row", "column").rows()
+    return tuple(address for address in numbers if address in facts.worded)
 
 
 def _unwanted(metadata: calamine.SheetMetadata, options: ReadOptions) -> str:

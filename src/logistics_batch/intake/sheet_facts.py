@@ -7,7 +7,7 @@ formats. The scan finds just those cells, in blocks, and the true extent of a sh
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
 from defusedxml import ElementTree
@@ -29,6 +29,7 @@ _HIDDEN_ROW = re.compile(rb'<row ([^>]*(?:\bhidden="(?:1|true)"|\bht="0(?:\.0*)?
 _ROW_NUMBER = re.compile(rb'\br="(\d{1,10})"')
 _TAG = re.compile(rb"<(row|c)\b([^>]*?)(/?)>")
 _ATTRIBUTE = re.compile(rb"""([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_LITERAL = re.compile(r'"([^"]*)"|\\(.)')
 _ZEROS = re.compile(r"0{2,}")
 
 _MANY_COLUMNS = 16_384
@@ -41,7 +42,7 @@ class SheetFacts:
     """What was found in one sheet; rows and columns count from 1.
 
     last_row, last_column: nothing stands beyond them; `exact_extent` tells how far the content really reaches. padded:
-    cells whose number format shows leading zeros, with its width.
+    cells whose number format shows leading zeros, with its width. worded: cells whose number format adds words.
     """
 
     last_row: int = 0
@@ -50,6 +51,7 @@ class SheetFacts:
     errors: dict[Address, str] = field(default_factory=dict)
     without_value: set[Address] = field(default_factory=set)
     padded: dict[Address, int] = field(default_factory=dict)
+    worded: set[Address] = field(default_factory=set)
 
 
 def sheet_parts(archive: zipfile.ZipFile) -> dict[str, str]:
@@ -81,11 +83,31 @@ def padded_styles(archive: zipfile.ZipFile) -> dict[int, int]:
     return {index: widths[style.get("numFmtId")] for index, style in used if style.get("numFmtId") in widths}
 
 
-def scan_sheet(archive: zipfile.ZipFile, part: str, *, padded: dict[int, int]) -> SheetFacts:
+def worded_styles(archive: zipfile.ZipFile) -> set[int]:
+    """The cell styles whose number format shows words or signs beside the digits, such as "ORD-"000; not currencies."""
+    if "xl/styles.xml" not in archive.namelist():
+        return set()
+    styles = ElementTree.fromstring(archive.read("xl/styles.xml"), forbid_dtd=True)
+    formats = styles.iterfind(f"{_MAIN}numFmts/{_MAIN}numFmt")
+    worded = {each.get("numFmtId") for each in formats if _adds_words(each.get("formatCode", ""))}
+    used = enumerate(styles.iterfind(f"{_MAIN}cellXfs/{_MAIN}xf"))
+    return {index for index, style in used if style.get("numFmtId") in worded}
+
+
+def _adds_words(code: str) -> bool:
+    bare = re.sub(r"\[[^\]]*\]|_.|\*.", "", code)
+    literal = "".join(quoted or escaped for quoted, escaped in _LITERAL.findall(bare))
+    letters = re.sub(r"(?i)\b(?:rs|inr)\b", "", literal)
+    return bool(re.search(r"\w", letters) or re.search(r"[0#][-/][0#]", _LITERAL.sub("", bare)))
+
+
+def scan_sheet(
+    archive: zipfile.ZipFile, part: str, *, padded: dict[int, int], worded: Collection[int] = ()
+) -> SheetFacts:
     """Go through one sheet's XML once; memory stays at some megabytes. Raises ValueError for XML that breaks off."""
     facts = SheetFacts()
     normal = _Normaliser()
-    in_style = _style_pattern(padded)
+    in_style, in_worded = _style_pattern(padded), _style_pattern(worded)
     raw = b""
     for raw in part_blocks(archive, part, end=_ROW_END):
         block = normal(raw)
@@ -97,6 +119,7 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, padded: dict[int, int]) -
         facts.without_value.update(_uncalculated(block))
         for tag, style in in_style(block):
             facts.padded[_address(tag)] = padded[int(style)]
+        facts.worded.update(_address(tag) for tag, _ in in_worded(block))
     if not raw.rstrip().endswith(b"worksheet>"):
         raise ValueError(f"the part {part} has no end")  # the fast reader would take what is there for all
     return facts
@@ -122,10 +145,10 @@ def _uncalculated(block: bytes) -> Iterator[Address]:
             yield _address(tag)
 
 
-def _style_pattern(padded: dict[int, int]) -> Callable[[bytes], list[tuple[bytes, bytes]]]:
-    if not padded:
+def _style_pattern(styles: Collection[int]) -> Callable[[bytes], list[tuple[bytes, bytes]]]:
+    if not styles:
         return lambda _: []
-    numbers = b"|".join(str(index).encode() for index in padded)
+    numbers = b"|".join(str(index).encode() for index in styles)
     return re.compile(rb'<c ((?:(?!\bt="(?:s|str|inlineStr|b|e)")[^>])*\bs="(' + numbers + rb')"[^>]*)(?<!/)>').findall
 
 

@@ -42,6 +42,7 @@ class Damage(StrEnum):
     ERROR_VALUE = "error_value"
     NO_VALUE = "no_value"
     IMPRECISE = "imprecise"
+    WORDED = "number_format"
 
 
 WORDS: Final[dict[Damage, tuple[str, str]]] = {
@@ -61,6 +62,10 @@ WORDS: Final[dict[Damage, tuple[str, str]]] = {
     Damage.NO_VALUE: (
         "The formula in this cell has no stored value.",
         "Open the file in Excel, save it and send it again, or type the value.",
+    ),
+    Damage.WORDED: (
+        "The cell shows more than it holds: its number format adds words or signs to the number.",
+        "Format the column as Text and type what the cell shows.",
     ),
     Damage.IMPRECISE: (
         "The number has more than 15 digits; the spreadsheet program has already lost the last ones.",

@@ -12,7 +12,7 @@ from logistics_batch.mapping.fields import Field, amount
 from logistics_batch.mapping.findings import Findings, row_list
 from logistics_batch.mapping.ragged import ragged
 from logistics_batch.mapping.reading import Surroundings, Words, say
-from logistics_batch.mapping.rows import Rows, where
+from logistics_batch.mapping.rows import Rows, uses_of, where
 from logistics_batch.mapping.spec import DateRead
 from logistics_batch.mapping.table import Table, marked_rows
 from logistics_batch.mapping.targets import Form, form_of
@@ -80,10 +80,19 @@ def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
         pl.col("mark").replace_strict(_DAMAGING_MARKS, return_dtype=pl.String).alias("damage"),
     )
     data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
-    damage = pl.concat([marked, cleaned.damage]).filter(pl.col("row").is_in(data.implode()))
+    damage = pl.concat([marked, cleaned.damage, _worded(table)]).filter(pl.col("row").is_in(data.implode()))
     for (column, kind), rows in damage.group_by("column", "damage", maintain_order=True):
         if column in users:
             found.add(rows["row"], int(str(column)), f"{users[column]}|{kind}", say(*cells.WORDS[Damage(str(kind))]))
+
+
+def _worded(table: Table) -> pl.DataFrame:
+    """Number cells in columns of text that show more than they hold; numbers, phones and PINs lose nothing by it."""
+    uses = uses_of(table.mapping, table.bound)
+    texts = [column for column, use in uses.items() if use not in (cells.Use.NUMBER, cells.Use.DIGITS)]
+    found = [(row, column, Damage.WORDED.value) for row, column in table.sheet.worded if column in texts]
+    schema = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
+    return pl.DataFrame(found, schema=schema, orient="row")
 
 
 def _users(table: Table) -> dict[object, str]:
