@@ -22,7 +22,7 @@ ATTEMPTS_AT_MOST = 3
 RESEND_WITHIN = timedelta(hours=24)
 ASN_SEARCH_AT = (1, 3, 6)  # times settle_after, since the doubt
 _POLL_SECONDS = 1.0
-_ASKS_UNTIL_STOP = 3  # rounds in which nobody could be asked
+_ASKS_UNTIL_STOP = 3  # times in a row that nobody could be asked
 _NO_EFFECT = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
 
 
@@ -58,15 +58,17 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     orders = [document for document in due if document.operation == "order.create"]
     calibration = calibrate(parts.client, parts.ledger) if orders else Calibration(False)
     parts.progress.start("Settling", len(due))
+    silent = 0  # documents in a row about which nobody could be asked
     for document in due:
-        if parts.stop.is_set():
-            outcomes["open"].append(document.id)
+        if parts.stop.is_set() or silent >= _ASKS_UNTIL_STOP:
+            outcomes["unreachable" if silent else "open"].append(document.id)
             continue
         if document.operation == "order.create":
             state = _settle_order(parts, document, calibration, run=run, give_up=give_up)
         else:
             state = _settle_asn(parts, document, run=run)
         outcomes[state].append(document.id)
+        silent = silent + 1 if state == "unreachable" else 0
         parts.progress.advance(note=state)
     parts.progress.done()
     return SettleReport(
