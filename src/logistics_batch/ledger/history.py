@@ -1,7 +1,7 @@
 """Runs, files and what became of every row, read back for reports, reconciliation and labels."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import RowMapping, select
@@ -106,17 +106,6 @@ class History(Connected):
         """The results of a file were written as the ledger stands."""
         with self._write() as connection:
             connection.execute(file.update().where(file.c.id == file_id).values(stale=0))
-
-    def files_with(self, document_ids: Iterable[int]) -> list[StoredFile]:
-        """Every arrival with a row of one of these documents."""
-        ids = list(document_ids)
-        query = (
-            select(file)
-            .where(file.c.id.in_(select(row.c.file_id).where(row.c.document_id.in_(ids))))
-            .order_by(file.c.id)
-        )
-        with self._read() as connection:
-            return [_stored_file(record) for record in connection.execute(query).mappings()]
 
     def documents(
         self,

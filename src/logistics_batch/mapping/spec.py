@@ -19,6 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from logistics_batch.model.complaints import PLAIN_DECIMAL, TIME_OF_DAY
 from logistics_batch.model.document import Operation
 
 
@@ -54,7 +55,7 @@ Patterns = Annotated[
     BeforeValidator(_listed, json_schema_input_type=str | int | bool | list[str | int | bool]),
     Field(min_length=1),
 ]
-DecimalText = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int), Field(pattern=r"^\d+(\.\d+)?$")]
+DecimalText = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int), Field(pattern=PLAIN_DECIMAL)]
 
 
 class _Part(BaseModel):
@@ -75,7 +76,7 @@ class DateRead(_Part):
     """`{date: ["%d/%m/%Y"], at: "18:00"}`: how dates are written, and the time of day where one is wanted."""
 
     date: Annotated[list[str], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
-    at: str = Field(default="23:59:59", pattern=r"^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$")
+    at: str = Field(default="23:59:59", pattern=TIME_OF_DAY)
 
 
 class UnitRead(_Part):

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from logistics_batch.model.complaints import AMOUNT, FILE_STEM, ONE_WORD
 from logistics_batch.model.cron import Cron
 from logistics_batch.model.duration import duration_seconds
 
@@ -207,7 +208,7 @@ class Budget(_Part):
 class _Job(_Part):
     sends: ClassVar[bool] = False  # whether runs of this kind take the ledger's lock
 
-    name: str = Field(default="", pattern=r"^[\w.-]*$")
+    name: str = Field(default="", pattern=FILE_STEM)
     schedule: Schedule | None = None
     expect: Later = None
     after: Later = None
@@ -282,7 +283,7 @@ class Tolerance(_Part):
 
     percent: float | None = Field(default=None, ge=0, le=100)
     units: float | None = Field(default=None, ge=0)
-    amount: Annotated[str, Field(pattern=r"^\d+(\.\d{1,2})?$")] | None = None
+    amount: Annotated[str, Field(pattern=AMOUNT)] | None = None
 
 
 class ReconcileJob(_Job):
@@ -301,7 +302,7 @@ class ReconcileJob(_Job):
         return self.results.place(self.receipts) if self.results else None
 
 
-SortKey = Annotated[str, Field(pattern=r"^\S+$")]
+SortKey = Annotated[str, Field(pattern=ONE_WORD)]
 
 
 class LabelsJob(_Job):

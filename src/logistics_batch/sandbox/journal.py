@@ -82,14 +82,6 @@ class Journal:
         return self.last_seq
 
 
-def read_journal(path: Path) -> list[dict[str, Any]]:
-    """Every whole line of a journal; a torn last line (after a kill) is left out."""
-    if not path.exists():
-        return []
-    lines = path.read_bytes().split(b"\n")
-    return [json.loads(line) for line in lines[:-1]]
-
-
 def _continue_from(path: Path) -> tuple[int, int]:
     """Last ``seq`` and last ``effect_id`` of an existing journal, after cutting off a torn last line."""
     if not path.exists():
