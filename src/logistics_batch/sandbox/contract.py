@@ -92,21 +92,32 @@ LABEL_SHIPMENT = {  # API §2.2
     **dict.fromkeys(("amount_to_collect", "weight", "length", "breadth", "height"), AMOUNT),
     "primary_mobile_no": PHONE,
     "is_cod": BOOLEAN,
-    "dimensions": Form("a string or an object", lambda value: isinstance(value, (str, dict))),
-    "sku_details": Form("a string or an array of objects", lambda value: isinstance(value, str) or LIST.accepts(value)),
+    "dimensions": Form(
+        "a string or an object", lambda value: isinstance(value, (str, dict)), {"type": ["string", "object"]}
+    ),
+    "sku_details": Form(
+        "a string or an array of objects",
+        lambda value: isinstance(value, str) or LIST.accepts(value),
+        {"type": ["string", "array"], "items": {"type": "object"}},
+    ),
 }
+LABEL_DIMENSIONS = dict.fromkeys(("length", "breadth", "height", "uom"), TEXT)
 LABEL_SKU = {
     "name": TEXT,
     **dict.fromkeys(("quantity", "weight", "each_item_price", "total_item_price"), AMOUNT),
 }
 ORDER_NUMBERS = "order_numbers[]"
 WEBHOOK = {  # API §2.4
-    "webhookId": Form("a number", lambda value: type(value) is int),
+    "webhookId": Form("a number", lambda value: type(value) is int, {"type": "integer"}),
     "callbackUrl": Form(
-        "an http or https URL", lambda value: isinstance(value, str) and value.startswith(("http://", "https://"))
+        "an http or https URL",
+        lambda value: isinstance(value, str) and value.startswith(("http://", "https://")),
+        {"type": "string", "pattern": "^https?://"},
     ),
     "headers": Form(
-        "an object of strings", lambda value: isinstance(value, dict) and all(map(TEXT.accepts, value.values()))
+        "an object of strings",
+        lambda value: isinstance(value, dict) and all(map(TEXT.accepts, value.values())),
+        {"type": "object", "additionalProperties": {"type": "string"}},
     ),
     "verify_payload": BOOLEAN,
 }
@@ -176,9 +187,7 @@ def check_label(body: Body) -> list[str]:
     require(body, "primary_mobile_no", "shipping_address", "delivery_pincode")
     check_fields(body, LABEL_SHIPMENT)
     if isinstance(body.get("dimensions"), dict):
-        check_fields(
-            body["dimensions"], dict.fromkeys(("length", "breadth", "height", "uom"), TEXT), where="dimensions."
-        )
+        check_fields(body["dimensions"], LABEL_DIMENSIONS, where="dimensions.")
     if isinstance(body.get("sku_details"), list):
         for line in body["sku_details"]:
             check_fields(line, LABEL_SKU, where="sku_details.")

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 MISSING = "Missing required parameters."
 
@@ -20,10 +21,11 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Form:
-    """One form of a value: what is wanted, in words, and the test for it."""
+    """One form of a value: what is wanted, in words, the test for it, and the same as JSON Schema for the API page."""
 
     wanted: str
     accepts: Callable[[object], bool]
+    schema: Mapping[str, Any] = field(default_factory=dict)
 
 
 Fields = Mapping[str, Form]
@@ -31,7 +33,7 @@ Fields = Mapping[str, Form]
 
 def one_of(*words: str) -> Form:
     """A string out of a closed list."""
-    return Form("one of " + ", ".join(words), lambda value: value in words)
+    return Form("one of " + ", ".join(words), lambda value: value in words, {"enum": list(words)})
 
 
 def _is_number(value: object) -> bool:
@@ -85,25 +87,52 @@ def _is_phone(value: object) -> bool:
     return _matches(r"\+?\d[\d -]{5,17}", value)
 
 
-TEXT = Form("a string", lambda value: isinstance(value, str))
-FLAG = Form("'true' or 'false' as a string", lambda value: value in ("true", "false") and isinstance(value, str))
-BOOLEAN = Form("true or false", lambda value: isinstance(value, bool))
-NUMBER = Form("a number above 0", _is_number)
-AWB = Form("4 to 24 letters, digits and dashes", lambda value: _matches(r"[A-Za-z0-9-]{4,24}", value))
-COUNT = Form("a whole number from 0 to 999", lambda value: type(value) is int and 0 <= value <= 999)
-AMOUNT = Form("a decimal number as a string", _is_amount)
-QUANTITY = Form("a decimal number above 0 as a string", _is_quantity)
-COORDINATE = Form("a decimal number as a string", lambda value: _decimal(value) is not None)
-DATE = Form("a date of the form YYYY-MM-DD", _is_date)
-DATE_TIME = Form("an ISO 8601 date-time", _is_date_time)
-PHONE = Form("a phone number as a string", _is_phone)
-LIST = Form(
-    "an array of objects", lambda value: isinstance(value, list) and all(isinstance(one, dict) for one in value)
+TEXT = Form("a string", lambda value: isinstance(value, str), {"type": "string"})
+FLAG = Form(
+    "'true' or 'false' as a string",
+    lambda value: value in ("true", "false") and isinstance(value, str),
+    {"enum": ["true", "false"]},
 )
-OBJECT = Form("an object", lambda value: isinstance(value, dict))
+BOOLEAN = Form("true or false", lambda value: isinstance(value, bool), {"type": "boolean"})
+NUMBER = Form("a number above 0", _is_number, {"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000_000})
+AWB = Form(
+    "4 to 24 letters, digits and dashes",
+    lambda value: _matches(r"[A-Za-z0-9-]{4,24}", value),
+    {"type": "string", "pattern": "^[A-Za-z0-9-]{4,24}$"},
+)
+COUNT = Form(
+    "a whole number from 0 to 999",
+    lambda value: type(value) is int and 0 <= value <= 999,
+    {"type": "integer", "minimum": 0, "maximum": 999},
+)
+AMOUNT = Form(
+    "a decimal number as a string",
+    _is_amount,
+    {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?|-0+(\.0+)?)$"},
+)
+QUANTITY = Form(
+    "a decimal number above 0 as a string",
+    _is_quantity,
+    {"type": "string", "pattern": r"^(0*[1-9][0-9]*(\.[0-9]+)?|0+\.0*[1-9][0-9]*)$"},
+)
+COORDINATE = Form(
+    "a decimal number as a string",
+    lambda value: _decimal(value) is not None,
+    {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)?$"},
+)
+DATE = Form("a date of the form YYYY-MM-DD", _is_date, {"type": "string", "format": "date"})
+DATE_TIME = Form("an ISO 8601 date-time", _is_date_time, {"type": "string", "format": "date-time"})
+PHONE = Form("a phone number as a string", _is_phone, {"type": "string", "pattern": r"^\+?[0-9][0-9 -]{5,17}$"})
+LIST = Form(
+    "an array of objects",
+    lambda value: isinstance(value, list) and all(isinstance(one, dict) for one in value),
+    {"type": "array", "items": {"type": "object"}},
+)
+OBJECT = Form("an object", lambda value: isinstance(value, dict), {"type": "object"})
 BY_ID = Form(
     "an object keyed by item id",
     lambda value: isinstance(value, dict) and all(key and isinstance(one, dict) for key, one in value.items()),
+    {"type": "object", "propertyNames": {"minLength": 1}, "additionalProperties": {"type": "object"}},
 )
 
 
