@@ -147,7 +147,7 @@ class Gate:
         return answer
 
     def _knows(self, key: str) -> bool:
-        return hmac.compare_digest(key.encode(), self._service.api_key.encode())
+        return any(hmac.compare_digest(key.encode(), known.encode()) for known in self._service.api_keys)
 
 
 async def _read_call(scope: Scope, receive: Receive) -> Call | None:

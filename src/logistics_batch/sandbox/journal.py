@@ -22,7 +22,11 @@ class Journal:
     def __init__(self, path: Path, *, secrets: tuple[str, ...] = ()) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._hidden = tuple(json.dumps(secret)[1:-1] for secret in secrets if secret)
+        self._hidden = tuple(  # the longest first: one key may begin as another does
+            sorted(
+                (json.dumps(secret, ensure_ascii=False)[1:-1] for secret in secrets if secret), key=len, reverse=True
+            )
+        )
         self.last_seq, self.last_effect_id = _continue_from(path)
         self._file: BinaryIO = path.open("ab", buffering=0)
         _sync_folder(path.parent)

@@ -46,6 +46,7 @@ def serve(
     port: int = 0,
     data: Path | None = None,
     api_key: str = DEMO_KEY,
+    api_keys: tuple[str, ...] = (),
     journal: Path | None = None,
     faults: Path | None = None,
     sftp_port: int | None = None,
@@ -57,10 +58,12 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT; ValueError: the fault plan is wrong, OSError: a port or folder is not to be had.
 
-    Without `data` everything lives in a temporary folder that is removed at the end. When the ports listen, one JSON
-    line goes to standard output, and whole into `ready_file`: ``{"url", "sftp"}``, the latter null or with ``host``,
-    ``port``, ``username``, ``password``, ``host_key`` and ``root``.
+    Every one of `api_keys` opens the service; without them `api_key` alone does. Without `data` everything lives in a
+    temporary folder that is removed at the end. When the ports listen, one JSON line goes to standard output, and whole
+    into `ready_file`: ``{"url", "sftp"}``, the latter null or with ``host``, ``port``, ``username``, ``password``,
+    ``host_key`` and ``root``.
     """
+    keys = api_keys or (api_key,)
     sftp = None if sftp_port is None else SftpOptions(sftp_port, sftp_root, sftp_password, sftp_public_key)
     plan = read_plan(faults.read_text(encoding="utf-8")) if faults else FaultPlan()
     with ExitStack() as stack:
@@ -68,14 +71,14 @@ def serve(
         folder.mkdir(parents=True, exist_ok=True)
         stack.enter_context(_only_here(folder))
         files = _start_sftp(folder, sftp, stack) if sftp else None
-        book = Journal(journal or folder / "journal.jsonl", secrets=(api_key,))
+        book = Journal(journal or folder / "journal.jsonl", secrets=keys)
         stack.callback(book.close)
         store = Store(folder / "sandbox.db", journal=book)
         stack.callback(store.close)
         service = Service(
             store=store,
             journal=book,
-            api_key=api_key,
+            api_keys=keys,
             link_secret=link_secret(folder),
             switches=switches or Switches(),
             plan=plan,

@@ -22,15 +22,23 @@ NO_JSON = "Malformed data: Content-Type application/json is expected"
 
 @dataclass
 class Service:
-    """The parts of a running sandbox; `plan` and `switches` can be exchanged while it runs."""
+    """The parts of a running sandbox; `plan` and `switches` can be exchanged while it runs.
+
+    All of `api_keys` belong to one customer: an old and a new one while keys are exchanged (API §5.5).
+    """
 
     store: Store
     journal: Journal
-    api_key: str
+    api_keys: tuple[str, ...]
     link_secret: bytes
     switches: Switches
     plan: FaultPlan
     sftp_root: Path | None = None
+
+    @property
+    def api_key(self) -> str:
+        """The first of the keys."""
+        return self.api_keys[0]
 
 
 def service_of(request: Request) -> Service:
