@@ -9,7 +9,14 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from logistics_batch.sandbox import routes_asns, routes_control, routes_labels, routes_orders, routes_webhooks
+from logistics_batch.sandbox import (
+    routes_asns,
+    routes_control,
+    routes_labels,
+    routes_orders,
+    routes_warehouse,
+    routes_webhooks,
+)
 from logistics_batch.sandbox.events import deliver_for_ever
 from logistics_batch.sandbox.forms import Refused
 from logistics_batch.sandbox.gate import Gate
@@ -31,7 +38,7 @@ def create_app(service: Service) -> Gate:
         title="Logistics service (sandbox)", lifespan=lifespan, redirect_slashes=False, docs_url=None, redoc_url=None
     )
     app.state.service = service
-    for part in (routes_orders, routes_asns, routes_labels, routes_webhooks, routes_control):
+    for part in (routes_orders, routes_asns, routes_labels, routes_webhooks, routes_warehouse, routes_control):
         app.include_router(part.routes)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from logistics_batch.sandbox.clock import ZONE
+from logistics_batch.sandbox.orders import child_awbs, item_rows
 from logistics_batch.sandbox.store import Change
 
 TOPIC = "updateOrderStatus"
@@ -78,3 +79,10 @@ def _count_goods(connection: sqlite3.Connection, order_id: int, status: str) -> 
         connection.execute(f"UPDATE items SET picked = {quantity} WHERE order_id = ?", (order_id,))  # noqa: S608
     if status in _HANDED_OVER:
         connection.execute(f"UPDATE items SET delivered = {quantity} WHERE order_id = ?", (order_id,))  # noqa: S608
+
+
+def stored_order(connection: sqlite3.Connection, order: sqlite3.Row) -> dict[str, Any]:
+    """An order as it is stored, with its items and the AWB numbers of its packages."""
+    items = [dict(row) | {"body": json.loads(row["body"])} for row in item_rows(connection, order["order_id"]).values()]
+    packages = child_awbs(connection, order["order_id"])
+    return dict(order) | {"body": json.loads(order["body"]), "items": items, "child_awb_numbers": packages}
