@@ -13,18 +13,17 @@ from urllib.parse import parse_qsl
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from logistics_batch.sandbox.endpoints import (
-    CONTROL,
     LABEL_CREATE,
     LABEL_DOWNLOAD,
     endpoint_of,
     reference_in,
 )
 from logistics_batch.sandbox.faults import Fault
+from logistics_batch.sandbox.pages_access import is_control, is_open
 from logistics_batch.sandbox.service import UNEXPECTED, Service
 
 LOG = logging.getLogger(__name__)
 MAX_BODY_BYTES = 5_000_000
-HEALTH = CONTROL + "health"
 UNAUTHORIZED = "Unauthorized"
 PROXY_PAGE = (
     b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Welcome to the network</h1></body></html>"
@@ -88,7 +87,7 @@ class Gate:
         call = await _read_call(scope, receive)
         if call is None:
             return
-        if scope["path"].startswith(CONTROL):
+        if is_control(scope["path"]):
             await self._control(call, send)
         elif len(call.body) > MAX_BODY_BYTES:
             await _fail(413, "Request is too large").send(send)
@@ -96,7 +95,7 @@ class Gate:
             await self._serve(call, send)
 
     async def _control(self, call: Call, send: Send) -> None:
-        if call.scope["path"] != HEALTH and not self._knows(call.key()):
+        if not is_open(call.scope["method"], call.scope["path"]) and not self._knows(call.key()):
             await _fail(401, UNAUTHORIZED).send(send)
         else:
             await self._app(call.scope, _replay(call.body), send)
