@@ -14,6 +14,7 @@ from logistics_batch.sandbox import (
     routes_control,
     routes_labels,
     routes_orders,
+    routes_pages,
     routes_warehouse,
     routes_webhooks,
 )
@@ -35,10 +36,23 @@ def create_app(service: Service) -> Gate:
             await deliveries
 
     app = FastAPI(
-        title="Logistics service (sandbox)", lifespan=lifespan, redirect_slashes=False, docs_url=None, redoc_url=None
+        title="Logistics service (sandbox)",
+        lifespan=lifespan,
+        redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
     )
     app.state.service = service
-    for part in (routes_orders, routes_asns, routes_labels, routes_webhooks, routes_warehouse, routes_control):
+    for part in (
+        routes_orders,
+        routes_asns,
+        routes_labels,
+        routes_webhooks,
+        routes_warehouse,
+        routes_control,
+        routes_pages,
+    ):
         app.include_router(part.routes)
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(RequestValidationError, _malformed)
