@@ -18,6 +18,7 @@ from logistics_batch.sandbox import (
     routes_warehouse,
     routes_webhooks,
 )
+from logistics_batch.sandbox.endpoints import allowed_methods
 from logistics_batch.sandbox.events import deliver_for_ever
 from logistics_batch.sandbox.forms import Refused
 from logistics_batch.sandbox.gate import Gate
@@ -69,8 +70,12 @@ async def _malformed(_request: Request, _error: Exception) -> JSONResponse:
     return failed("Malformed data", status=400)
 
 
-async def _not_served(_request: Request, error: Exception) -> JSONResponse:
-    return failed(getattr(error, "detail", ""), status=getattr(error, "status_code", 404))
+async def _not_served(request: Request, error: Exception) -> JSONResponse:
+    reply = failed(getattr(error, "detail", ""), status=getattr(error, "status_code", 404))
+    methods = allowed_methods(request.url.path)
+    if methods:
+        reply.headers["Allow"] = ", ".join(methods)
+    return reply
 
 
 async def _unexpected(_request: Request, _error: Exception) -> JSONResponse:

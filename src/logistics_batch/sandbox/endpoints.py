@@ -16,7 +16,7 @@ _ENDPOINTS = (
     ("order.cancel", "PUT", r"/api/orders/cancel/(?P<id>[^/]+)"),
     ("webhook.subscribe", "POST", r"/webhooks/subscribe"),
     ("webhook.update", "PUT", r"/webhooks/update"),
-    ("label.download", "GET", r"/labels/(?P<id>\d+)\.pdf"),
+    ("label.download", "GET", r"/labels/(?P<id>[^/]+)\.pdf"),
 )
 UNKNOWN = "unknown"
 LABEL_CREATE = "label.create"
@@ -31,6 +31,16 @@ def endpoint_of(method: str, path: str) -> tuple[str, str]:
         if match:
             return name, match.groupdict().get("id", "")
     return UNKNOWN, ""
+
+
+def allowed_methods(path: str) -> list[str]:
+    """The methods that a path of the document knows."""
+    return [method for _, method, pattern in _ENDPOINTS if re.fullmatch(pattern, path)]
+
+
+def is_link(path: str) -> bool:
+    """Whether a path is that of a signed link, which needs no key."""
+    return endpoint_of("GET", path)[0] == LABEL_DOWNLOAD
 
 
 def reference_in(body: bytes) -> str:

@@ -16,6 +16,7 @@ from logistics_batch.sandbox.endpoints import (
     LABEL_CREATE,
     LABEL_DOWNLOAD,
     endpoint_of,
+    is_link,
     reference_in,
 )
 from logistics_batch.sandbox.faults import Fault
@@ -102,7 +103,7 @@ class Gate:
 
     async def _serve(self, call: Call, send: Send) -> None:
         service = self._service
-        key_ok = call.endpoint == LABEL_DOWNLOAD or self._knows(call.key())
+        key_ok = is_link(call.scope["path"]) or self._knows(call.key())
         number = await service.journal.append("received", **_described(call), key_ok=key_ok)
         call.scope.setdefault("state", {})["request_number"] = number
         answer: Answer | None = None
