@@ -19,7 +19,7 @@ from logistics_batch.sandbox import (
     routes_webhooks,
 )
 from logistics_batch.sandbox.endpoints import allowed_methods
-from logistics_batch.sandbox.events import deliver_for_ever
+from logistics_batch.sandbox.events_courier import deliver_for_ever
 from logistics_batch.sandbox.forms import Refused
 from logistics_batch.sandbox.gate import Gate
 from logistics_batch.sandbox.service import UNEXPECTED, Service, failed

@@ -1,25 +1,23 @@
-"""Webhooks, and the delivery of their events (API §4.11, §4.12, §6)."""
+"""Webhooks, and the queue and log of their events (API §4.11, §4.12, §6)."""
 
-import asyncio
-import http.client
 import json
+import re
 import sqlite3
-import time
 from typing import Any
-from urllib.parse import urlsplit
 
 from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.forms import Refused
-from logistics_batch.sandbox.service import Service
 from logistics_batch.sandbox.store import Change
 
 UNKNOWN_WEBHOOK = "Webhook not found"
-TIMEOUT_SECONDS = 5.0
-IDLE_SECONDS = 0.05
+HIDDEN = "[hidden]"
+_OWN_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "content-type"})
+_ATTEMPT = ("number", "at", "elapsed_seconds", "answer", "error")
 
 
 def subscribe(change: Change, body: Body) -> None:
     """Store a webhook; the same id again replaces it."""
+    _check_headers(body)
     change.connection.execute(
         "INSERT OR REPLACE INTO webhooks (webhook_id, body, active) VALUES (?, ?, 1)",
         (str(body["webhookId"]), json.dumps(body, ensure_ascii=False)),
@@ -28,7 +26,8 @@ def subscribe(change: Change, body: Body) -> None:
 
 
 def update_webhook(change: Change, body: Body) -> None:
-    """Change callback URL, headers, verification or active state of a webhook."""
+    """Change callback URL, headers, verification or active state of a webhook; what waits for it waits until it is."""
+    _check_headers(body)
     webhook_id = str(body["webhookId"])
     row = change.connection.execute("SELECT * FROM webhooks WHERE webhook_id = ?", (webhook_id,)).fetchone()
     if row is None:
@@ -43,75 +42,37 @@ def update_webhook(change: Change, body: Body) -> None:
 
 
 def webhooks(connection: sqlite3.Connection) -> list[Body]:
-    """Every webhook with its active state."""
-    rows = connection.execute("SELECT * FROM webhooks ORDER BY webhook_id")
-    return [json.loads(row["body"]) | {"is_active": bool(row["active"])} for row in rows]
+    """Every webhook with its active state; the values of its headers are secrets and hidden."""
+    rows = connection.execute("SELECT * FROM webhooks ORDER BY CAST(webhook_id AS INTEGER), webhook_id")
+    return [_shown(json.loads(row["body"])) | {"is_active": bool(row["active"])} for row in rows]
 
 
 def deliveries(connection: sqlite3.Connection) -> list[Body]:
-    """Every delivery: its payload, attempts, state (waiting, delivered, given up) and last answer."""
-    rows = connection.execute("SELECT * FROM deliveries ORDER BY delivery_id")
-    return [dict(row) | {"payload": json.loads(row["payload"])} for row in rows]
+    """Every delivery: payload, what was planted in it, state (waiting, delivered, given up) and each attempt."""
+    attempts: dict[int, list[Body]] = {}
+    for row in connection.execute("SELECT * FROM delivery_attempts ORDER BY delivery_id, number"):
+        attempts.setdefault(row["delivery_id"], []).append({name: row[name] for name in _ATTEMPT})
+    rows = connection.execute("SELECT * FROM event_deliveries ORDER BY delivery_id")
+    return [
+        dict(row)
+        | {
+            "payload": json.loads(row["payload"]),
+            "planted": row["planted"] or "",
+            "log": attempts.get(row["delivery_id"], []),
+        }
+        for row in rows
+    ]
 
 
-async def deliver_for_ever(service: Service) -> None:
-    """Send due events, the oldest first, until cancelled."""
-    while True:
-        delivery = await service.store.read(_next_due)
-        if delivery is None:
-            await asyncio.sleep(IDLE_SECONDS)
-            continue
-        webhook = json.loads(delivery["webhook"])
-        answer = await asyncio.to_thread(
-            post_event, webhook["callbackUrl"], headers=webhook.get("headers", {}), payload=delivery["payload"]
-        )
-        await _record(service, delivery, answer)
+def _shown(body: Body) -> Body:
+    return body | {"headers": dict.fromkeys(body.get("headers", {}), HIDDEN)}
 
 
-def post_event(url: str, *, headers: dict[str, str], payload: str) -> str:
-    """POST one event; the status of the answer as text, or what went wrong. Redirects are not followed."""
-    try:
-        target = urlsplit(url)
-        kind = http.client.HTTPSConnection if target.scheme == "https" else http.client.HTTPConnection
-        path = (target.path or "/") + (f"?{target.query}" if target.query else "")
-        connection = kind(target.hostname or "", target.port, timeout=TIMEOUT_SECONDS)
-        try:
-            connection.request("POST", path, payload.encode(), {"Content-Type": "application/json", **headers})
-            return str(connection.getresponse().status)
-        finally:
-            connection.close()
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        return type(error).__name__
-
-
-def _next_due(connection: sqlite3.Connection) -> sqlite3.Row | None:
-    row: sqlite3.Row | None = connection.execute(
-        "SELECT deliveries.*, webhooks.body AS webhook FROM deliveries JOIN webhooks USING (webhook_id)"
-        " WHERE state = 'waiting' AND due_at <= ? ORDER BY due_at, delivery_id LIMIT 1",
-        (time.time(),),
-    ).fetchone()
-    return row
-
-
-async def _record(service: Service, delivery: sqlite3.Row, answer: str) -> None:
-    attempts = delivery["attempts"] + 1
-    delivered = answer.startswith("2") and answer.isdigit()
-    given_up = attempts >= service.switches.webhook_attempts
-    pause_seconds = service.switches.webhook_first_retry_seconds * 4 ** (attempts - 1)
-
-    def change(change: Change) -> None:
-        change.connection.execute(
-            "UPDATE deliveries SET attempts = ?, state = ?, due_at = ?, last_answer = ? WHERE delivery_id = ?",
-            (
-                attempts,
-                "delivered" if delivered else "given up" if given_up else "waiting",
-                time.time() + pause_seconds,
-                answer,
-                delivery["delivery_id"],
-            ),
-        )
-        if delivered or given_up:
-            details: dict[str, Any] = {"delivery_id": delivery["delivery_id"], "attempts": attempts}
-            change.effect("event.delivered" if delivered else "event.given_up", **details)
-
-    await service.store.write(change)
+def _check_headers(body: Body) -> None:
+    """Headers that HTTP cannot carry, or that the service sets itself, are refused."""
+    headers: dict[str, Any] = body.get("headers", {})
+    for name, value in headers.items():
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) or name.lower() in _OWN_HEADERS:
+            raise Refused(f"Malformed value of headers: {name!r} cannot be sent as a header")
+        if not re.fullmatch(r"[\t\x20-\x7e\x80-\xff]*", value):
+            raise Refused(f"Malformed value of headers: the value of {name!r} cannot be sent")

@@ -60,15 +60,43 @@ CREATE TABLE IF NOT EXISTS webhooks (
     webhook_id TEXT PRIMARY KEY,
     body TEXT NOT NULL,
     active INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS deliveries (
+CREATE TABLE IF NOT EXISTS order_history (
+    history_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    order_id INTEGER NOT NULL REFERENCES orders,
+    status TEXT NOT NULL,
+    at TEXT NOT NULL,
+    moved_by TEXT NOT NULL,
+    place TEXT NOT NULL,
+    latitude REAL NOT NULL,
+    longitude REAL NOT NULL,
+    remarks TEXT NOT NULL,
+    courier_comment TEXT NOT NULL,
+    cash_collected TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS order_history_by_order ON order_history (order_id, history_id);
+CREATE TABLE IF NOT EXISTS event_deliveries (
     delivery_id INTEGER PRIMARY KEY AUTOINCREMENT,
     webhook_id TEXT NOT NULL,
+    awb_number TEXT NOT NULL,
+    lane TEXT NOT NULL,
     payload TEXT NOT NULL,
-    attempts INTEGER NOT NULL DEFAULT 0,
+    planted TEXT,
+    queued_at TEXT NOT NULL,
     due_at REAL NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
     state TEXT NOT NULL DEFAULT 'waiting',
     last_answer TEXT NOT NULL DEFAULT '');
-CREATE INDEX IF NOT EXISTS deliveries_due ON deliveries (state, due_at);
+CREATE INDEX IF NOT EXISTS waiting_deliveries
+    ON event_deliveries (webhook_id, lane, delivery_id) WHERE state = 'waiting';
+CREATE INDEX IF NOT EXISTS due_deliveries
+    ON event_deliveries (webhook_id, due_at, delivery_id) WHERE state = 'waiting';
+CREATE TABLE IF NOT EXISTS delivery_attempts (
+    delivery_id INTEGER NOT NULL REFERENCES event_deliveries,
+    number INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    elapsed_seconds REAL NOT NULL,
+    answer TEXT NOT NULL,
+    error TEXT NOT NULL,
+    PRIMARY KEY (delivery_id, number));
 CREATE TABLE IF NOT EXISTS labels (
     label_id INTEGER PRIMARY KEY AUTOINCREMENT,
     pages TEXT NOT NULL,

@@ -1,0 +1,121 @@
+"""Events that are not as the document shows them, or come at the wrong time: as other releases and networks make them.
+
+Which events are odd is drawn from the switch ``event_seed`` and the number of the delivery, so that the same world is
+odd in the same places. Every planted oddity stands in the delivery log.
+"""
+
+import json
+import random
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+Payload = dict[str, Any]
+
+
+def _older(payload: Payload) -> Payload:
+    return {name: value for name, value in payload.items() if name not in ("eventType", "order_status", "StatusCode")}
+
+
+def _plain_awb(payload: Payload) -> Payload:
+    return payload | {"WaybillNo": payload["WaybillNo"].removeprefix("SH-")}
+
+
+def _mobile_with_country(payload: Payload) -> Payload:
+    return payload | {"ToMobileNumber": "+91" + re.sub(r"\D", "", str(payload["ToMobileNumber"]))[-10:]}
+
+
+def _naive_times(payload: Payload) -> Payload:
+    times = {name: datetime.fromisoformat(payload[name]) for name in ("StatusDateTime", "EDD")}
+    return payload | {name: moment.replace(tzinfo=None).isoformat() for name, moment in times.items()}
+
+
+def _utc_times(payload: Payload) -> Payload:
+    times = {name: datetime.fromisoformat(payload[name]) for name in ("StatusDateTime", "EDD")}
+    return payload | {name: moment.astimezone(UTC).isoformat() for name, moment in times.items()}
+
+
+# Form: what an event of this form says instead.
+FORMS: Mapping[str, Callable[[Payload], Payload]] = {
+    "older": _older,
+    "comment_null": lambda payload: payload | {"CourierComment": None},
+    "plain_awb": _plain_awb,
+    "mobile_with_country": _mobile_with_country,
+    "naive_times": _naive_times,
+    "utc_times": _utc_times,
+}
+TRIP = "trip_created"
+EVENT_FORMS = (*FORMS, TRIP)
+EVENT_DISORDERS = ("duplicate", "out_of_order", "late", "replayed")
+
+
+def read_shares(text: str, names: tuple[str, ...]) -> dict[str, float]:
+    """``duplicate=0.1,late=0.05`` as shares by name; ValueError says what is wrong."""
+    shares = {}
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        name, _, share = part.partition("=")
+        if name not in names or not re.fullmatch(r"0?\.\d+|0|1(\.0+)?", share):
+            raise ValueError(f"{part!r} is not NAME=SHARE with a share from 0 to 1 and one of {', '.join(names)}")
+        shares[name] = float(share)
+    if sum(shares.values()) > 1:
+        raise ValueError(f"the shares of {', '.join(shares)} are more than 1 together")
+    return shares
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One delivery as it shall go out. own_lane: it does not wait for earlier events of its order."""
+
+    payload: Payload
+    planted: str = ""
+    wait_seconds: float = 0.0
+    own_lane: bool = False
+
+
+@dataclass(frozen=True)
+class Oddities:
+    """Shares of events by form and by disorder, what they are drawn from, and how late the late ones are."""
+
+    forms: Mapping[str, float]
+    disorders: Mapping[str, float]
+    seed: int
+    late_seconds: float
+
+    def planned(self, payload: Payload, *, number: int) -> tuple[Planned, ...]:
+        """What goes out for one event: first its own delivery, then what is sent besides. At most one of each kind."""
+        form = self._drawn(self.forms, f"form:{number}")
+        disorder = self._drawn(self.disorders, f"disorder:{number}")
+        planted = "+".join(filter(None, (form, disorder)))
+        late = self.late_seconds
+        sent = FORMS[form](payload) if form in FORMS else payload
+        wait_seconds = late if disorder in ("out_of_order", "late") else 0.0
+        own = Planned(sent, planted, wait_seconds, own_lane=disorder == "out_of_order")
+        extras = {
+            "duplicate": Planned(sent, planted, 0.0, own_lane=True),
+            "replayed": Planned(sent, planted, 5 * late, own_lane=True),
+            TRIP: Planned(_trip(payload), TRIP, 0.0, own_lane=True),
+        }
+        return (own, *(extras[kind] for kind in (form, disorder) if kind in extras))
+
+    def _drawn(self, shares: Mapping[str, float], what: str) -> str:
+        """One of the names, each with its share, or ""."""
+        place = random.Random(f"{self.seed}:{what}").random()  # noqa: S311
+        for name, share in shares.items():
+            place -= share
+            if place < 0:
+                return name
+        return ""
+
+
+def _trip(payload: Payload) -> Payload:
+    """Another topic of the same subscription: a van's trip that the order is on (its time has no offset)."""
+    moment = datetime.fromisoformat(payload["StatusDateTime"]).replace(tzinfo=None)
+    number = sum(json.dumps(payload).encode()) % 100_000
+    return {
+        "eventType": TRIP,
+        "trip_id": f"TRIP-{number:05d}",
+        "created_at": moment.isoformat(),
+        "orders": [{"WaybillNo": payload["WaybillNo"], "order_no": payload["order_no"]}],
+    }
