@@ -2,26 +2,32 @@
 
 import io
 from dataclasses import asdict, dataclass, fields
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from reportlab.graphics.barcode.code128 import Code128
 from reportlab.lib.units import inch
-from reportlab.pdfbase.pdfmetrics import registerFont, stringWidth
-from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
-WIDTH, HEIGHT = 4 * inch, 6 * inch
-MARGIN = 0.18 * inch
-LEADING = 1.32  # of a line, in sizes of its type
+from logistics_batch.sandbox.label_canvas import Typesetter
+from logistics_batch.sandbox.label_text import set_line, shortened, wrap
+
 DOT = inch / 203  # one dot of a common thermal printer: bars are whole numbers of dots
-FONTS = ("NotoSans", "NotoSansDevanagari", "NotoSansTamil", "NotoSansBengali", "NotoSansGujarati", "NotoSansTelugu")
+WIDTH, HEIGHT = 4 * inch, 6 * inch
+FRAME = 25 * DOT
+LEFT, RIGHT = FRAME + 7, WIDTH - FRAME - 7
+LEADING = 1.3  # of a line, in sizes of its type
+# The upper edges of the fields, in points from below.
+HEAD, BARCODE, RECIPIENT, PAYMENT, DETAILS = HEIGHT - FRAME, 380.0, 282.0, 152.0, 114.0
+BAR_HEIGHT = round(0.87 * 203) * DOT
+QUIET = 10  # narrow bars left white on both sides of a Code128
 
 
 @dataclass(frozen=True)
 class LabelPage:
-    """What stands on one label; `awb_number` is the package's own where an order has several."""
+    """What stands on one label; `awb_number` is the package's own where an order has several.
+
+    ``collect`` is the amount of a COD order, "" for a prepaid one; ``weight`` is in grams.
+    """
 
     awb_number: str
     order_awb_number: str
@@ -36,6 +42,10 @@ class LabelPage:
     contents: str
     package: int = 1
     packages: int = 1
+    hub_name: str = ""
+    date_placed: str = ""
+    weight: str = ""
+    dimensions: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """All fields, for storing."""
@@ -44,7 +54,26 @@ class LabelPage:
 
 def page_from(stored: dict[str, Any]) -> LabelPage:
     """A page as it was stored."""
-    return LabelPage(**{field.name: stored[field.name] for field in fields(LabelPage)})
+    return LabelPage(**{field.name: stored[field.name] for field in fields(LabelPage) if field.name in stored})
+
+
+def label_pdf(pages: list[LabelPage]) -> bytes:
+    """One PDF with a page for each package, the same bytes for the same pages."""
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(WIDTH, HEIGHT), invariant=1, pageCompression=1)
+    draw_pages(canvas, pages)
+    canvas.save()
+    return buffer.getvalue()
+
+
+def draw_pages(canvas: Canvas, pages: list[LabelPage]) -> None:
+    """Draw each label on a page of its own."""
+    canvas.setTitle("Shipping labels")
+    canvas.setViewerPreference("PrintScaling", "None")
+    typesetter = Typesetter(canvas)
+    for page in pages:
+        _Label(canvas, typesetter, page).draw()
+        canvas.showPage()
 
 
 class _Barcode(Code128):
@@ -59,155 +88,129 @@ class _Barcode(Code128):
         self._path.rect(x, y, w, h)
 
 
-def label_pdf(pages: list[LabelPage]) -> bytes:
-    """One PDF with a page for each package, the same bytes for the same pages."""
-    _register_fonts()
-    buffer = io.BytesIO()
-    canvas = Canvas(buffer, pagesize=(WIDTH, HEIGHT), invariant=1)
-    canvas.setTitle("Shipping labels")
-    canvas.setViewerPreference("PrintScaling", "None")
-    for page in pages:
-        _draw_page(canvas, page)
-        canvas.showPage()
-    canvas.save()
-    return buffer.getvalue()
+@dataclass(frozen=True)
+class _Label:
+    """One page in the making."""
 
+    canvas: Canvas
+    typesetter: Typesetter
+    page: LabelPage
 
-def _draw_page(canvas: Canvas, page: LabelPage) -> None:
-    canvas.setLineWidth(2 * DOT)
-    canvas.rect(MARGIN / 2, MARGIN / 2, WIDTH - MARGIN, HEIGHT - MARGIN)
-    _draw_head(canvas, page)
-    _draw_barcode(canvas, page.awb_number)
-    _draw_address(canvas, page)
-    _draw_payment(canvas, page)
-    _draw_foot(canvas, page)
+    def draw(self) -> None:
+        self.canvas.setLineWidth(3 * DOT)
+        self.canvas.rect(FRAME, FRAME, WIDTH - 2 * FRAME, HEIGHT - 2 * FRAME)
+        self._rule(BARCODE, RECIPIENT, PAYMENT, DETAILS)
+        self._head()
+        self._barcode()
+        self._recipient()
+        self._payment()
+        self._details()
 
+    def _head(self) -> None:
+        count = f"{self.page.package} of {self.page.packages}"
+        box = set_line(count, bold=True).width * 0.015 + 14
+        self.canvas.rect(RIGHT - box + 7, BARCODE, box, HEAD - BARCODE, fill=1)
+        self.canvas.setFillGray(1)
+        self.typesetter.write(count, (RIGHT + 7 - box / 2, BARCODE + 17), size=15, bold=True, align="centre")
+        self.canvas.setFillGray(0)
+        room = RIGHT - box - LEFT
+        self._fitted(self.page.hub, (LEFT, BARCODE + 17), sizes=(24, 18, 13), width=room, bold=True)
+        self._fitted(f"{self.page.hub_name} · Sandbox Logistics", (LEFT, BARCODE + 6), sizes=(7.5,), width=room)
 
-def _draw_head(canvas: Canvas, page: LabelPage) -> None:
-    top = HEIGHT - MARGIN
-    canvas.setFont("Helvetica-Bold", 13)
-    canvas.drawString(MARGIN, top - 14, "SANDBOX LOGISTICS")
-    canvas.drawRightString(WIDTH - MARGIN, top - 14, f"{page.package} of {page.packages}")
-    _write(canvas, page.hub, (MARGIN, top - 30), size=10)
-    canvas.line(MARGIN / 2, top - 38, WIDTH - MARGIN / 2, top - 38)
+    def _barcode(self) -> None:
+        bars = _bars(self.page.awb_number)
+        left = round((WIDTH - bars.width) / 2 / DOT) * DOT  # bars begin and end where dots do
+        base = round((BARCODE - 7 - BAR_HEIGHT) / DOT) * DOT
+        bars.drawOn(self.canvas, left, base)
+        middle = WIDTH / 2
+        self.typesetter.write(self.page.awb_number, (middle, base - 14), size=14, bold=True, align="centre")
+        if self.page.awb_number != self.page.order_awb_number:
+            order = f"package of order AWB {self.page.order_awb_number}"
+            self.typesetter.write(order, (middle, RECIPIENT + 4), size=7, align="centre")
 
+    def _recipient(self) -> None:
+        self._caption("SHIP TO", (LEFT, RECIPIENT - 11))
+        width = RIGHT - LEFT
+        edge = RIGHT if set_line(self.page.name).leftward else LEFT
+        self._fitted(self.page.name, (edge, RECIPIENT - 25), sizes=(13, 11, 9), width=width, bold=True)
+        self._block(self.page.address, RECIPIENT - 29, sizes=(11, 10, 9, 8, 7, 6), height=70)
+        self._fitted(self.page.postal_code, (LEFT, PAYMENT + 7), sizes=(26, 18, 11), width=0.58 * width, bold=True)
+        at = (LEFT + 0.6 * width, PAYMENT + 8)
+        self._fitted(self.page.mobile, at, sizes=(12, 10, 8), width=0.4 * width, bold=True)
+        if self.page.mobile:
+            self._caption("PHONE", (at[0], PAYMENT + 21))
 
-def _draw_barcode(canvas: Canvas, awb_number: str) -> None:
-    top = HEIGHT - MARGIN - 38
-    barcode = _Barcode(awb_number, barHeight=0.85 * inch, barWidth=3 * DOT, quiet=0)
-    if barcode.width > WIDTH - 4 * MARGIN:
-        barcode = _Barcode(awb_number, barHeight=0.85 * inch, barWidth=2 * DOT, quiet=0)
-    left = round((WIDTH - barcode.width) / 2 / DOT) * DOT  # bars begin and end where dots do
-    barcode.drawOn(canvas, left, top - 0.85 * inch - 8)
-    canvas.setFont("Helvetica-Bold", 14)
-    canvas.drawCentredString(WIDTH / 2, top - 0.85 * inch - 24, awb_number)
-    canvas.line(MARGIN / 2, top - 94, WIDTH - MARGIN / 2, top - 94)
+    def _payment(self) -> None:
+        base = DETAILS + 11
+        if not self.page.collect:
+            self.typesetter.write("PREPAID", (LEFT, base), size=22, bold=True)
+            self.typesetter.write("collect no cash", (RIGHT, base + 2), size=10, align="right")
+            return
+        self.canvas.rect(FRAME, DETAILS, WIDTH - 2 * FRAME, PAYMENT - DETAILS, fill=1)
+        self.canvas.setFillGray(1)
+        self.typesetter.write("COD", (LEFT, base - 2), size=26, bold=True)
+        self.typesetter.write("collect", (LEFT + 66, base + 10), size=8)
+        self.typesetter.write("cash", (LEFT + 66, base), size=8)
+        self._fitted(
+            f"₹ {self.page.collect}", (RIGHT, base - 1), sizes=(24, 17, 11), width=RIGHT - LEFT - 100, bold=True
+        )
+        self.canvas.setFillGray(0)
 
+    def _details(self) -> None:
+        page = self.page
+        width = RIGHT - LEFT
+        self._caption("ORDER", (LEFT, DETAILS - 10))
+        self._fitted(page.reference, (LEFT + 26, DETAILS - 11), sizes=(10, 9, 8, 7, 6, 5), width=width - 26, bold=True)
+        weight = f"{page.weight} g" if page.weight else ""
+        parcel = " · ".join(filter(None, (page.date_placed, weight, page.dimensions)))
+        self._fitted(parcel, (LEFT + 26, DETAILS - 21), sizes=(8, 7, 6, 5), width=width - 26)
+        self.canvas.setLineWidth(DOT)
+        self._rule(DETAILS - 26)
+        self._caption("CONTENTS", (LEFT, DETAILS - 34))
+        self._block(page.contents, DETAILS - 35, sizes=(8, 7, 6), height=23)
+        self._caption("IF UNDELIVERED, RETURN TO", (LEFT, DETAILS - 66))
+        self._block(page.return_to, DETAILS - 67, sizes=(8, 7, 6), height=34)
 
-def _draw_address(canvas: Canvas, page: LabelPage) -> None:
-    top = HEIGHT - MARGIN - 132
-    canvas.setFont("Helvetica", 8)
-    canvas.drawString(MARGIN, top - 12, "SHIP TO")
-    _write(canvas, page.name, (MARGIN, top - 27), size=12)
-    size, lines = _fitted(page.address, width=WIDTH - 2 * MARGIN, height=86)
-    for number, line in enumerate(lines):
-        _write(canvas, line, (MARGIN, top - 33 - size - LEADING * size * number), size=size)
-    canvas.setFont("Helvetica-Bold", 22)
-    canvas.drawString(MARGIN, top - 146, page.postal_code)
-    _write(canvas, page.mobile, (WIDTH / 2, top - 144), size=11)
-    canvas.line(MARGIN / 2, top - 154, WIDTH - MARGIN / 2, top - 154)
+    def _rule(self, *heights: float) -> None:
+        for height in heights:
+            self.canvas.line(FRAME, height, WIDTH - FRAME, height)
 
+    def _caption(self, text: str, at: tuple[float, float]) -> None:
+        self.typesetter.write(text, at, size=6, bold=True)
 
-def _draw_payment(canvas: Canvas, page: LabelPage) -> None:
-    top = HEIGHT - MARGIN - 286
-    canvas.setFont("Helvetica-Bold", 20)
-    if page.collect:
-        canvas.rect(MARGIN, top - 30, 58, 26, fill=1)
-        canvas.setFillGray(1)
-        canvas.drawCentredString(MARGIN + 29, top - 24, "COD")
-        canvas.setFillGray(0)
-        _write(canvas, f"₹ {page.collect}", (MARGIN + 70, top - 24), size=18)
-    else:
-        canvas.drawString(MARGIN, top - 24, "PREPAID")
-    canvas.line(MARGIN / 2, top - 36, WIDTH - MARGIN / 2, top - 36)
+    def _fitted(
+        self, text: str, at: tuple[float, float], *, sizes: tuple[float, ...], width: float, bold: bool = False
+    ) -> None:
+        """One line in the first size that has room for it; in the last it ends with an ellipsis.
 
+        It stands right of `at`, left of it when `at` is the right edge.
+        """
+        text = " ".join(text.split())
+        size = next((one for one in sizes if set_line(text, bold).width * one / 1000 <= width), sizes[-1])
+        text = shortened(text, width=width * 1000 / size, bold=bold)
+        self.typesetter.write(text, at, size=size, bold=bold, align="right" if at[0] == RIGHT else "left")
 
-def _draw_foot(canvas: Canvas, page: LabelPage) -> None:
-    top = HEIGHT - MARGIN - 322
-    _write(canvas, f"Order {page.reference}   AWB {page.order_awb_number}", (MARGIN, top - 14), size=9)
-    lines = _wrapped(page.contents, size=8, width=WIDTH - 2 * MARGIN)[:3]
-    lines += _wrapped(page.return_to, size=8, width=WIDTH - 2 * MARGIN)[:3]
-    for number, line in enumerate(lines):
-        _write(canvas, line, (MARGIN, top - 28 - 10.5 * number), size=8)
-
-
-@cache
-def _font(name: str) -> TTFont:
-    return TTFont(name, Path(__file__).parent / "fonts" / f"{name}-Regular.ttf", shapable=False)
-
-
-def _register_fonts() -> None:
-    for name in FONTS:
-        registerFont(_font(name))
-
-
-@cache
-def _glyphs(font: str) -> frozenset[int]:
-    return frozenset(_font(font).face.charToGlyph)
-
-
-def _runs(text: str) -> list[tuple[str, str]]:
-    """The text in pieces, each with the first font that has its letters."""
-    runs: list[tuple[str, str]] = []
-    for letter in text:
-        last = runs[-1][0] if runs else FONTS[0]
-        candidates = (last, *FONTS) if letter != " " or last == FONTS[0] else (last,)
-        font = next((name for name in candidates if ord(letter) in _glyphs(name)), FONTS[0])
-        if runs and runs[-1][0] == font:
-            runs[-1] = (font, runs[-1][1] + letter)
+    def _block(self, text: str, top: float, *, sizes: tuple[float, ...], height: float) -> None:
+        """Lines in the first size in which all fit below `top`; in the last the end is marked with an ellipsis."""
+        for size in sizes:
+            room = (RIGHT - LEFT) * 1000 / size
+            most = int(height / (LEADING * size))
+            lines = wrap(text, width=room, most=most)
+            if len(lines) <= most:
+                break
         else:
-            runs.append((font, letter))
-    return runs
+            lines = [*lines[: most - 1], shortened(f"{lines[most - 1]} {lines[most]}", width=room)]
+        leftward = set_line(text[:400]).leftward
+        for number, line in enumerate(lines):
+            at = (RIGHT if leftward else LEFT, top - size - LEADING * size * number)
+            set_text = set_line(line, False, leftward)
+            self.typesetter.write(set_text, at, size=size, align="right" if leftward else "left")
 
 
-def _write(canvas: Canvas, text: str, at: tuple[float, float], *, size: float) -> None:
-    x, y = at
-    for font, piece in _runs(text):
-        canvas.setFont(font, size)
-        canvas.drawString(x, y, piece)
-        x += stringWidth(piece, font, size)
-
-
-def _wrapped(text: str, *, size: float, width: float) -> list[str]:
-    """The text in lines that fit; a word longer than a line is cut."""
-    lines: list[str] = []
-    for word in text.split():
-        joined = f"{lines[-1]} {word}" if lines else word
-        if lines and _width(joined, size) <= width:
-            lines[-1] = joined
-            continue
-        lines.extend(_cut(word, size=size, width=width))
-    return lines
-
-
-def _fitted(text: str, *, width: float, height: float) -> tuple[float, list[str]]:
-    """The largest type in which the text fits, and its lines; in the smallest, what does not fit is left out."""
-    for size in (10.5, 9.0, 7.5, 6.0):
-        lines = _wrapped(text, size=size, width=width)
-        if len(lines) * LEADING * size <= height:
-            return size, lines
-    return size, lines[: int(height / (LEADING * size))]
-
-
-def _cut(word: str, *, size: float, width: float) -> list[str]:
-    """The word in pieces that fit."""
-    pieces = [""]
-    for letter in word:
-        if pieces[-1] and _width(pieces[-1] + letter, size) > width:
-            pieces.append("")
-        pieces[-1] += letter
-    return pieces
-
-
-def _width(text: str, size: float) -> float:
-    return sum(stringWidth(piece, font, size) for font, piece in _runs(text))
+def _bars(awb_number: str) -> _Barcode:
+    """The AWB as Code128 in the widest bars that fit with their white margins."""
+    for dots in (4, 3, 2):
+        bars = _Barcode(awb_number, barHeight=BAR_HEIGHT, barWidth=dots * DOT, quiet=0)
+        if bars.width + 2 * QUIET * dots * DOT <= WIDTH - 2 * FRAME:
+            return bars
+    return bars
