@@ -5,16 +5,27 @@ import random
 from pathlib import Path
 
 SEED = 20261103
-HEADER = ("Order No", "Ship To", "Phone", "Addr 1", "City", "PIN", "Payment", "SKU", "Qty", "Price")
+HEADER = (
+    *("Order No", "Order Date", "Ship To", "Phone", "Email", "Addr 1", "Addr 2", "City", "State", "PIN", "Payment"),
+    *("Deliver by", "Prio", "Route", "SKU", "Description", "Category", "Brand", "Qty", "Price", "Weight (g)", "Bin"),
+    "Remarks",
+)
+ROWS_PER_ORDER = 4  # on average; from 1 to 7
 _NAMES = ("Asha Rao", "Imran Khan", "Meera Nair", "आशा राव", "Joseph D'Souza", "Gurpreet Singh")
-_CITIES = (("Bengaluru", "560001"), ("Mumbai", "400050"), ("Kochi", "682001"), ("Delhi", "110001"))
-_MISTAKES = {5: "5600", 2: "98450", 8: "two"}  # column: what stands there instead
+_CITIES = (
+    *(("Bengaluru", "Karnataka", "560001"), ("Mumbai", "Maharashtra", "400050")),
+    *(("Kochi", "Kerala", "682001"), ("Delhi", "Delhi", "110001")),
+)
+_CATEGORIES = ("Grocery", "Home", "Beauty", "Toys")
+_BRANDS = ("Acme", "Himal", "Zen", "Nila")
+_MISTAKES = {"PIN": "5600", "Phone": "98450", "Qty": "two"}  # what stands there instead
 _MISTAKE_SHARE = 0.01
 
 
 def write_orders(path: Path, *, rows: int) -> None:
-    """A CSV of `rows` rows, one an item, one to four rows an order; one row in a hundred has a mistake."""
+    """A CSV of `rows` rows, one an item, four rows an order on average; one row in a hundred has a mistake."""
     chance = random.Random(SEED)
+    mistakes = [(HEADER.index(name), wrong) for name, wrong in sorted(_MISTAKES.items())]
     written = 0
     with path.open("w", encoding="utf-8", newline="") as file:
         sheet = csv.writer(file)
@@ -22,18 +33,49 @@ def write_orders(path: Path, *, rows: int) -> None:
         order = 0
         while written < rows:
             order += 1
-            city, pin = chance.choice(_CITIES)
-            phone = f"{chance.randint(6, 9)}{chance.randint(0, 999_999_999):09d}"
-            head = [f"ORD-{order:07d}", chance.choice(_NAMES), f"+91 {phone[:5]} {phone[5:]}"]
-            head += [f"{chance.randint(1, 400)}, Market Road", city, pin, chance.choice(("COD", "Prepaid"))]
-            for _ in range(min(chance.randint(1, 4), rows - written)):
-                price = f"{chance.randint(1, 9_999)}.{chance.randint(0, 99):02d}"
-                row = [*head, f"SKU-{chance.randint(1, 5_000):05d}", str(chance.randint(1, 9)), price]
+            head = _order_cells(chance, order)
+            for _ in range(min(chance.randint(1, 2 * ROWS_PER_ORDER - 1), rows - written)):
+                row = [*head, *_item_cells(chance)]
                 if chance.random() < _MISTAKE_SHARE:
-                    column, wrong = chance.choice(sorted(_MISTAKES.items()))
+                    column, wrong = chance.choice(mistakes)
                     row[column] = wrong
                 sheet.writerow(row)
                 written += 1
+
+
+def _order_cells(chance: random.Random, order: int) -> list[str]:
+    city, state, pin = chance.choice(_CITIES)
+    phone = f"{chance.randint(6, 9)}{chance.randint(0, 999_999_999):09d}"
+    floor = chance.choice(("", "", f"Floor {chance.randint(1, 30)}, Tower {chance.choice('ABC')}"))
+    return [
+        f"ORD-{order:07d}",
+        "01/11/2026",
+        chance.choice(_NAMES),
+        f"+91 {phone[:5]} {phone[5:]}",
+        f"customer{chance.randint(1, 99_999)}@example.com",
+        f"{chance.randint(1, 400)}, Market Road",
+        floor,
+        *(city, state, pin),
+        chance.choice(("COD", "Prepaid")),
+        f"{chance.randint(4, 28):02d}/11/2026",
+        chance.choice(("1", "2", "")),
+        f"R{chance.randint(1, 40)}",
+    ]
+
+
+def _item_cells(chance: random.Random) -> list[str]:
+    sku = chance.randint(1, 5_000)
+    return [
+        f"SKU-{sku:05d}",
+        f"Article number {sku}",
+        chance.choice(_CATEGORIES),
+        chance.choice(_BRANDS),
+        str(chance.randint(1, 9)),
+        f"{chance.randint(1, 9_999)}.{chance.randint(0, 99):02d}",
+        str(chance.randint(50, 9_999)),
+        f"{chance.choice('ABCD')}-{chance.randint(1, 99):02d}",
+        "",
+    ]
 
 
 def write_workbook(path: Path, *, rows: int, columns: int) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,19 +17,35 @@ def _mobile(value: str) -> str:
     return digits
 
 
+def _due(value: str) -> str:
+    return datetime.strptime(f"{value} 18:00 +0530", "%d/%m/%Y %H:%M %z").isoformat()
+
+
+def _kilograms(value: str) -> str:
+    return format((Decimal(value) / 1000).normalize(), "f")
+
+
 class Row(BaseModel):
     """One row of the sheet, typed."""
 
     reference_number: str = Field(alias="Order No", min_length=1)
     customer_name: str = Field(alias="Ship To")
     customer_mobile: Annotated[str, AfterValidator(_mobile)] = Field(alias="Phone")
+    customer_email: str = Field(alias="Email")
     address: str = Field(alias="Addr 1", min_length=1)
+    address_2: str = Field(alias="Addr 2")
     city: str = Field(alias="City")
+    state: str = Field(alias="State")
     delivery_postal_code: str = Field(alias="PIN", pattern=r"^[1-9]\d{5}$")
     payment: Literal["COD", "Prepaid"] = Field(alias="Payment")
+    due: Annotated[str, AfterValidator(_due)] = Field(alias="Deliver by")
+    priority: str = Field(alias="Prio")
     item_name: str = Field(alias="SKU", min_length=1)
     item_quantity: int = Field(alias="Qty", ge=1)
     price: str = Field(alias="Price", pattern=r"^\d+\.\d{2}$")
+    item_category: str = Field(alias="Category")
+    brand: str = Field(alias="Brand")
+    weight: Annotated[str, AfterValidator(_kilograms)] = Field(alias="Weight (g)")
 
 
 class Item(BaseModel):
@@ -37,6 +54,9 @@ class Item(BaseModel):
     item_name: str
     item_quantity: int
     item_price_per_each: str
+    item_category: str
+    brand: str
+    weight: str
 
 
 class Order(BaseModel):
@@ -45,8 +65,11 @@ class Order(BaseModel):
     reference_number: str
     customer_name: str
     customer_mobile: str
+    customer_email: str
     delivery_address: str
     delivery_postal_code: str
+    priority: str | None
+    expected_delivery_time: str
     is_cod: str
     cash_on_delivery: str | None
     item_details: list[Item]
@@ -82,12 +105,23 @@ def _order(rows: list[Row]) -> Order:
         reference_number=first.reference_number,
         customer_name=first.customer_name,
         customer_mobile=first.customer_mobile,
-        delivery_address=f"{first.address}, {first.city}",
+        customer_email=first.customer_email,
+        delivery_address=", ".join(filter(None, (first.address, first.address_2, first.city, first.state))),
         delivery_postal_code=first.delivery_postal_code,
+        priority=first.priority or None,
+        expected_delivery_time=first.due,
         is_cod="true" if first.payment == "COD" else "false",
         cash_on_delivery=f"{amount:.2f}" if first.payment == "COD" else None,
-        item_details=[
-            Item(item_name=row.item_name, item_quantity=row.item_quantity, item_price_per_each=row.price)
-            for row in rows
-        ],
+        item_details=[_item(row) for row in rows],
+    )
+
+
+def _item(row: Row) -> Item:
+    return Item(
+        item_name=row.item_name,
+        item_quantity=row.item_quantity,
+        item_price_per_each=row.price,
+        item_category=row.item_category,
+        brand=row.brand,
+        weight=row.weight,
     )

@@ -4,6 +4,7 @@ Seconds are whole work from file to result, imports included. The alternatives m
 """
 
 import argparse
+import itertools
 import json
 import statistics
 import subprocess
@@ -13,16 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inputs import SEED, write_orders, write_workbook
+from inputs import HEADER, SEED, write_orders, write_workbook
 
 HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What one alternative took: medians of its runs, and what it found."""
+    """What one alternative took: medians of its runs (processor: seconds over all cores), and what it found."""
 
     seconds: float
+    processor: float
     peak_mb: float
     found: dict[str, Any]
 
@@ -38,8 +40,7 @@ def measure(names: list[str], source: Path, *, runs: int) -> dict[str, Figure]:
             said[name].append(json.loads(done.stdout))
     return {
         name: Figure(
-            statistics.median(one["seconds"] for one in each),
-            statistics.median(one["peak_mb"] for one in each),
+            *(statistics.median(one[measured] for one in each) for measured in ("seconds", "processor", "peak_mb")),
             each[0]["found"],
         )
         for name, each in said.items()
@@ -47,26 +48,24 @@ def measure(names: list[str], source: Path, *, runs: int) -> dict[str, Figure]:
 
 
 def show(title: str, figures: dict[str, Figure], *, words: dict[str, str]) -> None:
-    """A table: seconds, how many times the first alternative's, peak memory."""
-    ours = next(iter(figures.values())).seconds
+    """A table: seconds, how many times the first alternative's, the same of processor time, peak memory."""
+    ours = next(iter(figures.values()))
     print(f"\n{title}")
-    print(f"  {'':<44}{'seconds':>9}{'of ours':>9}{'peak MB':>9}")
+    print(f"  {'':<44}{'seconds':>9}{'of ours':>9}{'processor':>11}{'of ours':>9}{'peak MB':>9}")
     for name, figure in figures.items():
-        print(f"  {words[name]:<44}{figure.seconds:>9.2f}{figure.seconds / ours:>9.2f}{figure.peak_mb:>9.0f}")
+        seconds = f"{figure.seconds:>9.2f}{figure.seconds / ours.seconds:>9.2f}"
+        processor = f"{figure.processor:>11.2f}{figure.processor / ours.processor:>9.2f}"
+        print(f"  {words[name]:<44}{seconds}{processor}{figure.peak_mb:>9.0f}", flush=True)
 
 
 def agree(figures: dict[str, Figure], names: list[str]) -> None:
     """Raise SystemExit unless these alternatives found the same: a fast wrong answer is no answer."""
     first, *others = (figures[name].found for name in names)
     if any(other != first for other in others):
-        shown = {name: {key: _short(value) for key, value in figures[name].found.items()} for name in names}
+        shown = {name: figures[name].found for name in names}
         raise SystemExit(f"The alternatives disagree, so their times mean nothing: {shown}")
-    counts = (f"{_short(value):,} {key.replace('_', ' ')}" for key, value in first.items())
+    counts = (f"{value:,} {key.replace('_', ' ')}" for key, value in first.items() if isinstance(value, int))
     print(f"  {len(names)} agree: {', '.join(counts)}")
-
-
-def _short(value: Any) -> int:
-    return len(value) if isinstance(value, list) else int(value)
 
 
 def start() -> None:
@@ -79,20 +78,34 @@ def start() -> None:
     print(f"  {'slowest: ' + worst:<44}{ratio:>9.2f} times that (goal: at most {said['limit']})")
 
 
-def map_stage(folder: Path, *, rows: int, runs: int) -> None:
+_MAP_WORDS = {
+    "map_ours": "logistics-batch: read, map, validate, write",
+    "map_hand": "csv + pydantic by hand, the same",
+    "map_polars": "bare polars expressions, none of our checks",
+    "map_floor": "polars: read and write, nothing else",
+}
+
+
+def map_stage(folder: Path, *, rows: int, runs: int) -> dict[str, Figure]:
     """From a CSV file to documents."""
     source = folder / "orders.csv"
     write_orders(source, rows=rows)
-    figures = measure(["map_ours", "map_hand", "map_floor"], source, runs=runs)
-    words = {
-        "map_ours": "logistics-batch: read, map, validate, write",
-        "map_hand": "csv + pydantic by hand, the same",
-        "map_floor": "polars: read and write, nothing else",
-    }
-    show(
-        f"map: {rows:,} rows of CSV to orders ({rows / figures['map_ours'].seconds:,.0f} rows/s)", figures, words=words
-    )
-    agree(figures, ["map_ours", "map_hand"])
+    figures = measure(list(_MAP_WORDS), source, runs=runs)
+    rate = rows / figures["map_ours"].seconds
+    show(f"map: {rows:,} rows of {len(HEADER)} cells to orders ({rate:,.0f} rows/s)", figures, words=_MAP_WORDS)
+    agree(figures, ["map_ours", "map_hand", "map_polars"])
+    return figures
+
+
+def map_growth(folder: Path, *, sizes: list[int], runs: int) -> None:
+    """The map stage at several sizes, and what ten times as many rows cost."""
+    found = {rows: map_stage(folder, rows=rows, runs=runs) for rows in sizes}
+    print("\ngrowth of the map stage, ours: microseconds and kilobytes a row beyond those of the smaller file")
+    for smaller, larger in itertools.pairwise(sizes):
+        few, many = found[smaller]["map_ours"], found[larger]["map_ours"]
+        rows = larger - smaller
+        seconds, megabytes = many.seconds - few.seconds, many.peak_mb - few.peak_mb
+        print(f"  {smaller:>9,} to {larger:>9,} rows{seconds / rows * 1e6:>10.1f} µs{megabytes / rows * 1e3:>10.2f} kB")
 
 
 def excel_read(folder: Path, *, rows: int, columns: int, runs: int) -> None:
@@ -113,7 +126,8 @@ def main() -> None:
     """Everything, or one part of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="start|map|excel", help="default: all")
-    parser.add_argument("--rows", type=int, default=100_000, help="rows of the CSV file")
+    parser.add_argument("--rows", type=int, default=100_000, help="rows of the largest CSV file")
+    parser.add_argument("--full", action="store_true", help="a CSV file of 1,000,000 rows as well (some minutes)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each alternative; their median is shown")
     chosen = parser.parse_args()
     known = ["start", "map", "excel"]
@@ -127,7 +141,8 @@ def main() -> None:
         start()
     with tempfile.TemporaryDirectory() as folder:
         if "map" in parts:
-            map_stage(Path(folder), rows=chosen.rows, runs=chosen.runs)
+            sizes = {max(chosen.rows // 10, 1), chosen.rows, *([1_000_000] if chosen.full else [])}
+            map_growth(Path(folder), sizes=sorted(sizes), runs=chosen.runs)
         if "excel" in parts:
             excel_read(Path(folder), rows=20_000, columns=20, runs=chosen.runs)
 
