@@ -1,9 +1,20 @@
 """The interpreter: a mapping file and the text of a sheet in, documents and issues out. It opens nothing."""
 
 from logistics_batch.mapping.apply import apply_mapping
+from logistics_batch.mapping.changes import unnamed_items, with_item_ids
 from logistics_batch.mapping.loading import Mapping, load_mapping
 from logistics_batch.mapping.spec import schema_json
 from logistics_batch.mapping.table import RunValues
 from logistics_batch.mapping.verbs import Verb, vocabulary
 
-__all__ = ["Mapping", "RunValues", "Verb", "apply_mapping", "load_mapping", "schema_json", "vocabulary"]
+__all__ = [
+    "Mapping",
+    "RunValues",
+    "Verb",
+    "apply_mapping",
+    "load_mapping",
+    "schema_json",
+    "unnamed_items",
+    "vocabulary",
+    "with_item_ids",
+]

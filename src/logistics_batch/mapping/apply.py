@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping.bodies import body_texts, check_body
+from logistics_batch.mapping.changes import check_items, finished, order_number
 from logistics_batch.mapping.checks import check, hold_control_total, hold_mixed_dates
 from logistics_batch.mapping.findings import Findings, listed, row_list
 from logistics_batch.mapping.grouping import disagreements
@@ -19,8 +19,6 @@ from logistics_batch.mapping.table import RunValues, Table, lay_out
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, RowState
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet
-
-_ASN_KEY: Final = (("supplier", "supplier_name"), ("site", "site_name"), ("invoice_number",))
 
 
 def apply_mapping(
@@ -41,6 +39,7 @@ def apply_mapping(
     hold_mixed_dates(table)
     hold_control_total(table, rows, sheet)
     found = check(table, rows.cleaned)
+    check_items(found, table)
     documents = _documents(table)
     barred = _barred(table, documents, found)
     bodies = _bodies(table, documents, barred, found, longitude=longitude)
@@ -72,17 +71,13 @@ def _value(heads: pl.DataFrame, target: str) -> pl.Expr:
 
 
 def _reference(table: Table, heads: pl.DataFrame) -> pl.Expr:
-    target = "reference_number" if table.mapping.operation is Operation.ORDER_CREATE else "invoice_number"
-    return _value(heads, target)
+    return pl.coalesce(_value(heads, target) for target in table.mapping.targets.reference)
 
 
 def _natural_key(table: Table, heads: pl.DataFrame) -> pl.Expr:
     """The key as people write it; where it cannot be read, what the key columns hold."""
-    if table.mapping.operation is Operation.ASN_CREATE:
-        parts = [pl.coalesce(_value(heads, target) for target in group) for group in _ASN_KEY]
-        natural = pl.concat_str(parts, separator=" | ", ignore_nulls=True)
-    else:
-        natural = _reference(table, heads)
+    parts = [pl.coalesce(_value(heads, target) for target in group) for group in table.mapping.targets.natural]
+    natural = parts[0] if len(parts) == 1 else pl.concat_str(parts, separator=" | ", ignore_nulls=True)
     if "key" not in heads.columns:
         return natural
     return pl.coalesce(natural, pl.col("key").str.replace_all("\x1f", " | ", literal=True))
@@ -165,7 +160,8 @@ def _bodies(
     targets = table.mapping.targets
     texts = body_texts(good, lines.drop("row"), targets, longitude=longitude)
     bodies: dict[int, str] = {}
-    for doc, text in zip(good["doc"], texts, strict=True):
+    for doc, made in zip(good["doc"], texts, strict=True):
+        text = finished(made, targets.operation)
         complaints = check_body(text, targets, longitude=longitude)
         if complaints:
             _refuse(found, table, doc, complaints)
@@ -238,6 +234,7 @@ def _as_documents(
             reference=reference,
             line_rows=tuple(numbers) if has_lines else (),
             keep={name: value for name, value in keep.items() if value is not None},
+            order=order_number(table, reference),
         )
         for (doc, natural, reference), numbers, keep in zip(
             good.select("doc", "natural", "reference").iter_rows(), rows, kept, strict=True

@@ -7,6 +7,7 @@ from typing import Final
 import polars as pl
 from pydantic import ValidationError
 
+from logistics_batch.mapping.changes import check_change
 from logistics_batch.mapping.targets import JSON_NUMBERS, Targets
 from logistics_batch.model.payloads import PAYLOADS, Complaint, LongitudeName, complaints
 
@@ -35,8 +36,8 @@ def body_texts(
         ordered = [*list(parts.values())[:place], array_part, *list(parts.values())[place:]]
     else:
         ordered = list(parts.values())
-    inside = pl.concat_str(ordered, ignore_nulls=True).str.strip_prefix(",")
-    return documents.select((pl.lit("{") + inside + pl.lit("}")).alias("body"))["body"]
+    inside = pl.concat_str(ordered or [pl.lit("")], ignore_nulls=True).str.strip_prefix(",")
+    return documents.select("doc", (pl.lit("{") + inside + pl.lit("}")).alias("body"))["body"]
 
 
 def _objects(frame: pl.DataFrame, part: str, names: Sequence[str], *, longitude: LongitudeName) -> pl.Series:
@@ -70,9 +71,11 @@ def _part(values: pl.Series, name: str, *, number: bool) -> pl.Expr:
 
 def check_body(body: str, targets: Targets, *, longitude: LongitudeName) -> list[Complaint]:
     """What the contract's model says against a finished body; empty if nothing."""
+    published = {spelt: name for name, spelt in _SPELT_IN_SAMPLES.items()} if longitude == "delivery_lon" else {}
+    if targets.operation.changes_order:
+        return check_change(body, targets, published)
     try:
-        if longitude == "delivery_lon":
-            published = {spelt: name for name, spelt in _SPELT_IN_SAMPLES.items()}
+        if published:
             fields = {published.get(name, name): value for name, value in json.loads(body).items()}
             PAYLOADS[targets.operation].model_validate(fields)
         else:

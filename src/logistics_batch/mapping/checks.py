@@ -141,7 +141,7 @@ def _required_in_line(found: Findings, table: Table, field: Field) -> None:
 def _cod(found: Findings, table: Table) -> None:
     """Cash on delivery needs an amount, and an amount needs cash on delivery."""
     flag, cash = table.field("fields.is_cod"), table.field("fields.cash_on_delivery")
-    if flag is None and cash is None:
+    if flag is None and (cash is None or table.mapping.operation.changes_order):  # the order's own flag is not known
         return
     read = [pl.col(each.rule_name(n)) for each in (flag, cash) if each for n in range(len(each.rules))]
     unread = pl.any_horizontal(_uncounted(table), *read)

@@ -8,10 +8,10 @@ from typing import Any, Final
 from logistics_batch.mapping import dates, numbers
 from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.spec import DateRead, FieldSpec, LookupRead, MappingSpec, UnitRead
-from logistics_batch.mapping.targets import AVAILABLE, Form, Targets, form_of, targets_of
+from logistics_batch.mapping.targets import SHIPMENT_OF_A_LABEL, Form, Targets, form_of, targets_of
 from logistics_batch.model.document import Operation
 
-LATER: Final = ("kits", "packages", "lines_from", "lines_sheet", "order_id")
+LATER: Final = ("kits", "lines_from", "lines_sheet")
 
 Place = tuple[str | int, ...]
 
@@ -33,10 +33,6 @@ def raw_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
     operation = data.get("operation")
     if operation not in list(Operation):
         return
-    if operation not in AVAILABLE:
-        ready = ", ".join(f"`{each.value}`" for each in AVAILABLE)
-        yield Complaint(("operation",), f"`{operation}` is not available yet in this version.", f"Available: {ready}.")
-        return
     targets = targets_of(Operation(operation))
     for part, known in (("fields", targets.header), ("lines", targets.lines)):
         named = data.get(part)
@@ -55,15 +51,16 @@ def _unknown_target(part: str, name: str, targets: Targets) -> Complaint:
     if near:
         where = "" if near[0] in here else f" under `{other}`"
         return Complaint((part, name), message, f"Did you mean `{near[0]}`{where}?")
+    if name == "order_id":
+        return Complaint((part, name), message, "Which order is meant stands at the top: `order_id: {from: AWB}`.")
     known = ", ".join(here[:12]) + (" …" if len(here) > 12 else "")
-    return Complaint((part, name), message, f"Known: {known}." if known else "")
+    return Complaint((part, name), message, f"Known: {known}." if known else "It has none.")
 
 
 def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
     """What is wrong with a mapping whose values all have the right form."""
-    if spec.operation not in AVAILABLE:
-        return
     yield from _demanded(spec, targets_of(spec.operation))
+    yield from _order_complaints(spec)
     if spec.operation is not Operation.RECEIPT_READ and not spec.key:
         yield Complaint((), "`key` is missing.", "Name the columns whose values rows of one document share.")
     for place, field in spec.everything.items():
@@ -75,13 +72,33 @@ def _demanded(spec: MappingSpec, targets: Targets) -> Iterator[Complaint]:
     """Required targets that nothing fills."""
     for place in targets.required:
         part, name = place.split(".")
-        wanted = part == "fields" or spec.lines or targets.lines_field == "sku_lines"
+        wanted = part == "fields" or spec.lines or targets.lines_wanted
         if wanted and place not in spec.everything:
             yield Complaint((part,), f"`{name}` is required and not mapped.", f"Add `{name}:` under `{part}`.")
     for group in targets.either:
         if not any(name in spec.fields for name in group):
             named = " or ".join(f"`{name}`" for name in group)
             yield Complaint(("fields",), f"{named} is required and neither is mapped.", "Map one of them.")
+
+
+def _order_complaints(spec: MappingSpec) -> Iterator[Complaint]:
+    """Which order and which items a change is about, and what a label is asked for with."""
+    operation = spec.operation
+    if operation.changes_order and spec.order_id is None:
+        remedy = "Add `order_id: {from: AWB}`, or `order_id: {ledger: Order No}` for reference numbers sent from here."
+        yield Complaint((), f"`order_id` is missing: `{operation.value}` must say which order is meant.", remedy)
+    if not operation.changes_order and spec.order_id is not None:
+        changes = ", ".join(f"`{each.value}`" for each in Operation if each.changes_order)
+        yield Complaint(("order_id",), f"`order_id` has no place in `{operation.value}`.", f"It belongs to {changes}.")
+    if operation is Operation.ORDER_DELETE_ITEMS and not spec.lines:
+        remedy = "Add `item_id:`, or `item_name:` for orders that were sent from here, under `lines`."
+        yield Complaint(("lines",), "Nothing says which items are to be deleted.", remedy)
+    if operation is Operation.LABEL_CREATE and "awb_number" in spec.fields:
+        for name in SHIPMENT_OF_A_LABEL:
+            if name not in spec.fields:
+                message = f"`{name}` is required beside `awb_number` and not mapped."
+                remedy = f"Add `{name}:` under `fields`, or map `order_numbers` alone."
+                yield Complaint(("fields",), message, remedy)
 
 
 def _field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:

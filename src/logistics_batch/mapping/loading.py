@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
-from pydantic import ValidationError, ValidatorFunctionWrapHandler, model_validator
+from pydantic import ValidationError, ValidationInfo, ValidatorFunctionWrapHandler, model_validator
 from pydantic_core import InitErrorDetails
 
 from logistics_batch.errors import LogisticsBatchError
@@ -110,11 +110,18 @@ class Mapping:
         return field.required or (place in self.targets.required and not _always_filled(field))
 
 
-def load_mapping(text: str, *, path: str, read_lookup: Callable[[str], str]) -> Mapping:
+def _not_known() -> bool:
+    return False
+
+
+def load_mapping(
+    text: str, *, path: str, read_lookup: Callable[[str], str], updates_asns: Callable[[], bool] = _not_known
+) -> Mapping:
     """Load a mapping file.
 
     text: its content. path: its name, for findings. read_lookup: gives the text of a lookup file named in it; raises
-    OSError or one of our errors where it cannot. Raises SpecificationError with every complaint.
+    OSError or one of our errors where it cannot. updates_asns: whether the settings say what identifies an ASN that is
+    updated (API §4.3 does not). Raises SpecificationError with every complaint.
     """
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
 
@@ -126,7 +133,8 @@ def load_mapping(text: str, *, path: str, read_lookup: Callable[[str], str]) -> 
         digest.update(b"\0" + content.encode("utf-8", "surrogatepass"))
         return _table(lookup, content)
 
-    spec = load_specification(text, path=path, model=_Linted, context={"read_table": read_table})
+    context = {"read_table": read_table, "updates_asns": updates_asns}
+    spec = load_specification(text, path=path, model=_Linted, context=context)
     return Mapping(name=PurePath(path).stem, digest=digest.hexdigest(), spec=spec)
 
 
@@ -135,16 +143,25 @@ class _Linted(MappingSpec):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _lint(cls, data: Any, handler: ValidatorFunctionWrapHandler) -> "_Linted":
+    def _lint(cls, data: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> "_Linted":
         early = list(raw_complaints(data)) if isinstance(data, dict) else []
         known = {key: value for key, value in data.items() if key not in LATER} if early else data
         try:
             loaded: _Linted = handler(known)
         except ValidationError as error:
             raise ValidationError.from_exception_data("mapping", [*_again(error), *_details(early)]) from None
-        if found := [*early, *complaints_of(loaded)]:
+        if found := [*early, *complaints_of(loaded), *_asn_complaints(loaded, info)]:
             raise ValidationError.from_exception_data("mapping", _details(found))
         return loaded
+
+
+def _asn_complaints(spec: MappingSpec, info: ValidationInfo) -> list[Complaint]:
+    """An ASN is updated only where somebody vouches for how the service finds it."""
+    if spec.operation is not Operation.ASN_UPDATE or (info.context and info.context["updates_asns"]()):
+        return []
+    message = "How the service finds the ASN to update is not documented (API §4.3), so nothing is updated."
+    remedy = 'If the operator of the service confirms it, set service.asn.update_identity = "invoice_number".'
+    return [Complaint(("operation",), message, remedy)]
 
 
 def _details(found: Iterable[Complaint]) -> list[InitErrorDetails]:

@@ -256,10 +256,31 @@ class ChecksSpec(_Part):
     sample_values: bool = False
 
 
+class OrderIdSpec(_Part):
+    """`{from: AWB}` or `{ledger: Order No}`: which order a change is about."""
+
+    from_: Names | None = Field(default=None, alias="from", description="The column of AWB numbers or order ids.")
+    ledger: Names | None = Field(
+        default=None, description="The column of reference numbers; the AWB number comes from the ledger."
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "OrderIdSpec":
+        if (self.from_ is None) == (self.ledger is None):
+            raise complaint("`order_id` wants exactly one of `from` and `ledger`.")
+        return self
+
+    @property
+    def field(self) -> FieldSpec:
+        """The column as a field like others."""
+        return FieldSpec(from_=self.from_ or self.ledger, required=True)
+
+
 class MappingSpec(_Part):
     """A mapping file."""
 
     operation: Operation
+    order_id: OrderIdSpec | None = Field(default=None, description="Which order a change is about.")
     sheet: SheetSpec = SheetSpec()
     key: Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str])] = Field(
         default=[], description="Rows with the same values here form one document."
@@ -274,8 +295,12 @@ class MappingSpec(_Part):
 
     @property
     def everything(self) -> dict[str, FieldSpec]:
-        """All fields with their place in the file: `fields.weight`, `lines.weight`, `keep.bin`."""
-        parts = {"fields": self.fields, "lines": self.lines, "keep": self.keep}
+        """All fields with their place in the file: `fields.weight`, `lines.weight`, `keep.bin`.
+
+        Which order a change is about counts as a field, `fields.order_id`.
+        """
+        order_id = {"order_id": self.order_id.field} if self.order_id else {}
+        parts = {"fields": order_id | self.fields, "lines": self.lines, "keep": self.keep}
         return {f"{part}.{name}": spec for part, specs in parts.items() for name, spec in specs.items()}
 
 

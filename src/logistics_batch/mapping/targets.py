@@ -1,6 +1,6 @@
 """The targets of each operation: names, order and required ones from the contract's models, and each value's form."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, get_args
 
@@ -30,8 +30,8 @@ class Form(StrEnum):
 
 _FORMS: Final[dict[str, Form]] = {
     **dict.fromkeys(("reference_number", "awb_number", "invoice_number", "supplier", "site"), Form.IDENTITY),
-    **dict.fromkeys(("customer_reference_number",), Form.IDENTITY),
-    **dict.fromkeys(("delivery_address", "pickup_address", "return_address"), Form.ADDRESS),
+    **dict.fromkeys(("customer_reference_number", "order_id", "item_id", "order_numbers"), Form.IDENTITY),
+    **dict.fromkeys(("delivery_address", "pickup_address", "return_address", "shipping_address"), Form.ADDRESS),
     **dict.fromkeys(("is_cod", "is_hyperlocal", "is_inventory_managed_bh", "is_return_order"), Form.FLAG),
     "is_commercial_address": Form.FLAG,
     **dict.fromkeys(
@@ -42,11 +42,14 @@ _FORMS: Final[dict[str, Form]] = {
     **dict.fromkeys(("discount_percentage", "qty_received"), Form.DECIMAL),
     **dict.fromkeys(("delivery_lat", "delivery_long", "pickup_lat", "pickup_long", "return_lat"), Form.DEGREES),
     "return_lon": Form.DEGREES,
-    **dict.fromkeys(("item_quantity", "qty"), Form.QUANTITY),
+    **dict.fromkeys(("amount_to_collect", "each_item_price"), Form.MONEY),
+    **dict.fromkeys(("item_quantity", "qty", "quantity"), Form.QUANTITY),
     "packages_count": Form.COUNT,
     **dict.fromkeys(("customer_mobile", "alternate_customer_mobile", "pickup_customer_mobile"), Form.MOBILE),
-    "return_customer_mobile": Form.MOBILE,
-    **dict.fromkeys(("delivery_postal_code", "pickup_postal_code", "return_postal_code"), Form.PINCODE),
+    **dict.fromkeys(("return_customer_mobile", "primary_mobile_no"), Form.MOBILE),
+    **dict.fromkeys(
+        ("delivery_pincode", "delivery_postal_code", "pickup_postal_code", "return_postal_code"), Form.PINCODE
+    ),
     **dict.fromkeys(("delivery_date", "expiry_date", "received_date"), Form.DATE),
     **dict.fromkeys(("expected_delivery_time", "pickup_datetime"), Form.MOMENT),
 }
@@ -65,8 +68,11 @@ RECEIPT_TARGETS: Final = (
 )
 """What a receipts file tells the reconciliation; nothing of it is sent."""
 
-AVAILABLE: Final = (Operation.ASN_CREATE, Operation.ORDER_CREATE, Operation.RECEIPT_READ)
-"""The operations that this version executes."""
+SHIPMENT_OF_A_LABEL: Final = ("awb_number", "primary_mobile_no", "shipping_address", "delivery_pincode")
+"""What a label needs where it is not asked for by order number (API §2.2)."""
+
+_LINES_FIELDS: Final = ("item_details", "sku_lines", "item_list", "sku_details")
+_ASN_KEY: Final = (("supplier", "supplier_name"), ("site", "site_name"), ("invoice_number",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,8 @@ class Targets:
 
     header, lines: target names in the contract's order. lines_field: the payload's field that holds the lines ("" if
     none). required: places ("fields.x", "lines.y") that must be mapped and filled. either: groups of which one is
-    enough.
+    enough. lines_wanted: whether the lines must be mapped. natural: the targets that the natural key is made of; of
+    each group the first that is filled. reference: likewise, what people look for.
     """
 
     operation: Operation
@@ -84,20 +91,58 @@ class Targets:
     lines_field: str = ""
     required: tuple[str, ...] = ()
     either: tuple[tuple[str, ...], ...] = ()
+    lines_wanted: bool = False
+    natural: tuple[tuple[str, ...], ...] = (("invoice_number",),)
+    reference: tuple[str, ...] = ("invoice_number",)
 
 
 def targets_of(operation: Operation) -> Targets:
-    """The targets of an available operation."""
-    if operation is Operation.RECEIPT_READ:
-        return Targets(operation, RECEIPT_TARGETS, required=("fields.invoice_number", "fields.sku_name", "fields.qty"))
+    """The targets of an operation (API §2)."""
+    match operation:
+        case Operation.RECEIPT_READ:
+            needed = ("fields.invoice_number", "fields.sku_name", "fields.qty")
+            return Targets(operation, RECEIPT_TARGETS, required=needed)
+        case Operation.LABEL_CREATE:
+            return _of_label()
+        case Operation.ASN_CREATE | Operation.ASN_UPDATE:
+            return replace(_of_payload(operation), either=_ASN_KEY[:2], lines_wanted=True, natural=_ASN_KEY)
+        case Operation.ORDER_CREATE:
+            by_reference = ("reference_number",)
+            return replace(_of_payload(operation), natural=(by_reference,), reference=by_reference)
+        case _:
+            return _of_change(operation)
+
+
+def _of_payload(operation: Operation) -> Targets:
     payload = PAYLOADS[operation]
-    lines_field = "sku_lines" if operation is Operation.ASN_CREATE else "item_details"
+    lines_field = next((name for name in _LINES_FIELDS if name in payload.model_fields), "")
     line = _element(payload, lines_field)
-    header = tuple(name for name in payload.model_fields if name not in (lines_field, "kit_skus"))
+    header = tuple(name for name in payload.model_fields if name not in (lines_field, "kit_skus", "dimensions"))
     required = [f"fields.{name}" for name in header if payload.model_fields[name].is_required()]
+    if line is None:
+        return Targets(operation, header, lines_field=lines_field, required=tuple(required))
     required += [f"lines.{name}" for name, field in line.model_fields.items() if field.is_required()]
-    either = (("supplier", "supplier_name"), ("site", "site_name")) if operation is Operation.ASN_CREATE else ()
-    return Targets(operation, header, tuple(line.model_fields), lines_field, tuple(required), either)
+    return Targets(operation, header, tuple(line.model_fields), lines_field, tuple(required))
+
+
+def _of_label() -> Targets:
+    found = _of_payload(Operation.LABEL_CREATE)
+    numbers = ("order_numbers", "awb_number")
+    return replace(found, either=(numbers,), natural=(numbers,), reference=numbers)
+
+
+def _of_change(operation: Operation) -> Targets:
+    """Changes of an order name it in the path, and its items by their ids (API §4.7-4.10)."""
+    order = ("order_id",)
+    if operation is Operation.ORDER_CANCEL:
+        return Targets(operation, (), natural=(order,), reference=order)
+    found = replace(_of_payload(operation), natural=(order,), reference=order)
+    if operation is Operation.ORDER_UPDATE:
+        return replace(found, lines=("item_id", *found.lines))
+    if operation is Operation.ORDER_ADD_ITEMS:
+        required = (*found.required, "lines.item_id")
+        return replace(found, lines=("item_id", *found.lines), required=required, lines_wanted=True)
+    return replace(found, lines=("item_id", "item_name"), lines_wanted=True)
 
 
 def form_of(target: str, operation: Operation) -> Form:
@@ -107,12 +152,12 @@ def form_of(target: str, operation: Operation) -> Form:
     return _FORMS.get(target, Form.TEXT)
 
 
-def _element(payload: type[BaseModel], field: str) -> type[BaseModel]:
-    """The model of a list field's elements."""
+def _element(payload: type[BaseModel], field: str) -> type[BaseModel] | None:
+    """The model of the elements of a list or table; None where they are plain texts."""
     found: list[object] = [payload.model_fields[field].annotation]
     while found:
         kind = found.pop()
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             return kind
         found.extend(get_args(kind))
-    raise TypeError(f"{payload.__name__}.{field} holds no model")
+    return None

@@ -21,18 +21,54 @@ class Operation(StrEnum):
     LABEL_CREATE = "label.create"
     RECEIPT_READ = "receipt.read"
 
+    @property
+    def changes_order(self) -> bool:
+        """Whether it is about an order that exists, which its call names in the path (API §4.7-4.10)."""
+        return self in _ORDER_CHANGES
+
+    @property
+    def creates(self) -> bool:
+        """Whether it makes something new: one live thing for each natural key."""
+        return self in (Operation.ASN_CREATE, Operation.ORDER_CREATE)
+
+
+_ORDER_CHANGES = (
+    Operation.ORDER_UPDATE,
+    Operation.ORDER_ADD_ITEMS,
+    Operation.ORDER_DELETE_ITEMS,
+    Operation.ORDER_CANCEL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderNumber:
+    """Which order a change is about, as a sheet says it; the ledger tells what it does not.
+
+    text: an AWB number or order id, or the reference number if `is_reference`. column, item_column: where the order
+    and its items are named, from 1, for what has to be said about them; item_column is 0 unless the ids of the items
+    are still to be found by their names.
+    """
+
+    text: str
+    is_reference: bool
+    column: int
+    item_column: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """One API call that a file asks for.
 
     key: the natural key as people write it: the reference number of an order; for an ASN supplier, site and invoice
-        number, joined by " | " (an id or a name, whichever the sheet gives).
+        number, joined by " | " (an id or a name, whichever the sheet gives); for a change of an order its AWB number.
     rows: the physical rows it was made of, in order.
-    body: the exact text that is sent (compact JSON, UTF-8); nothing is re-serialised later.
+    body: the exact text that is sent (compact JSON, UTF-8), "" where the call has no body; nothing is re-serialised
+        once it is planned.
     reference: what people look for in a report: reference number or invoice number.
     line_rows: for each line of the payload (item or SKU line, in its order) the row it came from.
     keep: the mapping's `keep` values of the first row; never sent.
+    order: of a change, which order the sheet means; None once it is known. order_id: what stands in the path then.
+    path: the path of the call where it depends on the document.
     """
 
     key: str
@@ -42,6 +78,9 @@ class Document:
     reference: str
     line_rows: tuple[int, ...] = ()
     keep: dict[str, str] = field(default_factory=dict)
+    order: OrderNumber | None = None
+    order_id: str = ""
+    path: str = ""
 
 
 class RowState(StrEnum):
@@ -50,6 +89,7 @@ class RowState(StrEnum):
     READY = "ready"  # part of a document that can be sent
     INVALID = "invalid"  # has an issue
     BLOCKED = "blocked"  # fine itself, its document cannot be sent
+    HELD = "held"  # fine itself, but what it refers to is not settled yet
     SKIPPED = "skipped"  # not data
 
 
