@@ -5,12 +5,14 @@ from contextlib import AbstractContextManager
 
 from logistics_batch.ledger.connection import open_engine, sqlite_path
 from logistics_batch.ledger.decide import Decision
+from logistics_batch.ledger.events import Events
 from logistics_batch.ledger.fates import FATE_OF_STATE, Fates, row_result
 from logistics_batch.ledger.history import History
 from logistics_batch.ledger.lock import sending_lock
 from logistics_batch.ledger.planning import Arrival, Planning
 from logistics_batch.ledger.prints import Prints
 from logistics_batch.ledger.records import (
+    NewEvent,
     Outcome,
     PrintLine,
     RowNotSent,
@@ -27,6 +29,7 @@ __all__ = [
     "Decision",
     "Intent",
     "Ledger",
+    "NewEvent",
     "Outcome",
     "PrintLine",
     "RowNotSent",
@@ -39,7 +42,7 @@ __all__ = [
 ]
 
 
-class Ledger(Planning, Sending, Fates, History, Prints):
+class Ledger(Planning, Sending, Fates, History, Prints, Events):
     """All parts of the ledger over one engine."""
 
     def sending(
@@ -50,11 +53,12 @@ class Ledger(Planning, Sending, Fates, History, Prints):
 
 
 def open_ledger(url: str, *, account: str, read_only: bool = False) -> Ledger:
-    """Open the ledger, creating it if it does not exist (never when `read_only`).
+    """Open the ledger, creating it or bringing it up to date where it has to be (never when `read_only`).
 
     url: sqlite:///path or postgresql://…  account: whose documents these are: the service's address.
 
     Raises:
         LedgerRefused: it cannot be opened or trusted.
+        LedgerBusy: it has to be brought up to date, and a sending run holds it.
     """
     return Ledger(open_engine(url, read_only=read_only), account=account, url=url)

@@ -2,17 +2,16 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, select
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.guards import guard_statements
-from logistics_batch.ledger.schema import SCHEMA_VERSION, meta, metadata
+from logistics_batch.ledger.version import prepare
 
 # Before these SQLite versions a reset of the write-ahead log could corrupt the file.
 _WAL_SAFE_FROM = (3, 51, 3)
@@ -32,12 +31,13 @@ def sqlite_path(url: str) -> Path | None:
 
 
 def open_engine(url: str, *, read_only: bool = False) -> Engine:
-    """Connect to the ledger and create or check its schema.
+    """Connect to the ledger and create its schema or bring it up to date.
 
     A read-only SQLite ledger that does not exist yet is an empty one in memory, so that a dry run writes nothing.
 
     Raises:
-        LedgerRefused: it cannot be opened, is damaged, or was written by another version.
+        LedgerRefused: it cannot be opened, is damaged, or was written by a later version.
+        LedgerBusy: it has to be brought up to date, and a sending run holds it.
     """
     path = sqlite_path(url)
     try:
@@ -50,7 +50,9 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             if not path.exists():
                 path.touch(mode=0o600)
             engine = _sqlite_engine(url, durable=True)
-        _prepare(engine, check=path is not None)
+        prepare(engine, path=path, read_only=read_only)
+        if path is not None:
+            _check_integrity(engine)
     except (DBAPIError, OSError) as exc:
         raise LedgerRefused(
             f"The ledger {_shown(url)} cannot be opened: {_cause(exc)}",
@@ -90,24 +92,6 @@ def _sqlite_engine(url: str, *, durable: bool) -> Engine:
     return engine
 
 
-def _prepare(engine: Engine, *, check: bool) -> None:
-    with engine.connect().execution_options(write=True) as connection, connection.begin():
-        if not inspect(connection).has_table("meta"):
-            metadata.create_all(connection)
-            for statement in guard_statements(engine.dialect.name):
-                connection.exec_driver_sql(statement)
-            connection.execute(meta.insert().values(name="schema_version", value=str(SCHEMA_VERSION)))
-            return
-        found = connection.execute(select(meta.c.value).where(meta.c.name == "schema_version")).scalar()
-    if found != str(SCHEMA_VERSION):
-        raise LedgerRefused(
-            f"The ledger has schema version {found}, this program writes version {SCHEMA_VERSION}.",
-            remedy="Use the program version that wrote it, or start with a new ledger.",
-        )
-    if check:
-        _check_integrity(engine)
-
-
 def _check_integrity(engine: Engine) -> None:
     with engine.connect() as connection:
         verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
@@ -115,6 +99,13 @@ def _check_integrity(engine: Engine) -> None:
         raise LedgerRefused(
             f"The ledger is damaged: {verdict}.", remedy="Restore a backup; nothing is sent with a damaged ledger."
         )
+
+
+def _be_patient(connection: Connection, seconds: float) -> None:
+    """How long the next transaction waits for other writers; PostgreSQL has none to wait for as a whole."""
+    if connection.dialect.name == "sqlite":
+        with closing(connection.connection.cursor()) as cursor:
+            cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
 
 
 class Connected:
@@ -131,11 +122,13 @@ class Connected:
             yield connection
 
     @contextmanager
-    def _write(self) -> Iterator[Connection]:
+    def _write(self, *, patience_seconds: float = _LOCK_WAIT_SECONDS) -> Iterator[Connection]:
         """One durable transaction; when the block ends without an exception, its content survives a power cut."""
         try:
-            with self._engine.connect().execution_options(write=True) as connection, connection.begin():
-                yield connection
+            with self._engine.connect().execution_options(write=True) as connection:
+                _be_patient(connection, patience_seconds)
+                with connection.begin():
+                    yield connection
         except OperationalError as exc:
             raise LedgerRefused(
                 f"The ledger cannot be written: {_cause(exc)}", remedy="Check free space and rights, then run again."

@@ -18,6 +18,10 @@ _LEGAL = " OR ".join(
     for after in sorted(afters)
 )
 
+_EVENT_KEEPS = (
+    "id, account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable, raw"
+)
+
 _SQLITE = f"""
 CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document WHEN OLD.state <> NEW.state AND NOT ({_LEGAL})
 BEGIN SELECT RAISE(ABORT, 'illegal transition of a document'); END
@@ -27,6 +31,12 @@ BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END
 ---
 CREATE TRIGGER evidence_delete BEFORE DELETE ON evidence
 BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END
+---
+CREATE TRIGGER event_update BEFORE UPDATE OF {_EVENT_KEEPS} ON event
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
+---
+CREATE TRIGGER event_delete BEFORE DELETE ON event
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
 """
 
 _POSTGRESQL = f"""
@@ -41,6 +51,14 @@ CREATE FUNCTION evidence_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 RAISE EXCEPTION 'evidence is append-only'; END $$
 ---
 CREATE TRIGGER evidence_guard BEFORE UPDATE OR DELETE ON evidence FOR EACH ROW EXECUTE FUNCTION evidence_guard()
+---
+CREATE FUNCTION event_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+RAISE EXCEPTION 'events are append-only'; END $$
+---
+CREATE TRIGGER event_update BEFORE UPDATE OF {_EVENT_KEEPS} ON event
+FOR EACH ROW EXECUTE FUNCTION event_guard()
+---
+CREATE TRIGGER event_delete BEFORE DELETE ON event FOR EACH ROW EXECUTE FUNCTION event_guard()
 """
 
 

@@ -165,6 +165,25 @@ class PrintLine:
 
 
 @dataclass(frozen=True, slots=True)
+class NewEvent:
+    """An event as it came in; `raw` holds its exact bytes.
+
+    identity: a digest; two events with the same one are the same event. unreadable: why it says nothing about an order,
+    "" if it does. zone_assumed: its time came without an offset; `status_at` has that of the service's zone.
+    """
+
+    identity: str
+    received_at: str
+    raw: bytes
+    topic: str = ""
+    waybill: str = ""
+    order_status: str = ""
+    status_at: str = ""
+    zone_assumed: bool = False
+    unreadable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What one attempt to send gave, as it is written down.
 

@@ -5,7 +5,8 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
-SCHEMA_VERSION = 1
+# A change here needs a step in `migrations`, frozen as it was written.
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
@@ -202,3 +203,23 @@ print_line = Table(
     UniqueConstraint("awb_number", "copy"),
 )
 Index("print_bundle", print_line.c.bundle_id)
+
+# Append-only: events that the service sent about orders (API §6), with the exact bytes. Only `seen` grows.
+event = Table(
+    "event",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account", String(200), nullable=False),
+    Column("identity", String(64), nullable=False),  # digest of what makes it this event and no other
+    Column("received_at", String(40), nullable=False),
+    Column("topic", String(80), nullable=False),  # "" where the event does not say
+    Column("waybill", String(80), nullable=False),
+    Column("order_status", String(80), nullable=False),
+    Column("status_at", String(40), nullable=False),
+    Column("zone_assumed", Integer, nullable=False),  # its time came without an offset
+    Column("unreadable", Text, nullable=False),  # why it says nothing about an order, "" if it does
+    Column("seen", Integer, nullable=False),  # how often it came
+    Column("raw", LargeBinary, nullable=False),
+    UniqueConstraint("account", "identity", name="event_identity"),
+)
+Index("event_waybill", event.c.waybill)

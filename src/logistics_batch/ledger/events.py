@@ -1,0 +1,41 @@
+"""Events that the service sent about orders: each kept once, and how often it came."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError
+
+from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.connection import Connected
+from logistics_batch.ledger.records import NewEvent
+from logistics_batch.ledger.schema import event
+
+
+class Events(Connected):
+    """Storing events; short transactions of their own, without the lock of a sending run."""
+
+    def store_events(self, events: Sequence[NewEvent], *, patience_seconds: float) -> list[bool]:
+        """Keep events durably, all or none; True for each that is new, False for one that came before.
+
+        patience_seconds: how long to wait for another writer.
+
+        Raises:
+            LedgerRefused: nothing of it was kept.
+        """
+        try:
+            with self._write(patience_seconds=patience_seconds) as connection:
+                return [self._keep(connection, each) for each in events]
+        except DBAPIError as exc:
+            raise LedgerRefused("The ledger did not take an event.", remedy="Look at its database's log.") from exc
+
+    def _keep(self, connection: Connection, new: NewEvent) -> bool:
+        dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+        values = {name: getattr(new, name) for name in NewEvent.__dataclass_fields__}
+        statement = (
+            dialect.insert(event)
+            .values(values | {"account": self.account, "zone_assumed": int(new.zone_assumed), "seen": 1})
+            .on_conflict_do_update(index_elements=["account", "identity"], set_={"seen": event.c.seen + 1})
+            .returning(event.c.seen)
+        )
+        return bool(connection.execute(statement).scalar_one() == 1)
