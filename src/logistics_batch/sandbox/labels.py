@@ -1,6 +1,7 @@
 """Shipping labels: PDF pages of 4 x 6 inches with the AWB as Code128, an address in any script, and the COD mark."""
 
 import io
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -66,12 +67,14 @@ def label_pdf(pages: list[LabelPage]) -> bytes:
     return buffer.getvalue()
 
 
-def draw_pages(canvas: Canvas, pages: list[LabelPage]) -> None:
-    """Draw each label on a page of its own."""
+def draw_pages(canvas: Canvas, pages: list[LabelPage], *, place: Callable[[], None] | None = None) -> None:
+    """Draw each label on a page of its own; `place` moves the canvas to where a page's label shall be."""
     canvas.setTitle("Shipping labels")
     canvas.setViewerPreference("PrintScaling", "None")
     typesetter = Typesetter(canvas)
     for page in pages:
+        if place:
+            place()
         _Label(canvas, typesetter, page).draw()
         canvas.showPage()
 
@@ -133,7 +136,7 @@ class _Label:
         width = RIGHT - LEFT
         edge = RIGHT if set_line(self.page.name).leftward else LEFT
         self._fitted(self.page.name, (edge, RECIPIENT - 25), sizes=(13, 11, 9), width=width, bold=True)
-        self._block(self.page.address, RECIPIENT - 29, sizes=(11, 10, 9, 8, 7, 6), height=70)
+        self._block(self.page.address, RECIPIENT - 29, sizes=(12, 11, 10, 9, 8, 7, 6), height=70)
         self._fitted(self.page.postal_code, (LEFT, PAYMENT + 7), sizes=(26, 18, 11), width=0.58 * width, bold=True)
         at = (LEFT + 0.6 * width, PAYMENT + 8)
         self._fitted(self.page.mobile, at, sizes=(12, 10, 8), width=0.4 * width, bold=True)

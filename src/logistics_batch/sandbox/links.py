@@ -2,16 +2,26 @@
 
 import hashlib
 import hmac
+import os
 import secrets
 from pathlib import Path
+from xml.sax.saxutils import escape
+
+EXPIRED = "Request has expired"
+_SECRET_BYTES = 32
 
 
 def link_secret(folder: Path) -> bytes:
-    """The secret that signs links, made on first use and kept in `folder`."""
+    """The secret that signs links, made on first use and kept in `folder`: links outlive a restart."""
     path = folder / "link-secret"
     if not path.exists():
-        path.touch(mode=0o600)
-        path.write_bytes(secrets.token_bytes(32))
+        beside = path.with_suffix(".part")
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(secrets.token_bytes(_SECRET_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
     return path.read_bytes()
 
 
@@ -26,4 +36,10 @@ def check_link(secret: bytes, *, label_id: int, expires: str, given: str, now: f
         return "AuthorizationQueryParametersError"
     if not hmac.compare_digest(signature(secret, label_id=label_id, expires=int(expires)).encode(), given.encode()):
         return "SignatureDoesNotMatch"
-    return "" if now < int(expires) else "Request has expired"
+    return "" if now < int(expires) else EXPIRED
+
+
+def denial(message: str, *, code: str = "AccessDenied") -> str:
+    """The XML page that file stores answer with when a link does not work."""
+    parts = f"<Code>{escape(code)}</Code><Message>{escape(message)}</Message>"
+    return f"<?xml version='1.0' encoding='UTF-8'?><Error>{parts}</Error>"

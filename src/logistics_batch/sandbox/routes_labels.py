@@ -2,15 +2,17 @@
 
 import asyncio
 import json
+import sqlite3
 import time
 
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from logistics_batch.sandbox import contract
-from logistics_batch.sandbox.label_orders import pages_of_orders, pages_of_shipment
-from logistics_batch.sandbox.labels import label_pdf, page_from
-from logistics_batch.sandbox.links import check_link, signature
+from logistics_batch.sandbox.label_faults import WantedLabel, spoiled_label
+from logistics_batch.sandbox.label_orders import pages_of_another_order, pages_of_orders, pages_of_shipment
+from logistics_batch.sandbox.labels import LabelPage, label_pdf, page_from
+from logistics_batch.sandbox.links import check_link, denial, signature
 from logistics_batch.sandbox.service import json_body, request_number, service_of
 from logistics_batch.sandbox.store import Change
 
@@ -24,18 +26,14 @@ async def create(request: Request) -> JSONResponse:
     body = await json_body(request)
     numbers = contract.check_label(body)
 
+    many = getattr(service.switches, "multi_order_labels", "one_pdf")
+    bad_number = getattr(service.switches, "multi_order_bad_number", "refuse")
+
     def change(change: Change) -> int:
-        switches = service.switches
-        pages = (
-            pages_of_orders(
-                change.connection,
-                numbers,
-                many=getattr(switches, "multi_order_labels", "one_pdf"),
-                bad_number=getattr(switches, "multi_order_bad_number", "refuse"),
-            )
-            if numbers
-            else pages_of_shipment(change.connection, body)
-        )
+        if numbers:
+            pages = pages_of_orders(change.connection, numbers, many=many, bad_number=bad_number)
+        else:
+            pages = pages_of_shipment(change.connection, body)
         stored = json.dumps([page.as_dict() for page in pages], ensure_ascii=False)
         cursor = change.connection.execute("INSERT INTO labels (pages, created_at) VALUES (?, ?)", (stored, change.at))
         label_id = cursor.lastrowid or 0
@@ -51,17 +49,21 @@ async def create(request: Request) -> JSONResponse:
 
 @routes.get("/labels/{label_id}.pdf")
 async def download(request: Request, label_id: int) -> Response:
-    """The PDF behind a signed link; no key is needed or wanted."""
+    """The PDF behind a signed link; no key is needed or wanted. Faults of labels strike here."""
     service = service_of(request)
     expires, given = (request.query_params.get(name, "") for name in ("expires", "signature"))
     wrong = check_link(service.link_secret, label_id=label_id, expires=expires, given=given, now=time.time())
     if wrong:
-        page = (
-            f"<?xml version='1.0' encoding='UTF-8'?><Error><Code>AccessDenied</Code><Message>{wrong}</Message></Error>"
-        )
-        return Response(page, status_code=403, media_type="application/xml")
-    row = await service.store.read(
-        lambda connection: connection.execute("SELECT pages FROM labels WHERE label_id = ?", (label_id,)).fetchone()
-    )
-    pdf = await asyncio.to_thread(label_pdf, [page_from(page) for page in json.loads(row["pages"])])
-    return Response(pdf, media_type="application/pdf")
+        return Response(denial(wrong), status_code=403, media_type="application/xml")
+    pages = await service.store.read(lambda connection: _stored_pages(connection, label_id))
+    if not pages:
+        return Response(denial("No such label", code="NoSuchKey"), status_code=404, media_type="application/xml")
+    for kind in getattr(request.state, "label_faults", ()):
+        others = await service.store.read(lambda connection: pages_of_another_order(connection, pages))
+        return await asyncio.to_thread(spoiled_label, kind, WantedLabel(pages, others))
+    return Response(await asyncio.to_thread(label_pdf, pages), media_type="application/pdf")
+
+
+def _stored_pages(connection: sqlite3.Connection, label_id: int) -> list[LabelPage]:
+    row = connection.execute("SELECT pages FROM labels WHERE label_id = ?", (label_id,)).fetchone()
+    return [page_from(page) for page in json.loads(row["pages"])] if row else []

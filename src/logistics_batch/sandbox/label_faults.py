@@ -1,0 +1,187 @@
+"""Labels that go wrong on the way: what a link gives when the fault plan says so."""
+
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.pdfgen.canvas import Canvas
+from starlette.responses import Response, StreamingResponse
+
+from logistics_batch.sandbox.labels import HEIGHT, WIDTH, LabelPage, draw_pages, label_pdf
+from logistics_batch.sandbox.links import EXPIRED, denial
+
+OVERSIZED_BYTES = 48_000_000  # much more than anybody accepts as a label
+_CHUNK_BYTES = 1 << 20
+_BOMB_MEGABYTES = 1024
+_NESTED = 20_000  # arrays in arrays: deeper than a parser's stack
+_CORNER = (150.0, 240.0)  # of the label on its A4 page
+_SIGN_IN = "<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Your session has ended</h1></body></html>"
+
+
+@dataclass(frozen=True)
+class WantedLabel:
+    """The pages that a link stands for, and as many of another order."""
+
+    pages: list[LabelPage]
+    others: list[LabelPage]
+
+
+def spoiled_label(kind: str, wanted: WantedLabel) -> Response:
+    """The answer to a good link under this fault (one of `KINDS`)."""
+    return _SPOILERS[kind](wanted)
+
+
+def _pdf(content: bytes) -> Response:
+    return Response(content, media_type="application/pdf")
+
+
+def _expired(_wanted: WantedLabel) -> Response:
+    return Response(denial(EXPIRED), status_code=403, media_type="application/xml")
+
+
+def _truncated(wanted: WantedLabel) -> Response:
+    """Half of the file, though HTTP counts it as whole."""
+    content = label_pdf(wanted.pages)
+    return _pdf(content[: len(content) // 2])
+
+
+def _html(_wanted: WantedLabel) -> Response:
+    return Response(_SIGN_IN, media_type="text/html")
+
+
+def _wrong(wanted: WantedLabel) -> Response:
+    return _pdf(label_pdf(wanted.others))
+
+
+def _blank(wanted: WantedLabel) -> Response:
+    """As many pages as there should be, with fonts and boxes and nothing on them."""
+    canvas, buffer = _new_canvas((WIDTH, HEIGHT))
+    for _ in wanted.pages:
+        canvas.setFont("Helvetica", 12)
+        canvas.drawString(72, 72, "   ")
+        canvas.showPage()
+    return _finished(canvas, buffer)
+
+
+def _rotated(wanted: WantedLabel) -> Response:
+    """Pages that lie on their side and say so (``/Rotate 90``): a reader turns them upright."""
+    canvas, buffer = _new_canvas((HEIGHT, WIDTH))
+
+    def lay_down() -> None:
+        canvas.setPageRotation(90)
+        canvas.translate(HEIGHT, 0)
+        canvas.rotate(90)
+
+    draw_pages(canvas, wanted.pages, place=lay_down)
+    return _finished(canvas, buffer)
+
+
+def _cropped(wanted: WantedLabel) -> Response:
+    """A4 pages cut down by a box (``/CropBox``) whose corner is not 0,0; outside stands an invoice."""
+    canvas, buffer = _new_canvas(A4)
+    x, y = _CORNER
+
+    def frame() -> None:
+        canvas.setCropBox((x, y, x + WIDTH, y + HEIGHT))
+        canvas.setFont("Helvetica", 14)
+        canvas.drawString(40, 150, "TAX INVOICE: not part of the label")
+        canvas.translate(x, y)
+
+    draw_pages(canvas, wanted.pages, place=frame)
+    return _finished(canvas, buffer)
+
+
+def _encrypted(wanted: WantedLabel) -> Response:
+    """Nobody told the password."""
+    lock = StandardEncryption("sandbox", "sandbox-owner", strength=128)
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(WIDTH, HEIGHT), invariant=1, encrypt=lock)
+    draw_pages(canvas, wanted.pages)
+    return _finished(canvas, buffer)
+
+
+def _hostile(wanted: WantedLabel) -> Response:
+    """A small file whose page tree leads back to itself, whose arrays are nested too deeply to follow, and whose page
+    unpacks to a gigabyte."""
+    del wanted
+    return _pdf(_trap())
+
+
+def _oversized(wanted: WantedLabel) -> Response:
+    """A sound PDF that goes on and on."""
+    return StreamingResponse(_endless(label_pdf(wanted.pages)), media_type="application/pdf")
+
+
+def _endless(content: bytes) -> Iterator[bytes]:
+    yield content
+    for _ in range(OVERSIZED_BYTES // _CHUNK_BYTES + 1):
+        yield b" " * (_CHUNK_BYTES - 1) + b"\n"
+    yield content[content.rindex(b"startxref") :]
+
+
+def _new_canvas(size: tuple[float, float]) -> tuple[Canvas, io.BytesIO]:
+    buffer = io.BytesIO()
+    return Canvas(buffer, pagesize=size, invariant=1, pageCompression=1), buffer
+
+
+def _finished(canvas: Canvas, buffer: io.BytesIO) -> Response:
+    canvas.save()
+    return _pdf(buffer.getvalue())
+
+
+@cache
+def _trap() -> bytes:
+    bomb = zlib.compress(_packed_spaces(_BOMB_MEGABYTES), 9)
+    length = f"<</Length {len(bomb)} /Filter [/FlateDecode /FlateDecode]>>"
+    return _file(
+        [
+            b"<</Type /Catalog /Pages 2 0 R>>",
+            b"<</Type /Pages /Count 2 /Kids [3 0 R 2 0 R]>>",
+            b"<</Type /Page /Parent 2 0 R /MediaBox [0 0 288 432] /Contents 4 0 R /Trap 5 0 R>>",
+            length.encode() + b" stream\n" + bomb + b"\nendstream",
+            b"[" * _NESTED + b"]" * _NESTED,
+        ]
+    )
+
+
+def _packed_spaces(megabytes: int) -> bytes:
+    """So many megabytes of spaces, deflated, made without ever holding them: one block, again and again."""
+    packer = zlib.compressobj(9)
+    head = packer.compress(b"") + packer.flush(zlib.Z_FULL_FLUSH)
+    block = packer.compress(b" " * _CHUNK_BYTES) + packer.flush(zlib.Z_FULL_FLUSH)
+    count = megabytes * _CHUNK_BYTES
+    low = (1 + 32 * count) % 65521
+    high = (count + 32 * (count * (count + 1) // 2)) % 65521
+    return head + block * megabytes + b"\x03\x00" + ((high << 16) + low).to_bytes(4, "big")
+
+
+def _file(objects: list[bytes]) -> bytes:
+    """A PDF of these objects, numbered from 1; the first is its catalogue."""
+    content = b"%PDF-1.5\n"
+    places = []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(content))
+        content += b"%d 0 obj\n%b\nendobj\n" % (number, body)
+    rows = b"".join(b"%010d 00000 n \n" % place for place in places)
+    size = len(objects) + 1
+    table = b"xref\n0 %d\n0000000000 65535 f \n%b" % (size, rows)
+    return content + table + b"trailer\n<</Size %d /Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (size, len(content))
+
+
+_SPOILERS: dict[str, Callable[[WantedLabel], Response]] = {
+    "label_expired": _expired,
+    "label_truncated": _truncated,
+    "label_html": _html,
+    "label_wrong": _wrong,
+    "label_blank": _blank,
+    "label_rotated": _rotated,
+    "label_cropped": _cropped,
+    "label_encrypted": _encrypted,
+    "label_hostile": _hostile,
+    "label_oversized": _oversized,
+}
+KINDS = tuple(_SPOILERS)
