@@ -3,8 +3,8 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -18,6 +18,7 @@ from logistics_batch.crash_points import arm
 from logistics_batch.errors import Finding, SettingsError, SpecificationError, UsageError
 from logistics_batch.flows.parts import Parts, Policy, Progress, Silent
 from logistics_batch.intake.folder import FolderStore
+from logistics_batch.intake.limited_reader import LimitedReader
 from logistics_batch.intake.sftp import SftpAccess, SftpStore
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import Ledger, open_ledger
@@ -105,15 +106,14 @@ class Workspace:
         """
         settings = self.settings()
         arm(armed_crash_point())
-        client = self._client(settings, need)
-        try:
+        with ExitStack() as stack:
+            client = self._client(settings, need)
+            stack.callback(client.close)
             ledger = self.ledger(settings, account=client.settings.base_url, read_only=not need.writes)
-            try:
-                yield self._assembled(settings, client=client, ledger=ledger, need=need)
-            finally:
-                ledger.close()
-        finally:
-            client.close()
+            stack.callback(ledger.close)
+            reader = LimitedReader()
+            stack.callback(reader.close)
+            yield replace(self._assembled(settings, client=client, ledger=ledger, need=need), read_file=reader)
 
     def ledger(self, settings: Settings, *, account: str, read_only: bool) -> Ledger:
         """The ledger; `account` is the service's address.

@@ -7,7 +7,6 @@ from pathlib import Path, PurePosixPath
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld, RunStopped, StoreError, UsageError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.intake.reading import read_file
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import StoredFile
 from logistics_batch.model.job import Place
@@ -87,7 +86,7 @@ def _sheet(parts: Parts, file: StoredFile, path: Path) -> Sheet | None:
     except UsageError:  # the mapping is gone or broken by now: the defaults read ordinary files
         options = ReadOptions()
     try:
-        sheets = read_file(path, name=file.name, options=options)
+        sheets = parts.read_file(path, name=file.name, options=options)
     except FileHeld:
         return None
     return next((sheet for sheet in sheets if sheet.name == file.sheet), None)

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from logistics_batch.api.client import Client
+from logistics_batch.intake.reading import read_file
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import Ledger
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.job import Place
+from logistics_batch.model.sheet import ReadOptions, Sheet
 
 
 class Clock(Protocol):
@@ -25,6 +27,13 @@ class Clock(Protocol):
 
     def sleep(self, seconds: float) -> None:
         """Wait."""
+
+
+class ReadFile(Protocol):
+    """From a file to its sheets, as `intake.reading.read_file`; wiring puts a limited process behind it."""
+
+    def __call__(self, path: Path, *, name: str, options: ReadOptions) -> tuple[Sheet, ...]:
+        """The candidate sheets; raises FileHeld."""
 
 
 class Progress(Protocol):
@@ -75,7 +84,7 @@ class Parts:
     """Everything a flow needs.
 
     open_store: the file store of a place; the caller closes it. mapping: a mapping by name or path.
-    kept_names: the names under `keep` of all mappings.
+    kept_names: the names under `keep` of all mappings. read_file: how files from outside are read.
     reports: the folder of reports. files: a private folder for originals and labels.
     stop: set when the process was asked to end; flows finish what is in flight and claim no more.
     """
@@ -91,3 +100,4 @@ class Parts:
     progress: Progress = field(default_factory=Silent)
     stop: threading.Event = field(default_factory=threading.Event)
     kept_names: Callable[[], Collection[str]] = tuple
+    read_file: ReadFile = read_file

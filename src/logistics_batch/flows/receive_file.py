@@ -9,7 +9,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.parts import Parts
-from logistics_batch.intake.reading import identify, read_file
+from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping
@@ -63,7 +63,7 @@ def _map(
     sheets: Sequence[Sheet] = ()
     run_values = RunValues(file_name=received.name, business_date=business_date, timezone=parts.policy.timezone)
     try:
-        sheets = read_file(received.path, name=received.name, options=mapping.read_options)
+        sheets = parts.read_file(received.path, name=received.name, options=mapping.read_options)
         mapped = apply_mapping(mapping, sheets, run_values=run_values, longitude=parts.policy.longitude)
         return source, _noted(mapped), None
     except FileHeld as held:

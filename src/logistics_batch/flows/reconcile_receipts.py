@@ -11,7 +11,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError, UsageError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.intake.reading import identify, read_file
+from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping
 from logistics_batch.model.document import MappedFile, Operation, RowState
@@ -136,7 +136,7 @@ def _fetched(parts: Parts, store: FileStore, file: RemoteFile, reader: Mapping, 
 
 def _read(parts: Parts, path: Path, name: str, reader: Mapping, *, business_date: date) -> Receipts:
     values = RunValues(file_name=name, business_date=business_date, timezone=parts.policy.timezone)
-    mapped = apply_mapping(reader, read_file(path, name=name, options=reader.read_options), run_values=values)
+    mapped = apply_mapping(reader, parts.read_file(path, name=name, options=reader.read_options), run_values=values)
     lines = mapped.keep.with_columns(pl.lit(name).alias("file_name"), pl.lit(mapped.sheet).alias("sheet"))
     missing = [pl.lit(None, pl.String).alias(column) for column in RECEIVED_LINES if column not in lines.columns]
     whole = lines.with_columns(*missing).select(pl.col(column).cast(kind) for column, kind in RECEIVED_LINES.items())
