@@ -140,8 +140,8 @@ def test_faults_at_start_come_from_a_file(tmp_path: Any) -> None:
     [
         ("- {kind: explode}", "fault rule 1: kind must be one of"),
         ("- {kind: delay}\n- {kind: delay, second: 1}", "fault rule 2: unknown key 'second'"),
-        ("- {kind: delay, seconds: soon}", "fault rule 1: could not convert"),
-        ("- {kind: delay, every: 0}", "fault rule 1: every is at least 1"),
+        ("- {kind: delay, seconds: soon}", "fault rule 1: seconds is a number, 0 to 86400; not 'soon'"),
+        ("- {kind: delay, every: 0}", "fault rule 1: every is a whole number, at least 1; not 0"),
         ("kind: delay\nfaults: 3", "a fault plan is a list of rules"),
         ("[", "the fault plan is not YAML"),
     ],

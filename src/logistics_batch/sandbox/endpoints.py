@@ -1,6 +1,5 @@
 """The names of the endpoints, for the journal and for fault plans."""
 
-import json
 import re
 
 _ENDPOINTS = (
@@ -22,6 +21,7 @@ UNKNOWN = "unknown"
 LABEL_CREATE = "label.create"
 LABEL_DOWNLOAD = "label.download"
 CONTROL = "/_sandbox/"
+ENDPOINT_NAMES = (*(name for name, _, _ in _ENDPOINTS), UNKNOWN)
 
 
 def endpoint_of(method: str, path: str) -> tuple[str, str]:
@@ -43,12 +43,8 @@ def is_link(path: str) -> bool:
     return endpoint_of("GET", path)[0] == LABEL_DOWNLOAD
 
 
-def reference_in(body: bytes) -> str:
-    """The reference, invoice number, AWB or order numbers that a body names, as far as it can be read."""
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        return ""
+def reference_in(content: object) -> str:
+    """The reference, invoice number, AWB or order numbers that a body names; "" without one."""
     if not isinstance(content, dict):
         return ""
     names = ("reference_number", "invoice_number", "awb_number", "order_numbers[]")

@@ -5,54 +5,42 @@ A plan is a list of rules (YAML: the list itself, or under ``faults``)::
     - {kind: drop_after, endpoint: order.create, requests: [3, 4]}
     - {kind: delay, seconds: 2, phase: after, endpoint: "asn.*", every: 5}
     - {kind: status_429, retry_after: 1, probability: 0.1, seed: 7}
-    - {kind: status_401, from: 137}
+    - {kind: status_401, from: 137, api_key: 9f3c}
 
-``endpoint`` is a pattern or a list of them (default: every endpoint), ``reference`` a reference or invoice number,
-or the id in the path. A rule counts the requests that match both, from 1; ``requests``, ``every``, ``from``/``to`` and
+``fault_kinds.KINDS`` has the kinds and their own keys. The others choose: ``endpoint`` is a pattern or a list of them
+(default: every endpoint), ``reference`` a reference, AWB or invoice number, or the id in the path, ``api_key`` the end
+of a key. A rule counts the requests that match all three, from 1; ``requests``, ``every``, ``from``/``to`` and
 ``probability`` (with ``seed``) say which of them go wrong, ``times`` how often at most. Rules apply in their order.
 """
 
+import difflib
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import yaml
 
-KINDS = (
-    *("drop_before", "drop_after", "delay", "error_500_before", "error_500_after"),
-    *("status_400", "status_401", "status_429", "html_200"),
-)
-_BEFORE_UNLESS_SAID = ("delay", "html_200")
+from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES, LABEL_DOWNLOAD
+from logistics_batch.sandbox.fault_kinds import BEFORE, KINDS, LABEL_KINDS
+from logistics_batch.sandbox.fault_values import CHOOSING, read_value
+from logistics_batch.sandbox.rate_limit import RateLimit
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to one request: before or after its effect."""
+    """What happens to one request, before or after its effect.
+
+    options: those of its kind, all of them. draw: what chance is drawn from, another one for each request.
+    """
 
     kind: str
     before: bool
-    seconds: float = 0.0
-    retry_after: str = ""
-    message: str = ""
-
-
-def _words(value: object) -> tuple[str, ...]:
-    return tuple(str(one) for one in value) if isinstance(value, list) else (str(value),)
-
-
-def _numbers(value: object) -> frozenset[int]:
-    return frozenset(int(str(one)) for one in (value if isinstance(value, list) else [value]))
-
-
-_READ: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("kind", "phase", "retry_after", "message"), str),
-    **dict.fromkeys(("endpoint", "reference"), _words),
-    **dict.fromkeys(("seconds", "probability"), float),
-    **dict.fromkeys(("every", "from", "to", "seed", "times"), int),
-    "requests": _numbers,
-}
+    options: Mapping[str, Any]
+    draw: str = ""
 
 
 @dataclass
@@ -64,34 +52,44 @@ class Rule:
     number: int
     seen: int = 0
     fired: int = 0
-    fault: Fault = field(init=False)
+    _limit: RateLimit | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        kind = self.values["kind"]
-        before = (
-            self.values.get("phase", "before") == "before"
-            if kind in _BEFORE_UNLESS_SAID
-            else not kind.endswith("_after")
-        )
-        self.fault = Fault(
-            kind=kind,
-            before=before,
-            seconds=self.values.get("seconds", 0.0),
-            retry_after=self.values.get("retry_after", "1"),
-            message=self.values.get("message", "Missing required parameters."),
-        )
+        if self.values["kind"] == "rate_limit":
+            self._limit = RateLimit(self._options["per_second"], self._options["burst"])
 
-    def strikes(self, endpoint: str, reference: str) -> bool:
-        """Whether this request goes wrong; counts it when it matches."""
-        if not any(fnmatchcase(endpoint, pattern) for pattern in self.values.get("endpoint", ("*",))):
-            return False
-        if "reference" in self.values and reference not in self.values["reference"]:
-            return False
+    @cached_property
+    def _options(self) -> Mapping[str, Any]:
+        known = KINDS[self.values["kind"]].options
+        return MappingProxyType({name: self.values.get(name, default) for name, default in known.items()})
+
+    @cached_property
+    def _before(self) -> bool:
+        return str(self.values.get("phase", KINDS[self.values["kind"]].phases[0])) == BEFORE
+
+    def strike(self, endpoint: str, reference: str, api_key: str) -> Fault | None:
+        """The fault of this request; counts the request when it matches."""
+        if not self._matches(endpoint, reference, api_key):
+            return None
         self.seen += 1
         if self.fired >= self.values.get("times", self.seen) or not self._chosen():
-            return False
+            return None
+        options = self._options
+        if self._limit is not None:
+            wait = self._limit.wait_seconds(api_key)
+            if wait <= 0:
+                return None
+            options = {**options, "wait_seconds": wait}
         self.fired += 1
-        return True
+        return Fault(self.values["kind"], self._before, options, self._draw)
+
+    def _matches(self, endpoint: str, reference: str, api_key: str) -> bool:
+        values = self.values
+        if "endpoint" in values and not any(fnmatchcase(endpoint, pattern) for pattern in values["endpoint"]):
+            return False
+        if "reference" in values and reference not in values["reference"]:
+            return False
+        return "api_key" not in values or api_key.endswith(values["api_key"])
 
     def _chosen(self) -> bool:
         values, seen = self.values, self.seen
@@ -101,19 +99,24 @@ class Rule:
             return False
         if "every" in values and seen % values["every"]:
             return False
-        chance = random.Random(f"{values.get('seed', 0)}:{self.number}:{seen}").random()  # noqa: S311
-        return "probability" not in values or chance < values["probability"]
+        return "probability" not in values or random.Random(self._draw).random() < values["probability"]  # noqa: S311
+
+    @property
+    def _draw(self) -> str:
+        return f"{self.values.get('seed', 0)}:{self.number}:{self.seen}"
 
 
 class FaultPlan:
     """The rules in force."""
 
-    def __init__(self, rules: list[Rule] | None = None) -> None:
-        self.rules = rules or []
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        self.rules = tuple(rules)
+        self.asks_for_references = any("reference" in rule.values for rule in self.rules)
 
-    def faults_for(self, endpoint: str, reference: str) -> list[Fault]:
+    def faults_for(self, endpoint: str, reference: str, *, api_key: str = "") -> list[Fault]:
         """The faults of this request, in the order of their rules; every matching rule counts it."""
-        return [rule.fault for rule in self.rules if rule.strikes(endpoint, reference)]
+        struck = (rule.strike(endpoint, reference, api_key) for rule in self.rules)
+        return [fault for fault in struck if fault is not None]
 
     def as_list(self) -> list[dict[str, Any]]:
         """The rules as given, with what they have seen and spoiled."""
@@ -130,8 +133,13 @@ def read_plan(text: str) -> FaultPlan:
 
 
 def make_plan(content: object) -> FaultPlan:
-    """A plan from a list of rules, or an object with such a list under ``faults``."""
-    rules = content.get("faults") if isinstance(content, Mapping) else content
+    """A plan from a list of rules, or an object with such a list under ``faults``; ValueError says what is wrong."""
+    rules = content
+    if isinstance(content, Mapping):
+        unknown = [str(name) for name in content if name != "faults"]
+        if unknown:
+            raise ValueError(f"a fault plan is a list of rules, or an object that holds it as faults; not {unknown[0]}")
+        rules = content.get("faults")
     if rules is None:
         return FaultPlan()
     if not isinstance(rules, list):
@@ -140,15 +148,43 @@ def make_plan(content: object) -> FaultPlan:
 
 
 def _rule(number: int, given: object) -> Rule:
-    if not isinstance(given, dict) or given.get("kind") not in KINDS:
-        raise ValueError(f"fault rule {number}: kind must be one of {', '.join(KINDS)}")
-    unknown = sorted(set(map(str, given)) - set(_READ))
-    if unknown:
-        raise ValueError(f"fault rule {number}: unknown key {unknown[0]!r}; there are {', '.join(_READ)}")
     try:
-        values = {name: _READ[name](value) for name, value in given.items()}
-    except (TypeError, ValueError) as error:
+        if not isinstance(given, dict):
+            raise ValueError("a rule is an object such as {kind: drop_after, requests: [3]}")
+        values = _values(given)
+        _check_together(values)
+    except ValueError as error:
         raise ValueError(f"fault rule {number}: {error}") from error
-    if values.get("every", 1) < 1 or values.get("phase", "before") not in ("before", "after"):
-        raise ValueError(f"fault rule {number}: every is at least 1, phase is before or after")
     return Rule(given=given, values=values, number=number)
+
+
+def _values(given: dict[Any, Any]) -> dict[str, Any]:
+    kind = given.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}" + _nearest(kind, KINDS))
+    known = ("kind", *KINDS[kind].keys(), *CHOOSING)
+    for name in given:
+        if name not in known:
+            near = _nearest(name, known)
+            raise ValueError(f"unknown key {str(name)!r} of {kind}{near}; it takes {', '.join(known)}")
+    return {name: read_value(name, value) for name, value in given.items()}
+
+
+def _check_together(values: dict[str, Any]) -> None:
+    kind = values["kind"]
+    for pattern in values.get("endpoint", ()):
+        found = [name for name in ENDPOINT_NAMES if fnmatchcase(name, pattern)]
+        if not found:
+            near = _nearest(pattern, ENDPOINT_NAMES)
+            raise ValueError(f"no endpoint is called {pattern!r}{near}; there are {', '.join(ENDPOINT_NAMES)}")
+        if kind in LABEL_KINDS and found != [LABEL_DOWNLOAD]:
+            raise ValueError(f"{kind} is for {LABEL_DOWNLOAD} only, not for {pattern!r}")
+    if kind in LABEL_KINDS:
+        values.setdefault("endpoint", (LABEL_DOWNLOAD,))
+    if values.get("to", values.get("from", 1)) < values.get("from", 1):
+        raise ValueError("to comes before from")
+
+
+def _nearest(given: object, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(str(given), list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -2,75 +2,50 @@
 
 import asyncio
 import hmac
-import json
 import logging
-import socket
-import struct
-from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import parse_qsl
+from contextlib import suppress
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from logistics_batch.sandbox.endpoints import (
-    LABEL_CREATE,
-    LABEL_DOWNLOAD,
-    endpoint_of,
-    is_link,
-    reference_in,
-)
+from logistics_batch.sandbox.answer import Answer, fail
+from logistics_batch.sandbox.call import MAX_BODY_BYTES, Call, read_call
+from logistics_batch.sandbox.delivery import DELIVERIES, Connection
+from logistics_batch.sandbox.endpoints import is_link
+from logistics_batch.sandbox.fault_kinds import LABEL_KINDS
 from logistics_batch.sandbox.faults import Fault
 from logistics_batch.sandbox.pages_access import is_control, is_open
 from logistics_batch.sandbox.service import UNEXPECTED, Service
+from logistics_batch.sandbox.spoiled import UNAUTHORIZED, spoiled, stand_in
 
 LOG = logging.getLogger(__name__)
-MAX_BODY_BYTES = 5_000_000
-UNAUTHORIZED = "Unauthorized"
-PROXY_PAGE = (
-    b"<!DOCTYPE html><html><head><title>Sign in</title></head><body><h1>Welcome to the network</h1></body></html>"
-)
 
 
 @dataclass
-class Answer:
-    """A whole answer, held back until the journal has it."""
+class Outcome:
+    """What is to become of one request so far; `decided` by a fault, without an `answer`: the connection breaks."""
 
-    status: int = 500
-    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
-    body: bytes = b""
-    complete: bool = False
+    answer: Answer | None = None
+    decided: bool = False
+    delivery: Fault | None = None
 
-    async def collect(self, message: Message) -> None:
-        """Take one ASGI message of the service."""
-        if message["type"] == "http.response.start":
-            self.status, self.headers = message["status"], list(message.get("headers", []))
-        else:
-            self.body += message.get("body", b"")
-            self.complete = not message.get("more_body", False)
+    def decide(self, answer: Answer | None) -> None:
+        """Put this in the answer's place."""
+        self.answer, self.decided = answer, True
 
-    async def send(self, send: Send) -> None:
-        """Give the answer to the client."""
-        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
-        await send({"type": "http.response.body", "body": self.body})
+    def takes(self, fault: Fault) -> bool:
+        """Whether this fault can still do something: one answer, delivered in one way."""
+        if self.decided and self.answer is None:
+            return False
+        if fault.kind in DELIVERIES:
+            return self.delivery is None
+        return fault.kind == "delay" or not self.decided
 
-
-@dataclass(frozen=True)
-class Call:
-    """One request as it stands at the gate."""
-
-    scope: Scope
-    receive: Receive
-    endpoint: str
-    path_id: str
-    query: dict[str, str]
-    body: bytes
-
-    def key(self) -> str:
-        """The API key: a query parameter for label requests, else the header API_KEY (API §5)."""
-        if self.endpoint == LABEL_CREATE:
-            return self.query.get("API_KEY", "")
-        header: bytes = dict(self.scope["headers"]).get(b"api_key", b"")
-        return header.decode("latin-1")
+    @property
+    def cut(self) -> bool:
+        """Whether the answer will not arrive whole."""
+        return self.delivery is not None and self.delivery.kind == "drop_midway"
 
 
 class Gate:
@@ -79,152 +54,146 @@ class Gate:
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app
         self._service = service
+        self._late: set[asyncio.Task[None]] = set()
+        self._closing = asyncio.Event()
+        self._stale: WeakKeyDictionary[asyncio.BaseTransport, int] = WeakKeyDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request through, or not."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self._app(scope, self._ending(receive), send)
             return
-        call = await _read_call(scope, receive)
+        if self._stale and await self._is_stale(scope, receive, send):
+            return
+        call = await read_call(scope, receive)
         if call is None:
             return
-        if is_control(scope["path"]):
+        if is_control(call.path):
             await self._control(call, send)
         elif len(call.body) > MAX_BODY_BYTES:
-            await _fail(413, "Request is too large").send(send)
+            await fail(413, "Request is too large").send(send)
         else:
             await self._serve(call, send)
 
     async def _control(self, call: Call, send: Send) -> None:
-        if not is_open(call.scope["method"], call.scope["path"]) and not self._knows(call.key()):
-            await _fail(401, UNAUTHORIZED).send(send)
+        if not is_open(call.scope["method"], call.path) and self._known(call.key()) is None:
+            await fail(401, UNAUTHORIZED).send(send)
         else:
-            await self._app(call.scope, _replay(call.body), send)
+            await self._app(call.scope, call.replay(), send)
 
     async def _serve(self, call: Call, send: Send) -> None:
-        service = self._service
-        key_ok = is_link(call.scope["path"]) or self._knows(call.key())
-        number = await service.journal.append("received", **_described(call), key_ok=key_ok)
-        call.scope.setdefault("state", {})["request_number"] = number
-        answer: Answer | None = None
-        if not key_ok:
-            answer = _fail(401, UNAUTHORIZED)
+        key = "" if is_link(call.path) else self._known(call.key())
+        number = await self._service.journal.append("received", **call.described(), key_ok=key is not None)
+        call.state["request_number"] = number
+        if key is None:
+            outcome = Outcome(fail(401, UNAUTHORIZED))
         else:
-            reference = call.path_id or reference_in(call.body)
-            faults = service.plan.faults_for(call.endpoint, reference)
-            answer = await self._answer(call, faults, number)
-        if answer is None:
-            await service.journal.append("dropped", request=number)
-            await _drop(call)
-            return
-        await service.journal.append("answered", request=number, status=answer.status)
-        await answer.send(send)
+            outcome = await self._outcome(call, self._faults(call, key), number)
+        await self._end(call, outcome, send)
 
-    async def _answer(self, call: Call, faults: list[Fault], number: int) -> Answer | None:
-        """The answer with the faults of the plan in it; None to drop the connection."""
-        for fault in (one for one in faults if one.before):
-            await self._service.journal.append("fault", request=number, kind=fault.kind, before_effect=True)
-            if fault.kind == "delay":
-                await asyncio.sleep(fault.seconds)
-            else:
-                return _spoiled(fault)
+    def _faults(self, call: Call, key: str) -> list[Fault]:
+        plan = self._service.plan
+        if not plan.rules:
+            return []
+        reference = call.reference() if plan.asks_for_references else ""
+        return plan.faults_for(call.endpoint, reference, api_key=key)
+
+    async def _outcome(self, call: Call, faults: list[Fault], number: int) -> Outcome:
+        """The service's answer with the faults of the plan in it."""
+        outcome = Outcome()
+        for fault in faults:
+            if fault.before:
+                await self._apply(fault, outcome, call, number)
+        if not outcome.decided:
+            outcome.answer = await self._served(call)
+        for fault in faults:
+            if not fault.before:
+                await self._apply(fault, outcome, call, number)
+        return outcome
+
+    async def _apply(self, fault: Fault, outcome: Outcome, call: Call, number: int) -> None:
+        if not outcome.takes(fault):
+            return
+        await self._service.journal.append("fault", request=number, kind=fault.kind, before_effect=fault.before)
+        if fault.kind == "delay":
+            await asyncio.sleep(fault.options["seconds"])
+        elif fault.kind in LABEL_KINDS:
+            call.state["label_faults"] = (*call.state.get("label_faults", ()), fault.kind)
+        elif fault.kind in DELIVERIES:
+            outcome.delivery = fault
+            if fault.before:
+                outcome.decide(fail(500, UNEXPECTED))
+        elif fault.kind == "late_effect":
+            self._start_late(call, fault, number)
+            outcome.decide(None if fault.options["answer"] == "drop" else fail(500, UNEXPECTED))
+        elif fault.kind in ("drop_before", "drop_after"):
+            outcome.decide(None)
+        else:
+            outcome.decide(spoiled(outcome.answer or stand_in(), fault, path=call.path))
+
+    async def _end(self, call: Call, outcome: Outcome, send: Send) -> None:
+        """Answer, or break the connection; the journal has it first."""
+        journal, number = self._service.journal, call.state["request_number"]
+        answer, delivery = outcome.answer, outcome.delivery
+        if answer is None:
+            await journal.append("dropped", request=number)
+            await Connection(call.scope, call.receive, send).reset()
+            return
+        await journal.append("dropped" if outcome.cut else "answered", request=number, status=answer.status)
+        if delivery is None:
+            await answer.send(send)
+            return
+        connection = Connection(call.scope, call.receive, send)
+        if delivery.kind == "stale_keepalive":
+            self._stale[connection.transport] = number
+        await connection.deliver(answer, delivery)
+
+    async def _is_stale(self, scope: Scope, receive: Receive, send: Send) -> bool:
+        """Break a connection that was to be used no more; its request counts as never received."""
+        connection = Connection(scope, receive, send)
+        number = self._stale.pop(connection.transport, None)
+        if number is None:
+            return False
+        await self._service.journal.append("dropped", request=number, unread=True)
+        await connection.reset()
+        return True
+
+    def _start_late(self, call: Call, fault: Fault, number: int) -> None:
+        task = asyncio.create_task(self._have_late_effect(call, fault.options["seconds"], number))
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+
+    async def _have_late_effect(self, call: Call, seconds: float, number: int) -> None:
+        """Let the service do, after a while, what was asked; its answer is for nobody."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._closing.wait(), seconds)
+        await self._service.journal.append("late", request=number)
         answer = await self._served(call)
-        for fault in (one for one in faults if not one.before):
-            await self._service.journal.append("fault", request=number, kind=fault.kind, before_effect=False)
-            if fault.kind == "delay":
-                await asyncio.sleep(fault.seconds)
-            else:
-                return _spoiled(fault)
-        return answer
+        await self._service.journal.append("unheard", request=number, status=answer.status)
+
+    def _ending(self, receive: Receive) -> Receive:
+        """Before the service ends, what is late happens at once."""
+
+        async def receive_ending() -> Message:
+            message = await receive()
+            if message["type"] == "lifespan.shutdown":
+                self._closing.set()
+                await asyncio.gather(*self._late)
+            return message
+
+        return receive_ending
 
     async def _served(self, call: Call) -> Answer:
         """The service's own answer; an error in the service is logged and has been answered with 500."""
         answer = Answer()
-        work = asyncio.ensure_future(self._app(call.scope, _replay(call.body), answer.collect))
+        work = asyncio.ensure_future(self._app(call.scope, call.replay(), answer.collect))
         await asyncio.wait([work])
         if work.exception() is not None:
             LOG.error("error in %s", call.endpoint, exc_info=work.exception())
         return answer
 
-    def _knows(self, key: str) -> bool:
-        return any(hmac.compare_digest(key.encode(), known.encode()) for known in self._service.api_keys)
-
-
-async def _read_call(scope: Scope, receive: Receive) -> Call | None:
-    """The whole request; None when the client went away before its end: such a request has no effect."""
-    endpoint, path_id = endpoint_of(scope["method"], scope["path"])
-    body = b""
-    more = True
-    while more and len(body) <= MAX_BODY_BYTES:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-    query = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
-    return Call(scope, receive, endpoint, path_id, query, body)
-
-
-def _described(call: Call) -> dict[str, Any]:
-    """What the journal keeps of a request: no key, no secret of a link, no header of a webhook."""
-    query = (
-        {}
-        if call.endpoint == LABEL_DOWNLOAD
-        else {name: value for name, value in call.query.items() if name != "API_KEY"}
-    )
-    described: dict[str, Any] = {"endpoint": call.endpoint, "method": call.scope["method"], "path": call.scope["path"]}
-    if query:
-        described["query"] = query
-    if call.body:
-        described["body"] = _readable(call.body)
-    return described
-
-
-def _readable(body: bytes) -> Any:
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        return body[:2_000].decode("utf-8", "replace")
-    if isinstance(content, dict) and isinstance(content.get("headers"), dict):
-        content["headers"] = dict.fromkeys(content["headers"], "[hidden]")
-    return content
-
-
-def _replay(body: bytes) -> Receive:
-    """A receive channel that gives the body again."""
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive
-
-
-def _spoiled(fault: Fault) -> Answer | None:
-    if fault.kind.startswith("drop"):
-        return None
-    if fault.kind == "html_200":
-        return Answer(200, [(b"content-type", b"text/html; charset=utf-8")], PROXY_PAGE, complete=True)
-    if fault.kind == "status_400":
-        return _fail(400, fault.message)
-    if fault.kind == "status_401":
-        return _fail(401, UNAUTHORIZED)
-    if fault.kind == "status_429":
-        answer = _fail(429, "Too many requests")
-        answer.headers.append((b"retry-after", fault.retry_after.encode()))
-        return answer
-    return _fail(500, UNEXPECTED)
-
-
-def _fail(status: int, message: str) -> Answer:
-    body = json.dumps({"status": "FAIL", "message": message}).encode()
-    return Answer(status, [(b"content-type", b"application/json")], body, complete=True)
-
-
-async def _drop(call: Call) -> None:
-    """Reset the connection under the request: the client sees it break, not close."""
-    transport: asyncio.Transport = call.scope["state"]["transport"]
-    connection = transport.get_extra_info("socket")
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    transport.abort()
-    while (await call.receive())["type"] != "http.disconnect":
-        pass
+    def _known(self, key: str) -> str | None:
+        """The key if it opens the service; every key is compared, in constant time."""
+        given = key.encode()
+        found = [hmac.compare_digest(given, known.encode()) for known in self._service.api_keys]
+        return key if any(found) else None

@@ -1,0 +1,205 @@
+"""Answers that are wrong: what each kind of fault makes of the service's own answer, or puts in its place."""
+
+import json
+import math
+import random
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from email.utils import formatdate
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import quote
+
+from logistics_batch.sandbox.answer import JSON, Answer, fail, page
+from logistics_batch.sandbox.faults import Fault
+from logistics_batch.sandbox.service import UNEXPECTED
+
+PIECE_BYTES = 65_536
+UNAUTHORIZED = "Unauthorized"
+
+Spoil = Callable[[Answer, Fault, str], Answer]
+
+
+def spoiled(answer: Answer, fault: Fault, *, path: str) -> Answer:
+    """The answer that this fault gives in place of `answer`, the service's own one or `stand_in`."""
+    if fault.kind.startswith("redirect_"):
+        return _redirect(answer, fault, path)
+    return _SPOILS.get(fault.kind, _status)(answer, fault, path)
+
+
+def stand_in() -> Answer:
+    """What is spoiled when the service was not asked: a success that tells nothing."""
+    return Answer(200, [JSON], [b'{"status":"PASS","message":{}}'])
+
+
+def _status(_answer: Answer, fault: Fault, _path: str) -> Answer:
+    """A status of HTTP, as JSON or as the page of a proxy, and when to come back."""
+    status = int(fault.kind.removeprefix("status_"))
+    phrase = HTTPStatus(status).phrase
+    message = str(fault.options.get("message", UNAUTHORIZED if status == 401 else phrase))
+    answer = page(status, f"{status} {phrase}") if fault.options.get("page") else fail(status, message)
+    answer.headers += _retry_after(fault.options)
+    return answer
+
+
+def _retry_after(options: Mapping[str, Any]) -> list[tuple[bytes, bytes]]:
+    text = str(options.get("retry_after", "none"))
+    if text == "none":
+        return []
+    if options["retry_after_as"] == "date":
+        text = formatdate(math.ceil(time.time() + float(text)), usegmt=True)
+    return [(b"retry-after", text.encode("ascii"))]
+
+
+def _rate_limited(_answer: Answer, fault: Fault, _path: str) -> Answer:
+    seconds = str(math.ceil(fault.options["wait_seconds"]))
+    answer = fail(429, "Too many requests")
+    answer.headers += _retry_after({**fault.options, "retry_after": seconds})
+    answer.headers += [
+        (b"x-ratelimit-limit", f"{fault.options['per_second']:g}".encode()),
+        (b"x-ratelimit-remaining", b"0"),
+        (b"x-ratelimit-reset", seconds.encode()),
+    ]
+    return answer
+
+
+def _error_500(_answer: Answer, _fault: Fault, _path: str) -> Answer:
+    return fail(500, UNEXPECTED)
+
+
+def _redirect(_answer: Answer, fault: Fault, path: str) -> Answer:
+    status = int(fault.kind.removeprefix("redirect_"))
+    answer = page(status, f"{status} {HTTPStatus(status).phrase}")
+    location = str(fault.options["location"]).replace("{path}", quote(path))
+    answer.headers.append((b"location", location.encode("ascii")))
+    return answer
+
+
+def _html(_answer: Answer, _fault: Fault, _path: str) -> Answer:
+    return page(200, "Sign in to the network")
+
+
+def _empty(_answer: Answer, _fault: Fault, _path: str) -> Answer:
+    return Answer(200, [JSON])
+
+
+def _fail_200(_answer: Answer, fault: Fault, _path: str) -> Answer:
+    return fail(200, fault.options["message"])
+
+
+def _garbage(_answer: Answer, fault: Fault, _path: str) -> Answer:
+    return Answer(200, [JSON], [_random_bytes(fault)])
+
+
+def _gzip_garbage(_answer: Answer, fault: Fault, _path: str) -> Answer:
+    start = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"  # a proper gzip header
+    return Answer(200, [JSON, (b"content-encoding", b"gzip")], [start + _random_bytes(fault)])
+
+
+def _random_bytes(fault: Fault) -> bytes:
+    return random.Random(fault.draw).randbytes(fault.options["bytes"])  # noqa: S311
+
+
+def _truncated(answer: Answer, fault: Fault, _path: str) -> Answer:
+    body = answer.body()
+    return Answer(answer.status, answer.headers, [body[: int(len(body) * fault.options["share"])]])
+
+
+def _duplicate_keys(answer: Answer, _fault: Fault, _path: str) -> Answer:
+    return _begun_with(answer, [b'"status":"FAIL"'])
+
+
+def _nan(answer: Answer, _fault: Fault, _path: str) -> Answer:
+    return _begun_with(answer, [b'"weight":NaN'])
+
+
+def _huge_integer(answer: Answer, fault: Fault, _path: str) -> Answer:
+    return _begun_with(answer, [b'"order_id":', *_repeated(b"9", fault.options["digits"])])
+
+
+def _deep(answer: Answer, fault: Fault, _path: str) -> Answer:
+    levels = fault.options["levels"]
+    return _begun_with(answer, [b'"trace":', *_repeated(b"[", levels), *_repeated(b"]", levels)])
+
+
+def _oversized(answer: Answer, fault: Fault, _path: str) -> Answer:
+    return _begun_with(answer, [b'"padding":"', *_repeated(b"x", fault.options["bytes"]), b'"'])
+
+
+def _begun_with(answer: Answer, member: list[bytes]) -> Answer:
+    """The answer's object with one more member in front; what is no object is spoiled in the stand-in's place."""
+    body = answer.body()
+    if not body.startswith(b'{"'):
+        body = stand_in().body()
+    return Answer(answer.status, answer.headers, [b"{", *member, b",", body[1:]])
+
+
+def _repeated(byte: bytes, count: int) -> Iterator[bytes]:
+    """So many bytes, in pieces that are one and the same object."""
+    piece = byte * min(count, PIECE_BYTES)
+    for _ in range(count // PIECE_BYTES):
+        yield piece
+    yield byte * (count % PIECE_BYTES)
+
+
+def _without_awb(answer: Answer, _fault: Fault, _path: str) -> Answer:
+    def bare(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: bare(one) for name, one in value.items() if name not in ("awb_number", "child_awb_numbers")}
+        return [bare(one) for one in value] if isinstance(value, list) else value
+
+    return _rewritten(answer, bare)
+
+
+def _wrong_types(answer: Answer, fault: Fault, _path: str) -> Answer:
+    def message_as(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        message = value.get("message")
+        return {**value, "message": [message] if fault.options["as"] == "array" else None}
+
+    return _rewritten(answer, _as_numbers if fault.options["as"] == "numbers" else message_as)
+
+
+def _as_numbers(value: Any) -> Any:
+    """Every text as a number, those without digits as some number of their own."""
+    if isinstance(value, dict):
+        return {name: _as_numbers(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_as_numbers(one) for one in value]
+    if not isinstance(value, str):
+        return value
+    return int(value) if value.isdecimal() and len(value) < 100 else zlib.crc32(value.encode(errors="replace"))
+
+
+def _rewritten(answer: Answer, change: Callable[[Any], Any]) -> Answer:
+    try:
+        content = json.loads(answer.body())
+    except ValueError:
+        return answer  # no JSON: a label, or an answer that another rule has spoiled
+    text = json.dumps(change(content), ensure_ascii=False, separators=(",", ":"))
+    return Answer(answer.status, answer.headers, [text.encode()])
+
+
+_SPOILS: Mapping[str, Spoil] = MappingProxyType(
+    {
+        "error_500_before": _error_500,
+        "error_500_after": _error_500,
+        "rate_limit": _rate_limited,
+        "html_200": _html,
+        "empty_200": _empty,
+        "fail_200": _fail_200,
+        "pass_without_awb": _without_awb,
+        "truncated_json": _truncated,
+        "garbage_json": _garbage,
+        "gzip_garbage": _gzip_garbage,
+        "duplicate_keys": _duplicate_keys,
+        "wrong_types": _wrong_types,
+        "nan_json": _nan,
+        "huge_integer": _huge_integer,
+        "deep_json": _deep,
+        "oversized": _oversized,
+    }
+)
