@@ -163,7 +163,12 @@ class Workspace:
         except (OSError, UnicodeDecodeError) as error:
             reason = "It is not UTF-8 text." if isinstance(error, UnicodeDecodeError) else f"{error.strerror}."
             raise SpecificationError([Finding(str(path), 0, 0, f"The mapping cannot be read. {reason}")]) from error
-        return load_mapping(text, path=self._shown(path), read_lookup=_lookups_beside(path))
+        return load_mapping(
+            text, path=self._shown(path), read_lookup=_lookups_beside(path), updates_asns=self._updates_asns
+        )
+
+    def _updates_asns(self) -> bool:
+        return self.settings().service.asn.update_identity == "invoice_number"
 
     def mapping_path(self, name: str) -> Path:
         """Where a mapping's file lies.
