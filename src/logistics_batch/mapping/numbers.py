@@ -5,6 +5,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.reading import Surroundings
+from logistics_batch.mapping.unusual import where_unusual
 
 _GROUPED = r"^[0-9]{1,3}(?:,[0-9]{2})*,[0-9]{3}(?:\.[0-9]*)?$|^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?$"
 _SPACED = r"^[0-9]{1,3}(?: [0-9]{2})* [0-9]{3}(?:[.,][0-9]*)?$|^[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]*)?$"
@@ -16,6 +17,12 @@ _CURRENCY = r"(?i)^(?:₹|rs\.?|inr) *| *(?:/-|/=|₹|rs\.?|inr)$"
 _BRACKETS = r"^\( *([^()]*?) *\)$"
 _NEGATIVE = r"^[^0-9]*[-−] *[0-9.]|[0-9.] *[-−]$"
 _SIGN = r"^[-+−] *| *[-−]$"
+
+# Spellings that are canonical already; digits alone mean the same whatever the decimal mark is.
+_CANONICAL = {".": r"^[0-9]+(?:\.[0-9]+)?$", ",": r"^[0-9]+$"}
+_CANONICAL_WHOLE = r"^(?:0|[1-9][0-9]{0,17})$"
+_CANONICAL_MONEY = r"^(?:0|[1-9][0-9]{0,17})\.[0-9]{2}$"
+_CANONICAL_DECIMAL = r"^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{0,8}[1-9])?$"
 
 # g, kg and so on to the base unit of their kind, as exact decimals.
 _UNITS: Final[dict[str, tuple[str, str]]] = {
@@ -51,6 +58,13 @@ def plain_number(text: pl.Expr, around: Surroundings) -> pl.Expr:
     Thousands may be grouped as 1,234,567 or as 12,34,567, also with blanks; a decimal comma counts only where it is
     declared. Any other blank between digits parts two numbers, which are none together.
     """
+    if around.true_number is not None:
+        return _spelt_out(text, around)
+    return where_unusual(text, _CANONICAL[around.decimal], lambda cell: _spelt_out(cell, around))
+
+
+def _spelt_out(text: pl.Expr, around: Surroundings) -> pl.Expr:
+    """`plain_number` of any spelling."""
     even = text.str.replace_all(_WIDE_BLANK, " ")
     in_brackets = even.str.contains(_BRACKETS)
     inner = even.str.replace(_BRACKETS, "$1")
@@ -75,6 +89,34 @@ def _with_point(bare: pl.Expr, around: Surroundings) -> pl.Expr:
     if around.true_number is None:
         return with_comma
     return pl.when(around.true_number).then(with_point).otherwise(with_comma)
+
+
+def whole(text: pl.Expr, around: Surroundings) -> pl.Expr:
+    """The digits of a whole number, without leading zeros; null where the text is none."""
+
+    def long_way(cell: pl.Expr) -> pl.Expr:
+        digits = plain_number(cell, around).str.extract(r"^(-?[0-9]{1,18})(?:\.0+)?$")
+        return digits.str.replace(r"^(-?)0+([0-9])", "$1$2")
+
+    return long_way(text) if around.true_number is not None else where_unusual(text, _CANONICAL_WHOLE, long_way)
+
+
+def money(text: pl.Expr, around: Surroundings) -> pl.Expr:
+    """Canonical digits with two decimals, halves away from zero; null where the text is no amount."""
+
+    def long_way(cell: pl.Expr) -> pl.Expr:
+        return rounded(plain_number(cell, around), places=2)
+
+    return long_way(text) if around.decimal != "." else where_unusual(text, _CANONICAL_MONEY, long_way)
+
+
+def decimal(text: pl.Expr, around: Surroundings) -> pl.Expr:
+    """Canonical digits to nine decimals, without trailing zeros; null where the text is no number."""
+
+    def long_way(cell: pl.Expr) -> pl.Expr:
+        return shortest(plain_number(cell, around))
+
+    return long_way(text) if around.decimal != "." else where_unusual(text, _CANONICAL_DECIMAL, long_way)
 
 
 def rounded(number: pl.Expr, *, places: int) -> pl.Expr:

@@ -6,6 +6,8 @@ from typing import Final
 import phonenumbers
 import polars as pl
 
+from logistics_batch.mapping.unusual import where_unusual
+
 _PUNCTUATION: Final = r"[\s\u{a0}\-–().]+"
 _MOBILE: Final = r"^(?:\+?91|0091|091|0)?([6-9][0-9]{9})$"
 _TEN_DIGITS: Final = re.compile(r"[6-9][0-9]{9}")
@@ -14,8 +16,12 @@ _TEN_DIGITS: Final = re.compile(r"[6-9][0-9]{9}")
 def ten_digits(text: pl.Expr) -> pl.Expr:
     """Ten digits that begin with 6 to 9, or null; of two numbers in one cell the first.
 
-    The ordinary spellings are read by one pattern; only the distinct odd ones go through the phone library.
+    The ordinary spellings are read by patterns; only the distinct odd ones go through the phone library.
     """
+    return where_unusual(text, r"^[6-9][0-9]{9}$", _packed)
+
+
+def _packed(text: pl.Expr) -> pl.Expr:
     packed = pl.coalesce(text.str.extract(r"^([0-9]+)\.0$"), text).str.replace_all(_PUNCTUATION, "")
     usual = packed.str.extract(_MOBILE)
     odd = pl.when(usual.is_null()).then(text).map_batches(_read_odd, return_dtype=pl.String, is_elementwise=True)

@@ -14,6 +14,7 @@ from logistics_batch.mapping import dates, numbers, phones
 from logistics_batch.mapping.reading import Reading, Surroundings, say
 from logistics_batch.mapping.spec import DateRead, LookupRead, Step, UnitRead
 from logistics_batch.mapping.targets import Form
+from logistics_batch.mapping.unusual import where_unusual
 
 
 def text(reading: Reading, _step: Step, _around: Surroundings) -> Reading:
@@ -33,22 +34,21 @@ def lower(reading: Reading, _step: Step, _around: Surroundings) -> Reading:
 
 def integer(reading: Reading, _step: Step, around: Surroundings) -> Reading:
     """A whole number; `12.0` and `1,200` are read, `1.5` and `12 pcs` are not."""
-    whole = numbers.plain_number(reading.value, around).str.extract(r"^(-?[0-9]{1,18})(?:\.0+)?$")
-    digits = whole.str.replace(r"^(-?)0+([0-9])", "$1$2")
+    digits = numbers.whole(reading.value, around)
     words = say("The cell is not a whole number.", "Write digits only, such as 12.")
     return reading.then(digits, "integer", words, form=Form.COUNT)
 
 
 def decimal(reading: Reading, _step: Step, around: Surroundings) -> Reading:
     """A number, without trailing zeros; thousands may be grouped as 1,234,567 or 12,34,567."""
-    value = numbers.shortest(numbers.plain_number(reading.value, around))
+    value = numbers.decimal(reading.value, around)
     words = say("The cell is not a number.", "Write digits and at most one decimal point, such as 0.75.")
     return reading.then(value, "decimal", words, form=Form.DECIMAL)
 
 
 def money(reading: Reading, _step: Step, around: Surroundings) -> Reading:
     """An amount with two decimals; ₹, Rs., INR, /- and lakh grouping are understood, (250) is negative."""
-    value = numbers.rounded(numbers.plain_number(reading.value, around), places=2)
+    value = numbers.money(reading.value, around)
     words = say("The cell is not an amount of money.", "Write the amount in digits, such as 1499.00.")
     return reading.then(value, "money", words, form=Form.MONEY)
 
@@ -66,12 +66,16 @@ def _mobile_words(value: str) -> tuple[str, str]:
 
 def pincode(reading: Reading, _step: Step, _around: Surroundings) -> Reading:
     """An Indian PIN of six digits; `560 001`, `560001.0` and `PIN-560001` are understood, five digits never."""
-    bare = reading.value.str.replace(r"(?i)^pin\s*(?:code)?\s*[-:.]?\s*", "").str.replace(r"\.0$", "")
+    digits = where_unusual(reading.value, r"^[1-9][0-9]{5}$", _six_digits)
+    return reading.then(digits, "pincode", _pincode_words, form=Form.PINCODE)
+
+
+def _six_digits(text: pl.Expr) -> pl.Expr:
+    bare = text.str.replace(r"(?i)^pin\s*(?:code)?\s*[-:.]?\s*", "").str.replace(r"\.0$", "")
     grouped = bare.str.contains(r"^[0-9]{3},[0-9]{3}$|^[0-9],[0-9]{2},[0-9]{3}$")
     even = pl.when(grouped).then(bare.str.replace_all(",", "", literal=True)).otherwise(bare)
     halves = even.str.extract_groups(r"^([1-9][0-9]{2})[ \u{a0}]?([0-9]{3})$")
-    digits = halves.struct.field("1") + halves.struct.field("2")
-    return reading.then(digits, "pincode", _pincode_words, form=Form.PINCODE)
+    return halves.struct.field("1") + halves.struct.field("2")
 
 
 def _pincode_words(value: str) -> tuple[str, str]:
