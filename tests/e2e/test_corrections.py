@@ -103,7 +103,7 @@ def test_what_a_person_released_survives_a_bad_night(workspace: Workspace, sandb
 def test_a_refusal_of_a_released_document_proves_nothing_and_is_told(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
-    sandbox.set_switches(fetch_by_reference=False)
+    sandbox.set_switches(order_id_reading="id")
     sandbox.set_faults([{"endpoint": "order.create", "requests": [1], "kind": "drop_after"}])
     push(workspace, "a.csv", order_lines(["A"]), "orders")
     workspace.run("settle", "--wait")

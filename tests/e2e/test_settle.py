@@ -39,7 +39,7 @@ def decide(workspace: Workspace, *arguments: str) -> Finished:
 
 
 def test_without_a_way_to_ask_a_person_decides_and_nothing_is_sent_again(tmp_path: Path) -> None:
-    sandbox = start_sandbox(tmp_path, fetch_by_reference="false")
+    sandbox = start_sandbox(tmp_path, order_id_reading="id")
     try:
         workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
         doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])

@@ -18,11 +18,14 @@ from logistics_batch.sandbox import (
     routes_warehouse,
     routes_webhooks,
 )
+from logistics_batch.sandbox.acts import perform_late_acts
 from logistics_batch.sandbox.endpoints import allowed_methods
 from logistics_batch.sandbox.events_courier import deliver_for_ever
 from logistics_batch.sandbox.forms import Refused
 from logistics_batch.sandbox.gate import Gate
-from logistics_batch.sandbox.service import UNEXPECTED, Service, failed
+from logistics_batch.sandbox.orders import UnknownOrder
+from logistics_batch.sandbox.service import UNEXPECTED, Service, failed, service_of
+from logistics_batch.sandbox.simulator import drive_for_ever
 
 
 def create_app(service: Service) -> Gate:
@@ -30,11 +33,12 @@ def create_app(service: Service) -> Gate:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        deliveries = asyncio.create_task(deliver_for_ever(service))
+        workers = [asyncio.create_task(work(service)) for work in (deliver_for_ever, drive_for_ever, perform_late_acts)]
         yield
-        deliveries.cancel()
-        with suppress(asyncio.CancelledError):
-            await deliveries
+        for worker in workers:
+            worker.cancel()
+            with suppress(asyncio.CancelledError):
+                await worker
 
     app = FastAPI(
         title="Logistics service (sandbox)",
@@ -62,8 +66,13 @@ def create_app(service: Service) -> Gate:
     return Gate(app, service)
 
 
-async def _refused(_request: Request, error: Exception) -> JSONResponse:
-    return failed(str(error), status=getattr(error, "status", 400))
+async def _refused(request: Request, error: Exception) -> JSONResponse:
+    switches, status = service_of(request).switches, getattr(error, "status", 400)
+    if isinstance(error, UnknownOrder):
+        status = switches.unknown_order_status
+    if switches.asn_errors == "detail" and request.url.path == routes_asns.PATH:
+        return JSONResponse({"detail": str(error)}, status_code=status)
+    return failed(str(error), status=status)
 
 
 async def _malformed(_request: Request, _error: Exception) -> JSONResponse:

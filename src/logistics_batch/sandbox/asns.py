@@ -8,12 +8,15 @@ from typing import Any
 
 from logistics_batch.sandbox.contract import ASN, ASN_STATUSES, Body
 from logistics_batch.sandbox.forms import DATE, Refused, check_fields, one_of
-from logistics_batch.sandbox.store import Change
+from logistics_batch.sandbox.store import Change, take_numbers
+from logistics_batch.sandbox.switches import Switches
 
 RANGES = ("created_date", "modified_date", "delivery_date")
 FILTERS = ("description", "site", "site_name", "status", "invoice_number", "supplier", "supplier_name")
 NO_FILTER = "At least one of created date range, modified date range, delivery date range or invoice_number is required"
 NOT_FOUND = "Advance shipping notice not found"
+DUPLICATE = "Advance shipping notice already exists"
+NO_UPDATE = "Advance shipping notice cannot be updated"
 AMBIGUOUS = "More than one advance shipping notice matches supplier, site and invoice_number"
 _HEADER = (
     *("supplier", "supplier_name", "site", "site_name", "status", "description", "invoice_number"),
@@ -25,38 +28,43 @@ _LINE = (
 )
 
 
-def create_asn(change: Change, body: Body) -> int:
-    """Store a checked ASN and return its id; the document names no uniqueness, so there is none."""
+def take_asn_id(change: Change) -> int:
+    """The id of an ASN to come."""
+    return take_numbers(change.connection, "asns", 1)
+
+
+def create_asn(change: Change, asn_id: int, body: Body, switches: Switches) -> Body:
+    """Store a checked ASN and return its record; the document names no uniqueness, so there is none by default."""
+    if switches.asn_duplicate == "refuse" and _alike(change.connection, body, switches):
+        raise Refused(DUPLICATE)
     stored = {"status": "New"} | body
-    cursor = change.connection.execute(
-        "INSERT INTO asns (invoice_number, body, created_at, modified_at) VALUES (?, ?, ?, ?)",
-        (body["invoice_number"], json.dumps(stored, ensure_ascii=False), change.at, change.at),
+    change.connection.execute(
+        "INSERT INTO asns (asn_id, invoice_number, body, created_at, modified_at) VALUES (?, ?, ?, ?, ?)",
+        (asn_id, body["invoice_number"], json.dumps(stored, ensure_ascii=False), change.at, change.at),
     )
-    asn_id = cursor.lastrowid or 0
     _note(change, "asn.created", asn_id, stored)
-    return asn_id
+    return _record(_row(change.connection, asn_id))
 
 
-def update_asn(change: Change, body: Body) -> int:
-    """Replace the one ASN with this supplier, site and invoice number; 400 when there is none, or more than one."""
-    rows = change.connection.execute(
-        "SELECT * FROM asns WHERE invoice_number = ?", (body["invoice_number"],)
-    ).fetchall()
-    found = [row for row in rows if _same_parties(json.loads(row["body"]), body)]
+def update_asn(change: Change, body: Body, switches: Switches) -> Body:
+    """Replace the one ASN that this body means and return its record; 400 when it means none, or more than one."""
+    if switches.asn_identity == "refuse":
+        raise Refused(NO_UPDATE)
+    found = _alike(change.connection, body, switches)
     if len(found) != 1:
         raise Refused(AMBIGUOUS if found else NOT_FOUND)
-    before = json.loads(found[0]["body"])
+    asn_id, before = found[0]["asn_id"], json.loads(found[0]["body"])
     kept = {
         name: before[name] for name in ("supplier", "supplier_name", "site", "site_name", "status") if name in before
     }
-    _replace(change, found[0]["asn_id"], kept | body)
-    _note(change, "asn.updated", found[0]["asn_id"], body)
-    return int(found[0]["asn_id"])
+    _replace(change, asn_id, kept | body)
+    _note(change, "asn.updated", asn_id, body)
+    return _record(_row(change.connection, asn_id))
 
 
 def amend_asn(change: Change, asn_id: int, changes: Body) -> None:
     """Set status or dates of an ASN by hand, as the warehouse's own people would."""
-    row = change.connection.execute("SELECT * FROM asns WHERE asn_id = ?", (asn_id,)).fetchone()
+    row = _row(change.connection, asn_id)
     if row is None:
         raise Refused(NOT_FOUND, status=404)
     given = dict(changes)
@@ -89,10 +97,16 @@ def all_asns(connection: sqlite3.Connection) -> list[Body]:
     return [_record(row) for row in connection.execute("SELECT * FROM asns ORDER BY asn_id")]
 
 
-def envelope(records: list[Body], form: str) -> Any:
-    """The list as the fetch answers it; the document does not show its form."""
-    listed = {"count": len(records), "next": 0, "previous": None, "result": records}
-    return {"list": listed, "pass": {"status": "PASS", "message": listed}, "bare": records}[form]
+def _row(connection: sqlite3.Connection, asn_id: int) -> Any:
+    return connection.execute("SELECT * FROM asns WHERE asn_id = ?", (asn_id,)).fetchone()
+
+
+def _alike(connection: sqlite3.Connection, body: Body, switches: Switches) -> list[sqlite3.Row]:
+    """The ASNs of the same identity (switch ``asn_identity``)."""
+    rows = connection.execute("SELECT * FROM asns WHERE invoice_number = ?", (body["invoice_number"],)).fetchall()
+    if switches.asn_identity == "invoice":
+        return rows
+    return [row for row in rows if _same_parties(json.loads(row["body"]), body)]
 
 
 def _replace(change: Change, asn_id: int, body: Body) -> None:

@@ -1,5 +1,6 @@
 """Hubs by pin code, as the service would derive them (API §4.6 rule 1)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 _CITIES = {
@@ -32,3 +33,23 @@ def hub_for(pin_code: str | None) -> Hub:
     digits = "".join(filter(str.isdigit, pin_code or ""))
     code, city = _CITIES.get(digits[:2], ("NAG", "Nagpur"))
     return Hub(f"{code}-{digits[:3]}" if len(digits) >= 3 else code, f"{city} Hub")
+
+
+@dataclass(frozen=True)
+class Hubs:
+    """The hubs of an order: code and name of the one that delivers, code of the one that picks up ("" without one)."""
+
+    delivery: str
+    delivery_name: str
+    pickup: str
+
+
+def hubs_for(fields: Mapping[str, str]) -> Hubs:
+    """The hubs that were sent; those that were not follow from the pin codes (API §4.6 rule 1)."""
+    delivery = hub_for(fields.get("delivery_postal_code"))
+    pickup_code = fields.get("pickup_postal_code")
+    return Hubs(
+        delivery=fields.get("delivery_hub") or delivery.code,
+        delivery_name=delivery.name,
+        pickup=fields.get("pickup_hub") or (hub_for(pickup_code).code if pickup_code else ""),
+    )

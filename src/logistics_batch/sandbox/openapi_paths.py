@@ -117,7 +117,7 @@ def _orders() -> list[Operation]:
             tag=ORDERS,
             summary="Fetch an order",
             answer="OrderFetched",
-            order_id=f"{_ID}; also the reference number, while the switch fetch_by_reference is on",
+            order_id=f"{_ID}; also the reference number, as the switch order_id_reading says",
         ),
         Operation(
             name="order.update",
@@ -279,7 +279,7 @@ def _asn_fetch() -> PathItem:
         section="4.1",
         tag=ASNS,
         summary="Search ASNs",
-        answer="AsnFetched",
+        answer="AsnList",
     ).described()
     fetch["description"] += (
         ". At least one of these is needed: both ends of a date range, or invoice_number. "

@@ -1,13 +1,13 @@
-"""Orders in the database: create, find, update, items, cancel (API §3, §4.5-4.10)."""
+"""Orders in the database: find, update, items, cancel (API §3, §4.5, §4.7-4.10)."""
 
 import json
 import re
 import sqlite3
 from typing import Any
 
-from logistics_batch.sandbox.contract import Body, order_items
+from logistics_batch.sandbox.contract import Body
 from logistics_batch.sandbox.forms import Refused
-from logistics_batch.sandbox.hubs import hub_for
+from logistics_batch.sandbox.hubs import hubs_for
 from logistics_batch.sandbox.store import Change
 
 PENDING = "Pending"
@@ -19,15 +19,12 @@ DUPLICATE = "Shipment Reference Number already exists"
 NOT_CANCELLABLE = "The order can't be cancelled now"
 NOT_CHANGEABLE = "The order can't be updated now"
 
-# AWB codes run through all combinations of these 32 signs without repeating: an odd factor permutes modulo 2**35
-_SIGNS = "0123456789ABCDEFGHJKLMNPQRTUVXYZ"
-_FACTOR, _START, _MODULUS = 22_695_477_301, 11_903_217_733, 2**35
 
+class UnknownOrder(Refused):
+    """There is no such order; the document does not say with which HTTP status."""
 
-def awb_code(number: int) -> str:
-    """The AWB number of the order with this running number: SH- and seven signs, scattered but never twice."""
-    scattered = (number * _FACTOR + _START) % _MODULUS
-    return "SH-" + "".join(_SIGNS[(scattered >> shift) & 31] for shift in range(30, -1, -5))
+    def __init__(self) -> None:
+        super().__init__(UNKNOWN_ORDER)
 
 
 def find_order(connection: sqlite3.Connection, order_id: str, *, by_reference: bool = False) -> sqlite3.Row:
@@ -36,14 +33,32 @@ def find_order(connection: sqlite3.Connection, order_id: str, *, by_reference: b
     if row is None and re.fullmatch(r"[1-9]\d{0,17}", order_id, re.ASCII):
         row = connection.execute("SELECT * FROM orders WHERE order_id = ?", (int(order_id),)).fetchone()
     if row is None and by_reference:
-        row = connection.execute(
-            "SELECT * FROM orders WHERE reference_number = ? ORDER BY status = 'cancelled', order_id DESC LIMIT 1",
-            (order_id,),
-        ).fetchone()
+        return find_by_reference(connection, order_id)
     if row is None:
-        raise Refused(UNKNOWN_ORDER)
+        raise UnknownOrder
     found: sqlite3.Row = row
     return found
+
+
+def order_in_path(
+    connection: sqlite3.Connection, order_id: str, *, reading: str = "id", method: str = ""
+) -> sqlite3.Row:
+    """The order that ``{orderId}`` means in this reading of the document (switch ``order_id_reading``)."""
+    if reading == "reference":
+        return find_by_reference(connection, order_id)
+    by_reference = reading == "both" or (reading == "fetch_both" and method == "GET")
+    return find_order(connection, order_id, by_reference=by_reference)
+
+
+def find_by_reference(connection: sqlite3.Connection, reference: str) -> sqlite3.Row:
+    """The live order with this reference number, else the latest of the cancelled ones."""
+    row: sqlite3.Row | None = connection.execute(
+        "SELECT * FROM orders WHERE reference_number = ? ORDER BY status = 'cancelled', order_id DESC LIMIT 1",
+        (reference,),
+    ).fetchone()
+    if row is None:
+        raise UnknownOrder
+    return row
 
 
 def live_order(connection: sqlite3.Connection, reference: str) -> sqlite3.Row | None:
@@ -52,40 +67,6 @@ def live_order(connection: sqlite3.Connection, reference: str) -> sqlite3.Row | 
         "SELECT * FROM orders WHERE reference_number = ? AND status <> ?", (reference, CANCELLED)
     ).fetchone()
     return row
-
-
-def create_order(change: Change, body: Body) -> sqlite3.Row:
-    """Store a checked order with its items and packages; the reference must be free."""
-    connection = change.connection
-    if live_order(connection, body["reference_number"]) is not None:
-        raise Refused(DUPLICATE)
-    hub = hub_for(body.get("delivery_postal_code"))
-    fields = {name: value for name, value in body.items() if name != "item_details"}
-    cursor = connection.execute(
-        "INSERT INTO orders"
-        " (awb_number, reference_number, status, delivery_hub, delivery_hub_sn, body, created_at, modified_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            _free_awb(connection, body.get("awb_number")),
-            body["reference_number"],
-            PENDING,
-            body.get("delivery_hub") or hub.code,
-            hub.name,
-            json.dumps(fields, ensure_ascii=False),
-            change.at,
-            change.at,
-        ),
-    )
-    order = _row(connection, cursor.lastrowid)
-    _store_items(connection, order["order_id"], body)
-    _store_packages(connection, order, body)
-    change.effect(
-        "order.created",
-        reference_number=order["reference_number"],
-        awb_number=order["awb_number"],
-        order_id=order["order_id"],
-    )
-    return order
 
 
 def update_order(change: Change, order: sqlite3.Row, body: Body) -> sqlite3.Row:
@@ -104,15 +85,14 @@ def update_order(change: Change, order: sqlite3.Row, body: Body) -> sqlite3.Row:
             (json.dumps(json.loads(stored[0]) | item, ensure_ascii=False), order["order_id"], item_id),
         )
     fields = json.loads(order["body"]) | given
-    hub = hub_for(fields.get("delivery_postal_code"))
+    hubs = hubs_for(fields)
     connection.execute(
-        "UPDATE orders SET body = ?, delivery_hub = ?, delivery_hub_sn = ?, modified_at = ? WHERE order_id = ?",
+        "UPDATE orders SET body = ?, delivery_hub = ?, delivery_hub_sn = ?, pickup_hub = ?, modified_at = ?"
+        " WHERE order_id = ?",
         (
             json.dumps(fields, ensure_ascii=False),
-            fields.get("delivery_hub") or hub.code,
-            hub.name,
-            change.at,
-            order["order_id"],
+            *(hubs.delivery, hubs.delivery_name, hubs.pickup),
+            *(change.at, order["order_id"]),
         ),
     )
     _note(change, "order.updated", order)
@@ -128,7 +108,10 @@ def add_items(change: Change, order: sqlite3.Row, items: dict[str, Body]) -> Non
     if taken:
         raise Refused(f"Items belong to the order already: {', '.join(taken)}")
     for number, (item_id, item) in enumerate(items.items(), start=len(present)):
-        _insert_item(connection, (order["order_id"], item_id, number, None, json.dumps(item, ensure_ascii=False), "g"))
+        connection.execute(
+            "INSERT INTO items (order_id, item_id, position, body, weight_unit) VALUES (?, ?, ?, ?, 'g')",
+            (order["order_id"], item_id, number, json.dumps(item, ensure_ascii=False)),
+        )
     _note(change, "order.items_added", order, item_ids=list(items))
 
 
@@ -162,44 +145,6 @@ def child_awbs(connection: sqlite3.Connection, order_id: int) -> list[str]:
 def _row(connection: sqlite3.Connection, order_id: int | None) -> sqlite3.Row:
     row: sqlite3.Row = connection.execute("SELECT * FROM orders WHERE order_id = ?", (order_id,)).fetchone()
     return row
-
-
-def _free_awb(connection: sqlite3.Connection, wanted: str | None) -> str:
-    taken = "SELECT 1 FROM orders WHERE awb_number = ?"
-    if wanted:
-        if connection.execute(taken, (wanted,)).fetchone():
-            raise Refused("AWB Number already exists")
-        return wanted
-    last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'orders'").fetchone()
-    number = (last[0] if last else 0) + 1
-    while connection.execute(taken, (awb_code(number),)).fetchone():
-        number += 1  # only an AWB chosen by a client can stand in the way
-    return awb_code(number)
-
-
-def _insert_item(connection: sqlite3.Connection, values: tuple[Any, ...]) -> None:
-    connection.execute(
-        "INSERT INTO items (order_id, item_id, position, kit, body, weight_unit) VALUES (?, ?, ?, ?, ?, ?)", values
-    )
-
-
-def _store_items(connection: sqlite3.Connection, order_id: int, body: Body) -> None:
-    for position, (kit, item) in enumerate(order_items(body)):
-        item_id = connection.execute("INSERT INTO item_ids DEFAULT VALUES").lastrowid
-        _insert_item(connection, (order_id, str(item_id), position, kit, json.dumps(item, ensure_ascii=False), "kg"))
-
-
-def _store_packages(connection: sqlite3.Connection, order: sqlite3.Row, body: Body) -> None:
-    names: list[str | None] = [None] * body.get("packages_count", 0)
-    ids = [body.get("package_id")] + [item.get("package_id") for _, item in order_items(body)]
-    names.extend(dict.fromkeys(one for one in ids if one))
-    if len(names) < 2:
-        return
-    for position, name in enumerate(names, start=1):
-        connection.execute(
-            "INSERT INTO packages (child_awb_number, order_id, position, package_id) VALUES (?, ?, ?, ?)",
-            (f"{order['awb_number']}-{position:02d}", order["order_id"], position, name),
-        )
 
 
 def _must_be_open(order: sqlite3.Row) -> None:

@@ -1,40 +1,41 @@
 """Advance shipping notices over HTTP (API §4.1-4.3)."""
 
-from fastapi import APIRouter, Request
-from starlette.responses import JSONResponse
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
 
 from logistics_batch.sandbox import contract
-from logistics_batch.sandbox.asns import create_asn, envelope, search_asns, update_asn
-from logistics_batch.sandbox.service import json_body, passed, request_number, service_of
+from logistics_batch.sandbox.acts import act
+from logistics_batch.sandbox.asn_replies import found_asns, stored_asn
+from logistics_batch.sandbox.asns import search_asns
+from logistics_batch.sandbox.service import json_body, request_number, service_of
 
 routes = APIRouter()
 PATH = "/wms/advance-shipping-notice"
 
 
-@routes.get(PATH)
-async def fetch(request: Request) -> JSONResponse:
+async def fetch(request: Request) -> Response:
     """Search ASNs."""
-    service = service_of(request)
     query = dict(request.query_params)
-    records = await service.store.read(lambda connection: search_asns(connection, query))
-    return JSONResponse(envelope(records, service.switches.asn_envelope))
+    records = await service_of(request).store.read(lambda connection: search_asns(connection, query))
+    return found_asns(request, records)
 
 
-@routes.post(PATH)
-async def create(request: Request) -> JSONResponse:
+async def create(request: Request) -> Response:
     """Create an ASN."""
     body = await json_body(request)
     contract.check_asn(body)
-    number = request_number(request)
-    asn_id = await service_of(request).store.write(lambda change: create_asn(change, body), request=number)
-    return passed({"id": asn_id, "invoice_number": body["invoice_number"]})
+    record = await act(service_of(request), "asn.create", body, request=request_number(request))
+    return stored_asn(request, record, done="created")
 
 
-@routes.put(PATH)
-async def update(request: Request) -> JSONResponse:
-    """Update the ASN with this supplier, site and invoice number."""
+async def update(request: Request) -> Response:
+    """Update the ASN that this body means."""
     body = await json_body(request)
     contract.check_asn(body)
-    number = request_number(request)
-    asn_id = await service_of(request).store.write(lambda change: update_asn(change, body), request=number)
-    return passed({"id": asn_id, "invoice_number": body["invoice_number"]})
+    record = await act(service_of(request), "asn.update", body, request=request_number(request))
+    return stored_asn(request, record, done="updated")
+
+
+for _method, _endpoint in (("GET", fetch), ("POST", create), ("PUT", update)):
+    routes.add_route(PATH, _endpoint, methods=[_method])

@@ -1,6 +1,7 @@
 """What every route of the sandbox needs, and how it reads a body and answers."""
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,6 +18,7 @@ from logistics_batch.sandbox.switches import Switches
 
 MALFORMED = "Malformed data: the body is not a JSON object"
 UNEXPECTED = "Unexpected error"
+_NUMBER_IN_TEXT = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,6})?", re.ASCII)
 NO_JSON = "Malformed data: Content-Type application/json is expected"
 
 
@@ -64,6 +66,28 @@ async def json_body(request: Request) -> Body:
     if not isinstance(body, dict):
         raise Refused(MALFORMED)
     return body
+
+
+def answered(request: Request, content: Any) -> JSONResponse:
+    """200 with this body; its types are exchanged while the switch ``numbers_for_strings`` is on."""
+    switches = service_of(request).switches
+    return JSONResponse(exchanged_types(content) if switches.numbers_for_strings else content)
+
+
+def exchanged_types(content: Any) -> Any:
+    """The same with numbers and booleans where strings hold them, and strings in place of numbers and booleans.
+
+    >>> exchanged_types({"status": "PASS", "cod": "59.00", "is_cod": "true", "id": 7, "pin": "011001"})
+    {'status': 'PASS', 'cod': 59.0, 'is_cod': True, 'id': '7', 'pin': '011001'}
+    """
+    if isinstance(content, dict):
+        return {name: exchanged_types(value) for name, value in content.items()}
+    if isinstance(content, list):
+        return [exchanged_types(value) for value in content]
+    if isinstance(content, str):
+        is_word = content in ("true", "false") or _NUMBER_IN_TEXT.fullmatch(content)
+        return json.loads(content) if is_word else content
+    return content if content is None else json.dumps(content)
 
 
 def passed(message: Any, *, status: str = "PASS") -> JSONResponse:

@@ -20,12 +20,13 @@ Result = TypeVar("Result")
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS orders (
-    order_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    order_id INTEGER PRIMARY KEY,
     awb_number TEXT NOT NULL UNIQUE,
     reference_number TEXT NOT NULL,
     status TEXT NOT NULL,
     delivery_hub TEXT NOT NULL,
     delivery_hub_sn TEXT NOT NULL,
+    pickup_hub TEXT NOT NULL DEFAULT '',
     body TEXT NOT NULL,
     moved INTEGER NOT NULL DEFAULT 0,
     created_at TEXT NOT NULL,
@@ -42,7 +43,6 @@ CREATE TABLE IF NOT EXISTS items (
     picked NUMERIC NOT NULL DEFAULT 0,
     delivered NUMERIC NOT NULL DEFAULT 0,
     PRIMARY KEY (order_id, item_id));
-CREATE TABLE IF NOT EXISTS item_ids (item_id INTEGER PRIMARY KEY AUTOINCREMENT);
 CREATE TABLE IF NOT EXISTS packages (
     child_awb_number TEXT PRIMARY KEY,
     order_id INTEGER NOT NULL REFERENCES orders,
@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS packages (
     package_id TEXT);
 CREATE INDEX IF NOT EXISTS packages_by_order ON packages (order_id);
 CREATE TABLE IF NOT EXISTS asns (
-    asn_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    asn_id INTEGER PRIMARY KEY,
     invoice_number TEXT NOT NULL,
     body TEXT NOT NULL,
     created_at TEXT NOT NULL,
@@ -101,6 +101,14 @@ CREATE TABLE IF NOT EXISTS labels (
     label_id INTEGER PRIMARY KEY AUTOINCREMENT,
     pages TEXT NOT NULL,
     created_at TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS numbers (name TEXT PRIMARY KEY, last INTEGER NOT NULL);
+INSERT OR IGNORE INTO numbers (name, last) VALUES ('orders', 0), ('items', 0), ('asns', 0);
+CREATE TABLE IF NOT EXISTS late_acts (
+    late_act_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    due_at REAL NOT NULL,
+    request INTEGER,
+    endpoint TEXT NOT NULL,
+    content TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS effects (
     effect_id INTEGER PRIMARY KEY AUTOINCREMENT,
     request INTEGER,
@@ -125,6 +133,22 @@ class Change:
             "INSERT INTO effects (request, effect, details) VALUES (?, ?, ?)", (self.request, name, text)
         )
         self.effects.append(_committed(cursor.lastrowid, self.request, name, details))
+
+    def rehearse(self, act: Callable[["Change"], Result]) -> Result:
+        """What `act` would answer; nothing of it stays."""
+        self.connection.execute("SAVEPOINT rehearsal")
+        try:
+            return act(Change(self.connection, self.request, self.at))
+        finally:
+            self.connection.execute("ROLLBACK TO rehearsal")
+            self.connection.execute("RELEASE rehearsal")
+
+
+def take_numbers(connection: sqlite3.Connection, name: str, count: int) -> int:
+    """The first of `count` numbers in a row that nobody else gets; `name` is orders, items or asns."""
+    row = connection.execute("UPDATE numbers SET last = last + ? WHERE name = ? RETURNING last", (count, name))
+    last: int = row.fetchone()[0]
+    return last - count + 1
 
 
 @dataclass

@@ -1,0 +1,156 @@
+"""What a request does to the database, by endpoint: at once, or later while the service has said yes already.
+
+An act has two steps: `prepare` gives what is new its numbers, so that it can be answered; `perform` judges and stores.
+A late act (switch ``effect_delay_seconds``) is tried and undone for its answer, kept in the table ``late_acts``, and
+performed when its time has come, also after a restart; what is not allowed by then is lost, as the journal tells.
+"""
+
+import asyncio
+import json
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from logistics_batch.sandbox.asns import create_asn, take_asn_id, update_asn
+from logistics_batch.sandbox.contract import Body
+from logistics_batch.sandbox.forms import Refused
+from logistics_batch.sandbox.new_orders import NewOrder, new_order_from, number_order, store_order
+from logistics_batch.sandbox.order_replies import changed_reply, created_reply
+from logistics_batch.sandbox.orders import (
+    CANCELLED,
+    add_items,
+    delete_items,
+    live_order,
+    must_be_cancellable,
+    order_in_path,
+    update_order,
+)
+from logistics_batch.sandbox.service import UNEXPECTED, Service
+from logistics_batch.sandbox.statuses import change_status
+from logistics_batch.sandbox.store import Change
+from logistics_batch.sandbox.switches import Switches
+
+LOOK_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Act:
+    """The two steps of one endpoint; `dump` and `load` turn what was prepared into JSON and back."""
+
+    perform: Callable[[Change, Any, Switches], Any]
+    prepare: Callable[[Change, Body], Any] = lambda _change, given: given
+    dump: Callable[[Any], Body] = lambda prepared: prepared
+    load: Callable[[Body], Any] = lambda content: content
+
+
+async def act(service: Service, endpoint: str, given: Body, *, request: int | None) -> Any:
+    """Do what was asked and return the message of the answer; Refused: it is not allowed."""
+    switches = service.switches
+    if switches.effect_delay_seconds > 0:
+        return await service.store.write(lambda change: _put_off(change, endpoint, given, switches), request=request)
+    one = ACTS[endpoint]
+    return await service.store.write(
+        lambda change: one.perform(change, one.prepare(change, given), switches), request=request
+    )
+
+
+async def perform_late_acts(service: Service) -> None:
+    """Perform late acts when they are due, until cancelled."""
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        for row in await service.store.read(_due):
+            await _perform_late(service, row)
+
+
+async def _perform_late(service: Service, row: sqlite3.Row) -> None:
+    def forget(change: Change) -> None:
+        change.connection.execute("DELETE FROM late_acts WHERE late_act_id = ?", (row["late_act_id"],))
+
+    def change(change: Change) -> None:
+        forget(change)
+        late = ACTS[row["endpoint"]]
+        late.perform(change, late.load(json.loads(row["content"])), service.switches)
+
+    try:
+        await service.store.write(change, request=row["request"])
+    except Refused as refusal:
+        await service.journal.append("lost", request=row["request"], endpoint=row["endpoint"], reason=refusal.message)
+        await service.store.write(forget)
+
+
+def _put_off(change: Change, endpoint: str, given: Body, switches: Switches) -> Any:
+    late = ACTS[endpoint]
+    prepared = late.prepare(change, given)
+    answer = change.rehearse(lambda trial: late.perform(trial, prepared, switches))
+    change.connection.execute(
+        "INSERT INTO late_acts (due_at, request, endpoint, content) VALUES (?, ?, ?, ?)",
+        (
+            time.time() + switches.effect_delay_seconds,
+            *(change.request, endpoint, json.dumps(late.dump(prepared), ensure_ascii=False)),
+        ),
+    )
+    return answer
+
+
+def _due(connection: sqlite3.Connection) -> list[sqlite3.Row]:
+    rows = connection.execute("SELECT * FROM late_acts WHERE due_at <= ? ORDER BY due_at, late_act_id", (time.time(),))
+    return rows.fetchall()
+
+
+def _create_order(change: Change, order: NewOrder, switches: Switches) -> Body:
+    earlier = live_order(change.connection, order.reference_number)
+    if earlier is None or switches.duplicate_reference == "refuse":
+        store_order(change, order)
+        return order.reply()
+    if switches.duplicate_reference == "error":
+        raise Refused(UNEXPECTED, status=500)
+    return created_reply(change.connection, earlier)
+
+
+def _update_order(change: Change, given: Body, switches: Switches) -> Body:
+    order = order_in_path(change.connection, given["order_id"], reading=switches.order_id_reading, method="PUT")
+    return changed_reply(change.connection, update_order(change, order, given["body"]))
+
+
+def _add_items(change: Change, given: Body, _switches: Switches) -> Body:
+    order = order_in_path(change.connection, given["order_id"])
+    add_items(change, order, given["body"]["item_details"])
+    return changed_reply(change.connection, order)
+
+
+def _delete_items(change: Change, given: Body, _switches: Switches) -> str:
+    order = order_in_path(change.connection, given["order_id"])
+    delete_items(change, order, given["body"]["item_list"])
+    return f"Items deleted for AWB Number : {order['awb_number']}"
+
+
+def _cancel(change: Change, given: Body, _switches: Switches) -> str:
+    order = order_in_path(change.connection, given["order_id"])
+    must_be_cancellable(order)
+    change_status(change, order, CANCELLED)
+    return "Order Cancelled Successfully"
+
+
+def _number_asn(change: Change, given: Body) -> Body:
+    return {"asn_id": take_asn_id(change), "body": given}
+
+
+def _create_asn(change: Change, content: Body, switches: Switches) -> Body:
+    return create_asn(change, content["asn_id"], content["body"], switches)
+
+
+def _update_asn(change: Change, given: Body, switches: Switches) -> Body:
+    return update_asn(change, given, switches)
+
+
+ACTS = {
+    "order.create": Act(_create_order, number_order, NewOrder.as_json, new_order_from),
+    "order.update": Act(_update_order),
+    "order.add_items": Act(_add_items),
+    "order.delete_items": Act(_delete_items),
+    "order.cancel": Act(_cancel),
+    "asn.create": Act(_create_asn, _number_asn),
+    "asn.update": Act(_update_asn),
+}
