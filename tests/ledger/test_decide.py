@@ -2,7 +2,7 @@
 
 import pytest
 
-from logistics_batch.ledger.decide import Decision, Known, decide
+from logistics_batch.ledger.decide import Decision, Known, decide, decide_change
 
 SAME, OTHER = "a" * 64, "b" * 64
 
@@ -101,3 +101,66 @@ def test_a_reference_that_a_person_released_again_is_not_changed_by_a_file() -> 
     released = known("planned", OTHER, generation=2)
     assert decide([known("accepted", rule="cancelled"), released], "c" * 64).action == "hold"
     assert decide([known("accepted", rule="cancelled"), released], OTHER).existing == released
+
+
+A, B, C = (letter * 64 for letter in "abc")
+
+
+def change(state: str, body: str, generation: int, *, rule: str = "") -> Known:
+    """A generation that the file of the same number planned."""
+    return Known(generation * 10, generation, state, body, rule, generation)
+
+
+def test_there_and_back_again_are_three_changes() -> None:
+    first = decide_change([], A)
+    second = decide_change([change("accepted", A, 1)], B)
+    third = decide_change([change("accepted", A, 1), change("accepted", B, 2)], A)
+    assert [(each.action, each.generation) for each in (first, second, third)] == [
+        ("plan", 1),
+        ("plan", 2),
+        ("plan", 3),
+    ]
+
+
+def test_a_change_equal_to_the_last_accepted_is_unchanged() -> None:
+    history = [change("accepted", A, 1), change("accepted", B, 2)]
+    assert decide_change(history, B, came_before=1) == Decision("unchanged", existing=history[1])
+
+
+def test_an_older_file_that_comes_again_is_held() -> None:
+    history = [change("accepted", A, 1), change("accepted", B, 2)]
+    assert decide_change(history, A, came_before=1).rule == "older_file"
+    assert decide_change(history, A, came_before=2).action == "plan"  # the bytes of the last one, mapped otherwise
+    again = [*history, change("held", A, 3, rule="older_file")]
+    assert decide_change(again, A, came_before=1) == Decision("follow", existing=again[2])
+
+
+def test_an_older_file_does_not_take_back_what_is_planned() -> None:
+    history = [change("accepted", A, 1), change("planned", B, 2)]
+    assert decide_change(history, A, came_before=1).rule == "older_file"
+
+
+def test_back_to_what_is_accepted_takes_back_what_was_not_sent() -> None:
+    history = [change("accepted", A, 1), change("planned", B, 2)]
+    assert decide_change(history, A) == Decision("unchanged", existing=history[0], supersede=history[1])
+
+
+@pytest.mark.parametrize("state", ["sending", "in_doubt", "held"])
+def test_an_open_change_stops_every_other(state: str) -> None:
+    history = [change("accepted", A, 1), change(state, B, 2)]
+    assert decide_change(history, C).action == "hold"
+    assert decide_change(history, A).action == "hold"
+    assert decide_change(history, B) == Decision("follow", existing=history[1])
+
+
+def test_a_doubt_about_another_kind_of_change_stops_this_one() -> None:
+    assert decide_change([], A, order_in_doubt=True).rule == "order_in_doubt"
+    assert decide_change([change("accepted", A, 1)], A, order_in_doubt=True).action == "unchanged"
+
+
+def test_a_refused_change_is_not_sent_again_but_another_is() -> None:
+    history = [change("accepted", A, 1), change("refused", B, 2)]
+    assert decide_change(history, B) == Decision("follow", existing=history[1])
+    assert decide_change(history, C) == Decision("plan", 3)
+    later = [*history, change("accepted", C, 3)]
+    assert decide_change(later, B) == Decision("plan", 4)

@@ -9,7 +9,7 @@ from logistics_batch.ledger.events import Events
 from logistics_batch.ledger.fates import FATE_OF_STATE, Fates, row_result
 from logistics_batch.ledger.history import History
 from logistics_batch.ledger.lock import sending_lock
-from logistics_batch.ledger.planning import Arrival, Planning
+from logistics_batch.ledger.planning import Arrival, Planning, kind_of
 from logistics_batch.ledger.prints import Prints
 from logistics_batch.ledger.records import (
     NewEvent,
@@ -37,6 +37,7 @@ __all__ = [
     "StoredFile",
     "StoredLabel",
     "StoredRun",
+    "kind_of",
     "open_ledger",
     "row_result",
 ]

@@ -8,18 +8,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 # Versions that were held before anything of them was sent; a newer version may replace them.
-NEVER_SENT = ("earlier_in_doubt", "earlier_held", "changed_after_acceptance", "cancelled")
+NEVER_SENT = (
+    "earlier_in_doubt",
+    "earlier_held",
+    "changed_after_acceptance",
+    "cancelled",
+    "order_in_doubt",
+    "older_file",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One earlier generation of a document."""
+    """One earlier generation of a document; file_id: the arrival that planned it."""
 
     id: int
     generation: int
     state: str
     body_sha256: str
     rule: str
+    file_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,14 @@ _WHY = {
     "changed_after_acceptance": (
         "The service already accepted this document with other content.",
         "Restore the accepted content, change it at the service, or drop this version.",
+    ),
+    "order_in_doubt": (
+        "Another change of this order was sent and its answer is not known yet.",
+        "Wait until the other change is settled, then decide.",
+    ),
+    "older_file": (
+        "This very file was processed before, and a later file changed the same thing since.",
+        "If the older content is wanted again, decide “send-again”; if the file came by mistake, “drop”.",
     ),
 }
 
@@ -107,6 +123,39 @@ def decide(history: Sequence[Known], body_sha256: str) -> Decision:
     if found.ended is not None and found.ended.body_sha256 == body_sha256:
         return Decision("follow", existing=found.ended)
     return Decision("plan", following, supersede=found.waiting)
+
+
+def decide_change(
+    history: Sequence[Known], body_sha256: str, *, came_before: int = 0, order_in_doubt: bool = False
+) -> Decision:
+    """The table for updates, items and cancellations: any content but the last accepted one is a new change.
+
+    history: all generations of this kind of change under one key, oldest first. came_before: the last arrival of the
+    very same file, 0 if it never came. order_in_doubt: a change of another kind under this key has no answer yet.
+    """
+    found = _sorted_out(history)
+    following = history[-1].generation + 1 if history else 1
+    for known, rule in ((found.doubt, "earlier_in_doubt"), (found.held, "earlier_held")):
+        if known is not None:
+            return _beside(known, found.waiting, body_sha256, following, rule)
+    if found.planned is not None and found.planned.body_sha256 == body_sha256:
+        return Decision("follow", existing=found.planned)
+    last = found.accepted
+    if last is not None and last.body_sha256 == body_sha256 and found.planned is None:
+        return Decision("unchanged", existing=last, supersede=found.waiting)
+    if found.waiting is not None and found.waiting.body_sha256 == body_sha256:
+        return Decision("follow", existing=found.waiting)
+    ended_last = found.ended is not None and found.ended.generation > (last.generation if last else 0)
+    if found.ended is not None and ended_last and found.ended.body_sha256 == body_sha256:
+        return Decision("follow", existing=found.ended)
+    if order_in_doubt:
+        return _hold(following, "order_in_doubt", found.waiting)
+    latest = found.planned or last
+    if latest is not None and 0 < came_before < latest.file_id:
+        return _hold(following, "older_file", found.waiting)
+    if last is not None and last.body_sha256 == body_sha256:  # what is planned was never sent, and is taken back
+        return Decision("unchanged", existing=last, supersede=found.planned)
+    return Decision("plan", following, supersede=found.planned or found.waiting)
 
 
 def _after_acceptance(accepted: Known, waiting: Known | None, body_sha256: str, following: int) -> Decision:

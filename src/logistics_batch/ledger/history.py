@@ -168,7 +168,6 @@ class History(Connected):
 
         A row whose key was accepted in a later, corrected file is not listed.
         """
-        kind = operation.partition(".")[0]
         first_issue = (
             select(issue.c.reason)
             .where(issue.c.file_id == row.c.file_id, issue.c.row == row.c.row)
@@ -177,7 +176,7 @@ class History(Connected):
             .scalar_subquery()
         )
         accepted = select(document.c.key).where(
-            document.c.account == self.account, document.c.kind == kind, document.c.state == "accepted"
+            document.c.account == self.account, document.c.operation == operation, document.c.state == "accepted"
         )
         query = (
             select(row, file.c.name, file.c.sheet, file.c.run_id, first_issue.label("issue_reason"))

@@ -3,13 +3,14 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.connection import Connected, dump
-from logistics_batch.ledger.decide import Decision, Known, decide
+from logistics_batch.ledger.decide import Decision, Known, decide, decide_change
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.model.document import Document, MappedFile, RowState
@@ -18,9 +19,22 @@ from logistics_batch.model.sheet import SourceFile
 _CHUNK = 400  # keys in one IN (…), well under every driver's limit
 
 
+_KINDS = {
+    "order.create": "order",
+    "asn.create": "asn",
+    "order.update": "order.update",
+    "order.add_items": "order.add",
+    "order.delete_items": "order.delete",
+    "order.cancel": "order.cancel",
+    "asn.update": "asn.update",
+}
+_CHANGES = tuple(kind for kind in _KINDS.values() if "." in kind)
+_OPEN = ("sending", "in_doubt")
+
+
 def kind_of(operation: str) -> str:
-    """The kind of a document's key: "asn" or "order"."""
-    return operation.partition(".")[0]
+    """The kind of a document's key: "asn" and "order" for what is created, else the kind of change."""
+    return _KINDS[operation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +42,7 @@ class Arrival:
     """A file that came in: what it is, where it came from, and what mapping made of it.
 
     mapped: None if it could not be mapped. held: why the file as a whole stays, None if it goes on.
-    calls: HTTP method and path of each operation, fixed at planning.
+    calls: HTTP method and path of each operation, fixed at planning; a document's own path goes before.
     """
 
     source: SourceFile
@@ -41,14 +55,19 @@ class Arrival:
     origin: Mapping[str, object] | None = None
     calls: Mapping[str, tuple[str, str]] | None = None
 
+    def call_of(self, item: Document) -> tuple[str, str]:
+        """HTTP method and path of a document's call."""
+        method, path = (self.calls or {})[item.operation]
+        return method, item.path or path
+
 
 class Planning(Connected):
     """Files, rows and documents go into the ledger in one transaction a file."""
 
-    def evaluate(self, documents: Sequence[Document]) -> list[Decision]:
-        """What would become of each document if its file came in now; writes nothing."""
+    def evaluate(self, documents: Sequence[Document], *, sha256: str = "") -> list[Decision]:
+        """What would become of each document if its file (of this sha256) came in now; writes nothing."""
         with self._read() as connection:
-            return self._evaluate(connection, documents)
+            return self._evaluate(connection, documents, came_before=_came_before(connection, sha256))
 
     def plan_file(self, run: str, arrival: Arrival) -> int:
         """Write a file with all its rows, issues and documents; returns the file's id."""
@@ -97,26 +116,40 @@ class Planning(Connected):
         )
         return file_id
 
-    def _evaluate(self, connection: Connection, documents: Sequence[Document]) -> list[Decision]:
+    def _evaluate(self, connection: Connection, documents: Sequence[Document], *, came_before: int) -> list[Decision]:
         history: dict[tuple[str, str], list[Known]] = {}
+        in_doubt: dict[str, set[str]] = {}
         by_kind: dict[str, list[str]] = {}
         for item in documents:
             by_kind.setdefault(kind_of(item.operation), []).append(item.key)
         for kind, keys in by_kind.items():
-            for found in self._generations(connection, kind, keys):
-                history.setdefault((kind, found.key), []).append(
-                    Known(found.id, found.generation, found.state, found.body_sha256, found.rule)
-                )
-        return [decide(history.get((kind_of(item.operation), item.key), ()), digest(item.body)) for item in documents]
+            for found in self._generations(connection, _CHANGES if kind in _CHANGES else (kind,), keys):
+                known = Known(found.id, found.generation, found.state, found.body_sha256, found.rule, found.file_id)
+                history.setdefault((found.kind, found.key), []).append(known)
+                if found.state in _OPEN:
+                    in_doubt.setdefault(found.key, set()).add(found.kind)
+        decisions = []
+        for item in documents:
+            kind = kind_of(item.operation)
+            known_here, content = history.get((kind, item.key), ()), digest(item.body)
+            if kind in _CHANGES:
+                others = bool(in_doubt.get(item.key, set()) - {kind})
+                decisions.append(decide_change(known_here, content, came_before=came_before, order_in_doubt=others))
+            else:
+                decisions.append(decide(known_here, content))
+        return decisions
 
-    def _generations(self, connection: Connection, kind: str, keys: Sequence[str]) -> Iterable[Row[tuple[object, ...]]]:
-        columns = [document.c[name] for name in ("id", "key", "generation", "state", "body_sha256", "rule")]
+    def _generations(
+        self, connection: Connection, kinds: Sequence[str], keys: Sequence[str]
+    ) -> Iterable[Row[tuple[Any, ...]]]:
+        names = ("id", "kind", "key", "generation", "state", "body_sha256", "rule", "file_id")
+        columns = [document.c[name] for name in names]
         for start in range(0, len(keys), _CHUNK):
             yield from connection.execute(
                 select(*columns)
                 .where(
                     document.c.account == self.account,
-                    document.c.kind == kind,
+                    document.c.kind.in_(kinds),
                     document.c.key.in_(keys[start : start + _CHUNK]),
                 )
                 .order_by(document.c.generation)
@@ -129,7 +162,9 @@ class Planning(Connected):
         next_id = (connection.execute(select(func.max(document.c.id))).scalar() or 0) + 1
         placed: list[tuple[int, bool]] = []
         records: list[dict[str, object]] = []
-        for item, decision in zip(documents, self._evaluate(connection, documents), strict=True):
+        came_before = _came_before(connection, arrival.source.sha256, but=file_id)
+        decisions = self._evaluate(connection, documents, came_before=came_before)
+        for item, decision in zip(documents, decisions, strict=True):
             if decision.supersede:
                 _supersede(connection, decision.supersede, arrival)
             if decision.existing:
@@ -144,7 +179,7 @@ class Planning(Connected):
     def _record(
         self, document_id: int, file_id: int, item: Document, decision: Decision, arrival: Arrival
     ) -> dict[str, object]:
-        method, path = (arrival.calls or {})[item.operation]
+        method, path = arrival.call_of(item)
         return {
             "id": document_id,
             "account": self.account,
@@ -158,6 +193,8 @@ class Planning(Connected):
             "body": item.body.encode(),
             "body_sha256": digest(item.body),
             "reference": item.reference,
+            "awb_number": item.order_id,
+            "order_id": item.order_id,
             "file_id": file_id,
             "rows": dump(item.rows),
             "line_rows": dump(item.line_rows),
@@ -167,6 +204,12 @@ class Planning(Connected):
             "fix": decision.fix,
             "planned_at": arrival.received_at,
         }
+
+
+def _came_before(connection: Connection, sha256: str, *, but: int = 0) -> int:
+    """The last other arrival of these very bytes, 0 if there is none."""
+    query = select(func.max(file.c.id)).where(file.c.sha256 == sha256, file.c.id != but)
+    return int(connection.execute(query).scalar() or 0)
 
 
 def digest(body: str) -> str:

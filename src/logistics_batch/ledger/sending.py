@@ -165,6 +165,8 @@ class Sending(Connected):
             ).rowcount
             if changed:
                 mark_stale(connection, outcome.document_id)
+                if outcome.state == "accepted":
+                    _note_cancelled(connection, outcome.document_id)
                 _add_evidence(
                     connection,
                     outcome.document_id,
@@ -238,6 +240,8 @@ def _record_outcome(connection: Connection, outcome: Outcome, *, now: str) -> No
             remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
         )
     mark_stale(connection, outcome.document_id)
+    if outcome.state == "accepted":
+        _note_cancelled(connection, outcome.document_id)
     latest = select(attempt.c.id).where(attempt.c.document_id == outcome.document_id).order_by(attempt.c.n.desc())
     connection.execute(
         attempt.update()
@@ -268,15 +272,36 @@ def _document_values(outcome: Outcome, *, now: str) -> dict[str, object]:
     elif outcome.meaning == "decided":
         values |= {"released": 1, "checks": 0}
     if outcome.state == "accepted":
-        values |= {
+        told = {
             "awb_number": outcome.awb_number,
             "order_id": outcome.order_id,
             "delivery_hub": outcome.delivery_hub,
-            "items": dump(outcome.items),
-            "child_awb_numbers": dump(outcome.child_awb_numbers),
-            "accepted_run": outcome.accepted_run,
+            "items": outcome.items and dump(outcome.items),
+            "child_awb_numbers": outcome.child_awb_numbers and dump(outcome.child_awb_numbers),
         }
+        # What the answer does not tell stays: a change knows from the start which order it is about.
+        values |= {name: value for name, value in told.items() if value} | {"accepted_run": outcome.accepted_run}
     return values
+
+
+def _note_cancelled(connection: Connection, document_id: int) -> None:
+    """An accepted cancellation makes the order's reference free again (API §8.4): the created order knows it."""
+    cancelled = connection.execute(
+        select(document.c.account, document.c.order_id, file.c.name)
+        .join(file, document.c.file_id == file.c.id)
+        .where(document.c.id == document_id, document.c.operation == "order.cancel")
+    ).first()
+    if cancelled is not None:
+        connection.execute(
+            document.update()
+            .where(
+                document.c.account == cancelled.account,
+                document.c.operation == "order.create",
+                document.c.state == "accepted",
+                document.c.awb_number == cancelled.order_id,
+            )
+            .values(rule="cancelled", reason=f"Cancelled by {cancelled.name}.")
+        )
 
 
 def _add_evidence(connection: Connection, document_id: int, *, at: str, kind: str, who: str, text: str) -> None:
