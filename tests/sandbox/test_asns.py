@@ -205,16 +205,3 @@ def test_filters_are_checked(service: httpx.Client) -> None:
     assert "status" in refusal(service.get(ASN, params={"invoice_number": "1", "status": "Done"}))
     query = {"delivery_date_start": "25/11/2026", "delivery_date_end": "26/11/2026"}
     assert "delivery_date_start" in refusal(service.get(ASN, params=query))
-
-
-def test_other_envelopes_can_be_switched_on(service: httpx.Client, sandbox: RunningSandbox, reference: str) -> None:
-    create(service, reference)
-    query = {"invoice_number": reference}
-    listed = service.get(ASN, params=query).json()
-    try:
-        sandbox.set_switches(asn_envelope="pass")
-        assert service.get(ASN, params=query).json() == {"status": "PASS", "message": listed}
-        sandbox.set_switches(asn_envelope="bare")
-        assert service.get(ASN, params=query).json() == listed["result"]
-    finally:
-        sandbox.set_switches(asn_envelope="list")

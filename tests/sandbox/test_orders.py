@@ -81,16 +81,6 @@ def test_fetch_by_awb_by_order_id_and_by_reference_finds_the_same(service: httpx
     assert service.get(f"{SHIPMENT}/{reference}").json() == by_awb
 
 
-def test_fetch_by_reference_can_be_switched_off(service: httpx.Client, sandbox: RunningSandbox, reference: str) -> None:
-    awb = create(service, reference)["awb_number"]
-    sandbox.set_switches(order_id_reading="id")
-    try:
-        assert refusal(service.get(f"{SHIPMENT}/{reference}")) == "Order not found"
-        assert service.get(f"{SHIPMENT}/{awb}").status_code == 200
-    finally:
-        sandbox.set_switches(order_id_reading="fetch_both")
-
-
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
