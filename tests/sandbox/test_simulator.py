@@ -1,131 +1,205 @@
-"""The warehouse simulator: orders that move on, and the receipts file."""
+"""The vans of the simulator: legal ways, quantities, cash, history, events (API §3, §6)."""
 
-import csv
-import io
+import json
+import threading
 from collections import Counter
-from datetime import date
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.sandbox_process import RunningSandbox, start_sandbox
 
-from logistics_batch.sandbox.simulator import COLUMNS, journey, receipts_csv, receipts_for
+from logistics_batch.sandbox.clock import now_text
+from logistics_batch.sandbox.orders import CANCELLABLE
+from logistics_batch.sandbox.simulator_journey import (
+    FORWARD,
+    MOST_ATTEMPTS,
+    MOST_PICKUPS,
+    STAYS,
+    Kind,
+    journey,
+    legal_moves,
+)
+
+KINDS = st.builds(Kind, st.booleans(), st.booleans(), st.booleans())
+ENDS = {"Complete", "Delivered", "Returned", "Pickup-Failed"}
 
 
-def asns(count: int = 6, lines: int = 4) -> list[dict[str, Any]]:
-    return [
-        {
-            "invoice_number": f"INV-{number}",
-            "supplier": "SUP-1",
-            "supplier_name": "Acme",
-            "site": "S1",
-            "site_name": None,
-            "sku_lines": [
-                {"sku_name": f"SKU-{number}-{line}", "qty": str(40 + line), "item_desc": None} for line in range(lines)
-            ],
-        }
-        for number in range(count)
-    ]
+@given(seed=st.integers(), awb=st.from_regex(r"SH-[0-9A-Z]{7}", fullmatch=True), kind=KINDS)
+def test_every_way_is_legal_and_ends(seed: int, awb: str, kind: Kind) -> None:
+    way = journey(awb, seed=seed, kind=kind)
+    for place, status in enumerate(way):
+        before = way[place - 1] if place else "Pending"
+        assert status in legal_moves(before, kind, way[:place])
+    assert way[-1] in ENDS
+    assert way.count("Attempted") <= MOST_ATTEMPTS
+    assert way.count("Pickup-Failed") <= MOST_PICKUPS
+    assert way.index("Picked") < len(way) - 1 if "Picked" in way else way[-1] == "Pickup-Failed"
+    assert way == journey(awb, seed=seed, kind=kind)
 
 
-def test_journeys_end_as_they_do_in_life() -> None:
-    ends = Counter(journey(f"SH-{number:07d}", seed=1)[-1] for number in range(1000))
-    assert set(ends) == {"Complete", "Delivered", "Pickup-Failed"}
+def test_orders_end_as_they_do_in_life() -> None:
+    ways = [journey(f"SH-{number:07d}", seed=1) for number in range(1000)]
+    ends = Counter(way[-1] for way in ways)
+    assert set(ends) == ENDS
     assert ends["Complete"] > ends["Delivered"] > ends["Pickup-Failed"] > 50
-    assert journey("SH-1234567", seed=1) == journey("SH-1234567", seed=1)
+    assert ends["Returned"] > 10
+    assert any("Pickup-Failed" in way and way[-1] in ("Complete", "Delivered") for way in ways), "some pickups recover"
+    assert ways != [journey(f"SH-{number:07d}", seed=2) for number in range(1000)]
 
 
-def test_receipts_hold_shorts_overs_one_swap_and_one_damaged_line() -> None:
-    announced = {
-        (asn["invoice_number"], line["sku_name"]): int(line["qty"]) for asn in asns() for line in asn["sku_lines"]
-    }
-    received = receipts_for(asns(), seed=3)
-    oddities = Counter(line.oddity for line in received)
-    assert oddities["swapped"] == 1
-    assert oddities["damaged"] == 1
-    assert oddities["short"] == oddities["over"] == 2
-    totals: Counter[tuple[str, str]] = Counter()
-    for line in received:
-        totals[line.invoice_number, line.item] += line.quantity
-    differences = {key for key in announced | totals if announced.get(key, 0) != totals[key]}
-    assert len(differences) == 2 + 2 + 2  # shorts, overs, both SKUs of the swap
-    for line in received:
-        sent = announced.get((line.invoice_number, line.item), 0)
-        assert line.oddity != "short" or line.quantity < sent
-        assert line.oddity != "over" or line.quantity > sent
-        assert (line.oddity == "damaged") == (line.condition == "Damaged")
-        assert (line.oddity == "swapped") == ((line.invoice_number, line.item) not in announced)
-    assert receipts_for(asns(), seed=3) == received
-    assert receipts_for(asns(), seed=4) != received
+@pytest.mark.parametrize(
+    ("kind", "status", "goes_to"),
+    [
+        (Kind(inventory_managed=True), "Pending", {"In-Progress"}),
+        (Kind(hyperlocal=True), "Picked", {"Out-For-Delivery"}),
+        (Kind(is_return=True), "At-Hub", {"Moving-To-Origin"}),
+        (Kind(is_return=True), "Moving-To-Origin", {"Complete"}),
+        (Kind(), "Moving-To-Origin", {"Returned"}),
+        (Kind(), "On-A-Boat", {STAYS}),
+    ],
+)
+def test_some_orders_have_ways_of_their_own(kind: Kind, status: str, goes_to: set[str]) -> None:
+    assert set(legal_moves(status, kind)) == goes_to
 
 
-@pytest.mark.parametrize("lines", [0, 1, 2])
-def test_few_lines_are_enough(lines: int) -> None:
-    assert len(receipts_for(asns(1, lines), seed=1)) >= lines
+def test_what_can_be_cancelled_by_the_document_is_on_the_way() -> None:
+    assert set(FORWARD) >= CANCELLABLE
 
 
-def test_the_receipts_file_is_what_a_warehouse_sends() -> None:
-    text = receipts_csv(receipts_for(asns(1, 3), seed=1), received_on=date(2026, 11, 3))
-    rows = list(csv.DictReader(io.StringIO(text)))
-    assert tuple(rows[0]) == COLUMNS
-    assert {row["Received On"] for row in rows} == {"03/11/2026"}
-    assert {(row["Supplier"], row["Site"]) for row in rows} == {("Acme", "S1")}
-
-
-def test_orders_move_step_by_step_to_their_ends(own_sandbox: RunningSandbox) -> None:
+@pytest.fixture
+def client(own_sandbox: RunningSandbox) -> Iterator[httpx.Client]:
     headers = {"API_KEY": own_sandbox.api_key}
     with httpx.Client(base_url=own_sandbox.url, headers=headers, trust_env=False) as client:
-        for number in range(30):
-            body = {"reference_number": f"R{number}", "customer_mobile": "9876543210", "delivery_address": "A"}
-            items = [{"item_name": "Wires", "item_quantity": 3}]
-            awb = client.post("/orders/shipment", json=body | {"item_details": items}).json()["message"]["awb_number"]
-        client.put(f"/api/orders/cancel/{awb}")
-        assert own_sandbox.control("POST", "/advance", {"seed": 1, "steps": 1}) == {"reached": {"Assigned": 29}}
-        own_sandbox.control("POST", "/advance", {"seed": 1})
-        assert own_sandbox.control("POST", "/advance", {"seed": 1}) == {"reached": {}}
-        for order in own_sandbox.orders():
-            expected = journey(order["awb_number"], seed=1)[-1] if order["awb_number"] != awb else "cancelled"
-            assert order["status"] == expected
-            delivered = client.get(f"/orders/shipment/{order['awb_number']}").json()["message"]["order_details"]
-            (item,) = delivered["item_details"].values()
-            whole = expected in ("Complete", "Delivered")
-            assert (item["item_qty_picked"], item["item_qty_delivered"]) == ((3, 3) if whole else (0, 0))
-        moved = [order["awb_number"] for order in own_sandbox.orders() if order["awb_number"] != awb]
-    assert Counter(line["awb_number"] for line in own_sandbox.committed("order.status_changed")) == {
-        one: len(journey(one, seed=1)) for one in moved
+        yield client
+
+
+def create(client: httpx.Client, reference: str, *, quantity: float = 3, **more: Any) -> str:
+    body = {"reference_number": reference, "customer_mobile": "9876543210", "delivery_address": "A"} | more
+    items = [{"item_name": "Wires", "item_quantity": quantity}, {"item_name": "Plugs", "item_quantity": 8}]
+    reply = client.post("/orders/shipment", json=body | {"item_details": items}).json()
+    return str(reply["message"]["awb_number"])
+
+
+def details(client: httpx.Client, awb: str) -> dict[str, Any]:
+    found: dict[str, Any] = client.get(f"/orders/shipment/{awb}").json()["message"]["order_details"]
+    return found
+
+
+def test_orders_move_step_by_step_to_their_ends(own_sandbox: RunningSandbox, client: httpx.Client) -> None:
+    awbs = [create(client, f"R{number}") for number in range(60)]
+    cancelled = awbs.pop()
+    client.put(f"/api/orders/cancel/{cancelled}")
+    assert own_sandbox.control("POST", "/advance", {"seed": 1, "steps": 1}) == {"reached": {"Assigned": 59}}
+    own_sandbox.control("POST", "/advance", {"seed": 1})
+    assert own_sandbox.control("POST", "/advance", {"seed": 1}) == {"reached": {}}
+    partial = 0
+    for awb in awbs:
+        way = journey(awb, seed=1)
+        order = details(client, awb)
+        assert order["status"] == way[-1]
+        for item in order["item_details"].values():
+            ordered, picked, delivered = (item[f"item_{name}"] for name in ("quantity", "qty_picked", "qty_delivered"))
+            assert 0 <= delivered <= picked <= ordered
+            assert (picked > 0) == ("Picked" in way)
+            assert (delivered > 0) == (way[-1] in ("Complete", "Delivered"))
+            partial += picked < ordered if picked else delivered < picked
+        history = own_sandbox.control("GET", f"/orders/{awb}/history")
+        assert tuple(line["status"] for line in history) == ("Pending", *way)
+        times = [line["at"] for line in history]
+        assert times == sorted(set(times))
+        assert times[-1] <= now_text()
+        assert {line["moved_by"] for line in history[1:]} == {"warehouse"}
+    assert 0 < partial < 30
+    assert details(client, cancelled)["status"] == "cancelled"
+    assert [one["moved_by"] for one in own_sandbox.control("GET", f"/orders/{cancelled}/history")] == ["client"] * 2
+    moved = Counter(line["awb_number"] for line in own_sandbox.committed("order.status_changed"))
+    assert moved == {awb: len(journey(awb, seed=1)) for awb in awbs}
+
+
+def test_some_orders_or_a_share_of_them_move(own_sandbox: RunningSandbox, client: httpx.Client) -> None:
+    awbs = [create(client, f"R{number}") for number in range(40)]
+    assert own_sandbox.control("POST", "/advance", {"seed": 1, "steps": 2, "references": ["R3", awbs[4]]}) == {
+        "reached": {"Assigned": 2, "Out-For-Pickup": 2}
+    }
+    reached = own_sandbox.control("POST", "/advance", {"seed": 1, "steps": 1, "share": 0.5})["reached"]
+    assert 10 < sum(reached.values()) < 30
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"seed": "one"},
+        {"steps": -1},
+        {"share": 2},
+        {"references": "R1"},
+        {"references": []},
+        {"references": ["NOBODY"]},
+    ],
+)
+def test_a_wrong_order_to_the_vans_is_refused(service: httpx.Client, body: dict[str, Any]) -> None:
+    assert service.post("/_sandbox/advance", json=body).status_code == 400
+
+
+def test_an_order_moved_by_hand_stays_where_it_was_put_until_it_is_named(
+    own_sandbox: RunningSandbox, client: httpx.Client
+) -> None:
+    create(client, "R")
+    own_sandbox.control("POST", "/orders/R/status", {"status": "At-Hub-RTO"})
+    assert own_sandbox.control("POST", "/advance", {"seed": 1}) == {"reached": {}}
+    assert own_sandbox.control("POST", "/advance", {"seed": 1, "references": ["R"]}) == {
+        "reached": {"Moving-To-Origin": 1, "Returned": 1}
     }
 
 
-def test_an_order_moved_by_hand_stays_where_it_was_put(own_sandbox: RunningSandbox) -> None:
-    body = {"reference_number": "R", "customer_mobile": "9876543210", "delivery_address": "A"}
-    headers = {"API_KEY": own_sandbox.api_key}
-    httpx.post(f"{own_sandbox.url}/orders/shipment", json=body, headers=headers, trust_env=False)
-    own_sandbox.control("POST", "/orders/R/status", {"status": "At-Hub-RTO"})
-    assert own_sandbox.control("POST", "/advance", {"seed": 1}) == {"reached": {}}
+def test_partial_pick_and_delivery_by_hand_with_cash(sandbox: RunningSandbox, service: httpx.Client) -> None:
+    awb = create(service, "COD", quantity=2, is_cod="true", cash_on_delivery="500.00", delivery_postal_code="560001")
+    first, second = details(service, awb)["item_details"]
+    path = f"/orders/{awb}/status"
+    goods = {first: {"picked": 2, "delivered": 0}, second: {"picked": 4, "delivered": 0}}
+    sandbox.control("POST", path, {"status": "Picked", "items": goods})
+    goods = {first: {"picked": 2, "delivered": 2}, second: {"picked": 4, "delivered": 3}}
+    words = {"remarks": "one refused", "courier_comment": "दरवाज़े पर"}
+    sandbox.control("POST", path, {"status": "Delivered", "items": goods} | words)
+    items = details(service, awb)["item_details"]
+    assert [(one["item_qty_picked"], one["item_qty_delivered"]) for one in items.values()] == [(2, 2), (4, 3)]
+    last = sandbox.control("GET", f"/orders/{awb}/history")[-1]
+    expected = {"status": "Delivered", "cash_collected": "250.00", "place": "Bengaluru Hub", "moved_by": "hand"} | words
+    assert {name: last[name] for name in expected} == expected
+    for wrong in ({first: {"picked": 3}}, {first: {"picked": 1, "delivered": 2}}, {"no-such-item": {"picked": 1}}):
+        reply = service.post(f"/_sandbox{path}", json={"status": "Picked", "items": wrong})
+        assert reply.status_code == 400, wrong
 
 
-def test_the_receipts_file_is_dropped_on_the_sftp_server(tmp_path: Path) -> None:
-    running = start_sandbox(tmp_path, sftp=True)
+def test_a_failed_pickup_can_be_cancelled(own_sandbox: RunningSandbox, client: httpx.Client) -> None:
+    for number in range(30):
+        create(client, f"R{number}")
+    own_sandbox.control("POST", "/advance", {"seed": 1})
+    failed = own_sandbox.orders(status="Pickup-Failed")
+    done = own_sandbox.orders(status="Complete")
+    assert failed
+    assert client.put(f"/api/orders/cancel/{failed[0]['awb_number']}").status_code == 200
+    assert client.put(f"/api/orders/cancel/{done[0]['awb_number']}").status_code == 400
+
+
+def test_orders_move_by_themselves_when_the_switch_says_so(tmp_path: Path) -> None:
+    running = start_sandbox(tmp_path, move_orders_every_seconds=0.05)
     try:
-        assert running.sftp is not None
         headers = {"API_KEY": running.api_key}
-        for asn in asns(2):
-            body = {name: value for name, value in asn.items() if value is not None}
-            lines = [{"sku_name": line["sku_name"], "qty": line["qty"]} for line in asn["sku_lines"]]
-            url = f"{running.url}/wms/advance-shipping-notice"
-            reply = httpx.post(url, json=body | {"sku_lines": lines}, headers=headers, trust_env=False)
-            assert reply.status_code == 200, reply.text
-        asked = {"seed": 5, "received_on": "2026-11-03", "file": "/inbound/receipts/receipts.csv"}
-        said = running.control("POST", "/receipts", asked)
-        dropped = (running.sftp.root / "inbound/receipts/receipts.csv").read_bytes()
-        assert dropped.decode() == said["csv"]
-        assert said["lines"] == len(said["csv"].splitlines()) - 1
-        assert {one["oddity"] for one in said["odd"]} == {"short", "over", "swapped", "damaged"}
-        query = {"file": "../outside.csv"}
-        outside = httpx.post(f"{running.url}/_sandbox/receipts", json=query, headers=headers, trust_env=False)
-        assert outside.status_code == 400
-        assert not (running.sftp.root.parent / "outside.csv").exists()
+        with httpx.Client(base_url=running.url, headers=headers, trust_env=False) as client:
+            awb = create(client, "R")
+            way = journey(awb, seed=0)
+            pause = threading.Event()
+            for _ in range(200):
+                if details(client, awb)["status"] == way[-1]:
+                    break
+                pause.wait(0.05)
+            history = running.control("GET", f"/orders/{awb}/history")
+        assert tuple(line["status"] for line in history[1:]) == way[: len(history) - 1]
+        assert len(history) > 2, json.dumps(history)
     finally:
         running.kill()

@@ -1,5 +1,6 @@
 """The warehouse and its vans over HTTP, under ``/_sandbox/``: orders move, receipts come back."""
 
+import sqlite3
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from logistics_batch.sandbox import simulator
 from logistics_batch.sandbox.asns import all_asns
 from logistics_batch.sandbox.clock import now
 from logistics_batch.sandbox.forms import Refused
-from logistics_batch.sandbox.orders import find_order
+from logistics_batch.sandbox.orders import find_order, item_rows
+from logistics_batch.sandbox.receipts import receipts_csv, receipts_workbook, usual_receipts
+from logistics_batch.sandbox.receipts_plan import Outcome, change_service, read_plan, received_with
 from logistics_batch.sandbox.service import json_body, service_of
-from logistics_batch.sandbox.statuses import change_status, stored_order
+from logistics_batch.sandbox.statuses import Goods, Move, history_of, move_order, quantity_of, stored_order
 from logistics_batch.sandbox.store import Change
 
 routes = APIRouter(prefix="/_sandbox")
@@ -20,7 +23,10 @@ routes = APIRouter(prefix="/_sandbox")
 
 @routes.post("/orders/{order_id}/status")
 async def set_status(request: Request, order_id: str) -> dict[str, Any]:
-    """Set the status of an order: ``{status, remarks}``."""
+    """Set the status of an order by hand: ``{status, remarks, courier_comment, items}``.
+
+    `items` says what was picked and delivered: ``{item id: {picked, delivered}}``; without it the status decides.
+    """
     body = await json_body(request)
     status = body.get("status")
     if not isinstance(status, str) or not status:
@@ -28,39 +34,73 @@ async def set_status(request: Request, order_id: str) -> dict[str, Any]:
 
     def change(change: Change) -> dict[str, Any]:
         order = find_order(change.connection, order_id, by_reference=True)
-        change_status(change, order, status, remarks=str(body.get("remarks", "")))
+        goods = _goods(body["items"], item_rows(change.connection, order["order_id"])) if "items" in body else None
+        words = {name: str(body.get(name, "")) for name in ("remarks", "courier_comment")}
+        move_order(change, order, Move(status, goods=goods, **words))
         return stored_order(change.connection, find_order(change.connection, order["awb_number"]))
 
     return await service_of(request).store.write(change)
 
 
+@routes.get("/orders/{order_id}/history")
+async def history(request: Request, order_id: str) -> list[dict[str, Any]]:
+    """Every status that an order has had, with time, place, remarks, courier's comment and cash collected."""
+
+    def look(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        return history_of(connection, find_order(connection, order_id, by_reference=True))
+
+    return await service_of(request).store.read(look)
+
+
 @routes.post("/advance")
 async def advance(request: Request) -> dict[str, Any]:
-    """Move orders on: ``{seed, steps}``; without steps to the end of their journeys. Counts of the statuses reached."""
+    """Move orders on: ``{seed, steps, share, references}``; without steps to their ends. Counts of statuses reached."""
     body = await json_body(request)
-    seed = _whole(body, "seed", otherwise=0)
-    steps = _whole(body, "steps") if "steps" in body else None
-
-    def change(change: Change) -> dict[str, int]:
-        return simulator.advance_orders(change, seed=seed, steps=steps)
-
-    return {"reached": await service_of(request).store.write(change)}
+    drive = simulator.Drive(
+        seed=_whole(body, "seed", otherwise=0),
+        steps=_whole(body, "steps") if "steps" in body else None,
+        share=_share(body),
+        references=_references(body),
+    )
+    return {"reached": await simulator.advance(service_of(request), drive)}
 
 
 @routes.post("/receipts")
 async def receipts(request: Request) -> dict[str, Any]:
-    """The receipts file for the open ASNs: ``{seed, received_on, file}``; `file` is written under the SFTP root."""
+    """The receipts file for the open ASNs: ``{seed, received_on, plant, move_asns, file, format}``.
+
+    `plant` names oddities and their shares; without it the day is an ordinary one. `file` is written under the SFTP
+    root, as CSV or (`format`) xlsx. The answer's `odd` says what was planted where.
+    """
     service = service_of(request)
     body = await json_body(request)
     seed = _whole(body, "seed", otherwise=0)
     day = _day(body, "received_on")
-    known = await service.store.read(all_asns)
-    lines = simulator.receipts_for([asn for asn in known if asn["status"] in ("New", "In-Progress")], seed=seed)
-    text = simulator.receipts_csv(lines, received_on=day)
-    if "file" in body:
-        _place_under(service.sftp_root, str(body["file"])).write_text(text, encoding="utf-8", newline="")
-    odd = [vars(line) for line in lines if line.oddity]
-    return {"lines": len(lines), "odd": odd, "csv": text}
+    plan = read_plan(body["plant"]) if "plant" in body else None
+    form, place = _form(body), _place_under(service.sftp_root, str(body["file"])) if "file" in body else None
+
+    def count(change: Change) -> Outcome:
+        known = [asn for asn in all_asns(change.connection) if asn["status"] in ("New", "In-Progress")]
+        if plan is None:
+            lines = usual_receipts(known, seed=seed)
+            outcome = Outcome(lines, [])
+        else:
+            outcome = received_with(known, plan, seed=seed, received_on=day)
+        change_service(change, outcome, known if body.get("move_asns") is True else [], received_on=day)
+        return outcome
+
+    outcome = await service.store.write(count)
+    text = receipts_csv(outcome.receipts, received_on=day)
+    if place is not None:
+        content = text.encode() if form == "csv" else receipts_workbook(outcome.receipts, received_on=day)
+        place.write_bytes(content)
+    odd = outcome.oddities if plan is not None else [line for line in outcome.receipts if line.oddity]
+    return {
+        "lines": len(outcome.receipts),
+        "odd": [vars(one) for one in odd],
+        "not_due": outcome.not_due,
+        "csv": text,
+    }
 
 
 def _whole(body: dict[str, Any], name: str, *, otherwise: int | None = None) -> int:
@@ -68,6 +108,45 @@ def _whole(body: dict[str, Any], name: str, *, otherwise: int | None = None) -> 
     if type(value) is not int or (name == "steps" and value < 0):
         raise Refused(f"Malformed value of {name}: a whole number is expected")
     return value
+
+
+def _goods(given: Any, items: dict[str, sqlite3.Row]) -> dict[str, Goods]:
+    """Quantities by item id; delivered may not be more than picked, nor picked more than ordered."""
+    if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
+        raise Refused("Malformed value of items: an object of {picked, delivered} by item id is expected")
+    goods = {}
+    for item_id, counts in given.items():
+        if item_id not in items:
+            raise Refused(f"Items do not belong to the order: {item_id}")
+        picked, delivered = counts.get("picked", 0), counts.get("delivered", 0)
+        numbers = all(type(one) in (int, float) for one in (picked, delivered))
+        if not numbers or not 0 <= delivered <= picked <= quantity_of(items[item_id]):
+            raise Refused(f"Malformed value of items: 0 <= delivered <= picked <= ordered is expected of {item_id}")
+        goods[item_id] = Goods(picked, delivered)
+    return goods
+
+
+def _share(body: dict[str, Any]) -> float:
+    share = body.get("share", 1.0)
+    if type(share) not in (int, float) or not 0 <= share <= 1:
+        raise Refused("Malformed value of share: a number from 0 to 1 is expected")
+    return float(share)
+
+
+def _references(body: dict[str, Any]) -> tuple[str, ...]:
+    references = body.get("references", [])
+    if not isinstance(references, list) or not all(isinstance(one, str) for one in references):
+        raise Refused("Malformed value of references: an array of strings is expected")
+    if "references" in body and not references:
+        raise Refused("Malformed value of references: at least one is expected")
+    return tuple(dict.fromkeys(references))
+
+
+def _form(body: dict[str, Any]) -> str:
+    form = body.get("format", "csv")
+    if form not in ("csv", "xlsx"):
+        raise Refused("Malformed value of format: csv or xlsx is expected")
+    return str(form)
 
 
 def _day(body: dict[str, Any], name: str) -> date:

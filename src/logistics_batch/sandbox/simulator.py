@@ -1,128 +1,144 @@
-"""The warehouse and its vans: orders that move on, and the receipts file that comes back. Everything is seeded."""
+"""Vans that drive: open orders move on along their ways. Everything is drawn from the seed."""
 
-import csv
-import io
+import asyncio
 import random
 import sqlite3
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from datetime import date
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 
-from logistics_batch.sandbox.orders import CANCELLED
-from logistics_batch.sandbox.statuses import change_status
+from logistics_batch.sandbox.orders import CANCELLED, find_order, item_rows
+from logistics_batch.sandbox.service import Service
+from logistics_batch.sandbox.simulator_journey import Kind, kind_of, next_status
+from logistics_batch.sandbox.simulator_words import words_for
+from logistics_batch.sandbox.statuses import HANDED_OVER, Goods, Move, move_order, quantity_of
 from logistics_batch.sandbox.store import Change
 
-PICKED_UP = ("Assigned", "Out-For-Pickup", "Picked", "At-Hub", "Out-For-Delivery")
-COLUMNS = ("Invoice No", "Supplier", "Site", "Item", "Received Qty", "Condition", "Received On")
-
-
-def journey(awb_number: str, *, seed: int) -> tuple[str, ...]:
-    """The statuses that this order goes through after Pending, always the same for the same seed."""
-    fate = random.Random(f"{seed}:{awb_number}").random()  # noqa: S311
-    if fate < 0.10:
-        return ("Assigned", "Out-For-Pickup", "Pickup-Failed")
-    if fate < 0.20:
-        return (*PICKED_UP, "Attempted", "At-Hub", "Out-For-Delivery", "Delivered")
-    if fate < 0.35:
-        return (*PICKED_UP, "Delivered")
-    return (*PICKED_UP, "Complete")
-
-
-def advance_orders(change: Change, *, seed: int, steps: int | None) -> dict[str, int]:
-    """Move every open order `steps` statuses on (None: to the end of its journey); counts of the statuses reached."""
-    reached: dict[str, int] = {}
-    for order in change.connection.execute("SELECT * FROM orders WHERE status <> ?", (CANCELLED,)).fetchall():
-        way = journey(order["awb_number"], seed=seed)
-        start = _place_in(way, order)
-        end = len(way) if steps is None else min(len(way), start + steps)
-        for status in way[start:end]:
-            change_status(change, order, status)
-            reached[status] = reached.get(status, 0) + 1
-        change.connection.execute("UPDATE orders SET moved = ? WHERE order_id = ?", (end, order["order_id"]))
-    return reached
-
-
-def _place_in(way: tuple[str, ...], order: sqlite3.Row) -> int:
-    """How many statuses of its journey the order has behind it; all when somebody moved it elsewhere by hand."""
-    if order["status"] in ("Pending", "New-Order"):
-        return 0
-    moved: int = order["moved"]
-    return moved if way[:moved][-1:] == (order["status"],) else len(way)
+PARTIAL_SHARE = 0.06  # of the orders with more than one unit, at picking and again at the door
+_LOOK_SECONDS = 0.2
+_AT_ONCE = 200  # orders in one change: requests are answered between two
 
 
 @dataclass(frozen=True)
-class Receipt:
-    """One line of the receipts file, and what is odd about it ("" when it is exact)."""
+class Drive:
+    """One round of the vans. steps: statuses an order goes on, None to its end; share: of the orders, this many move.
 
-    invoice_number: str
-    supplier: str
-    site: str
-    item: str
-    quantity: int
-    condition: str = "Good"
-    oddity: str = ""
+    references: only these orders (reference or AWB), also those that were moved by hand; none: all others.
+    """
 
-
-def receipts_for(asns: list[dict[str, Any]], *, seed: int) -> list[Receipt]:
-    """What the warehouse would say it received: shorts, overs, one swapped SKU, one damaged line, the rest exact."""
-    lines = [_exact(asn, line) for asn in asns for line in asn["sku_lines"]]
-    chance = random.Random(seed)  # noqa: S311
-    order = chance.sample(range(len(lines)), len(lines))
-    share = max(1, len(lines) // 12)
-    oddities: list[Callable[[Receipt], list[Receipt]]] = [
-        lambda line: [_swapped(line, lines)],
-        _damaged,
-        *[lambda line: [_short(line, chance)]] * share,
-        *[lambda line: [_over(line, chance)]] * share,
-    ]
-    odd = dict(zip(order, oddities, strict=False))
-    received: list[Receipt] = []
-    for position, line in enumerate(lines):
-        received.extend(odd[position](line) if position in odd else [line])
-    return received
+    seed: int = 0
+    steps: int | None = None
+    share: float = 1.0
+    references: tuple[str, ...] = ()
 
 
-def receipts_csv(receipts: list[Receipt], *, received_on: date) -> str:
-    """The receipts file as the warehouse sends it: CSV, dates as DD/MM/YYYY."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer)
-    writer.writerow(COLUMNS)
-    for one in receipts:
-        day = received_on.strftime("%d/%m/%Y")
-        writer.writerow((one.invoice_number, one.supplier, one.site, one.item, one.quantity, one.condition, day))
-    return buffer.getvalue()
+async def advance(service: Service, drive: Drive) -> dict[str, int]:
+    """Let the vans drive; counts of the statuses reached. Refused when a reference is not known."""
+    ids = await service.store.read(lambda connection: _order_ids(connection, drive))
+    reached: Counter[str] = Counter()
+    for start in range(0, len(ids), _AT_ONCE):
+        part = ids[start : start + _AT_ONCE]
+        reached += await service.store.write(partial(_advance_some, order_ids=part, drive=drive))
+    return dict(reached)
 
 
-def _exact(asn: dict[str, Any], line: dict[str, Any]) -> Receipt:
-    return Receipt(
-        invoice_number=asn["invoice_number"],
-        supplier=asn["supplier_name"] or asn["supplier"],
-        site=asn["site_name"] or asn["site"],
-        item=line["sku_name"] or line["item_desc"] or "",
-        quantity=round(float(line["qty"])),
+async def drive_for_ever(service: Service) -> None:
+    """Every `move_orders_every_seconds` each open order goes one status on, until cancelled; 0: nothing moves."""
+    waited_seconds = 0.0
+    while True:
+        every_seconds = service.switches.move_orders_every_seconds
+        pause_seconds = min(_LOOK_SECONDS, every_seconds or _LOOK_SECONDS)
+        await asyncio.sleep(pause_seconds)
+        waited_seconds += pause_seconds
+        if every_seconds and waited_seconds >= every_seconds:
+            waited_seconds = 0.0
+            await advance(service, Drive(seed=service.switches.event_seed, steps=1))
+
+
+def _order_ids(connection: sqlite3.Connection, drive: Drive) -> list[int]:
+    """Who may move: the orders named, else all that are not cancelled and were not put somewhere by hand."""
+    if drive.references:
+        return [find_order(connection, one, by_reference=True)["order_id"] for one in drive.references]
+    rows = connection.execute(
+        "SELECT order_id FROM orders WHERE status <> ? AND COALESCE((SELECT moved_by FROM order_history AS history"
+        " WHERE history.order_id = orders.order_id ORDER BY history_id DESC LIMIT 1), '') <> 'hand' ORDER BY order_id",
+        (CANCELLED,),
     )
+    return [row["order_id"] for row in rows]
 
 
-def _short(line: Receipt, chance: random.Random) -> Receipt:
-    missing = chance.randint(1, max(1, line.quantity // 4))
-    return replace(line, quantity=max(0, line.quantity - missing), oddity="short")
+def _advance_some(change: Change, order_ids: list[int], drive: Drive) -> Counter[str]:
+    reached: Counter[str] = Counter()
+    for order_id in order_ids:
+        order = change.connection.execute("SELECT * FROM orders WHERE order_id = ?", (order_id,)).fetchone()
+        if order["status"] != CANCELLED:
+            reached.update(_advance_one(change, order, drive))
+    return reached
 
 
-def _over(line: Receipt, chance: random.Random) -> Receipt:
-    return replace(line, quantity=line.quantity + chance.randint(1, max(1, line.quantity // 5)), oddity="over")
+def _advance_one(change: Change, order: sqlite3.Row, drive: Drive) -> list[str]:
+    """Move one order on; the times of its new statuses lie evenly between its last change and now."""
+    past, awb = _past(change.connection, order), order["awb_number"]
+    if random.Random(f"{drive.seed}:{awb}:{len(past)}:share").random() >= drive.share:  # noqa: S311
+        return []
+    way = _way_on(awb, past, drive, kind_of(order["body"]))
+    for status, at in zip(way, _times(order["modified_at"], change.at, len(way)), strict=True):
+        chance = random.Random(f"{drive.seed}:{awb}:{len(past)}:goods")  # noqa: S311
+        goods = _goods(item_rows(change.connection, order["order_id"]), status, chance)
+        remarks, comment = words_for(status, chance)
+        move_order(
+            change,
+            order,
+            Move(status, remarks, comment, moved_by="warehouse", at=at, goods=goods),
+        )
+        past = (*past, status)
+    return way
 
 
-def _damaged(line: Receipt) -> list[Receipt]:
-    broken = max(1, line.quantity // 10)
-    whole = replace(line, quantity=line.quantity - broken)
+def _past(connection: sqlite3.Connection, order: sqlite3.Row) -> tuple[str, ...]:
+    rows = connection.execute(
+        "SELECT status FROM order_history WHERE order_id = ? ORDER BY history_id", (order["order_id"],)
+    )
+    return tuple(row["status"] for row in rows)
+
+
+def _way_on(awb: str, past: tuple[str, ...], drive: Drive, kind: Kind) -> list[str]:
+    way: list[str] = []
+    while drive.steps is None or len(way) < drive.steps:
+        status = next_status(awb, (*past, *way), seed=drive.seed, kind=kind)
+        if not status:
+            break
+        way.append(status)
+    return way
+
+
+def _times(last: str, now: str, count: int) -> list[str]:
+    """`count` rising times after `last`, the final one now."""
+    end = datetime.fromisoformat(now)
+    span = max(end - datetime.fromisoformat(last), timedelta(microseconds=count))
     return [
-        one for one in (whole, replace(line, quantity=broken, condition="Damaged", oddity="damaged")) if one.quantity
+        (end - span * (count - number) / count).isoformat(timespec="microseconds") for number in range(1, count + 1)
     ]
 
 
-def _swapped(line: Receipt, lines: list[Receipt]) -> Receipt:
-    """Another SKU in place of the announced one: one that this invoice does not name."""
-    announced = {one.item for one in lines if one.invoice_number == line.invoice_number}
-    others = sorted({one.item for one in lines} - announced)
-    return replace(line, item=others[0] if others else f"{line.item}-ALT", oddity="swapped")
+def _goods(items: Mapping[str, sqlite3.Row], status: str, chance: random.Random) -> dict[str, Goods]:
+    """What is picked, or delivered, at this status: seldom less of one item than there should be."""
+    if status == "Picked":
+        counts = {name: quantity_of(item) for name, item in items.items()}
+        return {name: Goods(count, 0) for name, count in _less(counts, chance).items()}
+    if status in HANDED_OVER:
+        counts = {name: min(item["picked"], quantity_of(item)) for name, item in items.items()}
+        delivered = _less(counts, chance)
+        return {name: Goods(count, delivered[name]) for name, count in counts.items()}
+    return {}
+
+
+def _less(counts: dict[str, float], chance: random.Random) -> dict[str, float]:
+    """The counts, or in `PARTIAL_SHARE` of the cases fewer units of one item (never none of it)."""
+    several = sorted(name for name, count in counts.items() if count >= 2)
+    if not several or chance.random() >= PARTIAL_SHARE:
+        return counts
+    name = chance.choice(several)
+    return counts | {name: counts[name] - chance.randint(1, int(counts[name]) - 1)}
