@@ -1,5 +1,7 @@
 """Shipping labels: the request of API §2.2 and §4.4, the signed link, and the pages behind it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -53,6 +55,17 @@ def text(page: pypdfium2.PdfPage) -> str:
     return str(page.get_textpage().get_text_range())
 
 
+@contextmanager
+def switched(sandbox: RunningSandbox, **switches: Any) -> Iterator[None]:
+    """The sandbox with other switches for a while."""
+    before = sandbox.control("GET", "/switches")
+    sandbox.set_switches(**switches)
+    try:
+        yield
+    finally:
+        sandbox.set_switches(**{name: before[name] for name in switches})
+
+
 def test_a_label_is_a_4_by_6_page_with_the_awb_as_barcode(
     service: httpx.Client, sandbox: RunningSandbox, reference: str
 ) -> None:
@@ -71,6 +84,7 @@ def test_each_package_has_its_page_and_its_own_awb(
     found = pages(link(sandbox, {"order_numbers[]": created["awb_number"]}))
     assert [barcode(page) for page in found] == created["child_awb_numbers"]
     assert "3 of 3" in text(found[2])
+    assert all(f"package of order AWB {created['awb_number']}" in text(page) for page in found)
 
 
 @pytest.mark.parametrize("as_text", [True, False])
@@ -89,6 +103,39 @@ def test_a_whole_shipment_prints_what_it_says(service: httpx.Client, sandbox: Ru
     assert barcode(page) == awb
     for part in ("Świętokrzyska", "गांधी मार्ग", "COD", "₹ 1259.50"):
         assert part in text(page)
+
+
+def test_a_whole_shipment_prints_every_field_of_the_document(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    """API §2.2: weight in grams, dimensions as an object with its unit, the lines of sku_details."""
+    awb = create(service, reference, customer_name="Old Name")["awb_number"]
+    more = {
+        "order_id": reference,
+        "customer_name": "New Name",
+        "return_address": "Gate 4, Chakan",
+        "amount_to_collect": "0.00",
+        "date_placed": "2022-03-18 05:41:08",
+        "weight": "1250",
+        "dimensions": {"length": "30", "breadth": "20", "height": "10", "uom": "mm"},
+        "sku_details": [{"name": "8901234567890", "quantity": "2", "weight": "600"}],
+    }
+    (page,) = pages(link(sandbox, SHIPMENT | {"awb_number": awb} | more))
+    shown = text(page)
+    parts = ("New Name", "Gate 4, Chakan", "2022-03-18 05:41:08", "1250 g", "30 x 20 x 10 mm", "8901234567890 x 2")
+    assert [part for part in (*parts, "PREPAID", reference) if part not in shown] == []
+    assert "Old Name" not in shown
+
+
+def test_kilograms_of_an_order_are_grams_on_its_label(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    """API §2.3 has kilograms, §2.2 grams."""
+    items = [{"item_name": "Kurta", "item_quantity": 2}, {"item_name": "दीपक"}]
+    create(service, reference, weight="1.250", length="30", breadth="20", height="10", item_details=items)
+    (page,) = pages(link(sandbox, {"order_numbers[]": reference}))
+    assert "1250 g · 30 x 20 x 10 cm" in text(page)
+    assert "Kurta x 2, दीपक x 1" in text(page)
 
 
 def test_a_cod_order_shows_the_amount(service: httpx.Client, sandbox: RunningSandbox, reference: str) -> None:
@@ -142,7 +189,63 @@ def test_one_unknown_number_gives_no_label_at_all(
     service: httpx.Client, sandbox: RunningSandbox, reference: str
 ) -> None:
     create(service, reference)
+    before = len(sandbox.committed("label.created"))
     assert ask(sandbox, {"order_numbers[]": f"{reference},NOSUCH"}).json()["message"] == "Order not found"
+    assert len(sandbox.committed("label.created")) == before
+
+
+def test_a_bad_number_may_be_left_out_without_a_word(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    awb = create(service, reference)["awb_number"]
+    with switched(sandbox, multi_order_bad_number="skip"):
+        found = pages(link(sandbox, {"order_numbers[]": ["NOSUCH", reference, "SH-NOSUCH1"]}))
+        assert [barcode(page) for page in found] == [awb]
+        assert ask(sandbox, {"order_numbers[]": "NOSUCH,NOSUCH2"}).json()["message"] == "Order not found"
+        assert ask(sandbox, {"order_numbers[]": "NOSUCH"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("switch", "order"), [("one_pdf", [0, 1, 1]), ("one_pdf_reversed", [1, 1, 0]), ("first_only", [0])]
+)
+def test_what_a_call_for_several_orders_gives(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str, switch: str, order: list[int]
+) -> None:
+    first = create(service, f"{reference}-1")
+    second = create(service, f"{reference}-2", packages_count=2)
+    with switched(sandbox, multi_order_labels=switch):
+        found = pages(link(sandbox, {"order_numbers[]": f"{reference}-1,{reference}-2"}))
+    prefixes = [first["awb_number"], second["awb_number"]]
+    codes = [barcode(page) for page in found]
+    assert [code[:10] for code in codes] == [prefixes[place] for place in order]
+    assert [code for code in codes if code[10:]] == (second["child_awb_numbers"] if len(order) > 1 else [])
+
+
+def test_a_call_for_several_orders_may_be_refused(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    awb = create(service, reference)["awb_number"]
+    with switched(sandbox, multi_order_labels="refused"):
+        reply = ask(sandbox, {"order_numbers[]": [awb, awb]})
+        assert (reply.status_code, reply.json()["status"]) == (400, "FAIL")
+        assert ask(sandbox, {"order_numbers[]": [awb]}).status_code == 200
+
+
+def test_an_order_id_that_is_not_of_this_awb_is_refused(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    awb = create(service, reference)["awb_number"]
+    reply = ask(sandbox, SHIPMENT | {"awb_number": awb, "order_id": "ANOTHER"})
+    assert (reply.status_code, reply.json()["status"]) == (400, "FAIL")
+    assert "order_id" in reply.json()["message"]
+
+
+def test_a_whole_shipment_names_its_awb_and_nothing_else(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    create(service, reference)
+    for number in (reference, str(sandbox.orders(reference=reference)[0]["order_id"])):
+        assert ask(sandbox, SHIPMENT | {"awb_number": number}).json()["message"] == "Order not found"
 
 
 def test_a_cancelled_order_has_no_label(service: httpx.Client, sandbox: RunningSandbox, reference: str) -> None:
@@ -165,17 +268,33 @@ def test_a_link_needs_its_signature(service: httpx.Client, sandbox: RunningSandb
     later = url.copy_set_param("expires", str(int(url.params["expires"]) + 1))
     for forged in (later, url.copy_set_param("signature", "0" * 64), url.copy_remove_param("signature")):
         reply = httpx.get(forged, trust_env=False)
-        assert reply.status_code == 403
+        assert (reply.status_code, reply.headers["content-type"]) == (403, "application/xml")
         assert b"SignatureDoesNotMatch" in reply.content
+
+
+def test_a_link_opens_its_own_label_only(service: httpx.Client, sandbox: RunningSandbox, reference: str) -> None:
+    create(service, reference)
+    first, second = (httpx.URL(link(sandbox, {"order_numbers[]": reference})) for _ in range(2))
+    crossed = first.copy_with(path=second.path)
+    assert httpx.get(crossed, trust_env=False).status_code == 403
+    assert sandbox.api_key not in str(first)
+    assert httpx.head(first, trust_env=False).status_code == 405
+
+
+def test_a_link_and_its_label_outlive_a_restart(own_sandbox: RunningSandbox) -> None:
+    with httpx.Client(base_url=own_sandbox.url, headers={"API_KEY": own_sandbox.api_key}, trust_env=False) as client:
+        create(client, "REF-1")
+    url = link(own_sandbox, {"order_numbers[]": "REF-1"})
+    before = httpx.get(url, trust_env=False).content
+    own_sandbox.kill()
+    own_sandbox.restart()
+    assert httpx.get(url, trust_env=False).content == before
 
 
 def test_a_link_expires(service: httpx.Client, sandbox: RunningSandbox, reference: str) -> None:
     create(service, reference)
-    sandbox.set_switches(link_lifetime_seconds=-1)
-    try:
+    with switched(sandbox, link_lifetime_seconds=-1):
         url = link(sandbox, {"order_numbers[]": reference})
-    finally:
-        sandbox.set_switches(link_lifetime_seconds=900)
     reply = httpx.get(url, trust_env=False)
     assert reply.status_code == 403
     assert b"Request has expired" in reply.content

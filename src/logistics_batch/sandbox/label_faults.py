@@ -9,7 +9,8 @@ from functools import cache
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from logistics_batch.sandbox.labels import HEIGHT, WIDTH, LabelPage, draw_pages, label_pdf
 from logistics_batch.sandbox.links import EXPIRED, denial
@@ -69,7 +70,7 @@ def _blank(wanted: WantedLabel) -> Response:
 
 def _rotated(wanted: WantedLabel) -> Response:
     """Pages that lie on their side and say so (``/Rotate 90``): a reader turns them upright."""
-    canvas, buffer = _new_canvas((HEIGHT, WIDTH))
+    canvas, buffer = _new_canvas((WIDTH, HEIGHT))  # as it is shown: reportlab turns the box
 
     def lay_down() -> None:
         canvas.setPageRotation(90)
@@ -112,15 +113,25 @@ def _hostile(wanted: WantedLabel) -> Response:
 
 
 def _oversized(wanted: WantedLabel) -> Response:
-    """A sound PDF that goes on and on."""
-    return StreamingResponse(_endless(label_pdf(wanted.pages)), media_type="application/pdf")
+    return _Endless(label_pdf(wanted.pages), media_type="application/pdf")
 
 
-def _endless(content: bytes) -> Iterator[bytes]:
-    yield content
-    for _ in range(OVERSIZED_BYTES // _CHUNK_BYTES + 1):
-        yield b" " * (_CHUNK_BYTES - 1) + b"\n"
-    yield content[content.rindex(b"startxref") :]
+class _Endless(Response):
+    """A sound PDF that goes on and on, made while it is sent, with no length told before."""
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        headers = [(b"content-type", b"application/pdf")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        for chunk in self._chunks():
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    def _chunks(self) -> Iterator[bytes]:
+        content = bytes(self.body)
+        yield content
+        for _ in range(OVERSIZED_BYTES // _CHUNK_BYTES + 1):
+            yield b" " * (_CHUNK_BYTES - 1) + b"\n"
+        yield content[content.rindex(b"startxref") :]
 
 
 def _new_canvas(size: tuple[float, float]) -> tuple[Canvas, io.BytesIO]:

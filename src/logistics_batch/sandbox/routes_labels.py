@@ -26,8 +26,7 @@ async def create(request: Request) -> JSONResponse:
     body = await json_body(request)
     numbers = contract.check_label(body)
 
-    many = getattr(service.switches, "multi_order_labels", "one_pdf")
-    bad_number = getattr(service.switches, "multi_order_bad_number", "refuse")
+    many, bad_number = service.switches.multi_order_labels, service.switches.multi_order_bad_number
 
     def change(change: Change) -> int:
         if numbers:
