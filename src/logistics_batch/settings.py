@@ -38,7 +38,7 @@ PREFIX = "LOGISTICS_BATCH_"
 CRASH_POINT = "LOGISTICS_BATCH_CRASH_AT"
 
 _RATE = re.compile(r"none|\d+(\.\d+)?/(s|min)")
-_SECRETS = ("api_key", "password", "url", "urls")
+_SECRETS = ("api_key", "passphrase", "password", "secret", "url", "urls")
 
 Tree = dict[str, Any]
 
@@ -68,6 +68,16 @@ def _web_address(value: str) -> str:
     if parts.username or parts.password:
         raise ValueError("An address does not carry a user name or password here. Remove them.")
     return value.rstrip("/")
+
+
+def _header(value: str) -> str:
+    if "_" in value:
+        raise ValueError(
+            f'"{value}" has an underscore: many servers and proxies drop such headers in silence. Write hyphens.'
+        )
+    if not re.fullmatch(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)+", value):
+        raise ValueError(f'"{value}" is no name of a header of our own. Write one as "X-Logistics-Secret".')
+    return value
 
 
 def _listed(value: object) -> object:
@@ -160,6 +170,25 @@ class SftpSettings(_Section):
         return self
 
 
+class ReceiveSettings(_Section):
+    """`[receive]`: the receiver of order events; it does not start without a secret."""
+
+    host: str = Field(default="127.0.0.1", min_length=1)
+    port: int = Field(default=8480, ge=0, le=65535)
+    path: PathTemplate = "/events"
+    header: Annotated[str, AfterValidator(_header)] = "X-Logistics-Secret"
+    secret: SecretStr | None = None
+    secret_file: str | None = None
+
+
+class PgpSettings(_Section):
+    """`[pgp]`: our private key, with which files that were encrypted for us are opened."""
+
+    key_file: str | None = None
+    passphrase: SecretStr | None = None
+    passphrase_file: str | None = None
+
+
 class NotifySettings(_Section):
     """`[notify]`: addresses of alerts, as Apprise writes them."""
 
@@ -176,7 +205,9 @@ class Settings(BaseSettings):
     ledger: LedgerSettings = LedgerSettings()
     reports: ReportsSettings = ReportsSettings()
     sftp: dict[str, SftpSettings] = Field(default_factory=dict)
+    receive: ReceiveSettings = ReceiveSettings()
     notify: NotifySettings = NotifySettings()
+    pgp: PgpSettings = PgpSettings()
 
 
 class _Environment(PydanticBaseSettingsSource):
@@ -336,7 +367,8 @@ def open_secrets(workspace: Path) -> str:
     if not path.is_file() or not stat.S_IMODE(path.stat().st_mode) & 0o077:
         return ""
     written = load_settings(workspace, {})
-    inline = [written.service.api_key, *(server.password for server in written.sftp.values())]
+    passwords = (server.password for server in written.sftp.values())
+    inline = [written.service.api_key, written.receive.secret, written.pgp.passphrase, *passwords]
     if not any(inline):
         return ""
     return (

@@ -17,8 +17,10 @@ from logistics_batch.api.secret import Secret, install_redaction
 from logistics_batch.crash_points import arm
 from logistics_batch.errors import Finding, SettingsError, SpecificationError, UsageError
 from logistics_batch.flows.parts import Parts, Policy, Progress, Silent
+from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.folder import FolderStore
 from logistics_batch.intake.limited_reader import LimitedReader
+from logistics_batch.intake.pgp import PgpKey
 from logistics_batch.intake.sftp import SftpAccess, SftpStore
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import Ledger, open_ledger
@@ -113,7 +115,8 @@ class Workspace:
             stack.callback(ledger.close)
             reader = LimitedReader()
             stack.callback(reader.close)
-            yield replace(self._assembled(settings, client=client, ledger=ledger, need=need), read_file=reader)
+            assembled = self._assembled(settings, client=client, ledger=ledger, need=need)
+            yield replace(assembled, read_file=reader, unpack=self._unpacker(settings))
 
     def ledger(self, settings: Settings, *, account: str, read_only: bool) -> Ledger:
         """The ledger; `account` is the service's address.
@@ -242,6 +245,14 @@ class Workspace:
             proxy=service.proxy or None,
         )
         return Client(access, pacer=self._pacer(service.rate, stop=need.stop))
+
+    def _unpacker(self, settings: Settings) -> Unpacker:
+        pgp = settings.pgp
+        if not pgp.key_file:
+            return Unpacker()
+        key_file = private_file(self.folder / pgp.key_file, name="pgp.key_file")
+        passphrase = read_secret(self.folder, name="pgp.passphrase", inline=pgp.passphrase, file=pgp.passphrase_file)
+        return Unpacker(PgpKey(key_file, passphrase.get_secret_value() if passphrase else "").decrypt)
 
     def _base_url(self, settings: Settings) -> str:
         file = self.folder / FILE_NAME

@@ -1,6 +1,7 @@
 """Mapping files looked at before they are used: complaints, and what they make of a file."""
 
 import json
+import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from logistics_batch.errors import Finding, SpecificationError, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.preview import preview_files
 from logistics_batch.flows.receive_file import ReceivedFile
+from logistics_batch.flows.unpack import unpacked
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.report import FileReport, RunReport
 
@@ -42,8 +44,11 @@ def preview(parts: Parts, path: Path, *, mapping: str) -> RunReport:
     if not path.is_file():
         raise UsageError(f"No such file: {path}.", remedy="Check the name and the folder.")
     today = parts.clock.now().date()
-    received = ReceivedFile(path, path.name)
-    return preview_files(parts, [received], parts.mapping(mapping), business_date=today, job="preview")
+    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
+        received = unpacked(parts, [ReceivedFile(path, path.name)], to=Path(folder))
+        if len(received) > 1:
+            raise UsageError(f"{path.name} holds {len(received)} files.", remedy="Unpack it and preview one of them.")
+        return preview_files(parts, received, parts.mapping(mapping), business_date=today, job="preview")
 
 
 def write_preview(report: FileReport, folder: Path) -> list[Path]:

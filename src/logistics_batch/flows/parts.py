@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from logistics_batch.api.client import Client
+from logistics_batch.intake.containers import Member, Unpacker
 from logistics_batch.intake.reading import read_file
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import Ledger
@@ -34,6 +35,13 @@ class ReadFile(Protocol):
 
     def __call__(self, path: Path, *, name: str, options: ReadOptions) -> tuple[Sheet, ...]:
         """The candidate sheets; raises FileHeld."""
+
+
+class Unpack(Protocol):
+    """From a container to the files in it, as `intake.containers.Unpacker`."""
+
+    def __call__(self, path: Path, *, name: str, to: Path) -> tuple[Member, ...]:
+        """The files, written to the folder `to`; () if it is no container. Raises FileHeld."""
 
 
 class Progress(Protocol):
@@ -84,7 +92,8 @@ class Parts:
     """Everything a flow needs.
 
     open_store: the file store of a place; the caller closes it. mapping: a mapping by name or path.
-    kept_names: the names under `keep` of all mappings. read_file: how files from outside are read.
+    kept_names: the names under `keep` of all mappings. read_file: how files from outside are read;
+        unpack: how archives among them are opened.
     reports: the folder of reports. files: a private folder for originals and labels.
     stop: set when the process was asked to end; flows finish what is in flight and claim no more.
     """
@@ -101,3 +110,4 @@ class Parts:
     stop: threading.Event = field(default_factory=threading.Event)
     kept_names: Callable[[], Collection[str]] = tuple
     read_file: ReadFile = read_file
+    unpack: Unpack = field(default_factory=Unpacker)

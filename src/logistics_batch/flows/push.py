@@ -5,9 +5,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from logistics_batch.errors import StoreError, UsageError
@@ -16,8 +16,9 @@ from logistics_batch.flows.preview import preview_files
 from logistics_batch.flows.pull import Pulled, origin_of, pull, put_away
 from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
 from logistics_batch.flows.run import PushRun, deliver_answers, finish, is_finished, plan_arrival, run_of, send
+from logistics_batch.flows.unpack import unpacked
 from logistics_batch.intake.store import FileStore, RemoteFile
-from logistics_batch.ledger import Arrival
+from logistics_batch.ledger import Arrival, StoredFile
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place, PushJob
@@ -57,13 +58,14 @@ def push_by_hand(
     if dry_run:
         if results is not None:
             raise UsageError("A dry run writes nothing, so it has no --results.", remedy="Leave one of the two out.")
-        files = [ReceivedFile(path, path.name) for path in paths]
-        return preview_files(parts, files, rules, business_date=today, job="push")
+        with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
+            files = unpacked(parts, [ReceivedFile(path, path.name) for path in paths], to=Path(folder))
+            return preview_files(parts, files, rules, business_date=today, job="push")
     _private_folder(parts)
     origin: dict[str, object] = {"store": "", "business_date": today.isoformat()}
     if results is not None:
         origin |= {"results": Place(folder=str(results.resolve())).model_dump(), "results_only": True}
-    received = [_keep(parts, path, origin) for path in paths]
+    received = unpacked(parts, [_keep(parts, path, origin) for path in paths], to=parts.files)
     hashes = {file.path.stem for file in received}
     with parts.ledger.sending("push"), run_of(parts, "push", business_date=today, hashes=hashes) as run:
         _plan(parts, run, received, rules, business_date=today)
@@ -90,7 +92,7 @@ def run_push_job(
         _private_folder(parts)
         holding = parts.ledger.sending(job.name, wait=wait_for_ledger, stop=parts.stop.is_set)
         with holding, run_of(parts, job.name, business_date=business_date) as run:
-            pulled = pull(parts, store, job, business_date=business_date, to=parts.files)
+            pulled = _pulled(parts, store, job, business_date=business_date, to=parts.files)
             run.notes += pulled.notes
             run.undelivered += pulled.failed
             came = _Came(pulled, store, job, business_date)
@@ -102,6 +104,11 @@ def run_push_job(
             return finish(parts, run)
     finally:
         store.close()
+
+
+def _pulled(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
+    pulled = pull(parts, store, job, business_date=business_date, to=to)
+    return replace(pulled, files=unpacked(parts, pulled.files, to=to))
 
 
 def sending_mapping(parts: Parts, name: str) -> Mapping:
@@ -188,26 +195,37 @@ def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
     here = {(file.path.stem, file.remote.path): file.remote for file in came.pulled.files if file.remote}
     here |= {(_identity_without_bytes(remote), remote.path): remote for remote, _ in came.pulled.refused}
     lying = {remote.path: remote for remote in came.store.list(came.job.source.path)} if here else {}
-    for file in parts.ledger.files(run=run.id):
-        if not is_finished(parts, file):
+    for path, files in _by_path(parts.ledger.files(run=run.id)):
+        if not all(is_finished(parts, file) for file in files):
             continue
-        path = str(file.origin.get("path", ""))
-        pulled = here.get((file.sha256, path))
+        pulled = next((here[file.sha256, path] for file in files if (file.sha256, path) in here), None)
+        name = PurePosixPath(path).name or files[0].name
         if pulled is not None and path in lying and lying[path] != pulled:
-            run.notes.append(f"{file.name}: another file came under this name meanwhile; it is left for the next run.")
+            run.notes.append(f"{name}: another file came under this name meanwhile; it is left for the next run.")
         elif pulled is not None:
             try:
-                put_away(came.store, came.job, path, held=bool(file.rule), business_date=came.business_date)
+                held = any(file.rule for file in files)
+                put_away(came.store, came.job, path, held=held, business_date=came.business_date)
             except StoreError as error:  # nothing is sent again for that: the ledger knows the file
-                run.undelivered.append(f"{file.name} was not put away: {error.message} {error.remedy}".strip())
+                run.undelivered.append(f"{name} was not put away: {error.message} {error.remedy}".strip())
                 continue
-        parts.ledger.set_file_state(file.id, "closed")
+        for file in files:
+            parts.ledger.set_file_state(file.id, "closed")
+
+
+def _by_path(files: Sequence[StoredFile]) -> list[tuple[str, list[StoredFile]]]:
+    """Files by where they lay: those that came in one archive lie, and are put away, together."""
+    grouped: dict[str, list[StoredFile]] = {}
+    for file in files:
+        path = str(file.origin.get("path", ""))
+        grouped.setdefault(path if "archive" in file.origin else f"{path}\0{file.id}", []).append(file)
+    return [(path.partition("\0")[0], each) for path, each in grouped.items()]
 
 
 def _preview_job(parts: Parts, store: FileStore, job: PushJob, mapping: Mapping, business_date: date) -> RunReport:
     """What the job would do now: files are read where they lie, and nothing is written."""
     with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
-        pulled = pull(parts, store, job, business_date=business_date, to=Path(folder))
+        pulled = _pulled(parts, store, job, business_date=business_date, to=Path(folder))
         budget = job.budget.invalid_rows_percent if job.budget else None
         return preview_files(
             parts, pulled.files, mapping, business_date=business_date, job=job.name, budget_percent=budget

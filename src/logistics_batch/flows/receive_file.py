@@ -8,18 +8,20 @@ from pathlib import Path
 import polars as pl
 
 from logistics_batch.errors import FileHeld
+from logistics_batch.flows.order_ids import with_orders
 from logistics_batch.flows.parts import Parts
+from logistics_batch.intake.names import printable
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping
 from logistics_batch.model.answer_columns import earlier_columns
-from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
+from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.sheet import Sheet, SourceFile
 from logistics_batch.paper.row_answers import NO_ROWS
 
 _NO_DATA = ("blank", "title", "repeated header", "total")  # rules of rows that any file may have
-_CREATES = ("order.create", "asn.create")
+_CALLS = tuple(each for each in Operation if each is not Operation.RECEIPT_READ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,14 @@ class ReceivedFile:
     """A file that lies on this machine now.
 
     origin: store label, path, and where its results go; kept with the file in the ledger. remote: as it was listed
-    where it was dropped, None if it came by hand.
+    where it was dropped, None if it came by hand. held: why it cannot be taken, if that is known already.
     """
 
     path: Path
     name: str
     origin: dict[str, object] = field(default_factory=dict)
     remote: RemoteFile | None = None
+    held: FileHeld | None = None
 
 
 def arrival_of(
@@ -41,6 +44,8 @@ def arrival_of(
 ) -> Arrival:
     """What this file asks for; a file that cannot be taken is an arrival with `held`, not an exception."""
     source, mapped, held = _map(parts, received, mapping, business_date)
+    if mapped is not None and held is None:
+        mapped = with_orders(parts, mapped)
     if mapped is not None and held is None and budget_percent is not None:
         held = over_budget(mapped, budget_percent)
     return Arrival(
@@ -52,26 +57,38 @@ def arrival_of(
         mapped=mapped,
         held=held,
         origin=received.origin,
-        calls={name: (parts.client.method(name), parts.client.path(name)) for name in _CREATES},
+        calls={each: (parts.client.method(each), _path(parts, each)) for each in _CALLS},
     )
+
+
+def _path(parts: Parts, operation: Operation) -> str:
+    """The path of a call; "" where it depends on the document."""
+    return "" if operation.changes_order else parts.client.path(operation)
 
 
 def _map(
     parts: Parts, received: ReceivedFile, mapping: Mapping, business_date: date
 ) -> tuple[SourceFile, MappedFile | None, FileHeld | None]:
     source = identify(received.path, name=received.name)
+    if received.held is not None:
+        return source, None, received.held
     sheets: Sequence[Sheet] = ()
     run_values = RunValues(file_name=received.name, business_date=business_date, timezone=parts.policy.timezone)
     try:
         sheets = parts.read_file(received.path, name=received.name, options=mapping.read_options)
         mapped = apply_mapping(mapping, sheets, run_values=run_values, longitude=parts.policy.longitude)
-        return source, _noted(mapped), None
+        return source, _noted(mapped, archive=str(received.origin.get("archive", ""))), None
     except FileHeld as held:
         return source, rows_of_held(sheets, held), held
 
 
-def _noted(mapped: MappedFile) -> MappedFile:
-    """The same file, with a note if there is nothing below its header: whoever sent it may have meant another."""
+def _noted(mapped: MappedFile, *, archive: str) -> MappedFile:
+    """The same file, with a note on the archive it came in, and one if there is nothing below its header.
+
+    Whoever sent that may have meant another.
+    """
+    if archive:
+        mapped = replace(mapped, notes=(f"It came in {printable(archive)}.", *mapped.notes))
     if not mapped.rows.filter(~pl.col("rule").is_in(_NO_DATA) | pl.col("rule").is_null()).is_empty():
         return mapped
     return replace(mapped, notes=(NO_ROWS, *mapped.notes))
