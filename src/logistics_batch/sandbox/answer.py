@@ -12,7 +12,7 @@ HTML = (b"content-type", b"text/html; charset=utf-8")
 
 @dataclass
 class Answer:
-    """Status, headers and body; a large body is made of many references to one piece."""
+    """Status, headers and body; where pieces of a large body are equal they are one and the same object."""
 
     status: int = 500
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
@@ -23,7 +23,9 @@ class Answer:
         if message["type"] == "http.response.start":
             self.status, self.headers = message["status"], list(message.get("headers", []))
         elif message.get("body"):
-            self.pieces.append(message["body"])
+            body = message["body"]
+            again = bool(self.pieces) and body == self.pieces[-1]
+            self.pieces.append(self.pieces[-1] if again else body)
 
     async def send(self, send: Send) -> None:
         """Give the whole answer to the client."""

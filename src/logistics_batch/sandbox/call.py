@@ -1,5 +1,6 @@
 """One request as it stands at the gate: read whole, named, and described for the journal."""
 
+import asyncio
 import json
 from dataclasses import dataclass
 from functools import cached_property
@@ -71,10 +72,11 @@ class Call:
         return described
 
     def replay(self) -> Receive:
-        """A receive channel that gives the body again."""
+        """A receive channel that gives the body again, and then nothing: the service does not hear a client go."""
+        messages: list[Message] = [{"type": "http.request", "body": self.body, "more_body": False}]
 
         async def receive() -> Message:
-            return {"type": "http.request", "body": self.body, "more_body": False}
+            return messages.pop() if messages else await asyncio.get_running_loop().create_future()
 
         return receive
 
