@@ -1,55 +1,22 @@
 """Webhooks and their events: API §2.4, §4.11, §4.12, §6."""
 
 import itertools
-import json
-import queue
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx
 import pytest
+from support.event_receiver import WAIT_SECONDS, Receiver, receiving
 from support.sandbox_process import RunningSandbox
 
-WAIT_SECONDS = 15
 _IDS = itertools.count(1)
-
-
-@dataclass
-class Receiver:
-    """A real HTTP server that takes events; `answer` decides the status of the n-th."""
-
-    url: str
-    events: "queue.Queue[tuple[dict[str, str], dict[str, Any]]]"
-    answer: Callable[[int], int]
-
-    def next(self) -> tuple[dict[str, str], dict[str, Any]]:
-        return self.events.get(timeout=WAIT_SECONDS)
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    taken = Receiver("", queue.Queue(), lambda number: 200)
-    numbers = itertools.count(1)
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            taken.events.put((dict(self.headers.items()), json.loads(body)))
-            self.send_response(taken.answer(next(numbers)))
-            self.end_headers()
-
-        def log_message(self, *arguments: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    taken.url = f"http://127.0.0.1:{server.server_address[1]}/events?from=sandbox"
-    yield taken
-    server.shutdown()
-    server.server_close()
+    with receiving() as taken:
+        yield taken
 
 
 @pytest.fixture
@@ -163,6 +130,18 @@ def test_update_changes_url_and_active_state(
         ("POST", "/webhooks/subscribe", {"webhookId": 1}, "Missing required parameters."),
         ("POST", "/webhooks/subscribe", {"webhookId": "1", "callbackUrl": "http://x"}, "Malformed value of webhookId"),
         ("POST", "/webhooks/subscribe", {"webhookId": 1, "callbackUrl": "ftp://x"}, "Malformed value of callbackUrl"),
+        (
+            "POST",
+            "/webhooks/subscribe",
+            {"webhookId": 1, "callbackUrl": "http://x", "headers": {"X-A": "1\r\nX-B: 2"}},
+            "Malformed value of headers",
+        ),
+        (
+            "POST",
+            "/webhooks/subscribe",
+            {"webhookId": 1, "callbackUrl": "http://x", "headers": {"Content-Length": "2"}},
+            "Malformed value of headers",
+        ),
         ("PUT", "/webhooks/update", {"is_active": True}, "Missing required parameters."),
         ("PUT", "/webhooks/update", {"webhookId": 987654}, "Webhook not found"),
     ],
@@ -173,7 +152,11 @@ def test_rules(service: httpx.Client, method: str, path: str, body: dict[str, An
     assert reply.json()["message"].startswith(message)
 
 
-def test_headers_of_a_webhook_do_not_reach_the_journal(sandbox: RunningSandbox, webhook: dict[str, Any]) -> None:
+def test_headers_of_a_webhook_stand_neither_in_the_journal_nor_in_the_list(
+    sandbox: RunningSandbox, webhook: dict[str, Any]
+) -> None:
+    (listed,) = (one for one in sandbox.control("GET", "/webhooks") if one["webhookId"] == webhook["webhookId"])
+    assert listed["headers"] == {"X-Shop-Secret": "[hidden]", "API_KEY": "[hidden]"}
     content = sandbox.journal_path.read_text()
     assert "s3cret" not in content
     assert "X-Shop-Secret" in content

@@ -1,0 +1,260 @@
+"""How events travel: order, slow and dead receivers, retries, kill -9, and events that are odd on demand (API §6)."""
+
+import itertools
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from support.event_receiver import WAIT_SECONDS, receiving
+from support.sandbox_process import RunningSandbox, start_sandbox
+
+from logistics_batch.sandbox.events_courier import pause_seconds
+from logistics_batch.sandbox.events_oddities import EVENT_FORMS, FORMS, Oddities
+from logistics_batch.sandbox.switches import Switches
+
+_IDS = itertools.count(1)
+WAY = ["Assigned", "Out-For-Pickup", "Picked", "Moving-To-Hub", "At-Hub", "Out-For-Delivery", "Complete"]
+PAYLOAD = {
+    "WaybillNo": "SH-1234567",
+    "eventType": "updateOrderStatus",
+    "OrderStatus": "Complete",
+    "order_status": "Complete",
+    "StatusCode": "Complete",
+    "CourierComment": "",
+    "StatusDateTime": "2026-11-20T10:00:00.000001+05:30",
+    "ToMobileNumber": "09876543210",
+    "EDD": "2026-11-22T10:00:00+05:30",
+    "order_no": "R1",
+}
+
+
+@contextmanager
+def subscribed(service: httpx.Client, url: str) -> Iterator[int]:
+    number = next(_IDS)
+    assert service.post("/webhooks/subscribe", json={"webhookId": number, "callbackUrl": url}).status_code == 200
+    yield number
+    service.put("/webhooks/update", json={"webhookId": number, "is_active": False})
+
+
+def create(service: httpx.Client, reference: str) -> str:
+    body = {"reference_number": reference, "customer_mobile": "9876543210", "delivery_address": "A"}
+    return str(service.post("/orders/shipment", json=body).json()["message"]["awb_number"])
+
+
+def move(sandbox: RunningSandbox, awb: str, *statuses: str) -> None:
+    for status in statuses:
+        sandbox.control("POST", f"/orders/{awb}/status", {"status": status})
+
+
+def wait_for_log(
+    sandbox: RunningSandbox, awb: str, wanted: Callable[[list[dict[str, Any]]], bool]
+) -> list[dict[str, Any]]:
+    """The deliveries of an order once they are as wanted."""
+    pause = threading.Event()
+    for _ in range(WAIT_SECONDS * 20):
+        log = [one for one in sandbox.control("GET", "/deliveries") if one["awb_number"] == awb]
+        if wanted(log):
+            return log
+        pause.wait(0.05)
+    raise AssertionError(f"not in the delivery log: {log}")
+
+
+def test_events_of_one_order_keep_their_order_through_failures(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    with receiving() as receiver, subscribed(service, receiver.url):
+        receiver.answer = lambda number: 503 if number in (1, 4) else 200
+        awb = create(service, reference)
+        move(sandbox, awb, *WAY)
+        came = [event["OrderStatus"] for event in receiver.take(len(WAY) + 2)]
+        assert came == [*WAY[:1], *WAY[:1], WAY[1], WAY[2], WAY[2], *WAY[3:]]
+
+
+def test_a_slow_receiver_and_a_dead_one_hold_up_nobody_else(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    with receiving() as slow, receiving() as quick:
+        slow.open_door.clear()
+        with (
+            subscribed(service, slow.url),
+            subscribed(service, "http://127.0.0.1:1/nobody"),
+            subscribed(service, quick.url),
+        ):
+            awbs = [create(service, f"{reference}-{number}") for number in range(40)]
+            for awb in awbs:
+                move(sandbox, awb, "Assigned")
+            assert Counter(event["WaybillNo"] for event in quick.take(40)) == Counter(awbs)
+            assert slow.events.qsize() <= 16  # it has not answered one of them
+
+
+def test_the_log_tells_of_each_attempt(service: httpx.Client, sandbox: RunningSandbox, reference: str) -> None:
+    with subscribed(service, "http://127.0.0.1:1/nobody"):
+        awb = create(service, reference)
+        move(sandbox, awb, "Assigned")
+        (lost,) = wait_for_log(sandbox, awb, lambda log: all(one["state"] == "given up" for one in log))
+    assert [one["number"] for one in lost["log"]] == [1, 2, 3, 4]
+    assert {(one["answer"], one["error"]) for one in lost["log"]} == {("", "ConnectionRefusedError")}
+    assert all(one["elapsed_seconds"] >= 0 and one["at"].endswith("+05:30") for one in lost["log"])
+
+
+def test_a_redirect_is_a_failure_and_is_not_followed(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    with receiving() as elsewhere, receiving() as receiver, subscribed(service, receiver.url):
+        receiver.answer = lambda number: 307 if number == 1 else 200
+        receiver.answer_headers["Location"] = elsewhere.url
+        awb = create(service, reference)
+        move(sandbox, awb, "Assigned")
+        receiver.take(2)
+        (one,) = wait_for_log(sandbox, awb, lambda log: log[0]["state"] == "delivered")
+        assert [attempt["answer"] for attempt in one["log"]] == ["307", "200"]
+        assert elsewhere.events.empty()
+
+
+def test_a_receiver_that_does_not_answer_is_left_after_a_while(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    sandbox.set_switches(webhook_timeout_seconds=0.2)
+    with receiving() as receiver, subscribed(service, receiver.url):
+        receiver.open_door.clear()
+        awb = create(service, reference)
+        move(sandbox, awb, "Assigned")
+        (one,) = wait_for_log(sandbox, awb, lambda log: log[0]["attempts"] > 0)
+        assert one["log"][0]["error"] == "no answer within 0.2 s"
+    sandbox.set_switches(webhook_timeout_seconds=5)
+
+
+def test_what_waits_for_a_webhook_that_is_switched_off_goes_out_when_it_is_on_again(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    with receiving() as receiver, subscribed(service, receiver.url) as number:
+        receiver.answer = lambda number: 500 if number == 1 else 200
+        receiver.open_door.clear()
+        awb = create(service, reference)
+        move(sandbox, awb, "Assigned")
+        receiver.next()
+        service.put("/webhooks/update", json={"webhookId": number, "is_active": False})
+        receiver.open_door.set()
+        wait_for_log(sandbox, awb, lambda log: log[0]["attempts"] == 1)
+        threading.Event().wait(0.3)  # five times the pause before the next attempt
+        assert receiver.events.empty()
+        move(sandbox, awb, "Out-For-Pickup")  # nobody wants to know
+        service.put("/webhooks/update", json={"webhookId": number, "is_active": True})
+        assert receiver.next()[1]["OrderStatus"] == "Assigned"
+        (only,) = wait_for_log(sandbox, awb, lambda log: log[0]["state"] == "delivered")
+        assert only["attempts"] == 2
+
+
+def test_kill_between_event_and_delivery_loses_nothing(own_sandbox: RunningSandbox) -> None:
+    headers = {"API_KEY": own_sandbox.api_key}
+    with receiving() as receiver:
+        with httpx.Client(base_url=own_sandbox.url, headers=headers, trust_env=False) as service:
+            receiver.open_door.clear()
+            service.post("/webhooks/subscribe", json={"webhookId": 1, "callbackUrl": receiver.url})
+            awbs = [create(service, f"R{number}") for number in range(20)]
+            for awb in awbs:
+                move(own_sandbox, awb, "Assigned", "Picked")
+        receiver.next()
+        own_sandbox.kill()  # at most 16 are under way, none is answered
+        while not receiver.events.empty():
+            receiver.events.get()
+        receiver.open_door.set()
+        own_sandbox.restart()
+        came: dict[str, list[str]] = {}
+        while sum(len(set(statuses)) for statuses in came.values()) < 40:
+            event = receiver.next()[1]
+            came.setdefault(event["WaybillNo"], []).append(event["OrderStatus"])
+    assert set(came) == set(awbs)
+    assert {statuses[-1] for statuses in came.values()} == {"Picked"}
+
+
+def test_events_take_the_forms_and_times_that_the_switches_plant(tmp_path: Path) -> None:
+    forms = ",".join(f"{name}=.1" for name in EVENT_FORMS)
+    disorders = "duplicate=.1,out_of_order=.1,late=.1,replayed=.1"
+    running = start_sandbox(tmp_path, event_form=forms, event_disorder=disorders, event_late_seconds=0.3, event_seed=3)
+    try:
+        headers = {"API_KEY": running.api_key}
+        with (
+            httpx.Client(base_url=running.url, headers=headers, trust_env=False) as service,
+            receiving() as receiver,
+            subscribed(service, receiver.url),
+        ):
+            awbs = [create(service, f"R{number}") for number in range(20)]
+            reached = running.control("POST", "/advance", {"seed": 1})["reached"]
+            log = wait_until_all_are_delivered(running)
+            came = receiver.take(len(log))
+        check_planted(log, came, events=sum(reached.values()))
+        assert {one["awb_number"] for one in log} == set(awbs)
+    finally:
+        running.kill()
+
+
+def wait_until_all_are_delivered(running: RunningSandbox) -> list[dict[str, Any]]:
+    pause = threading.Event()
+    for _ in range(WAIT_SECONDS * 10):
+        log: list[dict[str, Any]] = running.control("GET", "/deliveries")
+        if log and all(one["state"] == "delivered" for one in log):
+            return log
+        pause.wait(0.1)
+    raise AssertionError(Counter(one["state"] for one in log))
+
+
+def check_planted(log: list[dict[str, Any]], came: list[dict[str, Any]], *, events: int) -> None:
+    kinds = Counter(kind for one in log for kind in one["planted"].split("+"))
+    assert set(kinds) == {"", *EVENT_FORMS, "duplicate", "out_of_order", "late", "replayed"}
+    own_lanes = [one for one in log if "#" in one["lane"]]
+    assert len(log) == events + sum("out_of_order" not in one["planted"] for one in own_lanes)
+    assert sorted(map(repr, came)) == sorted(repr(one["payload"]) for one in log)
+    assert any("eventType" not in event for event in came)
+    assert any(event.get("CourierComment", "") is None for event in came)
+    assert any(not event["WaybillNo"].startswith("SH-") for event in came if "WaybillNo" in event)
+    assert any(str(event.get("ToMobileNumber", "")).startswith("+91") for event in came)
+    assert Counter(event.get("eventType") for event in came)["trip_created"] > 0
+    assert {event["StatusDateTime"][26:] for event in came if "StatusDateTime" in event} == {"+05:30", "+00:00", ""}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_changes_only_what_it_names(form: str) -> None:
+    (planned, *_) = Oddities({form: 1.0}, {}, 1, 2.0).planned(PAYLOAD, number=7)
+    changed = {name for name in PAYLOAD if planned.payload.get(name, "missing") != PAYLOAD[name]}
+    assert planned.planted == form
+    assert (
+        changed
+        == {
+            "older": {"eventType", "order_status", "StatusCode"},
+            "comment_null": {"CourierComment"},
+            "plain_awb": {"WaybillNo"},
+            "mobile_with_country": {"ToMobileNumber"},
+            "naive_times": {"StatusDateTime", "EDD"},
+            "utc_times": {"StatusDateTime", "EDD"},
+        }[form]
+    )
+
+
+def test_pauses_grow_and_are_never_alike_for_two_events() -> None:
+    switches = Switches(webhook_first_retry_seconds=1.0)
+    pauses = [pause_seconds(number, attempt, switches=switches) for number in (1, 2) for attempt in (1, 2, 3)]
+    assert len(set(pauses)) == 6
+    for pause, least in zip(pauses, (1, 4, 16, 1, 4, 16), strict=True):
+        assert least <= pause <= 1.25 * least
+    assert pauses[0] == pause_seconds(1, 1, switches=switches)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("event_form", "older=2"),
+        ("event_form", "unheard=0.1"),
+        ("event_disorder", "late"),
+        ("event_disorder", "late=0.7,replayed=0.7"),
+    ],
+)
+def test_a_wrong_share_is_refused(service: httpx.Client, name: str, value: str) -> None:
+    reply = service.put("/_sandbox/switches", json={name: value})
+    assert reply.status_code == 400
+    assert f"switch {name}" in reply.json()["message"]
