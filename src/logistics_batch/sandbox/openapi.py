@@ -23,7 +23,7 @@ def openapi_document() -> Document:
             "title": "Logistics service (sandbox)",
             "version": "1",
             "description": "Advance shipping notices, shipment orders, labels and status webhooks. "
-            "Most answers are `{status, message}`; values are strings unless said otherwise. "
+            "Most answers are {status, message}; values are strings unless said otherwise. "
             "What the service's own document leaves open is described as the sandbox does it by default.",
         },
         "tags": [{"name": name, "description": description} for name, description in TAGS.items()],

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from logistics_batch.sandbox.endpoints import CONTROL
 from logistics_batch.sandbox.pages_access import API_PAGE, PAGES, STATIC
 from logistics_batch.sandbox.pages_data import Wanted
-from logistics_batch.sandbox.pages_html import Html, Node, joined, link, said, tag
+from logistics_batch.sandbox.pages_html import Html, Node, link, said, tag
 
 HOME = CONTROL
 ORDERS = PAGES + "orders"
@@ -26,7 +26,7 @@ _PARTS = (
     ("API", API_PAGE),
 )
 _WAITING = frozenset({"Pending", "New-Order", "New", "waiting", "received"})
-_DONE = frozenset({"Delivered", "Complete", "Completed", "delivered", "committed", "answered"})
+_DONE = frozenset({"Delivered", "Complete", "Completed", "delivered", "committed", "answered", "active"})
 _FAILED = frozenset({"Pickup-Failed", "Attempted", "given up", "Expired", "fault", "dropped"})
 _OFF = frozenset({"cancelled", "Returned"})
 
@@ -117,11 +117,10 @@ def share_bar(counted: Mapping[str, int], *, says: str) -> Html:
 
 def _top(current: str) -> Html:
     links = [link(address, name, current=address == current) for name, address in _PARTS]
-    switch = tag("button", "Refresh", type="button", id="refresh", aria_pressed="false", hidden=True)
+    switch = tag("button", "Auto-refresh", type="button", id="refresh", aria_pressed="false", hidden=True)
     brand = link(HOME, tag("span", "▚", class_="mark", aria_hidden="true"), "Sandbox", class_="brand")
     return tag("header", brand, tag("nav", links, aria_label="Pages"), switch, class_="top")
 
 
 def _foot() -> Html:
-    words = "A local service to try, train and test with. Nothing here leaves this machine."
-    return tag("footer", joined([words]))
+    return tag("footer", "A local service to try, train and test with. Times are those of its zone, +05:30.")

@@ -10,7 +10,7 @@ function isOn() {
 
 function show() {
   button.setAttribute("aria-pressed", String(isOn()));
-  button.textContent = isOn() ? `Refreshing every ${SECONDS} s` : "Refresh";
+  button.textContent = isOn() ? `Refreshing every ${SECONDS} s` : "Auto-refresh";
 }
 
 function isBusy() {
