@@ -25,6 +25,7 @@ from logistics_batch.api.readers import (
     read_order,
 )
 from logistics_batch.api.reply import Reply
+from logistics_batch.api.shown_changes import shows_change
 from logistics_batch.api.verdicts import Meaning, by_status, content, is_page
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "record_digest",
     "same_asn",
     "same_order",
+    "shows_change",
 ]
 
 # Endpoints whose replies the contract does not show (API §4.1-4.3, §4.12).

@@ -4,7 +4,8 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, probe_order
 from logistics_batch.flows.settle import write_settled
-from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.ledger import Outcome, StoredDocument, kind_of
+from logistics_batch.model.document import Operation
 
 DECISIONS = ("approve", "send-again", "accept", "drop")
 
@@ -49,7 +50,7 @@ def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool) -> N
     Raises:
         UsageError: says what has to happen first.
     """
-    kind = document.operation.partition(".")[0]
+    kind = kind_of(document.operation)
     others = [found for found in parts.ledger.generations(document.key, kind=kind) if found.id != document.id]
     if any(found.state in ("sending", "in_doubt", "planned") for found in others):
         raise UsageError(
@@ -58,6 +59,8 @@ def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool) -> N
         )
     if any(found.state == "held" and found.generation < document.generation for found in others):
         raise UsageError("An earlier version is held, too.", remedy="Decide about the earlier version first.")
+    if not Operation(document.operation).creates:
+        return  # a change may be made as often as it is wanted
     accepted = [found for found in others if found.state == "accepted"]
     if (accepted or document.rule == "found_cancelled") and not reissue:
         raise UsageError(

@@ -132,7 +132,7 @@ class Dispatcher:
         document, reply = intent.document, None
         if self._parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS:
             reply = self._parts.client.call(
-                document.operation, order_id=document.order_id or None, body=document.body, turn_taken=True
+                document.operation, order_id=document.order_id or None, body=document.body or None, turn_taken=True
             )
         crash_point("send.after")
         return Finished(document, intent, reply)

@@ -5,12 +5,18 @@ import json
 from logistics_batch.api.answers import Answer, Meaning
 from logistics_batch.api.client import Reply
 from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.model.document import Operation
 
 _KEPT_REPLY_CHARACTERS = 4000
 _WAIT_FOR_CHECK = (
     "Nothing now: it is checked with the service later, or at once by “settle --wait”. Do not send it by hand."
 )
 _LOOK_IT_UP = "Look the reference up at the service: decide “accept” if it is there, else “drop” or “send-again”."
+_LOOK_AT_ORDER = (
+    "Look at the order at the service: decide “accept” if the change is there, else “drop” or “send-again”."
+)
+_ANOTHER = "The service says that it changed another order ({})."
+_AWB_PREFIX = "SH-"  # API §1; without it the number may be an order id, which no answer repeats
 _REDIRECTS = range(300, 400)
 
 _STATES = {
@@ -36,7 +42,10 @@ def outcome_of(document: StoredDocument, reply: Reply, answer: Answer, *, run: s
         state = "in_doubt"
     if state == "refused" and document.tainted:
         state = "held"
-    rule, reason, fix = _words(state, reply, answer)
+    creates = Operation(document.operation).creates
+    rule, reason, fix = _words(state, reply, answer, creates=creates)
+    if state == "accepted" and not creates and _is_another(document, answer):
+        state, rule, reason, fix = "held", "another_order", _ANOTHER.format(answer.awb_number), _LOOK_AT_ORDER
     return Outcome(
         document_id=document.id,
         state=state,
@@ -58,6 +67,12 @@ def outcome_of(document: StoredDocument, reply: Reply, answer: Answer, *, run: s
     )
 
 
+def _is_another(document: StoredDocument, answer: Answer) -> bool:
+    """Whether the service speaks of another order than the one that was to be changed."""
+    asked = (document.awb_number, document.order_id)
+    return bool(answer.awb_number) and answer.awb_number not in asked and document.order_id.startswith(_AWB_PREFIX)
+
+
 def trace_text(reply: Reply) -> str:
     """The evidence of one call as JSON."""
     trace = reply.trace
@@ -72,7 +87,7 @@ def trace_text(reply: Reply) -> str:
     )
 
 
-def _words(state: str, reply: Reply, answer: Answer) -> tuple[str, str, str]:
+def _words(state: str, reply: Reply, answer: Answer, *, creates: bool) -> tuple[str, str, str]:
     if state == "accepted":
         return "", "", ""
     if state == "refused":
@@ -84,7 +99,7 @@ def _words(state: str, reply: Reply, answer: Answer) -> tuple[str, str, str]:
         return "refused", said, "Correct the row and drop the file again; only what changed goes out."
     if state == "held":
         said = f"An earlier attempt had no answer, and the service now said: {answer.message or reply.status}"
-        return "refused_after_doubt", said, _LOOK_IT_UP
+        return "refused_after_doubt", said, _LOOK_IT_UP if creates else _LOOK_AT_ORDER
     if state == "in_doubt":
         return "in_doubt", f"{doubt_reason(reply, answer)} It may or may not have arrived.", _WAIT_FOR_CHECK
     return "not_sent", f"Not sent yet: {stop_reason(reply, answer)}", ""

@@ -8,7 +8,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
 from logistics_batch.ledger import Arrival, Decision, StoredDocument, row_result
 from logistics_batch.mapping import Mapping
-from logistics_batch.model.document import Document, MappedFile
+from logistics_batch.model.document import Document, MappedFile, Operation
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import DocumentResult, Fate, FileReport, RowResult, RunReport, exit_code
 
@@ -54,7 +54,7 @@ def _preview(parts: Parts, arrival: Arrival) -> FileReport:
     if mapped is None:
         return report
     documents = mapped.documents if held is None else ()
-    decisions = parts.ledger.evaluate(documents)
+    decisions = parts.ledger.evaluate(documents, sha256=arrival.source.sha256)
     existing = [_existing(parts, decision) for decision in decisions]
     return replace(
         report,
@@ -91,8 +91,8 @@ def _rows(
         row = row_result(answer, found=known, issues=issues.get(line["row"], ()), place=place)
         if line["document"] is not None and arrival.held is None and known is None:
             document = mapped.documents[line["document"]]
-            row = replace(row, reference_number=document.reference)
-        found.append(replace(row, would=_would(row.fate)))
+            row = replace(row, reference_number=document.reference, awb_number=document.order_id)
+        found.append(replace(row, would=_would(row.fate, arrival.operation)))
     return tuple(found)
 
 
@@ -117,12 +117,16 @@ def _fate(decision: Decision) -> dict[str, object]:
             return {"fate": ""}
 
 
-def _would(fate: Fate) -> str:
-    return "create" if fate is Fate.PENDING else ""
+def _would(fate: Fate, operation: str) -> str:
+    return _doing(operation) if fate is Fate.PENDING else ""
+
+
+def _doing(operation: str) -> str:
+    return "create" if Operation(operation).creates else "update"
 
 
 def _document(arrival: Arrival, document: Document, decision: Decision, known: StoredDocument | None) -> DocumentResult:
-    method, path = (arrival.calls or {})[document.operation]
+    method, path = arrival.call_of(document)
     state = known.state if known else {"plan": "planned", "hold": "held"}[decision.action]
     return DocumentResult(
         key=document.key,
@@ -132,6 +136,6 @@ def _document(arrival: Arrival, document: Document, decision: Decision, known: S
         method=method,
         path=path,
         body=document.body,
-        awb_number=known.awb_number if known else "",
-        would="create" if state == "planned" else "",
+        awb_number=known.awb_number if known else document.order_id,
+        would=_doing(document.operation) if state == "planned" else "",
     )

@@ -3,7 +3,8 @@
 An order in doubt is looked for by its reference. It is sent again, with the stored bytes, only when the service
 certainly does not have it; reference numbers are unique while not cancelled (API §8.4), so a second create of a live
 one is refused. An ASN in doubt is searched for and not sent again by itself, because nothing makes ASNs unique, unless
-the settings ask for that (`resend = "after_absent"`: at least once, possibly twice).
+the settings ask for that (`resend = "after_absent"`: at least once, possibly twice). A change of an order in doubt is
+looked for in the order itself; it is never sent again by itself.
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +17,9 @@ from logistics_batch.flows.baseline import new_since, search_invoice
 from logistics_batch.flows.outcomes import outcome_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, calibrate, probe_order
+from logistics_batch.flows.probe_change import look_for_change
 from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.model.document import Operation
 
 ATTEMPTS_AT_MOST = 3
 RESEND_WITHIN = timedelta(hours=24)
@@ -63,10 +66,12 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
         if parts.stop.is_set() or silent >= _ASKS_UNTIL_STOP:
             outcomes["unreachable" if silent else "open"].append(document.id)
             continue
-        if document.operation == "order.create":
+        if document.operation == Operation.ORDER_CREATE:
             state = _settle_order(parts, document, calibration, run=run, give_up=give_up)
-        else:
+        elif document.operation == Operation.ASN_CREATE:
             state = _settle_asn(parts, document, run=run)
+        else:
+            state = _settle_change(parts, document)
         outcomes[state].append(document.id)
         silent = silent + 1 if state == "unreachable" else 0
         parts.progress.advance(note=state)
@@ -190,6 +195,24 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
         f"Sent {sent}, no answer; not found in {document.checks + 1} searches until {searched}.",
         "Decide “send-again” if the service does not have it, “accept” if it has, or “drop”.",
         evidence="not found in the last search",
+    )
+
+
+def _settle_change(parts: Parts, document: StoredDocument) -> str:
+    """A change is accepted where the order shows it; else a person decides, for nothing proves that it never came."""
+    look = look_for_change(parts.client, document)
+    if look.unreachable:
+        parts.ledger.note_check(document.id, at=parts.clock.now().isoformat(), text=look.text, counts=False)
+        return "unreachable"
+    if look.shown:
+        return _accept(parts, document, look.text, run="")
+    return _hold(
+        parts,
+        document,
+        "not_shown",
+        f"Sent {document.doubt_since[11:19]}, no trustworthy answer; {look.text}.",
+        "Look at the order or ASN at the service: decide “accept” if the change is there, else “send-again” or “drop”.",
+        evidence=look.text,
     )
 
 

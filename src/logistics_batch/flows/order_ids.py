@@ -1,0 +1,227 @@
+"""Which orders and items a file's changes are about: references become AWB numbers, names of items their ids.
+
+The service wants the id that it gave on create (API §4.7-4.10). The ledger knows it for orders that were sent from
+here; a row whose order or item cannot be found is answered, and nothing of its document is sent.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import StoredDocument
+from logistics_batch.mapping import unnamed_items, with_item_ids
+from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, OrderNumber, RowState
+from logistics_batch.model.issue import Issue, cell_address
+
+_AT_ONCE = 400  # numbers in one question to the ledger
+_LONGEST_ID = 80
+_UNSETTLED = ("planned", "sending", "in_doubt", "held")
+
+
+@dataclass(frozen=True, slots=True)
+class _Unfit:
+    """Why a document cannot be sent: what `value` in these cells (row, column) means. Its other rows are blocked."""
+
+    rule: str
+    reason: str
+    fix: str
+    value: str
+    rows: tuple[tuple[int, int], ...]
+    state: RowState = RowState.INVALID
+
+
+@dataclass
+class _Sorted:
+    """A file's documents as far as they can be sent, and what is wrong with the others, by position."""
+
+    good: dict[int, Document] = field(default_factory=dict)
+    unfit: dict[int, tuple[_Unfit, ...]] = field(default_factory=dict)
+
+
+def with_orders(parts: Parts, mapped: MappedFile) -> MappedFile:
+    """The same file with the order and the items of each change found; rows without are `invalid` or `held`."""
+    if not any(document.order for document in mapped.documents):
+        return mapped
+    asked = [document.order.text for document in mapped.documents if document.order]
+    known = _created(parts, asked)
+    found = _Sorted()
+    for position, document in enumerate(mapped.documents):
+        answer = _found(parts, document, known)
+        if isinstance(answer, Document):
+            found.good[position] = answer
+        else:
+            found.unfit[position] = answer
+    _part_doubles(found, mapped.documents)
+    return _rewritten(mapped, found)
+
+
+def _created(parts: Parts, numbers: Sequence[str]) -> dict[str, list[StoredDocument]]:
+    """The orders sent from here, by reference and by AWB number, oldest first."""
+    found: dict[str, list[StoredDocument]] = {}
+    wanted = list(dict.fromkeys(numbers))
+    for start in range(0, len(wanted), _AT_ONCE):
+        some = wanted[start : start + _AT_ONCE]
+        for created in parts.ledger.documents(operations=[Operation.ORDER_CREATE], references=some):
+            for name in {created.reference, created.awb_number} - {""}:
+                found.setdefault(name, []).append(created)
+    return found
+
+
+def _found(
+    parts: Parts, document: Document, known: Mapping[str, Sequence[StoredDocument]]
+) -> Document | tuple[_Unfit, ...]:
+    """The document as it is sent, or why it cannot be."""
+    order = document.order
+    if order is None:
+        return document
+    created = _meant(order, known)
+    unfit = _unfit_order(document, order, created)
+    if unfit is not None:
+        return (unfit,)
+    order_id = created.awb_number if created and created.awb_number else order.text
+    try:
+        path = parts.client.path(document.operation, order_id=order_id)
+    except UsageError:
+        path = ""
+    if not path or len(order_id) > _LONGEST_ID:
+        return (_about_order(document, order, "unusable", "This cannot be the number of an order.", "Write the AWB."),)
+    body = _body(document, order, created)
+    if not isinstance(body, str):
+        return body
+    reference = created.reference if created else order.text
+    return replace(document, key=order_id, reference=reference, body=body, order=None, order_id=order_id, path=path)
+
+
+def _meant(order: OrderNumber, known: Mapping[str, Sequence[StoredDocument]]) -> StoredDocument | None:
+    """The order of that number: the living one, else one that the service took, else the newest."""
+    named = [
+        created
+        for created in known.get(order.text, ())
+        if order.text == (created.reference if order.is_reference else created.awb_number)
+    ]
+    taken = [created for created in named if created.state == "accepted"]
+    best = [created for created in taken if created.rule != "cancelled"] or taken or named
+    return best[-1] if best else None
+
+
+def _unfit_order(document: Document, order: OrderNumber, created: StoredDocument | None) -> _Unfit | None:
+    by_awb = "Check the number. For an order that was not sent from here use a mapping with `order_id: {from: AWB}`."
+    if created is None:
+        if not order.is_reference:
+            return None
+        return _about_order(document, order, "unknown", "No order with this reference was sent from here.", by_awb)
+    if created.state in _UNSETTLED:
+        word = {"planned": "not sent yet", "held": "held until a person decides"}.get(created.state, "in doubt")
+        held = _about_order(
+            document,
+            order,
+            "not_settled",
+            f"The order itself is {word}, so it cannot be changed.",
+            "Settle the order first (“held list”, “settle --wait”), then drop this file again.",
+        )
+        return replace(held, state=RowState.HELD)
+    if created.state != "accepted":
+        word = "refused by the service" if created.state == "refused" else "withdrawn"
+        return _about_order(document, order, "unknown", f"The order with this reference was {word}.", by_awb)
+    if not created.awb_number and order.is_reference:
+        reason = "The service took this order, but its AWB number is not known."
+        fix = "Look it up at the service and use a mapping with `order_id: {from: AWB}`."
+        return _about_order(document, order, "awb_unknown", reason, fix)
+    if created.rule == "cancelled" and document.operation is not Operation.ORDER_CANCEL:
+        return _about_order(document, order, "cancelled", "The order was cancelled.", "Leave the rows out.")
+    return None
+
+
+def _about_order(document: Document, order: OrderNumber, rule: str, reason: str, fix: str) -> _Unfit:
+    return _Unfit(f"order_id|{rule}", reason, fix, order.text, tuple((row, order.column) for row in document.rows))
+
+
+def _body(document: Document, order: OrderNumber, created: StoredDocument | None) -> str | tuple[_Unfit, ...]:
+    """The text that is sent, with the ids of items that the sheet names; or what is wrong with which rows."""
+    items = unnamed_items(document.body, document.operation)
+    if not items:
+        return document.body
+    ids_of = _ids_by_name(created)
+    ids: list[str] = []
+    unfit: list[_Unfit] = []
+    for row, item in zip(document.line_rows, items, strict=True):
+        given, name = str(item.get("item_id") or ""), str(item.get("item_name") or "")
+        own = [given] if given else ids_of.get(_folded(name), [])
+        ids.append(own[0] if own else "")
+        if len(own) != 1 or own[0] in ids[:-1]:
+            place = (row, order.item_column or order.column)
+            unfit.append(_unfit_item(own, given or name, place, knows=bool(created and created.items)))
+    return tuple(unfit) or with_item_ids(document.body, document.operation, ids)
+
+
+def _unfit_item(own: Sequence[str], item: str, place: tuple[int, int], *, knows: bool) -> _Unfit:
+    fix = "Write the item's id, and map it as `item_id`."
+    if not knows and not own:
+        rule, reason = "ids_unknown", "The ids of this order's items are not known here."
+    elif not own:
+        rule, reason, fix = "unknown", "The order was created without an item of this name.", f"Check the name. {fix}"
+    elif len(own) > 1:
+        rule, reason = "ambiguous", "The order has several items of this name."
+    else:
+        rule, reason, fix = "twice", "The item stands twice in one change of the order.", "Keep one row of the item."
+    return _Unfit(f"item_id|{rule}", reason, fix, item, (place,))
+
+
+def _ids_by_name(created: StoredDocument | None) -> dict[str, list[str]]:
+    """The ids of the items that the service told when the order was created, by their names."""
+    found: dict[str, list[str]] = {}
+    for item_id, item in (created.items if created else {}).items():
+        found.setdefault(_folded(str(item.get("item_name") or "")), []).append(item_id)
+    return found
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def _part_doubles(found: _Sorted, documents: Sequence[Document]) -> None:
+    """Two documents that turn out to be about one order: which of them counts is not for us to say."""
+    by_key: dict[str, list[int]] = {}
+    for position, document in found.good.items():
+        by_key.setdefault(document.key, []).append(position)
+    for key, positions in by_key.items():
+        for position in positions if len(positions) > 1 else ():
+            document = documents[position]
+            reason = f"Several groups of rows of this file are about the order {key}."
+            if document.order:
+                fix = "Give the order one number on all of its rows."
+                found.unfit[position] = (_about_order(document, document.order, "twice", reason, fix),)
+                del found.good[position]
+
+
+def _rewritten(mapped: MappedFile, found: _Sorted) -> MappedFile:
+    """The file with the documents that can be sent, and with an answer for the rows of the others."""
+    places = {old: new for new, old in enumerate(sorted(found.good))}
+    told: dict[int, tuple[str, str | None, str | None]] = {}
+    issues = list(mapped.issues)
+    for position, reasons in found.unfit.items():
+        blamed = {row: unfit.state for unfit in reasons for row, _ in unfit.rows}
+        sentence = "The document is not sent: another row of it cannot be used."
+        for row in mapped.documents[position].rows:
+            told[row] = (str(blamed[row]), None, None) if row in blamed else ("blocked", "sibling", sentence)
+        issues += [issue for unfit in reasons for issue in _issues(mapped, unfit)]
+    lines = []
+    for row, state, rule, document, key, reason in mapped.rows.select(list(ROWS_SCHEMA)).iter_rows():
+        said = told.get(row, (state, rule, reason))
+        lines.append((row, *said[:2], places.get(document), key, said[2]))
+    return replace(
+        mapped,
+        rows=pl.DataFrame(lines, schema=ROWS_SCHEMA, orient="row"),
+        documents=tuple(found.good[position] for position in sorted(found.good)),
+        issues=tuple(sorted(issues, key=lambda issue: issue.row)),
+    )
+
+
+def _issues(mapped: MappedFile, unfit: _Unfit) -> Iterable[Issue]:
+    """One issue for each row that is to blame."""
+    for row, column in unfit.rows:
+        name = mapped.columns[column - 1].strip() if column <= len(mapped.columns) else ""
+        yield Issue(row, unfit.rule, name, cell_address(row, column), unfit.value, unfit.reason, unfit.fix)

@@ -1,0 +1,36 @@
+"""Asking the service whether a change whose answer was lost is there: fetching the order by its AWB number (API §4.5).
+
+That the order shows a change proves it. That it does not show it proves nothing yet.
+"""
+
+from dataclasses import dataclass
+
+from logistics_batch.api.answers import OrderFound, ReadFailed, read_order, shows_change
+from logistics_batch.api.client import Client
+from logistics_batch.ledger import StoredDocument
+from logistics_batch.model.document import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What an order shows of a change, in words for the evidence; unreachable: the service could not be asked."""
+
+    shown: bool
+    text: str
+    unreachable: bool = False
+
+
+def look_for_change(client: Client, document: StoredDocument) -> Look:
+    """Look for one change of an order; an update of an ASN cannot be looked for, as no reply is documented."""
+    operation = Operation(document.operation)
+    if not operation.changes_order:
+        return Look(shown=False, text="the service documents no way to see whether the ASN was updated (API §4.3)")
+    seen = read_order(client.call("order.fetch", order_id=document.order_id))
+    if isinstance(seen, ReadFailed):
+        return Look(shown=False, text=f"the service could not be asked: {seen.message}", unreachable=True)
+    if not isinstance(seen, OrderFound):
+        return Look(shown=False, text=f"the service does not show the order: {seen.message}")
+    shown = shows_change(operation, document.body, seen.order)
+    if shown is None:
+        return Look(shown=False, text="fetching the order does not show everything that was to be changed")
+    return Look(shown, "the order shows the change" if shown else "the order does not show the change")

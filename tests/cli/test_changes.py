@@ -1,0 +1,318 @@
+"""Changes of orders from spreadsheets, pushed to the sandbox: what it did by its journal, what each row is told."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli.conftest import Run
+from support.sandbox_process import RunningSandbox, start_sandbox
+from support.workspace import Finished, Workspace, order_lines
+
+BY_REFERENCE = "order_id: {ledger: Order No}\nkey: [Order No]\n"
+CANCEL = f"operation: order.cancel\n{BY_REFERENCE}"
+UPDATE = f"""operation: order.update
+{BY_REFERENCE}fields:
+  customer_mobile: {{from: Phone}}
+  delivery_address: {{from: Address}}
+"""
+UPDATE_ITEMS = UPDATE + "lines: {item_name: {from: SKU}, item_quantity: {from: Qty}}\n"
+ADD = f"""operation: order.add_items
+{BY_REFERENCE}lines:
+  item_id: {{from: Item}}
+  item_name: {{from: SKU}}
+  item_quantity: {{from: Qty}}
+"""
+DELETE = f"operation: order.delete_items\n{BY_REFERENCE}lines: {{item_name: {{from: SKU}}}}\n"
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
+    running = start_sandbox(tmp_path)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, sandbox: RunningSandbox) -> Workspace:
+    workspace = Workspace(tmp_path, url=sandbox.url)
+    mappings = {"cancel": CANCEL, "update": UPDATE, "update_items": UPDATE_ITEMS, "add": ADD, "delete": DELETE}
+    for name, text in mappings.items():
+        workspace.mapping(name, text)
+    return workspace
+
+
+@pytest.fixture
+def awbs(run: Run, workspace: Workspace) -> dict[str, str]:
+    """Two orders A and B of two items each, accepted; their AWB numbers."""
+    done = run("push", workspace.drop("orders.csv", order_lines(["A", "B"], items=2)), "--mapping", "orders", "--json")
+    assert done.code == 0, done.err
+    return {row["document"]: row["awb_number"] for row in done.json["files"][0]["rows"]}
+
+
+def push(run: Run, workspace: Workspace, mapping: str, *lines: str, name: str = "changes.csv") -> Finished:
+    return run("push", workspace.drop(name, "\n".join([*lines, ""])), "--mapping", mapping, "--json")
+
+
+def rows(done: Finished) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = done.json["files"][0]["rows"]
+    return found
+
+
+def fates(done: Finished) -> list[str]:
+    return [row["fate"] for row in rows(done)]
+
+
+def order(run: Run, awb: str) -> dict[str, Any]:
+    found: dict[str, Any] = run("order", "get", awb, "--json").json["order"]
+    return found
+
+
+def items(run: Run, awb: str) -> dict[str, dict[str, Any]]:
+    """The items that the service has, by name."""
+    return {item["item_name"]: {"id": number, **item} for number, item in order(run, awb)["item_details"].items()}
+
+
+def test_an_order_is_updated_under_its_awb(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    done = push(run, workspace, "update", "Order No,Phone,Address", "A,9000000001,7 New Road")
+    assert (done.code, fates(done)) == (0, ["accepted"])
+    assert (rows(done)[0]["awb_number"], rows(done)[0]["reference_number"]) == (awbs["A"], "A")
+    document = done.json["files"][0]["documents"][0]
+    assert (document["method"], document["path"]) == ("PUT", f"/orders/shipment/{awbs['A']}")
+    assert [line["awb_number"] for line in sandbox.committed("order.updated")] == [awbs["A"]]
+    assert order(run, awbs["A"])["delivery_address"] == "7 New Road"
+
+
+def test_a_dry_run_shows_the_call_and_makes_none(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    path = workspace.drop("changes.csv", "Order No,Phone,Address\nA,9000000001,7 New Road\n")
+    done = run("push", path, "--mapping", "update", "--dry-run", "--json")
+    document = done.json["files"][0]["documents"][0]
+    assert (done.code, document["would"], document["path"]) == (0, "update", f"/orders/shipment/{awbs['A']}")
+    assert not sandbox.received("order.update")
+
+
+def test_items_are_updated_by_the_ids_that_the_create_told(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    header = "Order No,Phone,Address,SKU,Qty"
+    done = push(run, workspace, "update_items", header, "A,9000000001,7 New Road,SKU-2,9")
+    assert fates(done) == ["accepted"]
+    assert {name: item["item_quantity"] for name, item in items(run, awbs["A"]).items()} == {"SKU-1": 1, "SKU-2": 9}
+
+
+def test_items_are_added_and_deleted(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    added = push(run, workspace, "add", "Order No,Item,SKU,Qty", "A,n1,SKU-9,3", "A,n2,SKU-8,1")
+    deleted = push(run, workspace, "delete", "Order No,SKU", "A,SKU-1", name="gone.csv")
+    assert (fates(added), fates(deleted)) == (["accepted", "accepted"], ["accepted"])
+    assert set(items(run, awbs["A"])) == {"SKU-2", "SKU-8", "SKU-9"}
+    assert items(run, awbs["A"])["SKU-9"]["id"] == "n1"
+    assert [line["effect"] for line in sandbox.committed() if "items" in line["effect"]] == [
+        "order.items_added",
+        "order.items_deleted",
+    ]
+
+
+@pytest.mark.slow
+def test_an_order_is_cancelled_and_its_reference_is_free_by_decision_only(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    assert fates(push(run, workspace, "cancel", "Order No", "A")) == ["accepted"]
+    assert [line["awb_number"] for line in sandbox.committed("order.cancelled")] == [awbs["A"]]
+    assert fates(push(run, workspace, "cancel", "Order No", "A")) == ["unchanged"]
+    assert len(sandbox.received("order.cancel")) == 1
+    again = run("push", workspace.drop("again.csv", order_lines(["A"])), "--mapping", "orders", "--json")
+    assert (again.code, rows(again)[0]["fate"], rows(again)[0]["rule"]) == (4, "held", "cancelled")
+    late = push(run, workspace, "update", "Order No,Phone,Address", "A,9000000001,x", name="late.csv")
+    assert (late.code, rows(late)[0]["rule"]) == (3, "order_id|cancelled")
+
+
+@pytest.mark.slow
+def test_a_refused_change_says_what_the_service_said(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    run("order", "cancel", awbs["A"])
+    done = push(run, workspace, "cancel", "Order No", "A", "B")
+    assert (done.code, fates(done)) == (3, ["refused", "accepted"])
+    assert "The order can't be cancelled now" in rows(done)[0]["reason"]
+
+
+@pytest.mark.slow
+def test_there_and_back_again_goes_out_three_times_and_an_older_file_is_held(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    header, old, new = "Order No,Phone,Address", "A,9000000001,Old Road", "A,9000000001,New Road"
+    told = [
+        fates(push(run, workspace, "update", header, *lines))
+        for lines in ([old], [old, ""], [new], [old, "", ""], [new], [new, "", "", ""])
+    ]
+    # accepted, the same content, changed, changed back; then the very bytes of the third file, and its content anew
+    assert told[0] == told[2] == ["accepted"]
+    assert told[1][0] == "unchanged"
+    assert told[3][0] == "accepted"
+    assert told[4] == ["held"]
+    assert len(sandbox.committed("order.updated")) == 3
+    (held,) = run("held", "list", "--json").json["held"]
+    assert held["rule"] == "older_file"
+    decided = run("held", "decide", str(held["id"]), "send-again", "--reason", "it is right")
+    assert decided.code == 0, decided.err
+    push(run, workspace, "cancel", "Order No", "B")
+    assert len(sandbox.committed("order.updated")) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mapping", "lines", "rule", "cell"),
+    [
+        ("cancel", ["Why,Order No", "late,Z"], "order_id|unknown", "B2"),
+        ("delete", ["Order No,SKU", "A,SKU-7"], "item_id|unknown", "B2"),
+        ("update_items", ["Order No,Phone,Address,SKU,Qty", "A,9000000001,x,SKU-7,1"], "item_id|unknown", "D2"),
+    ],
+)
+def test_what_the_ledger_does_not_know_is_an_issue_at_its_cell(
+    run: Run,
+    workspace: Workspace,
+    sandbox: RunningSandbox,
+    awbs: dict[str, str],
+    mapping: str,
+    lines: list[str],
+    rule: str,
+    cell: str,
+) -> None:
+    done = push(run, workspace, mapping, *lines)
+    (row,) = rows(done)
+    assert (done.code, row["fate"], row["rule"], row["cell"]) == (3, "invalid", rule, cell)
+    assert row["value"] in lines[1] and row["fix"]
+    assert not [line for line in sandbox.received() if line["endpoint"] not in ("order.create", None)]
+
+
+@pytest.mark.slow
+def test_one_item_that_is_unknown_blocks_the_others_of_its_order(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    done = push(run, workspace, "delete", "Order No,SKU", "A,SKU-1", "A,SKU-7", "B,sku-2")
+    assert fates(done) == ["blocked", "invalid", "accepted"]
+    assert set(items(run, awbs["A"])) == {"SKU-1", "SKU-2"}
+    assert set(items(run, awbs["B"])) == {"SKU-1"}
+
+
+@pytest.mark.slow
+def test_items_of_one_name_need_their_ids(run: Run, workspace: Workspace, sandbox: RunningSandbox) -> None:
+    lines = order_lines(["A"], items=2).replace("SKU-2", "SKU-1")
+    run("push", workspace.drop("orders.csv", lines), "--mapping", "orders")
+    done = push(run, workspace, "delete", "Order No,SKU", "A,SKU-1")
+    assert rows(done)[0]["rule"] == "item_id|ambiguous"
+
+
+@pytest.mark.slow
+def test_an_order_that_is_not_settled_holds_its_changes(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "times": 1, "kind": "drop_after"}])
+    slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    slow.mapping("cancel", CANCEL)
+    run("push", slow.drop("orders.csv", order_lines(["A"])), "--mapping", "orders")
+    done = push(run, slow, "cancel", "Order No", "A")
+    (row,) = rows(done)
+    assert (done.code, row["fate"], row["rule"]) == (4, "held", "order_id|not_settled")
+    assert "in doubt" in row["reason"] and row["cell"] == "A2"
+    assert not sandbox.received("order.cancel")
+
+
+@pytest.mark.slow
+def test_orders_of_others_are_changed_by_their_awb(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str], tmp_path: Path
+) -> None:
+    other = Workspace(tmp_path / "other", url=sandbox.url)
+    other.mapping("cancel", "operation: order.cancel\norder_id: {from: AWB}\nkey: [AWB]\n")
+    path = other.drop("cancel.csv", f"AWB\n{awbs['A']}\nSH-NOWHERE\n")
+    done = run("--workspace", other.root, "push", path, "--mapping", "cancel", "--json")
+    assert (done.code, fates(done)) == (3, ["accepted", "refused"])
+    assert rows(done)[0]["awb_number"] == awbs["A"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mapping", "endpoint", "lines"),
+    [
+        ("cancel", "order.cancel", ["Order No", "A"]),
+        ("update", "order.update", ["Order No,Phone,Address", "A,9000000001,7 New Road"]),
+        ("add", "order.add_items", ["Order No,Item,SKU,Qty", "A,n1,SKU-9,3"]),
+        ("delete", "order.delete_items", ["Order No,SKU", "A,SKU-1"]),
+    ],
+)
+@pytest.mark.parametrize("fault", ["drop_after", "drop_before"])
+def test_a_change_in_doubt_is_proven_by_the_order_or_held_and_never_sent_twice(
+    run: Run,
+    workspace: Workspace,
+    sandbox: RunningSandbox,
+    awbs: dict[str, str],
+    mapping: str,
+    endpoint: str,
+    lines: list[str],
+    fault: str,
+) -> None:
+    sandbox.set_faults([{"endpoint": endpoint, "times": 1, "kind": fault}])
+    done = push(run, workspace, mapping, *lines)
+    reached = fault == "drop_after"
+    assert fates(done) == (["accepted"] if reached else ["held"])  # doubts are due at once here
+    assert len(sandbox.received(endpoint)) == 1
+    again = push(run, workspace, mapping, *lines)
+    assert fates(again) == (["unchanged"] if reached else ["held"])
+    assert len(sandbox.received(endpoint)) == 1
+    if not reached:
+        (held,) = run("held", "list", "--json").json["held"]
+        run("held", "decide", str(held["id"]), "send-again", "--reason", "looked it up")
+        assert fates(push(run, workspace, mapping, *lines)) == ["accepted"]
+        assert len(sandbox.received(endpoint)) == 2
+
+
+@pytest.mark.slow
+def test_a_change_in_doubt_stops_other_changes_of_the_order(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    for name, text in (("update", UPDATE), ("cancel", CANCEL)):
+        slow.mapping(name, text)
+    sandbox.set_faults([{"endpoint": "order.update", "times": 1, "kind": "drop_after"}])
+    assert fates(push(run, slow, "update", "Order No,Phone,Address", "A,9000000001,7 New Road")) == ["in_doubt"]
+    done = push(run, slow, "cancel", "Order No", "A", "B", name="cancel.csv")
+    assert fates(done) == ["held", "accepted"]
+    assert rows(done)[0]["rule"] == "order_in_doubt"
+
+
+@pytest.mark.slow
+def test_an_asn_is_updated_where_the_settings_vouch_for_its_identity(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    asns = (workspace.root / "mappings/asns.yaml").read_text()
+    workspace.mapping("asns_update", asns.replace("asn.create", "asn.update"))
+    sheet = workspace.drop("asns.csv", "Supplier,Site,Invoice,SKU,Qty\nAcme,Bhiwandi,I1,SKU-1,10\n")
+    assert run("push", sheet, "--mapping", "asns").code == 0
+    refused = run("push", sheet, "--mapping", "asns_update")
+    assert (refused.code, "update_identity" in refused.err) == (2, True)
+    workspace.configure("[service.asn]", 'update_identity = "invoice_number"')
+    changed = workspace.drop("more.csv", "Supplier,Site,Invoice,SKU,Qty\nAcme,Bhiwandi,I1,SKU-1,25\n")
+    done = run("push", changed, "--mapping", "asns_update", "--json")
+    assert (done.code, fates(done)) == (0, ["accepted"])
+    assert len(sandbox.committed("asn.updated")) == 1
+    assert fates(run("push", changed, "--mapping", "asns_update", "--json")) == ["unchanged"]
+
+
+@pytest.mark.slow
+def test_labels_are_printed_for_the_orders_of_a_spreadsheet_and_push_refuses_it(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str], tmp_path: Path
+) -> None:
+    workspace.mapping("labels", "operation: label.create\nkey: [Order]\nfields: {order_numbers: {from: Order}}\n")
+    sheet = workspace.drop("print.csv", "Order,Bin\nB,7\nA,8\n")
+    done = run("labels", "--orders", sheet, "--mapping", "labels", "--output", tmp_path / "bundle", "--json")
+    assert done.code == 0, done.err
+    index = (tmp_path / "bundle/index.csv").read_text("utf-8-sig")
+    assert awbs["A"] in index and awbs["B"] in index
+    pushed = run("push", sheet, "--mapping", "labels")
+    assert (pushed.code, "sends nothing" in pushed.err) == (2, True)
