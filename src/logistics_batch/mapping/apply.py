@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
 
 import polars as pl
 
 from logistics_batch.mapping.bodies import body_texts, check_body
 from logistics_batch.mapping.changes import check_items, finished, order_number
 from logistics_batch.mapping.checks import check, hold_control_total, hold_mixed_dates
+from logistics_batch.mapping.contract import refused
+from logistics_batch.mapping.fields import Field
 from logistics_batch.mapping.findings import Findings, listed, row_list
 from logistics_batch.mapping.grouping import disagreements
 from logistics_batch.mapping.header import choose, passed_over
@@ -158,16 +162,14 @@ def _bodies(
     good = documents.filter(fit)
     lines = table.grouped.lines.filter(fit).select("doc", "row", *(field.value_name for field in table.line))
     targets = table.mapping.targets
-    texts = body_texts(good, lines.drop("row"), targets, longitude=longitude)
-    bodies: dict[int, str] = {}
-    for doc, made in zip(good["doc"], texts, strict=True):
-        text = finished(made, targets.operation)
-        complaints = check_body(text, targets, longitude=longitude)
-        if complaints:
-            _refuse(found, table, doc, complaints)
-        else:
-            bodies[doc] = text
-    return bodies
+    texts: list[str] = body_texts(good, lines.drop("row"), targets, longitude=longitude).to_list()
+    if not targets.operation.creates:
+        texts = [finished(text, targets.operation) for text in texts]
+    check_one = partial(check_body, targets=targets, longitude=longitude)
+    wrong = refused(good, lines.drop("row"), texts, targets=targets, check=check_one)
+    for place, complaints in wrong.items():
+        _refuse(found, table, good["doc"][place], complaints)
+    return {doc: text for place, (doc, text) in enumerate(zip(good["doc"], texts, strict=True)) if place not in wrong}
 
 
 def _refuse(found: Findings, table: Table, doc: int, complaints: Sequence[Complaint]) -> None:
@@ -219,27 +221,37 @@ def _as_documents(
 ) -> tuple[Document, ...]:
     if table.mapping.operation is Operation.RECEIPT_READ:
         return ()
-    good = documents.join(barred.documents, on="doc", how="anti", maintain_order="left")
-    lines = table.grouped.lines.join(barred.documents, on="doc", how="anti", maintain_order="left")
-    rows = lines.group_by("doc", maintain_order=True).agg("row")["row"].to_list()
-    firsts = lines.filter("first").select(pl.col(field.value_name).alias(field.target) for field in table.keep)
-    kept = firsts.to_dicts() if table.keep else [{} for _ in rows]
-    operation, has_lines = table.mapping.operation, bool(table.line)
+    fit = pl.col("doc").is_in(barred.documents["doc"].implode()).not_()
+    good = documents.select("doc", "natural", "reference").filter(fit)
+    lines = table.grouped.lines.select("doc", "row", "first", *(field.value_name for field in table.keep)).filter(fit)
+    grouped = lines.group_by("doc", maintain_order=True).agg("row")
+    rows = [tuple(numbers) for numbers in grouped["row"].to_list()]
+    references = good["reference"].to_list()
     return tuple(
-        Document(
-            key=natural,
-            operation=operation,
-            rows=tuple(numbers),
-            body=bodies[doc],
-            reference=reference,
-            line_rows=tuple(numbers) if has_lines else (),
-            keep={name: value for name, value in keep.items() if value is not None},
-            order=order_number(table, reference),
-        )
-        for (doc, natural, reference), numbers, keep in zip(
-            good.select("doc", "natural", "reference").iter_rows(), rows, kept, strict=True
+        map(
+            Document,
+            good["natural"].to_list(),
+            repeat(table.mapping.operation),
+            rows,
+            map(bodies.__getitem__, good["doc"].to_list()),
+            references,
+            rows if table.line else repeat(()),
+            _kept_of(lines.filter("first"), table.keep),
+            (order_number(table, reference) for reference in references),
         )
     )
+
+
+def _kept_of(firsts: pl.DataFrame, keep: Sequence[Field]) -> list[dict[str, str]]:
+    """For each document what is kept of its first row, without blanks."""
+    if not keep:
+        return [{} for _ in range(firsts.height)]
+    names = [field.target for field in keep]
+    columns = [firsts[field.value_name] for field in keep]
+    kept = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+    if not any(column.null_count() for column in columns):
+        return kept
+    return [{name: value for name, value in each.items() if value is not None} for each in kept]
 
 
 def _kept(table: Table, states: pl.DataFrame) -> pl.DataFrame:

@@ -10,6 +10,7 @@ from logistics_batch.mapping import cells, dates
 from logistics_batch.mapping.cells import Cleaned, Damage, name_of
 from logistics_batch.mapping.fields import Field, amount
 from logistics_batch.mapping.findings import Findings, row_list
+from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.ragged import ragged
 from logistics_batch.mapping.reading import Surroundings, Words, say
 from logistics_batch.mapping.rows import Rows, uses_of, where
@@ -44,12 +45,12 @@ def check(table: Table, cleaned: Cleaned) -> Findings:
         _required_in_header(found, table, field)
     for field in table.line:
         for index, rule in enumerate(field.rules):
-            rows = table.grouped.lines.filter(pl.col(field.rule_name(index)))["row"]
+            rows = rows_where(table.grouped.lines, pl.col(field.rule_name(index)))
             found.add(rows, field.column, f"{field.target}|{rule.name}", rule.words)
     for field in (*table.line, *table.keep):
         _required_in_line(found, table, field)
     for place, column, rule in table.sums:
-        rows = table.grouped.lines.filter(rule.failed.fill_null(value=False))["row"]
+        rows = rows_where(table.grouped.lines, rule.failed.fill_null(value=False))
         found.add(rows, column, f"{place.split('.', 1)[1]}|{rule.name}", rule.words)
     _cod(found, table)
     _line_total(found, table)
@@ -59,15 +60,15 @@ def check(table: Table, cleaned: Cleaned) -> Findings:
 
 def rows_of_heads(table: Table, mask: pl.Expr, field: Field | None = None) -> pl.Series:
     """The rows whose header cells a mask is true for; of a filled-down or `first` cell only where it really stands."""
-    heads = table.grouped.heads.filter(mask)["head"]
+    heads, lines = table.grouped.heads.select(pl.col("head").filter(mask))["head"], table.grouped.lines
     if heads.is_empty():
         return pl.Series("row", [], dtype=pl.UInt32)
-    rows = table.grouped.lines.filter(pl.col("head").is_in(heads.implode()))
-    if field is not None and field.column is not None and f"own:{name_of(field.column)}" in rows.columns:
-        rows = rows.filter(f"own:{name_of(field.column)}")
+    stands = [pl.col("head").is_in(heads.implode())]
+    if field is not None and field.column is not None and f"own:{name_of(field.column)}" in lines.columns:
+        stands.append(pl.col(f"own:{name_of(field.column)}"))
     if field is not None and field.column is not None and field.spec.source == "first":
-        rows = rows.filter(pl.col(name_of(field.column)) == pl.col(f"first:{name_of(field.column)}"))
-    return rows["row"]
+        stands.append(pl.col(name_of(field.column)) == pl.col(f"first:{name_of(field.column)}"))
+    return rows_where(lines, pl.all_horizontal(stands))
 
 
 def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
@@ -126,7 +127,9 @@ def _required_in_header(found: Findings, table: Table, field: Field) -> None:
         return
     blank = field.empty if field.applies is None else field.empty & field.applies
     heads = table.grouped.heads
-    filled = heads.filter(~blank)["doc"]
+    if not heads.select(blank.any()).item():
+        return
+    filled = heads.select(pl.col("doc").filter(~blank))["doc"]
     nowhere = blank & ~pl.col("doc").is_in(filled.implode())
     found.add(rows_of_heads(table, nowhere), field.column, f"{field.target}|required", _required_words(table, field))
 
@@ -134,7 +137,7 @@ def _required_in_header(found: Findings, table: Table, field: Field) -> None:
 def _required_in_line(found: Findings, table: Table, field: Field) -> None:
     if table.mapping.is_required(field.place):
         blank = field.empty if field.applies is None else field.empty & field.applies
-        rows = table.grouped.lines.filter(blank.fill_null(value=True))["row"]
+        rows = rows_where(table.grouped.lines, blank.fill_null(value=True))
         found.add(rows, field.column, f"{field.target}|required", _required_words(table, field))
 
 
@@ -165,7 +168,7 @@ def _uncounted(table: Table) -> pl.Expr:
     masks = [rule.failed.fill_null(value=False) for _, _, rule in table.sums]
     if not masks:
         return pl.lit(value=False)
-    docs = table.grouped.lines.filter(pl.any_horizontal(masks))["doc"].unique()
+    docs = table.grouped.lines.select(pl.col("doc").filter(pl.any_horizontal(masks)))["doc"].unique()
     return pl.col("doc").is_in(docs.implode())
 
 
@@ -178,7 +181,7 @@ def _line_total(found: Findings, table: Table) -> None:
     numbers = [table.bound.column(table.mapping.names_of(name)) for name in (rule.quantity, rule.price, rule.total)]
     quantity, price, total = (amount(pl.col(name_of(number or 1)), around) for number in numbers)
     gap = ((quantity * price).cast(pl.Decimal(38, 6)) - total).abs()
-    rows = table.grouped.lines.filter((gap > pl.lit(Decimal(rule.tolerance))).fill_null(value=False))["row"]
+    rows = rows_where(table.grouped.lines, (gap > pl.lit(Decimal(rule.tolerance))).fill_null(value=False))
     words = say(
         "Quantity times price is not the total of the row.",
         "Correct the quantity, the price or the total.",

@@ -23,6 +23,11 @@ class Grouped:
     heads: pl.DataFrame
 
 
+def rows_where(lines: pl.DataFrame, mask: pl.Expr) -> pl.Series:
+    """The physical rows of the lines that a mask is true for; no other column is gathered."""
+    return lines.select(pl.col("row").filter(mask))["row"]
+
+
 def with_documents(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """The rows with `doc`, sorted by it; without keys each row is its own document."""
     if not keys:

@@ -4,6 +4,7 @@ import polars as pl
 
 from logistics_batch.mapping.cells import name_of
 from logistics_batch.mapping.findings import listed, row_list
+from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.phones import holds_two
 from logistics_batch.mapping.rows import Rows
 from logistics_batch.mapping.table import Table
@@ -33,7 +34,7 @@ def _two_numbers(table: Table) -> list[str]:
     for field in table.header:
         if field.column is not None and field.target.endswith("_mobile"):
             cell = pl.col(name_of(field.column))
-            two = table.grouped.lines.filter(holds_two(cell))["row"]
+            two = rows_where(table.grouped.lines, holds_two(cell))
             if two.len():
                 name = table.bound.texts[field.column - 1].strip()
                 rows = f"row{'' if two.len() == 1 else 's'} {row_list(two.to_list())}"

@@ -160,13 +160,15 @@ def _with_sums(
             continue
         around = _around(mapping, bound, place, run, sheet)
         part, rules = summed(bound, field, around)
-        masks += [(place, column, rule) for column, rule in rules]
+        for column, rule in rules:
+            name = f"uncounted:{place}:{column}"
+            lines = lines.with_columns(rule.failed.fill_null(value=False).alias(name))
+            masks.append((place, column, replace(rule, failed=pl.col(name))))
         extra = [(_amount(bound, names, around), 1) for names in field.plus]
         extra += [(_amount(bound, names, around), -1) for names in field.minus]
         sums = document_sums(lines, part, extra)
         torn.append(sums.filter("torn").select("doc", pl.lit(place).alias("place")))
-        total = sums.select("doc", pl.col("total").alias(f"sum:{place}"))
-        lines = lines.join(total, on="doc", how="left", maintain_order="left")
+        lines = lines.with_columns(sums["total"].gather(lines["doc"]).alias(f"sum:{place}"))
     return lines, tuple(masks), pl.concat(torn)
 
 
