@@ -1,13 +1,14 @@
 """Writing on a PDF page in any script, and the fonts that the file carries for it."""
 
 import zlib
+from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Literal
 
-from reportlab.pdfbase.pdfdoc import PDFArray, PDFDictionary, PDFDocument, PDFName, PDFObject, PDFStream, PDFString
+from reportlab.pdfbase.pdfdoc import PDFArray, PDFDictionary, PDFDocument, PDFObject, PDFStream, PDFString
 from reportlab.pdfgen.canvas import Canvas
 
-from logistics_batch.sandbox.label_fonts import BOLD, FONTS, NO_FONT, REGULAR, Face, face
+from logistics_batch.sandbox.label_fonts import BOLD, FONTS, NO_FONT, REGULAR, face
 from logistics_batch.sandbox.label_text import BOX_WIDTHS, Line, Piece, code_point, set_line
 
 Align = Literal["left", "right", "centre"]
@@ -48,7 +49,7 @@ class Typesetter:
         fonts: dict[str, PDFDictionary] = document.idToObject["BasicFonts"].dict  # type: ignore[attr-defined]
         for name in sorted(self._used, key=FONTS.index):
             meanings = _specimen(name) | self._used[name] if name in (REGULAR, BOLD) else self._used[name]
-            fonts[_resource(name)] = _font_object(document, face(name), meanings)
+            fonts[_resource(name)] = _font_object(document, name, meanings)
 
     def _shown(self, piece: Piece, at: tuple[float, float], size: float, thick: bool) -> str:
         """The operators that draw a piece; the letters are kept beside the glyphs where these tell less."""
@@ -122,58 +123,66 @@ def _put(document: PDFDocument, thing: PDFObject, name: str) -> PDFObject:
     return reference
 
 
+@dataclass(frozen=True, slots=True)
+class _PackedFont:
+    """The parts of a font in a file: two deflated streams, and how far each glyph moves on."""
+
+    file: bytes
+    file_length: int
+    unicodes: bytes
+    widths: str
+
+
 @lru_cache(maxsize=256)
-def _font_file(font: str, glyphs: frozenset[int]) -> tuple[bytes, int]:
-    """The packed font file with these glyphs, and its unpacked length."""
-    content = face(font).cut_down(glyphs)
-    return zlib.compress(content, 9), len(content)
+def _packed(font: str, meanings: tuple[tuple[int, str], ...]) -> _PackedFont:
+    """The font cut down to these glyphs (each with its letters), kept: most labels need the same ones."""
+    one = face(font)
+    content = one.cut_down(glyph for glyph, _ in meanings)
+    widths = " ".join(f"{glyph} [{one.width(glyph):g}]" for glyph, _ in meanings)
+    return _PackedFont(zlib.compress(content, 9), len(content), _unicodes(meanings), f"[{widths}]")
 
 
-def _font_object(document: PDFDocument, one: Face, meanings: dict[int, str]) -> PDFDictionary:
-    glyphs = sorted(meanings)
-    packed, length = _font_file(one.name, frozenset(glyphs))
-    key = _resource(one.name)
-    name = PDFName("LABELS+" + one.name)
-    file = PDFStream(PDFDictionary({"Filter": PDFName("FlateDecode"), "Length1": length}), packed, filters=[])
+def _font_object(document: PDFDocument, font: str, meanings: dict[int, str]) -> PDFDictionary:
+    packed = _packed(font, tuple(sorted(meanings.items())))
+    key, name = _resource(font), f"/LABELS+{font}"
+    file = PDFStream(PDFDictionary({"Filter": "/FlateDecode", "Length1": packed.file_length}), packed.file, filters=[])
     descriptor = {
-        "Type": PDFName("FontDescriptor"),
+        "Type": "/FontDescriptor",
         "FontName": name,
         "Flags": _SYMBOLIC,
-        "FontBBox": PDFArray([-1000, -500, 2500, 1200]),
+        "FontBBox": "[-1000 -500 2500 1200]",
         "ItalicAngle": 0,
-        **one.metrics(),
+        **face(font).metrics(),
         "CapHeight": 714,
         "StemV": 80,
         "FontFile2": _put(document, file, f"{key}-file"),
     }
     system = {"Registry": PDFString("Adobe"), "Ordering": PDFString("Identity"), "Supplement": 0}
-    descendant: dict[str, Any] = {
-        "Type": PDFName("Font"),
-        "Subtype": PDFName("CIDFontType2"),
+    descendant = {
+        "Type": "/Font",
+        "Subtype": "/CIDFontType2",
         "BaseFont": name,
         "CIDSystemInfo": PDFDictionary(system),
-        "CIDToGIDMap": PDFName("Identity"),
+        "CIDToGIDMap": "/Identity",
         "FontDescriptor": _put(document, PDFDictionary(descriptor), f"{key}-descriptor"),
-        "W": PDFArray([part for glyph in glyphs for part in (glyph, PDFArray([round(one.width(glyph), 2)]))]),
+        "W": packed.widths,
     }
-    unicodes = PDFStream(PDFDictionary({"Filter": PDFName("FlateDecode")}), _unicodes(meanings), filters=[])
+    unicodes = PDFStream(PDFDictionary({"Filter": "/FlateDecode"}), packed.unicodes, filters=[])
     return PDFDictionary(
         {
-            "Type": PDFName("Font"),
-            "Subtype": PDFName("Type0"),
+            "Type": "/Font",
+            "Subtype": "/Type0",
             "BaseFont": name,
-            "Encoding": PDFName("Identity-H"),
+            "Encoding": "/Identity-H",
             "DescendantFonts": PDFArray([_put(document, PDFDictionary(descendant), f"{key}-descendant")]),
             "ToUnicode": _put(document, unicodes, f"{key}-unicodes"),
         }
     )
 
 
-def _unicodes(meanings: dict[int, str]) -> bytes:
+def _unicodes(meanings: tuple[tuple[int, str], ...]) -> bytes:
     """The letters behind each glyph, packed (PDF 32000, 9.10.3)."""
-    rows = [
-        f"<{glyph:04X}> <{text.encode('utf-16-be').hex().upper()}>" for glyph, text in sorted(meanings.items()) if text
-    ]
+    rows = [f"<{glyph:04X}> <{text.encode('utf-16-be').hex().upper()}>" for glyph, text in meanings if text]
     blocks = [rows[start : start + 100] for start in range(0, len(rows), 100)]
     lines = [
         "/CIDInit /ProcSet findresource begin 12 dict begin begincmap",

@@ -83,12 +83,12 @@ class _Barcode(Code128):
     """All bars as one path: single rectangles are rounded to pixels one by one, and thin bars change their widths."""
 
     def draw(self) -> None:
-        self._path = self.canv.beginPath()
+        self._rectangles: list[str] = []
         super().draw()
-        self.canv.drawPath(self._path, stroke=0, fill=1)
+        self.canv.addLiteral(" ".join([*self._rectangles, "f"]))
 
     def rect(self, x: float, y: float, w: float, h: float) -> None:
-        self._path.rect(x, y, w, h)
+        self._rectangles.append(f"{x:.4f} {y:.4f} {w:.4f} {h:.4f} re")
 
 
 @dataclass(frozen=True)
