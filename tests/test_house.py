@@ -15,7 +15,7 @@ NAME = PACKAGE.name
 NOUNS = ("model", "errors", "specification", "crash_points", "__init__")
 ARROWS: dict[str, tuple[str, ...]] = {
     "__main__": ("cli",),
-    "cli": ("wiring", "jobs", "settings", "flows", "operate", "sandbox", "demo"),
+    "cli": ("wiring", "jobs", "settings", "flows", "operate", "sandbox", "demo", "web"),
     "demo": (
         "wiring",
         "jobs",
@@ -34,6 +34,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "settings": (),
     "flows": ("mapping", "intake", "api", "ledger", "reconciliation", "paper"),
     "operate": ("flows", "mapping", "intake", "api", "ledger", "reconciliation", "paper"),
+    "web": ("flows", "ledger"),
     "mapping": (),
     "intake": (),
     "api": (),
@@ -65,8 +66,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "pydantic_settings": ("settings.py",),
     "yaml": ("specification.py", "sandbox/"),
     "fastapi": ("sandbox/",),
-    "starlette": ("sandbox/",),
-    "uvicorn": ("sandbox/",),
+    "starlette": ("web/", "sandbox/"),
+    "uvicorn": ("web/", "sandbox/"),
     "phonenumbers": ("mapping/",),
 }
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "helper", "core", "base", "misc"}

@@ -26,6 +26,7 @@ COMMANDS: dict[str, CommandEntry] = {
     "asn": CommandEntry("asn", "asn", "Fetch ASNs."),
     "order": CommandEntry("order", "order", "Look at one order, or cancel it."),
     "webhook": CommandEntry("webhook", "webhook", "Subscribe to order events."),
+    "receive": CommandEntry("receive", "receive", "Store events of orders as they come, until stopped."),
     "runs": CommandEntry("runs", "runs", "What ran, with what outcome; its reports again."),
     "doctor": CommandEntry("doctor", "doctor", "Check settings, servers, key, mappings, ledger, disk and clock."),
     "sandbox": CommandEntry("sandbox", "sandbox", "A local service and SFTP server to try things on."),

@@ -50,6 +50,14 @@ dir = "reports"
 # username = "wms"
 # key_file = "secrets/bhiwandi"  # or password_file
 # host_key = "ssh-ed25519 AAAA…" # or known_hosts = "path"; without either nothing connects
+
+# Where `logistics-batch receive` takes events of orders; put a server that speaks TLS in front.
+# [receive]
+# host = "127.0.0.1"
+# port = 8480
+# path = "/events"               # a part of it may be long and secret, too
+# header = "X-Logistics-Secret"  # the header that carries the secret; with hyphens, or proxies drop it
+# secret_file = "secrets/events" # openssl rand -hex 32 > secrets/events
 """
 
 

@@ -1,0 +1,105 @@
+"""The story of one event: what its bytes say, which event it is, and that it is kept before it is answered.
+
+An event is a hint about an order (API §6), and so nothing here changes an order. It is kept with its exact bytes, also
+where it cannot be read: services send dialects.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from pydantic import ValidationError
+
+from logistics_batch.api.envelopes import decode_json, plain
+from logistics_batch.ledger import Ledger, NewEvent
+from logistics_batch.model.payloads import StatusEvent
+
+TOPIC = "updateOrderStatus"
+_LONGEST_WORD = 80
+
+
+@dataclass(frozen=True, slots=True)
+class NoEvent:
+    """A body that is no event at all, and why, in words that show nothing of it."""
+
+    reason: str
+
+
+def read_event(raw: bytes, *, received_at: datetime, zone: tzinfo) -> NewEvent | NoEvent:
+    """Judge the bytes of one event; `zone` is the service's, which a time without an offset is taken to be in."""
+    decoded = decode_json(raw)
+    if decoded.problem:
+        return NoEvent(f"The body is no JSON: {decoded.problem}.")
+    if not isinstance(decoded.value, dict):
+        return NoEvent("The body is no JSON object.")
+    at = received_at.isoformat()
+    try:
+        event = StatusEvent.model_validate(decoded.value)
+    except ValidationError:
+        return _unreadable(raw, at, "", "its fields have other forms")
+    topic = _word(event.eventType)
+    if topic not in ("", TOPIC):
+        return _unreadable(raw, at, topic, "another topic")
+    return _read(event, raw, at, zone)
+
+
+def keep_events(ledger: Ledger, events: Sequence[NewEvent], *, patience_seconds: float) -> list[bool]:
+    """Keep events durably, all or none; True for each that is new, False for one that came before.
+
+    Raises LedgerRefused: nothing was kept, and the sender has to send again.
+    """
+    return ledger.store_events(events, patience_seconds=patience_seconds)
+
+
+def event_line(event: NewEvent, *, is_new: bool) -> str:
+    """One line for a log: which order, which status, whether it came before; nothing about a person."""
+    what = f"{event.waybill} {event.order_status}" if not event.unreadable else f"kept raw ({event.unreadable})"
+    topic = f" topic {event.topic}" if event.unreadable and event.topic else ""
+    return f"event {what}{topic} {'stored' if is_new else 'again'}"
+
+
+def _read(event: StatusEvent, raw: bytes, at: str, zone: tzinfo) -> NewEvent:
+    topic, status = _word(event.eventType), event.OrderStatus or event.order_status
+    needed = {"WaybillNo": event.WaybillNo, "OrderStatus": status, "StatusDateTime": event.StatusDateTime}
+    if missing := [name for name, value in needed.items() if not _word(value)]:
+        return _unreadable(raw, at, topic, f"without a usable {' and '.join(missing)}")
+    when = _moment(str(event.StatusDateTime), zone)
+    if when is None:
+        return _unreadable(raw, at, topic, "its StatusDateTime is no time")
+    return NewEvent(
+        identity=_digest([*needed.values()]),
+        received_at=at,
+        raw=raw,
+        topic=topic,
+        waybill=_word(event.WaybillNo),
+        order_status=_word(status),
+        status_at=when[0],
+        zone_assumed=when[1],
+    )
+
+
+def _unreadable(raw: bytes, at: str, topic: str, why: str) -> NewEvent:
+    identity = _digest(["raw", hashlib.sha256(raw).hexdigest()])
+    return NewEvent(identity=identity, received_at=at, raw=raw, topic=topic, unreadable=why)
+
+
+def _digest(parts: list[str | None]) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _word(value: str | None) -> str:
+    """A word that a database and a log can hold; "" where it is none, or far too long to be one."""
+    text = plain(value or "", limit=_LONGEST_WORD + 1)
+    return text if len(text) <= _LONGEST_WORD else ""
+
+
+def _moment(text: str, zone: tzinfo) -> tuple[str, bool] | None:
+    """A time in the service's zone, and whether it came without an offset; None if it is no time."""
+    try:
+        given = datetime.fromisoformat(text.strip())
+        inside = given.astimezone(zone) if given.tzinfo else given.replace(tzinfo=zone)
+    except (ValueError, OverflowError):
+        return None
+    return inside.isoformat(), given.tzinfo is None

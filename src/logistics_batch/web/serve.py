@@ -1,0 +1,125 @@
+"""Listen for events until asked to stop; what is under way then is finished."""
+
+import contextlib
+import ipaddress
+import socket
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from threading import Event
+
+import uvicorn
+
+from logistics_batch.errors import LedgerRefused, UsageError
+from logistics_batch.flows.receive_event import keep_events
+from logistics_batch.ledger import Ledger
+from logistics_batch.web.connections import Connection
+from logistics_batch.web.group_commit import GroupCommit
+from logistics_batch.web.receiver import Gate, Receiver
+
+# Together less than the ten seconds in which it has to end: open requests, then the thread that writes.
+_FINISH_SECONDS = 4
+_LAST_WRITE_SECONDS = 4.0
+_PATIENCE_SECONDS = 3.0  # for other writers of the ledger; a sender waits as long, and a little for the write itself
+_BACKLOG = 1024
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to listen; port 0: any free one."""
+
+    host: str
+    port: int
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can reach it."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The clock, the service's zone, the log (one line each), and who is told the address once it listens."""
+
+    now: Callable[[], datetime]
+    zone: tzinfo
+    say: Callable[[str], None]
+    on_ready: Callable[[str], None]
+
+
+def receive(place: Place, gate: Gate, ledger: Ledger, around: Surroundings, *, stop: Event) -> str:
+    """Store events until `stop` is set; gives the counts in words.
+
+    Raises UsageError if the port is not to be had, LedgerRefused if nothing can be stored any more.
+    """
+    commit = GroupCommit(
+        lambda events: keep_events(ledger, events, patience_seconds=_PATIENCE_SECONDS),
+        patience_seconds=_PATIENCE_SECONDS + 1,
+        say=around.say,
+    )
+    receiver = Receiver(gate, commit, now=around.now, zone=around.zone, say=around.say)
+    with _listening(place) as listener:
+        address = f"http://{_shown(place.host)}:{listener.getsockname()[1]}"
+        server = _Server(
+            _config(receiver),
+            on_ready=lambda: around.on_ready(address),
+            must_end=lambda: stop.is_set() or not commit.works,
+        )
+        server.run(sockets=[listener])
+    if not commit.works:
+        raise LedgerRefused("The part of the program that stores events failed.", remedy="Report this; start it again.")
+    commit.close(timeout_seconds=_LAST_WRITE_SECONDS)
+    return str(receiver.counts)
+
+
+def _listening(place: Place) -> socket.socket:
+    family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
+    try:
+        return socket.create_server((place.host, place.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise UsageError(
+            f"Nothing can listen on {place.host}, port {place.port}: {error.strerror or error}.",
+            remedy="Choose another port with --port, or change host and port under [receive].",
+        ) from error
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _config(receiver: Receiver) -> uvicorn.Config:
+    return uvicorn.Config(
+        receiver,
+        http=Connection,
+        ws="none",
+        lifespan="off",
+        log_level="error",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=_FINISH_SECONDS,
+    )
+
+
+class _Server(uvicorn.Server):
+    """Says when it listens, and ends when it is told to rather than by signals of its own."""
+
+    def __init__(self, config: uvicorn.Config, *, on_ready: Callable[[], None], must_end: Callable[[], bool]) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+        self._must_end = must_end
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._on_ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        return await super().on_tick(counter) or self._must_end()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
