@@ -31,6 +31,11 @@ def read_value(name: str, value: object) -> Any:
     return _READERS[name](name, value)
 
 
+def check_seconds(name: str, value: object) -> None:
+    """ValueError unless the value is a number of seconds."""
+    _number(0, LONGEST_SECONDS)(name, value)
+
+
 def _whole(least: int, most: float = math.inf) -> Callable[[str, object], int]:
     def read(name: str, value: object) -> int:
         if isinstance(value, str) and value.strip().removeprefix("-").isdecimal():

@@ -26,7 +26,7 @@ import yaml
 
 from logistics_batch.sandbox.endpoints import ENDPOINT_NAMES, LABEL_DOWNLOAD
 from logistics_batch.sandbox.fault_kinds import BEFORE, KINDS, LABEL_KINDS
-from logistics_batch.sandbox.fault_values import CHOOSING, read_value
+from logistics_batch.sandbox.fault_values import CHOOSING, check_seconds, read_value
 from logistics_batch.sandbox.rate_limit import RateLimit
 
 
@@ -183,6 +183,8 @@ def _check_together(values: dict[str, Any]) -> None:
         values.setdefault("endpoint", (LABEL_DOWNLOAD,))
     if values.get("to", values.get("from", 1)) < values.get("from", 1):
         raise ValueError("to comes before from")
+    if values.get("retry_after_as") == "date" and values.get("retry_after", "none") != "none":
+        check_seconds("retry_after", values["retry_after"])
 
 
 def _nearest(given: object, known: Iterable[str]) -> str:
