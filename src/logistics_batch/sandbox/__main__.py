@@ -4,29 +4,30 @@ import argparse
 import sys
 from pathlib import Path
 
+from logistics_batch.sandbox.options import check_faults, read_keys, read_switches, reason
 from logistics_batch.sandbox.serve import DEMO_KEY, serve
-from logistics_batch.sandbox.switches import Switches
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until told to stop; 2 when the fault plan, a switch, a port or a folder is wrong."""
     given = _parser().parse_args(arguments)
     try:
+        check_faults(given.faults)
         serve(
             port=given.port,
             data=given.data,
-            api_key=given.api_key_file.read_text(encoding="utf-8").strip() if given.api_key_file else given.api_key,
+            api_keys=read_keys(given.api_key, given.api_key_file),
             journal=given.journal,
             faults=given.faults,
             sftp_port=given.sftp_port,
             sftp_root=given.sftp_root,
             ready_file=given.ready_file,
-            switches=Switches().changed(dict(one.split("=", 1) for one in given.switch)),
+            switches=read_switches(given.switch),
             sftp_password=given.sftp_password,
             sftp_public_key=given.sftp_public_key.read_text(encoding="utf-8") if given.sftp_public_key else "",
         )
     except (OSError, ValueError) as error:
-        print(f"sandbox: {error}", file=sys.stderr)  # noqa: T201
+        print(f"sandbox: {reason(error)}", file=sys.stderr)  # noqa: T201
         return 2
     return 0
 
@@ -36,8 +37,14 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--port", type=int, default=0, help="port of the service (0: any free one)")
     add("--data", type=Path, help="folder that keeps everything (default: a temporary one)")
-    add("--api-key", default=DEMO_KEY, help=f"the key that clients send (default: {DEMO_KEY})")
-    add("--api-key-file", type=Path, help="a file with the key")
+    add(
+        "--api-key",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help=f"a key that opens the service (default: {DEMO_KEY})",
+    )
+    add("--api-key-file", type=Path, help="a file with such keys, one a line")
     add("--journal", type=Path, help="journal file (default: journal.jsonl in the data folder)")
     add("--faults", type=Path, help="fault plan in YAML")
     add("--sftp-port", type=int, help="also serve SFTP on this port (0: any free one)")

@@ -19,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from logistics_batch.sandbox.app import create_app
 from logistics_batch.sandbox.faults import FaultPlan, read_plan
+from logistics_batch.sandbox.greeting import greeting
 from logistics_batch.sandbox.journal import Journal
 from logistics_batch.sandbox.links import link_secret
 from logistics_batch.sandbox.service import Service
@@ -86,7 +87,7 @@ def serve(
         )
         listener = stack.enter_context(socket.create_server((HOST, port), backlog=2048))
         said = {"url": f"http://{HOST}:{listener.getsockname()[1]}", "sftp": files.describe() if files else None}
-        _run(service, listener, lambda: _say(said, ready_file))
+        _run(service, listener, lambda: _say(said, ready_file, keys))
 
 
 @contextmanager
@@ -159,7 +160,7 @@ class _Server(uvicorn.Server):
             self._on_ready()
 
 
-def _say(said: dict[str, Any], ready_file: Path | None) -> None:
+def _say(said: dict[str, Any], ready_file: Path | None, keys: tuple[str, ...]) -> None:
     line = json.dumps(said) + "\n"
     if ready_file:
         beside = ready_file.with_name(ready_file.name + ".part")
@@ -168,3 +169,5 @@ def _say(said: dict[str, Any], ready_file: Path | None) -> None:
         beside.replace(ready_file)
     sys.stdout.write(line)
     sys.stdout.flush()
+    if sys.stderr.isatty():
+        sys.stderr.write(greeting(said, keys=keys, demo_key=DEMO_KEY))
