@@ -1,5 +1,6 @@
 """The cells of the columns that a mapping uses, cleaned without loss; what cannot be repaired is marked."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -16,6 +17,9 @@ _BREAK: Final = r"[\t\r\n\x0b\x0c\u{85}\u{2028}\u{2029}]"
 _CONTROL: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
 _EXPONENT: Final = r"(?i)^([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$|^([0-9]+)e\+?[0-9]+$"
 _SHOWN_EXPONENT: Final = r"(?i)^([0-9])(?:\.([0-9]+))?e\+([0-9]{2,3})$"
+
+# Whatever trimming or a repair might change, or a bit more.
+_CONSPICUOUS: Final = rf"(?i)^['=#]|^[{BLANKS}]|[{BLANKS}]$|^$|{_ODD}|  |\.0$|[0-9]e\+?[0-9]+$"
 
 
 class Use(StrEnum):
@@ -91,16 +95,22 @@ def name_of(column: int) -> str:
     return f"c{column}"
 
 
-def trimmed(frame: pl.DataFrame) -> pl.DataFrame:
-    """Every cell without blanks at its ends; null where nothing is left."""
-    texts = [pl.col(name).str.strip_chars(BLANKS).alias(name) for name in frame.columns if name != "row"]
-    bare = frame.lazy().with_columns(texts)
-    nulls = [pl.when(pl.col(name) != "").then(pl.col(name)).alias(name) for name in frame.columns if name != "row"]
+def conspicuous(frame: pl.DataFrame) -> list[str]:
+    """The columns with a cell that trimming or a repair might change; the others are clean as they stand."""
+    tests = [pl.col(name).str.contains(_CONSPICUOUS).any() for name in frame.columns if name != "row"]
+    found = frame.lazy().select(tests).collect(engine="in-memory").row(0, named=True) if tests else {}
+    return [name for name, might_change in found.items() if might_change]
+
+
+def trimmed(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """These columns' cells without blanks at their ends; null where nothing is left."""
+    bare = frame.lazy().with_columns(pl.col(name).str.strip_chars(BLANKS).alias(name) for name in names)
+    nulls = [pl.when(pl.col(name) != "").then(pl.col(name)).alias(name) for name in names]
     return bare.with_columns(nulls).collect(engine="in-memory")
 
 
 def clean(frame: pl.DataFrame, uses: dict[int, Use], headers: dict[int, str]) -> Cleaned:
-    """Clean the used columns of a trimmed frame (row, c1, c2 …); headers are their names, for the notes."""
+    """Clean columns of a trimmed frame (row, c1, c2 …) for their uses; headers are their names, for the notes."""
     columns = {name_of(number): use for number, use in uses.items()}
     found = _prescan(frame, columns)
     damage: list[pl.DataFrame] = []

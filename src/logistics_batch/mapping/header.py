@@ -56,7 +56,7 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
     complete = [(sheet, header) for sheet, header in found if not header.missing]
     if not complete:
         raise _nothing_fits(mapping, sheets, found)
-    fitting = [(sheet, header) for sheet, header in complete if rows_below(sheet, header)]
+    fitting = complete if len(complete) == 1 else [each for each in complete if rows_below(*each)]
     if len(fitting) > 1:
         names = ", ".join(f'"{sheet.name}"' for sheet, _ in fitting)
         raise FileHeld(

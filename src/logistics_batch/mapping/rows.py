@@ -7,7 +7,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.cells import Cleaned, Use, clean, name_of, trimmed
+from logistics_batch.mapping.cells import Cleaned, Use, clean, conspicuous, name_of, trimmed
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.names import ColumnName
@@ -50,17 +50,66 @@ _IS_HIDDEN: Final = pl.col("rule").eq_missing(pl.lit(_HIDDEN))
 
 def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     """Tell data from the rest, clean the columns in use, fill down."""
-    own = {name_of(number) for number in header.own}
-    renamed = sheet.frame.rename({name: name_of(int(name)) for name in sheet.frame.columns if name != "row"})
-    body = trimmed(renamed.drop(own & set(renamed.columns)).filter(pl.col("row") != header.row))
+    body = _without_header(sheet, header)
     uses = uses_of(mapping, header)
-    cleaned = clean(body, uses, {number: header.texts[number - 1].strip() for number in uses})
-    marked = cleaned.frame.with_columns(_rule(mapping, sheet, header, body))
-    skipped = marked.filter(pl.col("rule").is_not_null()).select("row", "rule", "reason")
+    names = [name_of(number) for number in uses]
+    used = body.select("row", *names)
+    unclean = [name for name in conspicuous(used) if name != "row"]
+    bare = trimmed(used, unclean)
+    headers = {number: header.texts[number - 1].strip() for number in uses}
+    cleaned = clean(bare, {number: use for number, use in uses.items() if name_of(number) in unclean}, headers)
+    skipped = _skipped(mapping, sheet, header, body=body, bare=bare, cleaned=cleaned.frame)
+    marked = cleaned.frame.with_columns(_spread_rules(cleaned.frame["row"], skipped))
     filled = _fill_down(mapping, header, marked, spread=merged_values(mapping, sheet, header, marked))
     wanted = ["row", *(name for name in filled.columns if name.startswith(("c", "own:")) and _is_used(name, uses))]
-    data, hidden = (filled.filter(kind).select(wanted) for kind in (pl.col("rule").is_null(), _IS_HIDDEN))
-    return Rows(data, skipped, hidden, cleaned)
+    data = filled if skipped.is_empty() else filled.filter(pl.col("rule").is_null())
+    hidden = filled.clear() if skipped.is_empty() else filled.filter(_IS_HIDDEN)
+    return Rows(data.select(wanted), skipped, hidden.select(wanted), cleaned)
+
+
+def _without_header(sheet: Sheet, header: Header) -> pl.DataFrame:
+    """All rows but the header's, and no result columns of ours; columns are row, c1, c2 …"""
+    own = {name_of(number) for number in header.own}
+    renamed = sheet.frame.rename({name: name_of(int(name)) for name in sheet.frame.columns if name != "row"})
+    renamed = renamed.drop(own & set(renamed.columns))
+    begins_with_it = renamed["row"].head(1).to_list() == [header.row]
+    return renamed.slice(1) if begins_with_it else renamed.filter(pl.col("row") != header.row)
+
+
+def _skipped(
+    mapping: Mapping, sheet: Sheet, header: Header, *, body: pl.DataFrame, bare: pl.DataFrame, cleaned: pl.DataFrame
+) -> pl.DataFrame:
+    """The rows that are no data: row, rule, reason.
+
+    body: all cells as they stand. bare, cleaned: those in use, trimmed and cleaned. Only rows that a rule might hold
+    for are looked at with all their cells.
+    """
+    hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows == "skip" else ()
+    patterns = [holds for holds, _, _ in _by_pattern(mapping, header)]
+    suspect = [
+        pl.col("row") < header.row,
+        pl.col("row").is_in(list(hidden)),
+        bare.select(_resembles_header(header)).to_series(),
+        _lacks(mapping, header),
+        _nothing_mapped(mapping, header),
+        *patterns,
+        *_declared_totals(mapping, header),
+    ]
+    places = cleaned.select(pl.any_horizontal(suspect).fill_null(value=False)).to_series().arg_true()
+    every = body[places]
+    every = trimmed(every, [name for name in every.columns if name != "row"])
+    marked = every.with_columns(cleaned[places].drop("row"))
+    marked = marked.with_columns(_rule(mapping, header, every, hidden=hidden))
+    return marked.filter(pl.col("rule").is_not_null()).select("row", "rule", "reason")
+
+
+def _spread_rules(rows: pl.Series, skipped: pl.DataFrame) -> list[pl.Series]:
+    """Columns `rule` and `reason` of all rows, null where a row is data."""
+    blank = pl.repeat(None, rows.len(), dtype=pl.String, eager=True)
+    if skipped.is_empty():
+        return [blank.rename("rule"), blank.rename("reason")]
+    places = rows.search_sorted(skipped["row"])
+    return [blank.clone().scatter(places, skipped[name]).rename(name) for name in ("rule", "reason")]
 
 
 def uses_of(mapping: Mapping, header: Header) -> dict[int, Use]:
@@ -118,12 +167,11 @@ def where(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) ->
     return found
 
 
-def _rule(mapping: Mapping, sheet: Sheet, header: Header, frame: pl.DataFrame) -> list[pl.Expr]:
+def _rule(mapping: Mapping, header: Header, frame: pl.DataFrame, *, hidden: Sequence[int]) -> list[pl.Expr]:
     """Columns `rule` and `reason`: why a row is no data, null where it is; the first rule that holds counts.
 
     frame: the trimmed cells before they are cleaned: a damaged cell is not blank.
     """
-    hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows == "skip" else ()
     cells = [name for name in frame.columns if name != "row"]
     rules: list[tuple[pl.Expr, str, pl.Expr | str]] = [
         (_rows_of(frame, pl.all_horizontal(pl.col(cells).is_null())), "blank", "The row is blank."),
@@ -191,15 +239,20 @@ def _shown(conditions: dict[str, list[str]], name: str) -> str:
     return " or ".join(f'"{pattern}"' for pattern in conditions[name])
 
 
+def _resembles_header(header: Header) -> pl.Expr:
+    """Whether the first mapped cell has its header's letters, whatever stands between them."""
+    first = min(header.columns.values())
+    letters = re.sub(r"[\W_]", "", header.texts[first - 1])
+    between = r"[\W_]*"
+    pattern = between.join(pl.escape_regex(letter) for letter in letters)
+    return pl.col(name_of(first)).str.contains(f"(?i)^{between}{pattern}{between}$").fill_null(value=False)
+
+
 def _repeats_header(header: Header, frame: pl.DataFrame) -> pl.Expr:
     """Whether every mapped cell repeats its header (a printed sheet has the header on each page)."""
     columns = sorted(set(header.columns.values()))
     names = {name_of(column): ColumnName.of(header.texts[column - 1]).identity for column in columns}
-    first, *_ = names
-    # Only rows whose first cell has the header's letters are looked at one by one.
-    letters = re.sub(r"[\W_]", "", header.texts[columns[0] - 1]).lower()
-    bare = pl.col(first).str.to_lowercase().str.replace_all(r"[\W_]", "")
-    suspects = frame.filter(bare == letters).select("row", *names)
+    suspects = frame.filter(_resembles_header(header)).select("row", *names)
     repeats = [row for row, *cells in suspects.iter_rows() if _bear(cells, names.values())]
     return pl.col("row").is_in(repeats)
 
@@ -217,14 +270,19 @@ def _is_total(mapping: Mapping, header: Header, cells: Sequence[str]) -> pl.Expr
     An order that is called TOTAL and is complete stays an order, and so does one whose key is filled with anything
     but the word: "Total Gas Agency" is a customer.
     """
-    control = mapping.spec.checks.control_total
-    declared = [fit for _, fit in where(mapping, header, control.row_where)] if control else []
     keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, header)]
     keyless = (
         pl.all_horizontal(key.is_null() | key.str.contains(_TOTAL_KEY) for key in keys) if keys else pl.lit(value=True)
     )
     called = pl.coalesce(cells).str.contains(_TOTAL).fill_null(value=False) & _lacks(mapping, header) & keyless
-    return called | pl.all_horizontal(declared) if declared else called
+    return pl.any_horizontal(called, *_declared_totals(mapping, header))
+
+
+def _declared_totals(mapping: Mapping, header: Header) -> list[pl.Expr]:
+    """Whether a row is what the control total takes for the total row, if the mapping has one."""
+    control = mapping.spec.checks.control_total
+    declared = [fit for _, fit in where(mapping, header, control.row_where)] if control else []
+    return [pl.all_horizontal(declared)] if declared else []
 
 
 def _key_numbers(mapping: Mapping, header: Header) -> list[int]:
