@@ -2,6 +2,7 @@
 
 import io
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -134,6 +135,51 @@ def test_address_can_be_copied_out_of_the_page_as_it_came(font: str) -> None:
     assert [word for word in ADDRESSES[font].split() if word not in copied] == []
 
 
+@pytest.mark.parametrize("font", [name for name in ADDRESSES if name != "NotoSans-Regular"])
+def test_marks_stand_where_the_font_wants_them(font: str) -> None:
+    word = max(ADDRESSES[font].split(), key=len)
+    face = uharfbuzz.Font(uharfbuzz.Face(uharfbuzz.Blob.from_file_path(str(FONTS / f"{font}.ttf"))))
+    scale = 1000 / face.face.upem
+    buffer = uharfbuzz.Buffer()
+    buffer.add_str(word)
+    buffer.guess_segment_properties()
+    uharfbuzz.shape(face, buffer)
+    pen, wanted = 0.0, []
+    for info, place in zip(buffer.glyph_infos, buffer.glyph_positions, strict=True):
+        wanted.append((info.codepoint, (pen + place.x_offset) * scale, place.y_offset * scale))
+        pen += place.x_advance
+    drawn = glyph_places(label(address=word), font, face)
+    assert [glyph for glyph, _, _ in drawn] == [glyph for glyph, _, _ in wanted]
+    for (_, x, y), (_, wanted_x, wanted_y) in zip(drawn, wanted, strict=True):
+        assert abs(x - wanted_x) < 3
+        assert abs(y - wanted_y) < 1
+
+
+def glyph_places(content: bytes, font: str, face: uharfbuzz.Font) -> list[tuple[int, float, float]]:
+    """Each glyph of the font's one run on the page, with its place from the run's start in thousandths of the size."""
+    places = []
+    x = y = size = 0.0
+    current = ""
+    with pikepdf.open(io.BytesIO(content)) as pdf:
+        names = fonts(pdf)
+        for operands, operator in pikepdf.parse_content_stream(pdf.pages[0], "Tf TJ Ts"):
+            if str(operator) == "Tf":
+                current, size = names.get(str(operands[0]), ""), float(operands[1])
+            elif str(operator) == "Ts":
+                y = float(operands[0]) * 1000 / size
+            elif current == font:
+                for part in operands[0]:
+                    if not isinstance(part, pikepdf.String):
+                        x -= float(part)
+                        continue
+                    codes = bytes(part)
+                    for at in range(0, len(codes), 2):
+                        glyph = int.from_bytes(codes[at : at + 2])
+                        places.append((glyph, x, y))
+                        x += face.get_glyph_h_advance(glyph) * 1000 / face.face.upem
+    return places
+
+
 def test_vowel_sign_stands_before_the_consonant_that_it_follows_in_the_text() -> None:
     font = "NotoSansDevanagari-Regular"
     sign, consonant = shown_glyphs(label(address="कि"), font)
@@ -198,6 +244,16 @@ def test_same_pages_are_the_same_bytes() -> None:
     assert label_pdf(pages) == label_pdf(pages)
 
 
+def test_labels_made_at_the_same_time_do_not_mix() -> None:
+    pages = [
+        [replace(PAGE, address=address, reference=f"REF-{number}")]
+        for number in range(3)
+        for address in ADDRESSES.values()
+    ]
+    with ThreadPoolExecutor(6) as workers:
+        assert list(workers.map(label_pdf, pages)) == [label_pdf(page) for page in pages]
+
+
 def test_box_is_the_stock_and_no_printer_may_scale_it() -> None:
     with pikepdf.open(io.BytesIO(label())) as pdf:
         page = pdf.pages[0]
@@ -242,7 +298,9 @@ def test_long_address_shrinks_and_none_of_it_is_lost() -> None:
     assert [word for word in words if word not in copied] == []
 
 
-@pytest.mark.parametrize("address", ["far " * 400, "अतिविशाल" * 200, "x" * 5_000, "क्" * 900 + "क", "東" * 700])
+@pytest.mark.parametrize(
+    "address", ["far " * 400, "अतिविशाल" * 200, "x" * 5_000, "क्" * 900 + "क", "東" * 700, "x," * 300_000]
+)
 def test_what_does_not_fit_ends_with_an_ellipsis(address: str) -> None:
     content = label(address=address)
     assert "…" in text(content)

@@ -19,7 +19,7 @@ ELLIPSIS = "…"
 BOX_WIDTHS = {4: 820.0, 6: 1100.0}  # by hexadecimal digits
 _VIRAMA = 9
 _SPACE_WIDTH = 260.0
-_LONGEST_LINE = 400  # letters; in the smallest type a line of a label holds 150
+LONGEST_LINE = 400  # letters; in the smallest type a line of a label holds 150
 _JOINERS = "\u200c\u200d"
 # Scripts without spaces between words: a line may end after any letter.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
@@ -69,8 +69,8 @@ def wrap(text: str, *, width: float, most: int, bold: bool = False) -> list[str]
     lines: list[tuple[str, float]] = []
     for space, word in _words(text):
         gap = _SPACE_WIDTH * len(space)
-        longer = gap + _width(word[:_LONGEST_LINE], bold)
-        if lines and len(word) < _LONGEST_LINE and lines[-1][1] + longer <= width:
+        longer = gap + _width(word[:LONGEST_LINE], bold)
+        if lines and len(word) < LONGEST_LINE and lines[-1][1] + longer <= width:
             lines[-1] = (lines[-1][0] + space + word, lines[-1][1] + longer)
             continue
         lines += [(part, _width(part, bold)) for part in islice(_cut(word, width, bold), most + 1)]
@@ -81,9 +81,9 @@ def wrap(text: str, *, width: float, most: int, bold: bool = False) -> list[str]
 
 def shortened(text: str, *, width: float, bold: bool = False) -> str:
     """The text, or as many of its letters as fit with an ellipsis."""
-    if len(text) <= _LONGEST_LINE and _width(text, bold) <= width:
+    if len(text) <= LONGEST_LINE and _width(text, bold) <= width:
         return text
-    ends = _ends(text[:_LONGEST_LINE])
+    ends = _ends(text[:LONGEST_LINE])
     fitting = bisect_right(ends, width, key=lambda end: _width(text[:end].rstrip() + ELLIPSIS, bold))
     return text[: ends[max(0, fitting - 1)]].rstrip() + ELLIPSIS
 
@@ -136,7 +136,7 @@ def _words(text: str) -> Iterator[tuple[str, str]]:
 def _cut(word: str, width: float, bold: bool) -> Iterator[str]:
     """The word in pieces that fit."""
     while word:
-        ends = _ends(word[:_LONGEST_LINE])[1:]
+        ends = _ends(word[:LONGEST_LINE])[1:]
         count = bisect_right(ends, width, key=lambda end: _width(word[:end], bold))
         if count == len(ends) == len(letters(word)):
             yield word

@@ -9,8 +9,9 @@ from reportlab.graphics.barcode.code128 import Code128
 from reportlab.lib.units import inch
 from reportlab.pdfgen.canvas import Canvas
 
+from logistics_batch.sandbox.label_bidi import runs_leftward
 from logistics_batch.sandbox.label_canvas import Typesetter
-from logistics_batch.sandbox.label_text import set_line, shortened, wrap
+from logistics_batch.sandbox.label_text import ELLIPSIS, LONGEST_LINE, set_line, shortened, wrap
 
 DOT = inch / 203  # one dot of a common thermal printer: bars are whole numbers of dots
 WIDTH, HEIGHT = 4 * inch, 6 * inch
@@ -134,7 +135,7 @@ class _Label:
     def _recipient(self) -> None:
         self._caption("SHIP TO", (LEFT, RECIPIENT - 11))
         width = RIGHT - LEFT
-        edge = RIGHT if set_line(self.page.name).leftward else LEFT
+        edge = RIGHT if runs_leftward(self.page.name) else LEFT
         self._fitted(self.page.name, (edge, RECIPIENT - 25), sizes=(13, 11, 9), width=width, bold=True)
         self._block(self.page.address, RECIPIENT - 29, sizes=(12, 11, 10, 9, 8, 7, 6), height=70)
         self._fitted(self.page.postal_code, (LEFT, PAYMENT + 7), sizes=(26, 18, 11), width=0.58 * width, bold=True)
@@ -189,7 +190,8 @@ class _Label:
         It stands right of `at`, left of it when `at` is the right edge.
         """
         text = " ".join(text.split())
-        size = next((one for one in sizes if set_line(text, bold).width * one / 1000 <= width), sizes[-1])
+        wanted = set_line(text[:LONGEST_LINE], bold).width / 1000
+        size = next((one for one in sizes if wanted * one <= width), sizes[-1])
         text = shortened(text, width=width * 1000 / size, bold=bold)
         self.typesetter.write(text, at, size=size, bold=bold, align="right" if at[0] == RIGHT else "left")
 
@@ -202,8 +204,8 @@ class _Label:
             if len(lines) <= most:
                 break
         else:
-            lines = [*lines[: most - 1], shortened(f"{lines[most - 1]} {lines[most]}", width=room)]
-        leftward = set_line(text[:400]).leftward
+            lines = [*lines[: most - 1], shortened(f"{lines[most - 1]} {lines[most]}{ELLIPSIS}", width=room)]
+        leftward = runs_leftward(text)
         for number, line in enumerate(lines):
             at = (RIGHT if leftward else LEFT, top - size - LEADING * size * number)
             set_text = set_line(line, False, leftward)
