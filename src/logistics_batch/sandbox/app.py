@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
@@ -32,7 +34,7 @@ def create_app(service: Service) -> Gate:
     """The whole service, ready for an ASGI server that puts ``transport`` into the state of each request."""
 
     @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         workers = [asyncio.create_task(work(service)) for work in (deliver_for_ever, drive_for_ever, perform_late_acts)]
         yield
         for worker in workers:
@@ -40,29 +42,22 @@ def create_app(service: Service) -> Gate:
             with suppress(asyncio.CancelledError):
                 await worker
 
-    app = FastAPI(
-        title="Logistics service (sandbox)",
-        lifespan=lifespan,
-        redirect_slashes=False,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=None,
-    )
-    app.state.service = service
-    for part in (
-        routes_orders,
-        routes_asns,
-        routes_labels,
-        routes_webhooks,
-        routes_warehouse,
-        routes_control,
-        routes_pages,
-    ):
-        app.include_router(part.routes)
-    app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(HTTPException, _not_served)
-    app.add_exception_handler(Exception, _unexpected)
+    failures: dict[Any, Any] = {
+        Refused: _refused,
+        RequestValidationError: _malformed,
+        HTTPException: _not_served,
+        Exception: _unexpected,
+    }
+    # what is called most has plain routes of its own before those of FastAPI
+    app = Starlette(routes=[*routes_orders.routes, *routes_asns.routes], lifespan=lifespan, exception_handlers=failures)
+    others = FastAPI(redirect_slashes=False, docs_url=None, redoc_url=None, openapi_url=None)
+    for part in (routes_labels, routes_webhooks, routes_warehouse, routes_control, routes_pages):
+        others.include_router(part.routes)
+    for kind, answer in failures.items():
+        others.add_exception_handler(kind, answer)
+    app.router.redirect_slashes = False
+    app.router.default = others
+    app.state.service = others.state.service = service
     return Gate(app, service)
 
 

@@ -1,8 +1,9 @@
 """The journal: one JSON line for each thing received, committed and answered, durable before the next step.
 
 Lines carry ``seq`` (unbroken, also across restarts), ``at`` and ``event``: ``received`` (before any effect),
-``committed`` (right after the database commit, with ``effect`` and ``effect_id``), ``answered``, ``fault`` and
-``dropped``. API keys are replaced wherever they stand.
+``committed`` (right after the database commit and before the answer, with ``effect`` and ``effect_id``), ``answered``,
+``fault``, ``dropped`` and ``lost`` (a late effect that was not allowed when its time came). API keys are replaced
+wherever they stand.
 """
 
 import asyncio
@@ -30,6 +31,7 @@ class Journal:
         self.last_seq, self.last_effect_id = _continue_from(path)
         self._file: BinaryIO = path.open("ab", buffering=0)
         _sync_folder(path.parent)
+        self.syncs = 0
         self._lines: list[bytes] = []
         self._flushed: asyncio.Future[None] | None = None
 
@@ -44,11 +46,15 @@ class Journal:
         return seq
 
     def append_now(self, records: list[dict[str, Any]]) -> None:
-        """Write `records` (each with its ``event``) and all waiting lines at once."""
+        """Write `records` (each with its ``event``) and all waiting lines at once, to be synced with the next line.
+
+        A killed process leaves them behind; a power cut may take them, and then the database brings them back.
+        """
         for record in records:
             details = dict(record)
             self._add(details.pop("event"), details)
-        self.flush()
+        lines, self._lines = self._lines, []
+        self._file.write(b"".join(lines))
 
     def flush(self) -> None:
         """Bring all waiting lines to the disk with one fsync and wake those who wait for them."""
@@ -57,7 +63,8 @@ class Journal:
         try:
             if lines:
                 self._file.write(b"".join(lines))
-                os.fsync(self._file.fileno())
+            os.fsync(self._file.fileno())
+            self.syncs += 1
         except OSError as error:
             if flushed is not None:
                 flushed.set_exception(error)

@@ -1,8 +1,8 @@
 """Advance shipping notices over HTTP (API §4.1-4.3)."""
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from logistics_batch.sandbox import contract
 from logistics_batch.sandbox.acts import act
@@ -10,7 +10,6 @@ from logistics_batch.sandbox.asn_replies import found_asns, stored_asn
 from logistics_batch.sandbox.asns import search_asns
 from logistics_batch.sandbox.service import json_body, request_number, service_of
 
-routes = APIRouter()
 PATH = "/wms/advance-shipping-notice"
 
 
@@ -37,5 +36,8 @@ async def update(request: Request) -> Response:
     return stored_asn(request, record, done="updated")
 
 
-for _method, _endpoint in (("GET", fetch), ("POST", create), ("PUT", update)):
-    routes.add_route(PATH, _endpoint, methods=[_method])
+routes = [
+    Route(PATH, fetch, methods=["GET"]),
+    Route(PATH, create, methods=["POST"]),
+    Route(PATH, update, methods=["PUT"]),
+]

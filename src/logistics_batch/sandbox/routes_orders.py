@@ -3,9 +3,9 @@
 import sqlite3
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from logistics_batch.sandbox import contract
 from logistics_batch.sandbox.acts import act
@@ -14,7 +14,6 @@ from logistics_batch.sandbox.order_replies import order_details
 from logistics_batch.sandbox.orders import order_in_path
 from logistics_batch.sandbox.service import answered, json_body, request_number, service_of
 
-routes = APIRouter()
 SHIPMENT = "/orders/shipment"
 ONE_SHIPMENT = SHIPMENT + "/{order_id}"
 
@@ -75,12 +74,11 @@ def _passed(request: Request, message: Any) -> JSONResponse:
     return answered(request, {"status": "PASS", "message": message})
 
 
-for _method, _path, _endpoint in (
-    ("POST", SHIPMENT, create),
-    ("GET", ONE_SHIPMENT, fetch),
-    ("PUT", ONE_SHIPMENT, update),
-    ("PUT", "/orders/add/items/{order_id}", add),
-    ("PUT", "/orders/delete/items/{order_id}", delete),
-    ("PUT", "/api/orders/cancel/{order_id}", cancel),
-):
-    routes.add_route(_path, _endpoint, methods=[_method])
+routes = [
+    Route(SHIPMENT, create, methods=["POST"]),
+    Route(ONE_SHIPMENT, fetch, methods=["GET"]),
+    Route(ONE_SHIPMENT, update, methods=["PUT"]),
+    Route("/orders/add/items/{order_id}", add, methods=["PUT"]),
+    Route("/orders/delete/items/{order_id}", delete, methods=["PUT"]),
+    Route("/api/orders/cancel/{order_id}", cancel, methods=["PUT"]),
+]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from logistics_batch.sandbox.app import create_app
 from logistics_batch.sandbox.faults import FaultPlan, read_plan
@@ -137,7 +137,7 @@ def _run(service: Service, listener: socket.socket, on_ready: Callable[[], None]
     _Server(config, on_ready).run(sockets=[listener])
 
 
-class _Protocol(H11Protocol):
+class _Protocol(HttpToolsProtocol):
     """Puts the connection's transport into the state of its requests, so that a fault can break it."""
 
     def connection_made(self, transport: Any) -> None:

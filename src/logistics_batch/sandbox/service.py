@@ -59,8 +59,10 @@ async def json_body(request: Request) -> Body:
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
         raise Refused(NO_JSON)
     try:
-        body = json.loads(await request.body(), object_pairs_hook=_without_doubles, parse_constant=_refuse)
-        json.dumps(body, ensure_ascii=False).encode()  # half a surrogate pair is no text
+        content = await request.body()
+        body = json.loads(content, object_pairs_hook=_without_doubles, parse_constant=_refuse)
+        if b"\\u" in content:
+            json.dumps(body, ensure_ascii=False).encode()  # half a surrogate pair is no text
     except (ValueError, RecursionError):
         raise Refused(MALFORMED) from None
     if not isinstance(body, dict):

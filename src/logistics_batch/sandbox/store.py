@@ -169,6 +169,7 @@ class Store:
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.executescript(SCHEMA)
         self._group: _Group | None = None
+        self.commits = self.changes = 0
         self._complete_journal()
 
     async def write(self, change: Callable[[Change], Result], *, request: int | None = None) -> Result:
@@ -183,6 +184,7 @@ class Store:
             self._connection.execute("RELEASE one_change")
             raise
         self._connection.execute("RELEASE one_change")
+        self.changes += 1
         group.effects.extend(current.effects)
         await asyncio.shield(group.done)
         return result
@@ -214,6 +216,7 @@ class Store:
             return
         try:
             self._connection.execute("COMMIT")
+            self.commits += 1
             if group.effects:
                 self._journal.append_now(group.effects)
         except (sqlite3.Error, OSError) as error:
