@@ -7,7 +7,7 @@ from logistics_batch.model.sheet import Mark
 
 Cell = str | float | int | bool | date | datetime | time | timedelta
 
-_IMPRECISE_FROM = 1e15  # a spreadsheet keeps 15 digits; what follows them is made up
+IMPRECISE_FROM = 1e15  # a spreadsheet keeps 15 digits; what follows them is made up
 
 
 def cell_text(value: Cell) -> tuple[str, Mark | None]:
@@ -17,13 +17,13 @@ def cell_text(value: Cell) -> tuple[str, Mark | None]:
     ('9876543210', <Mark.NUMBER: 'number'>)
     """
     if isinstance(value, float):  # most of them
-        return number_text(value), Mark.NUMBER if -_IMPRECISE_FROM < value < _IMPRECISE_FROM else Mark.IMPRECISE
+        return number_text(value), Mark.NUMBER if -IMPRECISE_FROM < value < IMPRECISE_FROM else Mark.IMPRECISE
     if isinstance(value, str):
         return value, None
     if isinstance(value, bool):
         return ("TRUE" if value else "FALSE"), None
     if isinstance(value, int):
-        return number_text(value), Mark.IMPRECISE if abs(value) >= _IMPRECISE_FROM else Mark.NUMBER
+        return number_text(value), Mark.IMPRECISE if abs(value) >= IMPRECISE_FROM else Mark.NUMBER
     if isinstance(value, datetime):
         return (value + timedelta(microseconds=500_000)).strftime("%Y-%m-%d %H:%M:%S"), Mark.DATETIME
     if isinstance(value, date):

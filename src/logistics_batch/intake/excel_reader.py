@@ -13,7 +13,7 @@ import polars as pl
 import python_calamine as calamine
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.cells import Cell, cell_text
+from logistics_batch.intake.cells import IMPRECISE_FROM, Cell, cell_text, number_text
 from logistics_batch.intake.grid import numbered, trimmed
 from logistics_batch.intake.guards import Limits, check_kind, damaged
 from logistics_batch.intake.names import name_matches, printable
@@ -212,23 +212,69 @@ def _columns(rows: list[list[Cell]], facts: SheetFacts) -> tuple[pl.DataFrame, p
 
 def _column(cells: Sequence[Cell], column: int, *, facts: SheetFacts, marks: list[pl.DataFrame]) -> pl.Series:
     """One column as text; its marks are added to `marks`."""
-    if set(map(type, cells)) == {str}:
+    kinds = set(map(type, cells))
+    if kinds == {str}:
         return pl.Series(cells, dtype=pl.String).replace("", None)
-    padded = facts.padded
+    if kinds <= {str, float}:
+        texts, found = _texts_and_numbers(cells, column)
+        marks.append(found)
+    else:
+        texts, found = _one_by_one(cells, column)
+        marks.append(found)
+    padded = {row: width for (row, at), width in facts.padded.items() if at == column}
+    return _padded(texts, padded, found) if padded else texts
+
+
+def _texts_and_numbers(cells: Sequence[Cell], column: int) -> tuple[pl.Series, pl.DataFrame]:
+    """A column of texts and plain numbers, which most are, without a look at each cell."""
+    frame = pl.DataFrame(
+        {
+            "text": pl.Series([cell if type(cell) is str else None for cell in cells], dtype=pl.String),
+            "number": pl.Series([None if type(cell) is str else cell for cell in cells], dtype=pl.Float64),
+        }
+    )
+    number = pl.col("number")
+    exact = number.abs() < IMPRECISE_FROM
+    whole = exact & (number == number.round(0))
+    short = pl.when(whole).then(number.cast(pl.Int64, strict=False).cast(pl.String))
+    rest = number.map_elements(number_text, return_dtype=pl.String)  # runs where it is not null
+    odd = frame.select(pl.when(~whole).then(number)).select(rest).to_series()
+    texts = frame.select(
+        pl.coalesce(pl.when(pl.col("text") != "").then(pl.col("text")), short, odd).alias("text"),
+        pl.when(exact).then(pl.lit(Mark.NUMBER.value)).otherwise(pl.lit(Mark.IMPRECISE.value)).alias("mark"),
+        number.is_not_null().alias("is_number"),
+    )
+    found = texts.with_row_index("row", offset=1).filter("is_number")
+    return texts["text"], found.select("row", pl.lit(column, dtype=pl.UInt16).alias("column"), "mark")
+
+
+def _one_by_one(cells: Sequence[Cell], column: int) -> tuple[pl.Series, pl.DataFrame]:
+    """A column with dates, times or truth values in it."""
     texts: list[str | None] = []
-    rows: dict[Mark, list[int]] = {}
+    rows: list[int] = []
+    marks: list[str] = []
     for row, value in enumerate(cells, start=1):
         if isinstance(value, str):
             texts.append(value or None)
             continue
         text, mark = cell_text(value)
-        if padded and mark is Mark.NUMBER and (row, column) in padded and text.isdigit():
-            text = text.zfill(padded[row, column])
         texts.append(text)
         if mark:
-            rows.setdefault(mark, []).append(row)
-    marks.extend(_marks(found, [column] * len(found), mark) for mark, found in rows.items())
-    return pl.Series(texts, dtype=pl.String)
+            rows.append(row)
+            marks.append(mark.value)
+    found = pl.DataFrame({"row": rows, "column": [column] * len(rows), "mark": marks}, schema=MARKS_SCHEMA)
+    return pl.Series(texts, dtype=pl.String), found
+
+
+def _padded(texts: pl.Series, widths: dict[int, int], marks: pl.DataFrame) -> pl.Series:
+    """Whole numbers with the leading zeros that their cells show; widths: of each row that has such a format."""
+    numbers = set(marks.filter(pl.col("mark") == Mark.NUMBER.value)["row"])
+    shown = {
+        row - 1: texts[row - 1].zfill(width)
+        for row, width in widths.items()
+        if row in numbers and texts[row - 1].isdigit()
+    }
+    return texts.scatter(list(shown), list(shown.values())) if shown else texts
 
 
 def _marks(rows: list[int], columns: list[int], mark: Mark) -> pl.DataFrame:

@@ -57,7 +57,7 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _XLS_BEGIN = b"\x09\x08\x10\0\0\x06\x05\0"  # the first record of a workbook's stream
 _XLS_PASSWORD = 0x2F
 _BLOCK_BYTES = 1 << 20
-_DOCTYPES = (b"<!DOCTYPE", "<!DOCTYPE".encode("utf-16-le"), "<!DOCTYPE".encode("utf-16-be"))
+_DOCTYPES = (b"!DOCTYPE", b"!\0D\0O\0C\0T\0Y\0P\0E")  # the second in UTF-16, whichever byte comes first
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,10 +113,14 @@ def scan_sheet(
         block = normal(raw)
         facts.last_row = max([facts.last_row, *map(int, _ROW.findall(block))])
         facts.last_column = max(facts.last_column, _MANY_COLUMNS if _BEYOND_Z.search(block) else 26)
-        facts.hidden_rows += [int(found[1]) for tag in _HIDDEN_ROW.findall(block) if (found := _ROW_NUMBER.search(tag))]
-        for tag, word in _ERROR_CELL.findall(block):
-            facts.errors[_address(tag)] = word.decode()
-        facts.without_value.update(_uncalculated(block))
+        # most blocks hold nothing of the following; to look for one letter first is by far the fastest way to know
+        if b"h" in block and (b"hidden=" in block or b'ht="0' in block):
+            tags = _HIDDEN_ROW.findall(block)
+            facts.hidden_rows += [int(found[1]) for tag in tags if (found := _ROW_NUMBER.search(tag))]
+        if b"e" in block and b't="e"' in block:
+            facts.errors.update((_address(tag), word.decode()) for tag, word in _ERROR_CELL.findall(block))
+        if b"f" in block and (b"<f" in block or b"</f>" in block):
+            facts.without_value.update(_uncalculated(block))
         for tag, style in in_style(block):
             facts.padded[_address(tag)] = padded[int(style)]
         facts.worded.update(_address(tag) for tag, _ in in_worded(block))
@@ -160,7 +164,7 @@ class _Normaliser:
         self._column = 0
 
     def __call__(self, block: bytes) -> bytes:
-        if any(mark in block for mark in (b":row", b":c ", b":c>")) and _PREFIXED.search(block):
+        if b":" in block and _PREFIXED.search(block):
             block = re.sub(rb"<(/?)\w+:", rb"<\1", block)
         if not _UNADDRESSED.search(block):
             return block
