@@ -55,7 +55,8 @@ class Connection:
         await answer.send_head(self._send)
         for piece in _slices(answer.pieces, drop):
             if self.transport.is_closing():
-                break
+                await self._until_gone()
+                return
             await self._send({"type": "http.response.body", "body": piece, "more_body": True})
             await asyncio.sleep(len(piece) / rate)
         await self._send({"type": "http.response.body", "body": b""})
