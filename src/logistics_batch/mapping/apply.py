@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
+from typing import Final, Literal
 
 import polars as pl
 
@@ -15,6 +16,7 @@ from logistics_batch.mapping.fields import Field
 from logistics_batch.mapping.findings import Findings, listed, row_list
 from logistics_batch.mapping.grouping import disagreements
 from logistics_batch.mapping.header import choose, passed_over
+from logistics_batch.mapping.lines_from import Fault, blame_faults
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.reading import say
@@ -24,6 +26,11 @@ from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Op
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet
 
+BLOCK_DOCUMENTS: Final = 20_000
+"""So many documents at a time become text, which bounds the memory that takes."""
+
+_ENDS: Final[tuple[tuple[int, Literal["left", "right"]], ...]] = ((0, "left"), (-1, "right"))
+
 
 def apply_mapping(
     mapping: Mapping,
@@ -31,11 +38,13 @@ def apply_mapping(
     *,
     run_values: RunValues,
     longitude: LongitudeName = "delivery_long",
+    faults: Sequence[Fault] = (),
 ) -> MappedFile:
     """Map a file: every row but the header once, the documents that can be sent, an issue for each cell that is wrong.
 
     sheets: the candidates; the one whose header fits is taken. longitude: how the longitude fields are spelt on the
-    wire. Raises FileHeld where the file as a whole cannot be trusted.
+    wire. faults: what is wrong with cells that were parted into lines. Raises FileHeld where the file as a whole cannot
+    be trusted.
     """
     sheet, header = choose(mapping, sheets)
     rows = sort_rows(mapping, sheet, header)
@@ -44,6 +53,7 @@ def apply_mapping(
     hold_control_total(table, rows, sheet)
     found = check(table, rows.cleaned)
     check_items(found, table)
+    blame_faults(found, table, faults)
     documents = _documents(table)
     barred = _barred(table, documents, found)
     bodies = _bodies(table, documents, barred, found, longitude=longitude)
@@ -161,15 +171,28 @@ def _bodies(
     fit = pl.col("doc").is_in(barred.documents["doc"].implode()).not_()
     good = documents.filter(fit)
     lines = table.grouped.lines.filter(fit).select("doc", "row", *(field.value_name for field in table.line))
-    targets = table.mapping.targets
-    texts: list[str] = body_texts(good, lines.drop("row"), targets, longitude=longitude).to_list()
+    bodies: dict[int, str] = {}
+    for start in range(0, good.height, BLOCK_DOCUMENTS):
+        block = good.slice(start, BLOCK_DOCUMENTS)
+        begin, end = (lines["doc"].search_sorted(block["doc"][place], side) for place, side in _ENDS)
+        own = lines.slice(begin, end - begin)
+        bodies |= _bodies_of_block(table, block, own, found, longitude=longitude)
+    return bodies
+
+
+def _bodies_of_block(
+    table: Table, documents: pl.DataFrame, lines: pl.DataFrame, found: Findings, *, longitude: LongitudeName
+) -> dict[int, str]:
+    targets, cells = table.mapping.targets, lines.drop("row")
+    texts: list[str] = body_texts(documents, cells, targets, longitude=longitude).to_list()
     if not targets.operation.creates:
         texts = [finished(text, targets.operation) for text in texts]
     check_one = partial(check_body, targets=targets, longitude=longitude)
-    wrong = refused(good, lines.drop("row"), texts, targets=targets, check=check_one)
+    wrong = refused(documents, cells, texts, targets=targets, check=check_one)
     for place, complaints in wrong.items():
-        _refuse(found, table, good["doc"][place], complaints)
-    return {doc: text for place, (doc, text) in enumerate(zip(good["doc"], texts, strict=True)) if place not in wrong}
+        _refuse(found, table, documents["doc"][place], complaints)
+    made = enumerate(zip(documents["doc"].to_list(), texts, strict=True))
+    return {doc: text for place, (doc, text) in made if place not in wrong}
 
 
 def _refuse(found: Findings, table: Table, doc: int, complaints: Sequence[Complaint]) -> None:
@@ -226,18 +249,18 @@ def _as_documents(
     lines = table.grouped.lines.select("doc", "row", "first", *(field.value_name for field in table.keep)).filter(fit)
     grouped = lines.group_by("doc", maintain_order=True).agg("row")
     rows = [tuple(numbers) for numbers in grouped["row"].to_list()]
-    references = good["reference"].to_list()
+    operation, references = table.mapping.operation, good["reference"].to_list()
     return tuple(
         map(
             Document,
             good["natural"].to_list(),
-            repeat(table.mapping.operation),
+            repeat(operation),
             rows,
             map(bodies.__getitem__, good["doc"].to_list()),
             references,
             rows if table.line else repeat(()),
             _kept_of(lines.filter("first"), table.keep),
-            (order_number(table, reference) for reference in references),
+            (order_number(table, reference) for reference in references) if operation.changes_order else repeat(None),
         )
     )
 
@@ -247,9 +270,9 @@ def _kept_of(firsts: pl.DataFrame, keep: Sequence[Field]) -> list[dict[str, str]
     if not keep:
         return [{} for _ in range(firsts.height)]
     names = [field.target for field in keep]
-    columns = [firsts[field.value_name] for field in keep]
+    columns = [firsts[field.value_name].to_list() for field in keep]
     kept = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
-    if not any(column.null_count() for column in columns):
+    if not any(firsts[field.value_name].null_count() for field in keep):
         return kept
     return [{name: value for name, value in each.items() if value is not None} for each in kept]
 

@@ -33,15 +33,16 @@ def with_documents(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     if not keys:
         return data.with_columns(pl.int_range(pl.len(), dtype=pl.UInt32).alias("doc"))
     parts = [pl.col(key).fill_null("") for key in keys]
-    keyed = data.with_columns(pl.concat_str(parts, separator=_BETWEEN).alias("key"))
-    run = pl.col("key").rle_id()
-    keyed = keyed.with_columns(run.alias("doc"))
-    runs = keyed.group_by("doc", maintain_order=True).agg(pl.col("key").first())
-    if runs["key"].n_unique() == runs.height:
-        return keyed.with_columns(pl.col("doc").cast(pl.UInt32))
-    documents = keyed.select(pl.col("key").unique(maintain_order=True)).with_row_index("doc")
-    joined = keyed.drop("doc").join(documents, on="key", how="left", maintain_order="left")
-    return joined.sort("doc", maintain_order=True)
+    key = parts[0] if len(parts) == 1 else pl.concat_str(parts, separator=_BETWEEN)
+    keyed = data.with_columns(key.alias("key"))
+    begins = keyed["key"].ne_missing(keyed["key"].shift(1))
+    run = (begins.cast(pl.UInt32).cum_sum() - 1).cast(pl.UInt32)
+    keys_of_runs = keyed["key"].filter(begins).to_frame()
+    if keys_of_runs["key"].n_unique() == keys_of_runs.height:
+        return keyed.with_columns(run.set_sorted().alias("doc"))
+    documents = keys_of_runs.unique(maintain_order=True).with_row_index("doc")
+    docs_of_runs = keys_of_runs.join(documents, on="key", how="left", maintain_order="left")["doc"]
+    return keyed.with_columns(docs_of_runs.gather(run).alias("doc")).sort("doc", maintain_order=True)
 
 
 def with_heads(lines: pl.DataFrame, columns: Sequence[str]) -> Grouped:
