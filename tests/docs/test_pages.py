@@ -20,6 +20,7 @@ from logistics_batch.settings import (
     AsnSettings,
     LedgerSettings,
     NotifySettings,
+    ReceiveSettings,
     ReportsSettings,
     ServiceSettings,
     SftpSettings,
@@ -120,6 +121,14 @@ def test_a_wrong_command_line_would_be_found(arguments: list[str]) -> None:
 def test_the_guide_names_every_setting_and_no_other(section: str) -> None:
     described = set(table(OPERATOR, f"`{section}`")) - {"key"}
     assert described == named(SETTINGS[section])
+
+
+def test_the_page_on_events_names_every_setting_of_the_receiver_with_its_default() -> None:
+    found = table(ROOT / "docs/how-to/webhooks.md", "`[receive]`")
+    assert set(found) - {"key"} == named(ReceiveSettings)
+    given = ReceiveSettings()
+    shown = {name: found[name][0] for name in ("host", "port", "path", "header")}
+    assert shown == {name: f"`{getattr(given, name)}`" for name in shown}
 
 
 def test_defaults_in_the_guide_are_those_of_the_program() -> None:

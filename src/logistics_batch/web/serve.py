@@ -55,13 +55,13 @@ def receive(place: Place, gate: Gate, ledger: Ledger, around: Surroundings, *, s
 
     Raises UsageError if the port is not to be had, LedgerRefused if nothing can be stored any more.
     """
-    commit = GroupCommit(
-        lambda events: keep_events(ledger, events, patience_seconds=_PATIENCE_SECONDS),
-        patience_seconds=_PATIENCE_SECONDS + 1,
-        say=around.say,
-    )
-    receiver = Receiver(gate, commit, now=around.now, zone=around.zone, say=around.say)
     with _listening(place) as listener:
+        commit = GroupCommit(
+            lambda events: keep_events(ledger, events, patience_seconds=_PATIENCE_SECONDS),
+            patience_seconds=_PATIENCE_SECONDS + 1,
+            say=around.say,
+        )
+        receiver = Receiver(gate, commit, now=around.now, zone=around.zone, say=around.say)
         address = f"http://{_shown(place.host)}:{listener.getsockname()[1]}"
         server = _Server(
             _config(receiver),
