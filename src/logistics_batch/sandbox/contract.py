@@ -117,7 +117,14 @@ WEBHOOK = {  # API §2.4
     "headers": Form(
         "an object of strings",
         lambda value: isinstance(value, dict) and all(map(TEXT.accepts, value.values())),
-        {"type": "object", "additionalProperties": {"type": "string"}},
+        {  # what HTTP can carry, but not what the sender of events sets itself
+            "type": "object",
+            "propertyNames": {
+                "pattern": r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$",
+                "not": {"enum": ["Host", "Content-Length", "Transfer-Encoding", "Connection", "Content-Type"]},
+            },
+            "additionalProperties": {"type": "string", "pattern": r"^[\t\x20-\x7e\x80-\xff]*$"},
+        },
     ),
     "verify_payload": BOOLEAN,
 }

@@ -270,7 +270,7 @@ def _asn_fetch() -> PathItem:
         "supplier": "Supplier id",
         "supplier_name": "Supplier name, or part of it",
     }
-    day: Schema = {"type": "string", "format": "date"}
+    day: Schema = {"anyOf": [{"type": "string", "format": "date"}, {"const": ""}]}
     ends = [(name, end) for name in ("delivery_date", "created_date", "modified_date") for end in ("start", "end")]
     fetch = Operation(
         name="asn.fetch",
@@ -283,11 +283,11 @@ def _asn_fetch() -> PathItem:
     ).described()
     fetch["description"] += (
         ". At least one of these is needed: both ends of a date range, or invoice_number. "
-        "A range counts only with both of its ends, and includes them."
+        "A range counts only with both of its ends, and includes them. A blank value counts as not given."
     )
     fetch["parameters"] = [
         *(_query_parameter(name, {"type": "string"}, says) for name, says in texts.items()),
-        _query_parameter("status", {"enum": list(ASN_STATUSES)}, "Status"),
+        _query_parameter("status", {"enum": [*ASN_STATUSES, ""]}, "Status"),
         *(_query_parameter(f"{name}_{end}", day, f"{end.capitalize()} of the range") for name, end in ends),
     ]
     return fetch
@@ -309,6 +309,7 @@ def _download() -> PathItem:
         ],
         "responses": {
             "200": {"description": "The label, 4 x 6 inches a page", "content": pdf},
+            "400": failure("The label has no number"),
             "403": {"description": "The signature is wrong or the link has expired", "content": xml},
         },
     }

@@ -107,7 +107,7 @@ def _type(schema: Schema) -> Node:
     if "anyOf" in schema:
         return tag("span", [part for one in schema["anyOf"] for part in (" or ", _type(one))][1:])
     if "enum" in schema:
-        return tag("span", "one of ", tag("code", ", ".join(schema["enum"])))
+        return tag("span", "one of ", tag("code", ", ".join(filter(None, schema["enum"]))))
     if schema.get("type") == "array":
         return tag("span", "array of ", _type(schema.get("items", {})))
     if isinstance(schema.get("additionalProperties"), dict):
@@ -117,7 +117,7 @@ def _type(schema: Schema) -> Node:
 
 def _simple(schema: Schema) -> Node:
     if "const" in schema:
-        return tag("code", str(schema["const"]))
+        return tag("code", str(schema["const"]) or "(blank)")
     kind = schema.get("type", "any")
     words = " or ".join(kind) if isinstance(kind, list) else str(kind)
     form = schema.get("format") or schema.get("pattern")
