@@ -61,6 +61,12 @@ port = 2222
 username = "wms"
 key_file = "secrets/bhiwandi"
 host_key = "ssh-ed25519 AAAA"
+[receive]
+host = "0.0.0.0"
+port = 8481
+path = "/events/9f8e7d6c"
+header = "X-Shop-Key"
+secret_file = "secrets/events"
 [notify]
 urls = ["mailto://ops@example.com"]
 """,
@@ -72,6 +78,7 @@ urls = ["mailto://ops@example.com"]
     assert settings.service.paths == {"order.cancel": "/orders/cancel/{orderId}", "asn.fetch": "/asns"}
     assert settings.service.asn.update_identity == "invoice_number"
     assert settings.sftp["bhiwandi"].port == 2222
+    assert (settings.receive.port, settings.receive.header) == (8481, "X-Shop-Key")
 
 
 def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
