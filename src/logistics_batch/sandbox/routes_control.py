@@ -23,6 +23,13 @@ async def health() -> dict[str, str]:
     return {"status": "up"}
 
 
+@routes.get("/figures")
+async def figures(request: Request) -> dict[str, int]:
+    """Counts since the start: syncs of the journal, commits of the database, and the changes in these."""
+    service = service_of(request)
+    return {"journal_syncs": service.journal.syncs, "commits": service.store.commits, "changes": service.store.changes}
+
+
 @routes.get("/orders")
 async def orders(request: Request, reference: str = "", status: str = "") -> list[dict[str, Any]]:
     """Every order as it is stored, or those with this reference or status."""
