@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from inputs import HEADER, SEED, write_orders, write_workbook
+from sandbox_creates import sandbox_creates
 
 HERE = Path(__file__).parent
 
@@ -125,12 +126,12 @@ def excel_read(folder: Path, *, rows: int, columns: int, runs: int) -> None:
 def main() -> None:
     """Everything, or one part of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="start|map|excel", help="default: all")
+    parser.add_argument("parts", nargs="*", metavar="start|map|excel|sandbox", help="default: all")
     parser.add_argument("--rows", type=int, default=100_000, help="rows of the largest CSV file")
     parser.add_argument("--full", action="store_true", help="a CSV file of 1,000,000 rows as well (some minutes)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each alternative; their median is shown")
     chosen = parser.parse_args()
-    known = ["start", "map", "excel"]
+    known = ["start", "map", "excel", "sandbox"]
     parts = chosen.parts or known
     if unknown := set(parts) - set(known):
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
@@ -145,6 +146,8 @@ def main() -> None:
             map_growth(Path(folder), sizes=sorted(sizes), runs=chosen.runs)
         if "excel" in parts:
             excel_read(Path(folder), rows=20_000, columns=20, runs=chosen.runs)
+        if "sandbox" in parts:
+            sandbox_creates(Path(folder), runs=max(chosen.runs, 5))
 
 
 if __name__ == "__main__":
