@@ -1,8 +1,8 @@
 """The interpreter: a mapping file and the text of a sheet in, documents and issues out. It opens nothing."""
 
-from logistics_batch.mapping.apply import apply_mapping
 from logistics_batch.mapping.changes import unnamed_items, with_item_ids
 from logistics_batch.mapping.loading import Mapping, load_mapping
+from logistics_batch.mapping.parted import apply_mapping
 from logistics_batch.mapping.spec import schema_json
 from logistics_batch.mapping.table import RunValues
 from logistics_batch.mapping.verbs import Verb, vocabulary

@@ -108,13 +108,18 @@ class _Barred:
 def _barred(table: Table, documents: pl.DataFrame, found: Findings) -> _Barred:
     """Disagreement comes first, then two documents of one name, then a row that is wrong itself."""
     invalid = found.bad_rows()
-    wrong = table.grouped.lines.filter(pl.col("row").is_in(invalid.implode())).group_by("doc").agg("row")
+    placed = table.grouped.once_a_row("row", "doc")
+    wrong = placed.filter(pl.col("row").is_in(invalid.implode())).group_by("doc").agg("row")
     siblings = [
-        (doc, "sibling", f"The document is not sent: row {row_list(sorted(rows))} is invalid.")
+        (doc, "sibling", f"The document is not sent: row {row_list(table.sheet.physical_rows(rows))} is invalid.")
         for doc, rows in wrong.iter_rows()
     ]
     hidden = [
-        (doc, "hidden row", f"The document is not sent: its row {row_list(sorted(rows))} is hidden and was skipped.")
+        (
+            doc,
+            "hidden row",
+            f"The document is not sent: its row {row_list(table.sheet.physical_rows(rows))} is hidden and was skipped.",
+        )
         for doc, rows in table.hidden.group_by("doc", maintain_order=True).agg("row").iter_rows()
     ]
     reasons = [*hidden, *_torn_documents(table), *_doubled(table, documents), *siblings]
@@ -128,13 +133,20 @@ def _torn_documents(table: Table) -> list[tuple[int, str, str]]:
     torn = pl.concat([disagreements(table.grouped.heads, table.header), table.torn])
     if torn.is_empty():
         return []
-    rows = table.grouped.lines.filter(pl.col("doc").is_in(torn["doc"].unique().implode())).group_by("doc").agg("row")
+    placed = table.grouped.once_a_row("row", "doc")
+    rows = placed.filter(pl.col("doc").is_in(torn["doc"].unique().implode())).group_by("doc").agg("row")
     rows_of = {doc: sorted(numbers) for doc, numbers in rows.iter_rows()}
     reasons: list[tuple[int, str, str]] = []
     for doc, places in torn.group_by("doc", maintain_order=True).agg("place").iter_rows():
         names = listed(dict.fromkeys(_column_text(table, place) for place in places))
         verb = "differs" if len(places) == 1 else "differ"
-        reasons.append((doc, "disagree", f"{names} {verb} between the rows {row_list(rows_of[doc])} of one document."))
+        reasons.append(
+            (
+                doc,
+                "disagree",
+                f"{names} {verb} between the rows {row_list(table.sheet.physical_rows(rows_of[doc]))} of one document.",
+            )
+        )
     return reasons
 
 
@@ -152,11 +164,11 @@ def _doubled(table: Table, documents: pl.DataFrame) -> list[tuple[int, str, str]
     doubled = documents.filter(pl.col("natural").is_not_null() & pl.col("natural").is_duplicated())
     if doubled.is_empty():
         return []
-    rows = table.grouped.lines.group_by("doc", maintain_order=True).agg("row")
+    rows = table.grouped.once_a_row("row", "doc").group_by("doc", maintain_order=True).agg("row")
     placed = doubled.select("doc", "natural").join(rows, on="doc", how="left", maintain_order="left")
     reasons: list[tuple[int, str, str]] = []
     for natural, docs, places in placed.group_by("natural", maintain_order=True).agg("doc", "row").iter_rows():
-        numbers = row_list(sorted(number for place in places for number in place))
+        numbers = row_list(table.sheet.physical_rows(number for place in places for number in place))
         reason = f'"{natural}" stands for different documents of this file (rows {numbers}).'
         reasons += [(doc, "duplicate", reason) for doc in docs]
     return reasons
@@ -216,7 +228,7 @@ def _states(
     invalid = pl.col("row").is_in(found.bad_rows().implode())
     good = documents.join(barred.documents, on="doc", how="anti", maintain_order="left").select("doc")
     numbered = good.with_row_index("document") if table.mapping.operation is not Operation.RECEIPT_READ else good
-    known = table.grouped.lines.select("row", "doc")
+    known = table.grouped.once_a_row("row", "doc")
     known = known.join(documents.select("doc", "natural"), on="doc", how="left")
     known = known.join(barred.documents, on="doc", how="left").join(numbered, on="doc", how="left")
     keyless = table.keyless.select("row")
@@ -248,7 +260,8 @@ def _as_documents(
     good = documents.select("doc", "natural", "reference").filter(fit)
     lines = table.grouped.lines.select("doc", "row", "first", *(field.value_name for field in table.keep)).filter(fit)
     grouped = lines.group_by("doc", maintain_order=True).agg("row")
-    rows = [tuple(numbers) for numbers in grouped["row"].to_list()]
+    line_rows = [tuple(numbers) for numbers in grouped["row"].to_list()]
+    rows = [tuple(dict.fromkeys(numbers)) for numbers in line_rows] if table.grouped.rows_repeat else line_rows
     operation, references = table.mapping.operation, good["reference"].to_list()
     return tuple(
         map(
@@ -258,7 +271,7 @@ def _as_documents(
             rows,
             map(bodies.__getitem__, good["doc"].to_list()),
             references,
-            rows if table.line else repeat(()),
+            line_rows if table.line else repeat(()),
             _kept_of(lines.filter("first"), table.keep),
             (order_number(table, reference) for reference in references) if operation.changes_order else repeat(None),
         )
@@ -280,7 +293,7 @@ def _kept_of(firsts: pl.DataFrame, keep: Sequence[Field]) -> list[dict[str, str]
 def _kept(table: Table, states: pl.DataFrame) -> pl.DataFrame:
     """For each ready row what is kept, and for receipts what was read."""
     ready = states.filter(pl.col("state") == RowState.READY.value).select("row")
-    lines = table.grouped.lines.select("row", "head", *(field.value_name for field in table.keep))
+    lines = table.grouped.once_a_row("row", "head", *(field.value_name for field in table.keep))
     if table.mapping.operation is Operation.RECEIPT_READ:
         values = table.grouped.heads.select("head", *(field.value_name for field in table.header))
         lines = lines.join(values, on="head", how="left")

@@ -221,8 +221,9 @@ def hold_mixed_dates(table: Table) -> None:
         texts = rows.filter(~is_date & dates.looks_like_a_date(pl.col("cell")))["row"]
         if texts.len() and rows.filter(is_date).height:
             name = table.bound.texts[field.column - 1].strip()
+            where_texts = row_list(table.sheet.physical_rows(texts))
             raise FileHeld(
-                f'Column "{name}" has true dates and dates written as text (rows {row_list(sorted(texts))}): '
+                f'Column "{name}" has true dates and dates written as text (rows {where_texts}): '
                 "the program may have changed day and month over in the true ones.",
                 rule=f"{field.target}|mixed_dates",
                 remedy="Make the whole column one or the other, check day and month, and send the file again.",
@@ -255,7 +256,7 @@ def hold_control_total(table: Table, rows: Rows, sheet: Sheet) -> None:
     if said == counted:
         return
     name = table.bound.texts[column - 1].strip()
-    place = row_list(sorted(totals["row"]))
+    place = row_list(sheet.physical_rows(totals["row"]))
     stated = "there is no total row" if said is None else f"row {place} says {said:f}"
     raise FileHeld(
         f'The rows add up to {counted:f} in column "{name}", but {stated}.',

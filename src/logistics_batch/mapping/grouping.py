@@ -15,12 +15,23 @@ _BETWEEN: Final = "\x1f"
 class Grouped:
     """Rows by document.
 
-    lines: every row, documents in the order of their first rows and each one's rows together; `doc` counts from 0,
-    `head` numbers runs of rows of a document whose header cells are alike. heads: the first row of each such run.
+    lines: a line for each line of a payload, documents in the order of their first rows and each one's lines together;
+    `doc` counts from 0, `head` numbers runs of lines of a document whose header cells are alike. `row` is the physical
+    row a line was made of; several lines may be of one row. heads: the first line of each run.
     """
 
     lines: pl.DataFrame
     heads: pl.DataFrame
+
+    @property
+    def rows_repeat(self) -> bool:
+        """Whether some physical row has become several lines."""
+        return self.lines["row"].n_unique() < self.lines.height
+
+    def once_a_row(self, *names: str) -> pl.DataFrame:
+        """Columns of the lines, each physical row once: of several lines of one row the first."""
+        chosen = self.lines.select(names)
+        return chosen.unique("row", keep="first", maintain_order=True) if self.rows_repeat else chosen
 
 
 def rows_where(lines: pl.DataFrame, mask: pl.Expr) -> pl.Series:

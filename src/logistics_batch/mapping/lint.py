@@ -11,7 +11,7 @@ from logistics_batch.mapping.spec import DateRead, FieldSpec, LookupRead, Mappin
 from logistics_batch.mapping.targets import SHIPMENT_OF_A_LABEL, Form, Targets, form_of, targets_of
 from logistics_batch.model.document import Operation
 
-LATER: Final = ("kits", "lines_from", "lines_sheet")
+LATER: Final = ("kits", "lines_sheet")
 
 Place = tuple[str | int, ...]
 
@@ -61,6 +61,7 @@ def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
     """What is wrong with a mapping whose values all have the right form."""
     yield from _demanded(spec, targets_of(spec.operation))
     yield from _order_complaints(spec)
+    yield from _lines_from_complaints(spec)
     if spec.operation is not Operation.RECEIPT_READ and not spec.key:
         yield Complaint((), "`key` is missing.", "Name the columns whose values rows of one document share.")
     for place, field in spec.everything.items():
@@ -99,6 +100,31 @@ def _order_complaints(spec: MappingSpec) -> Iterator[Complaint]:
                 message = f"`{name}` is required beside `awb_number` and not mapped."
                 remedy = f"Add `{name}:` under `fields`, or map `order_numbers` alone."
                 yield Complaint(("fields",), message, remedy)
+
+
+def _lines_from_complaints(spec: MappingSpec) -> Iterator[Complaint]:
+    """Columns that `lines_from` makes: used, and not for what stands once in a document."""
+    if spec.lines_from is None:
+        return
+    by_row = spec.operation is Operation.RECEIPT_READ
+    if not spec.lines and not by_row:
+        yield Complaint(("lines_from",), "`lines_from` makes lines, and `lines` is missing.", "Map them under `lines`.")
+    made = {ColumnName.of(name).identity: name for name in spec.lines_from.made}
+    used: set[str] = set()
+    for place, field in spec.everything.items():
+        part, target = place.split(".", 1)
+        for name in (name for names in field.columns for name in names):
+            identity = ColumnName.of(name).identity
+            used.add(identity)
+            if identity in made and part == "fields" and not by_row:
+                message = f"`{name}` differs from line to line and cannot stand under `fields`."
+                yield Complaint((part, target), message, "Use it under `lines` or `keep`.")
+    for identity, name in made.items():
+        if identity not in used:
+            known = ", ".join(f"`{each}`" for each in spec.lines)
+            yield Complaint(
+                ("lines_from",), f"`{name}` is not used.", f"Use it as `{{from: {name}}}` in one of {known or 'lines'}."
+            )
 
 
 def _field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:

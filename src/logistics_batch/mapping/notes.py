@@ -16,7 +16,7 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
     notes = list(sheet.notes)
     if sheet.hidden_rows:
         said = "skipped" if table.mapping.spec.sheet.hidden_rows == "skip" else "read like the others"
-        notes.append(f"Hidden rows were {said}: {row_list(sheet.hidden_rows)}.")
+        notes.append(f"Hidden rows were {said}: {row_list(sheet.physical_rows(sheet.hidden_rows))}.")
     if bound.own:
         notes.append("The result columns of an earlier round were ignored.")
     if bound.unknown:
@@ -31,12 +31,13 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
 def _two_numbers(table: Table) -> list[str]:
     """Cells with two phone numbers, of which the first is sent."""
     notes: list[str] = []
+    sheet = table.sheet
     for field in table.header:
         if field.column is not None and field.target.endswith("_mobile"):
             cell = pl.col(name_of(field.column))
-            two = rows_where(table.grouped.lines, holds_two(cell))
-            if two.len():
+            two = sheet.physical_rows(rows_where(table.grouped.lines, holds_two(cell)))
+            if two:
                 name = table.bound.texts[field.column - 1].strip()
-                rows = f"row{'' if two.len() == 1 else 's'} {row_list(two.to_list())}"
+                rows = f"row{'' if len(two) == 1 else 's'} {row_list(two)}"
                 notes.append(f'Column "{name}" has two numbers in {rows}; the first was taken.')
     return notes

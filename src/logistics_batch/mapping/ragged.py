@@ -24,8 +24,9 @@ def ragged(found: Findings, table: Table) -> None:
         return
     data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
     rows = frame.filter(pl.col("row").is_in(data.implode()))
-    named = max((number for number, text in enumerate(table.bound.texts, 1) if text.strip()), default=0)
-    beyond = [pl.col(str(number)).is_not_null() for number in range(named + 1, table.sheet.width + 1)]
+    own = table.sheet.width - table.sheet.added
+    named = max((number for number, text in enumerate(table.bound.texts[:own], 1) if text.strip()), default=0)
+    beyond = [pl.col(str(number)).is_not_null() for number in range(named + 1, own + 1)]
     long = rows.filter((pl.col("cells") > header) & pl.any_horizontal(beyond)) if beyond else rows.clear()
     short = rows.filter(pl.col("cells") < _least(table, frame))
     for (cells,), group in pl.concat([long, short]).group_by("cells", maintain_order=True):
@@ -44,7 +45,8 @@ def _least(table: Table, frame: pl.DataFrame) -> int:
     filled = {bound.column(mapping.names_of(name)) for name in mapping.spec.sheet.fill_down}
     required = {bound.column(names) for names in mapping.required} - filled
     wanted = set(bound.columns.values()) if _writes_empty_ends(frame) else required
-    return max((column for column in wanted if column is not None), default=0)
+    own = table.sheet.width - table.sheet.added
+    return max((column for column in wanted if column is not None and column <= own), default=0)
 
 
 def _writes_empty_ends(frame: pl.DataFrame) -> bool:

@@ -1,5 +1,6 @@
 """A sheet as it was dropped: every cell as text, at its true place."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -50,6 +51,8 @@ class Sheet:
     merges: merged ranges as first row, first column, last row, last column, from 1; only the first cell has a value.
     worded: number cells (row, column) whose number format shows words or signs that are not in the text, as "ORD-"000.
     notes: what a reader had to decide or repair, in words for the report ("read as cp1252").
+    origins, added: where mapping has parted rows into several lines: the physical row of each line of `frame`, whose
+        `row` then numbers the lines; and how many columns were added on the right.
     """
 
     name: str
@@ -60,6 +63,15 @@ class Sheet:
     cell_counts: pl.Series | None = None
     merges: tuple[tuple[int, int, int, int], ...] = ()
     worded: tuple[tuple[int, int], ...] = ()
+    origins: pl.Series | None = None
+    added: int = 0
+
+    def physical_rows(self, rows: Iterable[int]) -> list[int]:
+        """The rows as the spreadsheet program numbers them, each once and in order."""
+        if self.origins is None:
+            return sorted(set(rows))
+        place = dict(zip(self.frame["row"].to_list(), self.origins.to_list(), strict=True))
+        return sorted({place.get(row, row) for row in rows})
 
     @property
     def width(self) -> int:

@@ -1,0 +1,263 @@
+"""Several lines in one row: pieces of a cell, parallel cells and numbered columns become lines of a longer sheet.
+
+The rest of mapping reads the longer sheet like any other; `parted` tells of the physical rows again.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.cells import BLANKS
+from logistics_batch.mapping.findings import Findings
+from logistics_batch.mapping.header import Header
+from logistics_batch.mapping.names import ColumnName, alike, same
+from logistics_batch.mapping.reading import say
+from logistics_batch.mapping.spec import LinesFromSpec, MappingSpec
+from logistics_batch.mapping.table import Table
+from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.model.sheet import Sheet
+
+_NUMERIC: Final = (Form.COUNT, Form.QUANTITY, Form.MONEY, Form.DECIMAL)
+_NUMBERS_AT_MOST: Final = 200  # of numbered columns
+
+Line = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A cell that cannot be parted into lines; line is its place in the longer sheet, column that of the cell."""
+
+    line: int
+    column: int
+    rule: str
+    reason: str
+    fix: str
+
+
+@dataclass(slots=True)
+class Parting:
+    """How rows become lines.
+
+    columns: the sheet's columns that take the lines' values; behind the sheet's last they are made. rows: for each
+    line the position of its row in the sheet. cells: for each column the lines' values. sources: for lines whose
+    values come from other columns than their row's first line, the physical column of each value.
+    """
+
+    columns: tuple[int, ...]
+    rows: list[int] = field(default_factory=list)
+    cells: list[list[str | None]] = field(default_factory=list)
+    sources: list[tuple[int, ...]] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    def add(self, row: int, line: Line, sources: tuple[int, ...]) -> None:
+        """One more line."""
+        self.rows.append(row)
+        self.sources.append(sources)
+        for column, value in zip(self.cells, line, strict=True):
+            column.append(value)
+
+    def blame(self, column: int, rule: str, reason: str, fix: str) -> None:
+        """Something is wrong with the line that was added last."""
+        self.faults.append(Fault(len(self.rows) - 1, column, rule, reason, fix))
+
+
+def part_rows(spec: MappingSpec, sheet: Sheet, header: Header) -> Parting:
+    """Part every row below the header; the others stay one line each."""
+    form = spec.lines_from or LinesFromSpec(split=[""])
+    if form.columns is not None:
+        return _numbered(form.columns, sheet, header)
+    numbers = [number for name in form.split or () if (number := header.column([name])) is not None]
+    if form.pattern is None:
+        return _parallel(form, sheet, header, numbers)
+    return _by_pattern(form, spec, sheet, header)
+
+
+def numbered_columns(template: str, texts: Sequence[str]) -> dict[int, int]:
+    """For a name with {n} the columns of a header that bear it, by their numbers.
+
+    >>> numbered_columns("SKU {n}", ["Order", "SKU 1", "sku-3", "SKU"])
+    {1: 2, 3: 3}
+    """
+    names = {position: ColumnName.of(text) for position, text in enumerate(texts, 1) if re.search(r"\d", text)}
+    found: dict[int, int] = {}
+    for position, name in names.items():
+        for digits in re.findall(r"\d+", name.literal):
+            wanted = ColumnName.of(template.replace("{n}", str(int(digits))))
+            if 0 < int(digits) <= _NUMBERS_AT_MOST and (same(name, wanted) or alike(name, wanted)):
+                found.setdefault(int(digits), position)
+    return dict(sorted(found.items()))
+
+
+def blame_faults(found: Findings, table: Table, faults: Sequence[Fault]) -> None:
+    """What could not be parted, as findings of the lines that are data; they come before what follows from them."""
+    before = len(found.rows)
+    data = set(pl.concat([table.grouped.lines["row"], table.keyless["row"]]).to_list())
+    for fault in faults:
+        number = int(table.sheet.frame["row"][fault.line])
+        if number in data:
+            found.add(pl.Series([number]), fault.column, f"lines_from|{fault.rule}", say(fault.reason, fault.fix))
+    found.rows[:] = found.rows[before:] + found.rows[:before]
+
+
+def _body(sheet: Sheet, header: Header) -> int:
+    """The position of the first row below the header."""
+    return int((sheet.frame["row"] <= header.row).sum())
+
+
+def _texts(sheet: Sheet, column: int) -> list[str | None]:
+    bare = sheet.frame[str(column)].str.strip_chars(BLANKS)
+    return [text or None for text in bare.to_list()]
+
+
+def _pieces(text: str, marks: Sequence[str]) -> list[str]:
+    return [piece.strip(BLANKS) for piece in re.split("|".join(map(re.escape, marks)), text)]
+
+
+def _by_pattern(form: LinesFromSpec, spec: MappingSpec, sheet: Sheet, header: Header) -> Parting:
+    """`tea x 2; milk x 1`: every piece must fit the pattern, and in one way only."""
+    (name,) = form.split or [""]
+    column = header.column([name]) or 1
+    read = _reader(form, _numeric_parts(spec, form.parts))
+    added = tuple(range(sheet.width + 1, sheet.width + 1 + len(form.parts)))
+    parting = Parting(added, cells=[[] for _ in added])
+    body, nothing, sources = _body(sheet, header), (None,) * len(added), (column,) * len(added)
+    title = header.texts[column - 1].strip()
+    for row, text in enumerate(_texts(sheet, column)):
+        if row < body or text is None or text == title:
+            heads = row == body - 1 or text == title
+            parting.add(row, tuple(form.parts) if heads else nothing, sources)
+            continue
+        for piece in filter(None, _pieces(text, form.on)):
+            values = read(piece)
+            parting.add(row, values or nothing, sources)
+            if values is None:
+                reason = f'"{piece}" is not written like "{form.pattern}".'
+                parting.blame(column, "pattern", reason, f"Write each piece like {_example(form)}.")
+        if not parting.rows or parting.rows[-1] != row:  # marks alone
+            parting.add(row, nothing, sources)
+    return parting
+
+
+def _numeric_parts(spec: MappingSpec, parts: Sequence[str]) -> set[str]:
+    """The parts that are read as numbers."""
+    numeric: set[str] = set()
+    for place, each in spec.everything.items():
+        part, target = place.split(".", 1)
+        if part != "keep" and form_of(target, spec.operation) in _NUMERIC:
+            numeric.update(name for names in each.columns for name in names)
+    return numeric & set(parts)
+
+
+def _reader(form: LinesFromSpec, numeric: set[str]) -> Callable[[str], Line | None]:
+    """From a piece to its parts; None where it does not fit or could be read in two ways."""
+    readings = [_regex(form.pattern or "", numeric, text) for text in (r"(.+)", r"(.+?)")]
+
+    def read(piece: str) -> Line | None:
+        found = [match.groups() if (match := reading.fullmatch(piece)) else None for reading in readings]
+        if found[0] is None or found[0] != found[1]:
+            return None
+        return tuple(value.strip(BLANKS) or None for value in found[0])
+
+    return read
+
+
+def _regex(pattern: str, numeric: set[str], text: str) -> re.Pattern[str]:
+    """A blank of the pattern may be missing in a piece, but not where a word would run into a text: `box 2` is no
+    `{sku} x {qty}`."""
+    pieces = re.split(r"\{(\w+)\}", pattern)
+    made = ""
+    for number, piece in enumerate(pieces):
+        if number % 2:
+            made += r"([0-9][0-9.,]*)" if piece in numeric else text
+            continue
+        words = piece.split()
+        before, after = (piece[:1].isspace(), piece[-1:].isspace()) if words else (bool(piece), False)
+        made += _blank(words[:1], pieces[number - 1 : number], numeric) if before else ""
+        made += r"\s+".join(map(re.escape, words))
+        made += _blank(words[-1:], pieces[number + 1 : number + 2], numeric) if after else ""
+    return re.compile(made, re.IGNORECASE | re.DOTALL)
+
+
+def _blank(word: Sequence[str], part: Sequence[str], numeric: set[str]) -> str:
+    """What stands for a blank between a word of the pattern and the part beside it."""
+    runs_together = (
+        bool(part) and part[0] not in numeric and (not word or word[0][:1].isalnum() or word[0][-1:].isalnum())
+    )
+    return r"\s+" if runs_together else r"\s*"
+
+
+def _example(form: LinesFromSpec) -> str:
+    return str(form.pattern).replace("{", "").replace("}", "")
+
+
+def _parallel(form: LinesFromSpec, sheet: Sheet, header: Header, numbers: Sequence[int]) -> Parting:
+    """`tea|milk` beside `2|1`: the first belongs to the first; the cells must hold equally many."""
+    parting = Parting(tuple(numbers), cells=[[] for _ in numbers])
+    body, sources = _body(sheet, header), tuple(numbers)
+    columns = [_texts(sheet, number) for number in numbers]
+    for row, texts in enumerate(zip(*columns, strict=True)):
+        if row < body or not any(texts):
+            parting.add(row, texts, sources)
+            continue
+        pieces = [_pieces(text or "", form.on) for text in texts]
+        while all(each and not each[-1] for each in pieces):  # a mark at the end
+            pieces = [each[:-1] for each in pieces]
+        counts = [len(each) for each in pieces]
+        if len(set(counts)) > 1:
+            parting.add(row, (None,) * len(numbers), sources)
+            for number, reason in _uneven(header, numbers, counts):
+                parting.blame(number, "pieces", reason, "Write equally many in these cells, in the same order.")
+            continue
+        for line in zip(*pieces, strict=True):
+            parting.add(row, tuple(piece or None for piece in line), sources)
+        if not parting.rows or parting.rows[-1] != row:
+            parting.add(row, (None,) * len(numbers), sources)
+    return parting
+
+
+def _uneven(header: Header, numbers: Sequence[int], counts: Sequence[int]) -> list[tuple[int, str]]:
+    said = " and ".join(
+        f'"{header.texts[number - 1].strip()}" holds {n}' for number, n in zip(numbers, counts, strict=True)
+    )
+    odd = [number for number, n in zip(numbers, counts, strict=True) if n != counts[0]]
+    return [(number, f"{said} values.") for number in odd]
+
+
+def _numbered(templates: Sequence[str], sheet: Sheet, header: Header) -> Parting:
+    """`SKU 1, Qty 1, SKU 2, Qty 2`: a line for each number with anything in its columns."""
+    columns = [numbered_columns(template, header.texts) for template in templates]
+    numbers = sorted({number for found in columns for number in found})
+    added = tuple(range(sheet.width + 1, sheet.width + 1 + len(templates)))
+    parting = Parting(added, cells=[[] for _ in added])
+    body, first = _body(sheet, header), tuple(min(found.values(), default=1) for found in columns)
+    texts: Mapping[int, list[str | None]] = {
+        column: _texts(sheet, column) for found in columns for column in found.values()
+    }
+    titles = [header.texts[column - 1].strip() for column in first]
+    for row in range(sheet.frame.height):
+        if row < body or [texts[column][row] for column in first if column in texts] == titles:
+            heads = row >= body - 1
+            parting.add(row, tuple(templates) if heads else (None,) * len(added), first)
+            continue
+        for number in numbers:
+            places = tuple(found.get(number, 0) for found in columns)
+            line = tuple(texts[place][row] if place else None for place in places)
+            if any(line):
+                sources = tuple(place or spare for place, spare in zip(places, first, strict=True))
+                parting.add(row, line, sources)
+                _half_filled(parting, header, line, places)
+        if not parting.rows or parting.rows[-1] != row:
+            parting.add(row, (None,) * len(added), first)
+    return parting
+
+
+def _half_filled(parting: Parting, header: Header, line: Line, places: Sequence[int]) -> None:
+    there = next(header.texts[place - 1].strip() for place, value in zip(places, line, strict=True) if value)
+    for place, value in zip(places, line, strict=True):
+        if value is None and place:
+            name = header.texts[place - 1].strip()
+            reason = f'"{there}" is filled and "{name}" beside it is blank.'
+            parting.blame(place, "half_filled", reason, f'Fill in "{name}", or empty "{there}".')

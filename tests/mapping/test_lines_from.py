@@ -1,0 +1,253 @@
+"""Several lines in one row: pieces of a cell, parallel cells, numbered columns; rows count once, cells are true."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mapping.sheets import mapping_of, orders, run, sheet_of, states
+
+from logistics_batch.errors import FileHeld, SpecificationError
+from logistics_batch.mapping.lines_from import numbered_columns
+from logistics_batch.model.document import MappedFile
+from logistics_batch.model.sheet import Mark
+
+HEAD = """
+operation: order.create
+key: [Order No]
+fields:
+  reference_number: {from: Order No, required: true}
+  customer_mobile: {from: Phone, read: mobile}
+  delivery_address: {from: Address}
+"""
+PATTERN = (
+    HEAD
+    + """
+lines_from: {split: Items, on: ["|", ";"], pattern: "{sku} x {qty}"}
+lines: {item_name: {from: sku, required: true}, item_quantity: {from: qty, read: integer}}
+"""
+)
+PARALLEL = (
+    HEAD
+    + """
+lines_from: {split: [SKU, Qty], on: "|"}
+lines: {item_name: {from: [SKU, Item]}, item_quantity: {from: Qty, required: true}}
+"""
+)
+NUMBERED = (
+    HEAD
+    + """
+lines_from: {columns: ["SKU {n}", "Qty {n}"]}
+lines: {item_name: {from: "SKU {n}"}, item_quantity: {from: "Qty {n}"}}
+"""
+)
+NUMBERED_HEADER = ["Order No", "Phone", "Address", "SKU 1", "Qty 1", "SKU-3", "qty 3"]
+
+
+def packed(*items: str, text: str = PATTERN) -> MappedFile:
+    """Orders A1, A2 … with these cells of items."""
+    rows = [[f"A{number}", "9876543210", "12 MG Road", item] for number, item in enumerate(items, 1)]
+    return orders(*rows, mapping=text, header=["Order No", "Phone", "Address", "Items"])
+
+
+def items_of(mapped: MappedFile, place: int = 0) -> list[tuple[str, int]]:
+    body = json.loads(mapped.documents[place].body)
+    return [(item["item_name"], item["item_quantity"]) for item in body["item_details"]]
+
+
+def complaints(text: str) -> str:
+    with pytest.raises(SpecificationError) as caught:
+        mapping_of(text)
+    return str(caught.value)
+
+
+def test_a_cell_of_several_items_becomes_lines_of_one_row() -> None:
+    mapped = packed("tea x 2; milk X 1 | Green  tea x2;")
+    assert items_of(mapped) == [("tea", 2), ("milk", 1), ("Green  tea", 2)]
+    assert (mapped.documents[0].rows, mapped.documents[0].line_rows) == ((2,), (2, 2, 2))
+    assert mapped.rows.height == 1
+
+
+def test_a_piece_that_does_not_fit_is_named_at_its_cell() -> None:
+    mapped = packed("tea x 2; milk, one", "tea x 1")
+    (issue,) = mapped.issues
+    assert (issue.row, issue.cell, issue.rule, issue.value) == (2, "D2", "lines_from|pattern", "tea x 2; milk, one")
+    assert issue.reason == '"milk, one" is not written like "{sku} x {qty}".'
+    assert states(mapped) == {2: "invalid", 3: "ready"}
+
+
+@pytest.mark.parametrize("piece", ["box 2", "tea 2", "x 2", "tea x", "tea x two", "tea x 2 pcs"])
+def test_what_could_be_something_else_is_not_guessed(piece: str) -> None:
+    assert [issue.rule for issue in packed(piece).issues] == ["lines_from|pattern"]
+
+
+def test_a_name_may_hold_the_pattern_s_own_words() -> None:
+    assert items_of(packed("A x B x 2")) == [("A x B", 2)]
+    assert items_of(packed("2 x A x B", text=PATTERN.replace("{sku} x {qty}", "{qty} x {sku}"))) == [("A x B", 2)]
+
+
+def test_what_can_be_read_in_two_ways_is_refused() -> None:
+    text = HEAD + 'lines_from: {split: Items, pattern: "{a}-{b}"}\nlines: {item_name: {from: a}, brand: {from: b}}\n'
+    assert [issue.rule for issue in packed("x-y-z", text=text).issues] == ["lines_from|pattern"]
+    assert json.loads(packed("x-y", text=text).documents[0].body)["item_details"] == [{"item_name": "x", "brand": "y"}]
+
+
+def test_a_bad_number_in_a_piece_is_an_issue_of_the_cell() -> None:
+    (issue,) = packed("tea x 0; milk x 1").issues
+    assert (issue.cell, issue.column, issue.value, issue.rule) == ("D2", "Items", "0", "item_quantity|quantity")
+
+
+def test_a_blank_cell_of_items_is_said_by_its_own_name() -> None:
+    (issue,) = packed("").issues
+    assert (issue.cell, issue.reason) == ("D2", '"Items" is required and the cell is blank.')
+
+
+def test_titles_totals_blanks_and_repeated_headers_stay_one_row_each() -> None:
+    header = ["Order No", "Phone", "Address", "Items"]
+    sheet = sheet_of(
+        [
+            ["Acme", "", "", ""],
+            header,
+            ["A1", "9876543210", "x", "tea x 2;milk x 1"],
+            ["", "", "", ""],
+            header,
+            ["A1", "9876543210", "x", "cup x 1"],
+            ["Total", "", "", "4 items"],
+        ]
+    )
+    mapped = run(PATTERN, sheet)
+    assert states(mapped) == {
+        1: "skipped title",
+        3: "ready",
+        4: "skipped blank",
+        5: "skipped repeated header",
+        6: "ready",
+        7: "skipped total",
+    }
+    assert (mapped.header_row, mapped.columns) == (2, tuple(header))
+    assert (mapped.documents[0].rows, mapped.documents[0].line_rows) == ((3, 6), (3, 3, 6))
+
+
+def test_rows_in_words_are_those_of_the_sheet() -> None:
+    rows = [
+        ["A1", "9876543210", "x", "a x 1;b x 2;c x 3"],
+        ["A1", "98", "x", "d x 1"],
+        ["A1", "9876543210", "x", "e x 1"],
+    ]
+    mapped = orders(*rows, mapping=PATTERN, header=["Order No", "Phone", "Address", "Items"])
+    assert mapped.rows.filter(row=4)["reason"].item() == "The document is not sent: row 3 is invalid."
+
+
+def test_the_column_of_items_must_be_there_and_is_not_unknown() -> None:
+    with pytest.raises(FileHeld, match='"Items" is missing'):
+        orders(["A1", "9876543210", "x"], mapping=PATTERN, header=["Order No", "Phone", "Address"])
+    assert packed("tea x 1").notes == ()
+
+
+def test_parallel_cells_belong_together_by_their_places() -> None:
+    header = ["Order No", "Phone", "Address", "Item", "Qty"]
+    mapped = orders(
+        ["A1", "9876543210", "x", "tea|milk|", "2| 1|"],
+        mapping=PARALLEL.replace("[SKU, Qty]", "[Item, Qty]"),
+        header=header,
+    )
+    assert items_of(mapped) == [("tea", 2), ("milk", 1)]
+
+
+def test_parallel_cells_must_hold_equally_many() -> None:
+    header = ["Order No", "Phone", "Address", "SKU", "Qty"]
+    mapped = orders(
+        ["A1", "9876543210", "x", "tea|milk", "2"],
+        ["A2", "9876543210", "x", "tea|milk", "2|"],
+        ["A3", "9876543210", "x", "tea", "2"],
+        mapping=PARALLEL,
+        header=header,
+    )
+    assert [(issue.cell, issue.rule, issue.value) for issue in mapped.issues] == [
+        ("E2", "lines_from|pieces", "2"),
+        ("E3", "item_quantity|required", ""),
+    ]
+    assert mapped.issues[0].reason == '"SKU" holds 2 and "Qty" holds 1 values.'
+    assert states(mapped)[4] == "ready"
+
+
+def test_numbered_columns_are_lines_and_gaps_are_no_harm() -> None:
+    rows = [["A1", "9876543210", "x", "tea", "2", "milk", "1"], ["A2", "9876543210", "x", "", "", "cup", "3"]]
+    mapped = orders(*rows, mapping=NUMBERED, header=NUMBERED_HEADER)
+    assert (items_of(mapped), items_of(mapped, 1)) == ([("tea", 2), ("milk", 1)], [("cup", 3)])
+    assert (mapped.columns, mapped.notes) == (tuple(NUMBERED_HEADER), ())
+
+
+def test_a_half_filled_pair_is_an_issue_at_the_empty_cell() -> None:
+    rows = [["A1", "9876543210", "x", "tea", "2", "milk", ""], ["A2", "9876543210", "x", "", "4", "", ""]]
+    mapped = orders(*rows, mapping=NUMBERED, header=NUMBERED_HEADER)
+    assert [(issue.cell, issue.rule, issue.column) for issue in mapped.issues] == [
+        ("G2", "lines_from|half_filled", "qty 3"),
+        ("D3", "lines_from|half_filled", "SKU 1"),
+    ]
+
+
+def test_a_bad_cell_of_a_numbered_column_has_its_own_address() -> None:
+    mapped = orders(["A1", "9876543210", "x", "tea", "2", "milk", "none"], mapping=NUMBERED, header=NUMBERED_HEADER)
+    assert [(issue.cell, issue.value, issue.rule) for issue in mapped.issues] == [
+        ("G2", "none", "item_quantity|integer")
+    ]
+
+
+def test_a_damaged_cell_of_a_numbered_column_is_found() -> None:
+    rows = [NUMBERED_HEADER, ["A1", "9876543210", "x", "tea", "2", "12345678901234567000", "1"]]
+    mapped = run(NUMBERED, sheet_of(rows, marks=[(2, 6, Mark.IMPRECISE)]))
+    assert [(issue.cell, issue.rule) for issue in mapped.issues] == [("F2", "item_name|imprecise")]
+
+
+def test_numbered_columns_are_found_as_people_write_them() -> None:
+    texts = ["SKU 1", "sku-2", "SKU (3)", "SKU", "Line 1 SKU", "SKU 0", "SKU 10"]
+    assert numbered_columns("SKU {n}", texts) == {1: 1, 2: 2, 3: 3, 10: 7}
+    assert numbered_columns("line_item_{n}", ["line_item_1", "Line Item 2"]) == {1: 1, 2: 2}
+
+
+def test_without_a_numbered_column_the_file_is_held() -> None:
+    with pytest.raises(FileHeld, match='"SKU 1"'):
+        orders(["A1", "9876543210", "x"], mapping=NUMBERED, header=["Order No", "Phone", "Address"])
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("{split: Items, columns: ['A {n}']}", "exactly one of `split` and `columns`"),
+        ("{}", "exactly one of `split` and `columns`"),
+        ("{columns: [SKU]}", "`SKU` has no place for the number"),
+        ("{columns: ['SKU {n}'], on: '|'}", "`on` and `pattern` belong to `split`"),
+        ("{split: Items, pattern: 'sku x qty'}", "names no part"),
+        ("{split: Items, pattern: '{a}{b}'}", "touch each other"),
+        ("{split: Items, pattern: '{a} {a}'}", "names a part twice"),
+        ("{split: [A, B], pattern: '{a} x {b}'}", "reads the pieces of one column"),
+        ("{split: Items, pattern: '{sku} x {qty}', pieces: 3}", "Unknown key `pieces`"),
+        ("{split: Items, pattern: '{name} x {qty}'}", "`name` is not used"),
+    ],
+)
+def test_each_fault_of_the_form_is_found_at_load(form: str, said: str) -> None:
+    text = f"{HEAD}lines_from: {form}\nlines: {{item_name: {{from: sku}}, item_quantity: {{from: qty}}}}\n"
+    assert said in complaints(text)
+
+
+def test_what_differs_by_line_is_no_field_of_the_document() -> None:
+    text = PATTERN.replace("  delivery_address: {from: Address}", "  delivery_address: {from: sku}")
+    assert "`sku` differs from line to line" in complaints(text)
+    assert "`lines` is missing" in complaints(HEAD + "lines_from: {split: Items, pattern: '{sku}'}\n")
+
+
+CELLS = st.lists(
+    st.sampled_from(["tea x 2", "milk x 1", "box 2", "", "TOTAL", "Items", "a x 0", "; |"]), max_size=4
+).map(";".join)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["A1", "A2", "", "Total"]), CELLS), max_size=8))
+def test_every_row_has_one_fate_whatever_its_cell_holds(rows: list[tuple[str, str]]) -> None:
+    lines = [[key, "9876543210" if key else "", "x" if key else "", cell] for key, cell in rows]
+    mapped = orders(*lines, mapping=PATTERN, header=["Order No", "Phone", "Address", "Items"])
+    assert mapped.rows["row"].to_list() == list(range(2, len(rows) + 2))
+    invalid = set(mapped.rows.filter(state="invalid")["row"])
+    assert {issue.row for issue in mapped.issues} == invalid
+    sent = [row for document in mapped.documents for row in document.rows]
+    assert sorted(sent) == mapped.rows.filter(state="ready")["row"].to_list()
