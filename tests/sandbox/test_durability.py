@@ -193,6 +193,25 @@ def test_a_second_sandbox_keeps_off_the_same_data(own_sandbox: RunningSandbox) -
     assert "another sandbox runs on" in ended.stderr
 
 
+def test_what_another_version_left_is_not_touched(own_sandbox: RunningSandbox) -> None:
+    own_sandbox.stop()
+    connection = sqlite3.connect(own_sandbox.data / "sandbox.db")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with pytest.raises(RuntimeError, match="made by another version of the sandbox: name another data folder"):
+        own_sandbox.restart()
+
+
+def test_every_create_is_counted_and_synced(own_sandbox: RunningSandbox) -> None:
+    before = own_sandbox.control("GET", "/figures")
+    with client_of(own_sandbox) as client:
+        for number in range(3):
+            create(client, f"R{number}")
+    counted = {name: count - before[name] for name, count in own_sandbox.control("GET", "/figures").items()}
+    assert (counted["commits"], counted["changes"]) == (3, 3)
+    assert counted["journal_syncs"] >= 6  # received, and answered: one after the other, no two can share one
+
+
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [

@@ -17,6 +17,7 @@ from logistics_batch.sandbox.clock import now_text
 from logistics_batch.sandbox.journal import Journal
 
 Result = TypeVar("Result")
+SCHEMA_VERSION = 2
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS orders (
@@ -167,7 +168,9 @@ class Store:
         # WAL is safe here: no other connection writes or checkpoints. FULL: an answer must survive a power cut.
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
+        _must_be_of_this_version(self._connection, path)
         self._connection.executescript(SCHEMA)
+        self._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         self._group: _Group | None = None
         self.commits = self.changes = 0
         self._complete_journal()
@@ -235,6 +238,14 @@ class Store:
         records = [_committed(row[0], row[1], row[2], json.loads(row[3])) | {"recovered": True} for row in missing]
         if records:
             self._journal.append_now(records)
+
+
+def _must_be_of_this_version(connection: sqlite3.Connection, path: Path) -> None:
+    """OSError when another version of the sandbox made the file: it is for trying, so nothing is carried over."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version != SCHEMA_VERSION and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+        connection.close()
+        raise OSError(f"{path} was made by another version of the sandbox: name another data folder, or remove it")
 
 
 def _committed(effect_id: int | None, request: int | None, effect: str, details: dict[str, Any]) -> dict[str, Any]:
