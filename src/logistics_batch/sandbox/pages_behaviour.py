@@ -42,7 +42,7 @@ def _switches(switches: dict[str, Any]) -> Html:
             tag("code", name),
             tag("span", tag("code", said(_shown(value))), " ", badge("changed") if value != defaults[name] else None),
             tag("code", said(_shown(defaults[name]))),
-            says[name],
+            says[name].replace("`", ""),
         ]
         for name, value in switches.items()
     ]

@@ -25,6 +25,7 @@ _PARTS = (
     ("Faults & switches", BEHAVIOUR),
     ("API", API_PAGE),
 )
+TONES = ("done", "moving", "waiting", "failed", "off")
 _WAITING = frozenset({"Pending", "New-Order", "New", "waiting", "received"})
 _DONE = frozenset({"Delivered", "Complete", "Completed", "delivered", "committed", "answered", "active"})
 _FAILED = frozenset({"Pickup-Failed", "Attempted", "given up", "Expired", "fault", "dropped"})
@@ -53,7 +54,7 @@ def badge(state: str) -> Html:
 
 
 def tone(state: str) -> str:
-    """Which of the five colours a status has: waiting, moving, done, failed or off."""
+    """Which of the five colours a status has, one of TONES."""
     tones = (("waiting", _WAITING), ("done", _DONE), ("failed", _FAILED), ("off", _OFF))
     return next((name for name, states in tones if state in states), "moving")
 

@@ -16,9 +16,11 @@ from logistics_batch.sandbox.pages_layout import (
     JOURNAL,
     LABELS,
     ORDERS,
+    TONES,
     badge,
     page,
     share_bar,
+    tone,
     with_query,
 )
 from logistics_batch.sandbox.pages_lists import ORDER_HEADS, journal_table, order_row
@@ -88,11 +90,12 @@ def _rule_note(rules: list[dict[str, Any]]) -> str:
 def _by_status(orders: dict[str, int]) -> Html | None:
     if not orders:
         return None
+    together = dict(sorted(orders.items(), key=lambda each: TONES.index(tone(each[0]))))
     legend = [
         tag("li", link(with_query(ORDERS, state=state), badge(state), tag("b", number)))
-        for state, number in orders.items()
+        for state, number in together.items()
     ]
-    return card("Orders by status", share_bar(orders, says="Orders by status"), tag("ul", legend, class_="legend"))
+    return card("Orders by status", share_bar(together, says="Orders by status"), tag("ul", legend, class_="legend"))
 
 
 def _off_default(changed: dict[str, Any]) -> Node:
