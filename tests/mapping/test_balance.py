@@ -11,7 +11,7 @@ from mapping.sheets import HEADER, ORDERS, mapping_of, run, sheet_of
 from logistics_batch.model.document import MappedFile, RowState
 from logistics_batch.model.payloads import OrderCreate, body_text
 
-CAMPAIGN = os.environ.get("LOGISTICS_BATCH_CAMPAIGN") == "full"
+CAMPAIGN = os.environ.get("CAMPAIGN") == "full"
 FILES = 2_000 if CAMPAIGN else 150
 
 PHONES = {

@@ -564,3 +564,9 @@ def test_every_verb_has_a_line_of_doc_and_an_example_that_loads(verb: object) ->
         fields = "  invoice_number: {from: I}\n  supplier: {from: S}\n  site: {from: W}\n"
         asn = f"operation: asn.create\nkey: [I]\nfields:\n{fields}"
         mapping_of(f"{asn}  {example}\nlines: {{qty: {{from: Q}}}}\n")
+
+
+def test_a_sum_of_amounts_with_a_decimal_comma_is_read_as_what_it_is() -> None:
+    mapping = ORDERS.replace("lines:", "  weight: {sum: Weight}\nlines:") + 'sheet: {decimal: ","}\n'
+    mapped = orders([*order(), "1.000,25"], [*order(), "0,5"], mapping=mapping, header=[*HEADER, "Weight"])
+    assert json.loads(mapped.documents[0].body)["weight"] == "1000.75"

@@ -92,7 +92,10 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: Surround
     columns = source_columns(mapping, header, spec)
     column = columns[0] if columns and spec.columns else None
     source = _source(header, place, spec)
-    reading = _read(Reading(source), spec.read or [], replace(around, wanted=wanted), wanted)
+    around = replace(around, wanted=wanted)
+    if spec.source == "sum":  # its digits are ours, not the sheet's
+        around = replace(around, decimal=".", true_number=None)
+    reading = _read(Reading(source), spec.read or [], around, wanted)
     reading = _checked(reading, target, wanted, numeric=part != "keep")
     applies = _applies(mapping, header, spec)
     value = reading.value
