@@ -16,6 +16,7 @@ from logistics_batch.mapping.fields import Field
 from logistics_batch.mapping.findings import Findings, listed, row_list
 from logistics_batch.mapping.grouping import disagreements
 from logistics_batch.mapping.header import choose, passed_over
+from logistics_batch.mapping.kits import check_kits, with_kits
 from logistics_batch.mapping.lines_from import Fault, blame_faults
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes import notes_of
@@ -53,6 +54,7 @@ def apply_mapping(
     hold_control_total(table, rows, sheet)
     found = check(table, rows.cleaned)
     check_items(found, table)
+    check_kits(found, table)
     blame_faults(found, table, faults)
     documents = _documents(table)
     barred = _barred(table, documents, found)
@@ -200,7 +202,11 @@ def _bodies_of_block(
     if not targets.operation.creates:
         texts = [finished(text, targets.operation) for text in texts]
     check_one = partial(check_body, targets=targets, longitude=longitude)
-    wrong = refused(documents, cells, texts, targets=targets, check=check_one)
+    if table.mapping.spec.kits:
+        texts = with_kits(texts, cells, targets)
+        wrong = {place: said for place, text in enumerate(texts) if (said := check_one(text))}
+    else:
+        wrong = refused(documents, cells, texts, targets=targets, check=check_one)
     for place, complaints in wrong.items():
         _refuse(found, table, documents["doc"][place], complaints)
     made = enumerate(zip(documents["doc"].to_list(), texts, strict=True))

@@ -108,6 +108,16 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: Surround
     return Field(place, spec, column, value, source.is_null(), applies, rules)
 
 
+def of_some_lines(field: Field, lines: pl.Expr) -> Field:
+    """The field where a mask of lines is true; elsewhere it has no value, breaks no rule and is not required."""
+    return replace(
+        field,
+        value=pl.when(lines).then(field.value),
+        applies=lines if field.applies is None else lines & field.applies,
+        rules=tuple(replace(rule, failed=rule.failed & lines) for rule in field.rules),
+    )
+
+
 def _source(header: Header, place: str, spec: FieldSpec) -> pl.Expr:
     """The text that is read, null where there is none."""
     columns = [header.column(names) for names in spec.columns]

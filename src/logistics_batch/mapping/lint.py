@@ -11,7 +11,7 @@ from logistics_batch.mapping.spec import DateRead, FieldSpec, LookupRead, Mappin
 from logistics_batch.mapping.targets import SHIPMENT_OF_A_LABEL, Form, Targets, form_of, targets_of
 from logistics_batch.model.document import Operation
 
-LATER: Final = ("kits", "lines_sheet")
+LATER: Final = ("lines_sheet",)
 
 Place = tuple[str | int, ...]
 
@@ -39,6 +39,12 @@ def raw_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
         for name in named if isinstance(named, dict) else ():
             if name not in known:
                 yield _unknown_target(part, name, targets)
+    kits = data.get("kits")
+    contents = kits.get("lines") if isinstance(kits, dict) else None
+    for name in contents if isinstance(contents, dict) else ():
+        if name not in targets.lines:
+            found = _unknown_target("lines", name, targets)
+            yield Complaint(("kits", "lines", name), found.message, found.remedy)
 
 
 def _unknown_target(part: str, name: str, targets: Targets) -> Complaint:
@@ -62,6 +68,10 @@ def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
     yield from _demanded(spec, targets_of(spec.operation))
     yield from _order_complaints(spec)
     yield from _lines_from_complaints(spec)
+    if spec.kits and spec.operation is not Operation.ORDER_CREATE:
+        yield Complaint(("kits",), f"`kits` has no place in `{spec.operation.value}`.", "It belongs to `order.create`.")
+    if spec.kits and "item_name" not in spec.kits.lines:
+        yield Complaint(("kits", "lines"), "`item_name` is required and not mapped.", "Add `item_name:` under `lines`.")
     if spec.operation is not Operation.RECEIPT_READ and not spec.key:
         yield Complaint((), "`key` is missing.", "Name the columns whose values rows of one document share.")
     for place, field in spec.everything.items():
@@ -129,10 +139,11 @@ def _lines_from_complaints(spec: MappingSpec) -> Iterator[Complaint]:
 
 def _field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:
     part, name = place.split(".", 1)
-    if part == "lines" and field.source in ("sum", "first"):
-        yield Complaint((part, name), f"`{field.source}` speaks of a whole document; it cannot stand under `lines`.")
+    here: Place = ("kits", "lines", name) if part == "kit_lines" else (part, name)
+    if part in ("lines", "kits", "kit_lines") and field.source in ("sum", "first"):
+        yield Complaint(here, f"`{field.source}` speaks of a whole document; it cannot stand under `lines`.")
     for index, step in enumerate(field.read or ()):
-        where: Place = (part, name, "read", index) if len(field.read or ()) > 1 else (part, name, "read")
+        where: Place = (*here, "read", index) if len(field.read or ()) > 1 else (*here, "read")
         if isinstance(step, DateRead):
             yield from _date_complaints((*where, "date"), step)
             if field.source == "join":

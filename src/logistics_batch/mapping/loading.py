@@ -107,7 +107,8 @@ class Mapping:
     def is_required(self, place: str) -> bool:
         """Whether a cell of this field must be filled: the mapping or the service says so."""
         field = self.spec.everything[place]
-        return field.required or (place in self.targets.required and not _always_filled(field))
+        demanded = place in self.targets.required or place in ("kits.name", "kit_lines.item_name")
+        return field.required or (demanded and not _always_filled(field))
 
 
 def _not_known() -> bool:

@@ -308,6 +308,24 @@ class LinesFromSpec(_Part):
         return self.parts or list(self.columns or ())
 
 
+class KitsSpec(_Part):
+    """Kits: rows in which the key columns are filled are the contents of a kit, a kit for each key of an order."""
+
+    key: Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str]), Field(min_length=1)]
+    name: FieldSpec = Field(description="The kit's name (API §2.3).")
+    description: FieldSpec | None = Field(default=None, description="The kit's description (API §2.3).")
+    lines: dict[str, FieldSpec] = Field(min_length=1, description="The items of one kit.")
+
+    @property
+    def everything(self) -> dict[str, FieldSpec]:
+        """The fields with their places, and which kit a row belongs to."""
+        key = FieldSpec(join=[[name] for name in self.key], with_="\x1f")
+        once = {"kits.key": key, "kits.name": self.name}
+        if self.description is not None:
+            once["kits.description"] = self.description
+        return once | {f"kit_lines.{name}": spec for name, spec in self.lines.items()}
+
+
 class OrderIdSpec(_Part):
     """`{from: AWB}` or `{ledger: Order No}`: which order a change is about."""
 
@@ -340,6 +358,7 @@ class MappingSpec(_Part):
     fields: dict[str, FieldSpec] = Field(default={}, description="What stands once in a document.")
     lines: dict[str, FieldSpec] = Field(default={}, description="What stands once a row: items, SKU lines.")
     lines_from: LinesFromSpec | None = Field(default=None, description="Several lines in one row.")
+    kits: KitsSpec | None = Field(default=None, description="Kits, instead of or beside `lines`.")
     keep: dict[str, FieldSpec] = Field(default={}, description="Not sent: for reports, labels and reconciliation.")
     ignore: Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str])] = Field(
         default=[], description="Columns that are known and not used."
@@ -354,7 +373,8 @@ class MappingSpec(_Part):
         """
         order_id = {"order_id": self.order_id.field} if self.order_id else {}
         parts = {"fields": order_id | self.fields, "lines": self.lines, "keep": self.keep}
-        return {f"{part}.{name}": spec for part, specs in parts.items() for name, spec in specs.items()}
+        named = {f"{part}.{name}": spec for part, specs in parts.items() for name, spec in specs.items()}
+        return named | (self.kits.everything if self.kits else {})
 
 
 def schema_json() -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.cells import name_of
-from logistics_batch.mapping.fields import Field, amount, compile_field, evaluate, source_columns, summed
+from logistics_batch.mapping.fields import Field, amount, compile_field, evaluate, of_some_lines, source_columns, summed
 from logistics_batch.mapping.grouping import Grouped, document_sums, with_documents, with_heads
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
@@ -76,13 +76,25 @@ def lay_out(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run: RunV
         for place in mapping.spec.everything
     }
     header, line, keep = (
-        tuple(field for place, field in compiled.items() if place.startswith(part))
-        for part in ("fields.", "lines.", "keep.")
+        tuple(field for place, field in _by_kit(compiled).items() if place.startswith(part))
+        for part in (("fields.",), ("lines.", "kits.", "kit_lines."), ("keep.",))
     )
     grouped = with_heads(lines, _header_cells(mapping, bound, lines))
     grouped = Grouped(evaluate(grouped.lines, (*line, *keep)), evaluate(grouped.heads, header))
     keyless, hidden = rows.data.filter(no_key), _hidden(rows.hidden, grouped.lines, keys)
     return Table(mapping, sheet, bound, run, keyless, grouped, header, line, keep, sums, torn, hidden)
+
+
+def _by_kit(compiled: dict[str, Field]) -> dict[str, Field]:
+    """Items of the order in rows without a kit, contents of a kit in those with one."""
+    key = compiled.get("kits.key")
+    if key is None:
+        return compiled
+    in_kit = key.value.is_not_null()
+    own = {place: of_some_lines(field, ~in_kit) for place, field in compiled.items() if place.startswith("lines.")}
+    kits = ("kits.name", "kits.description", "kit_lines.")
+    contents = {place: of_some_lines(field, in_kit) for place, field in compiled.items() if place.startswith(kits)}
+    return compiled | own | contents
 
 
 def _hidden(hidden: pl.DataFrame, lines: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
