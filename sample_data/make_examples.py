@@ -1,0 +1,32 @@
+"""Make the inputs of the examples again: python sample_data/make_examples.py [FOLDER]
+
+Each lies in FOLDER/NAME/ (mappings/examples/ without FOLDER) beside what its mapping must make of it. Nobody and
+nothing in them is real.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from example_orders import aggregator_orders, eshopbox_orders, shipwire_orders, woocommerce_orders
+from example_tables import ExcelFile, TextFile
+
+HERE = Path(__file__).parent
+EXAMPLES: dict[str, Callable[[], TextFile | ExcelFile]] = {
+    "aggregator_orders": aggregator_orders,
+    "eshopbox_orders": eshopbox_orders,
+    "shipwire_orders": shipwire_orders,
+    "woocommerce_orders": woocommerce_orders,
+}
+
+
+def main(folder: Path) -> None:
+    """Write every input."""
+    for name, made in EXAMPLES.items():
+        file = made()
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        file.write(folder / name / f"input{file.suffix}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE.parent / "mappings" / "examples")
