@@ -143,7 +143,8 @@ def _required_in_line(found: Findings, table: Table, field: Field) -> None:
 
 def _cod(found: Findings, table: Table) -> None:
     """Cash on delivery needs an amount, and an amount needs cash on delivery."""
-    flag, cash = table.field("fields.is_cod"), table.field("fields.cash_on_delivery")
+    flag = table.field("fields.is_cod")
+    cash = table.field("fields.cash_on_delivery") or table.field("fields.amount_to_collect")  # the latter of a label
     if flag is None and (cash is None or table.mapping.operation.changes_order):  # the order's own flag is not known
         return
     read = [pl.col(each.rule_name(n)) for each in (flag, cash) if each for n in range(len(each.rules))]
@@ -151,16 +152,17 @@ def _cod(found: Findings, table: Table) -> None:
     is_cod = pl.col(flag.value_name).eq_missing("true") if flag else pl.lit(value=False)
     due = pl.col(cash.value_name).cast(pl.Float64, strict=False).fill_null(0) if cash else pl.lit(0.0)
     column = (cash or flag or table.header[0]).column
+    rule = f"{cash.target if cash else 'cash_on_delivery'}|cod"
     nothing = say(
         "The order is cash on delivery, but the amount to collect is 0 or blank.",
         "Write the amount to collect, or correct the payment method.",
     )
-    found.add(rows_of_heads(table, is_cod & (due <= 0) & ~unread), column, "cash_on_delivery|cod", nothing)
+    found.add(rows_of_heads(table, is_cod & (due <= 0) & ~unread), column, rule, nothing)
     surplus = say(
         "There is an amount to collect, but the order is not cash on delivery.",
         "Remove the amount, or correct the payment method.",
     )
-    found.add(rows_of_heads(table, ~is_cod & (due > 0) & ~unread), column, "cash_on_delivery|cod", surplus)
+    found.add(rows_of_heads(table, ~is_cod & (due > 0) & ~unread), column, rule, surplus)
 
 
 def _uncounted(table: Table) -> pl.Expr:
