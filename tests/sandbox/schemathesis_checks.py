@@ -13,6 +13,9 @@ STATE = re.compile(
     re.DOTALL,
 )
 
+# JSON Schema calls 2.0 an integer; the service wants whole numbers written as such.
+WHOLE = re.compile(r"Malformed value of (packages_count|webhookId): .*")
+
 
 @schemathesis.check
 def valid_data_is_refused_for_its_state_only(
@@ -23,4 +26,7 @@ def valid_data_is_refused_for_its_state_only(
     if not valid or response.status_code != 400:
         return
     message = response.json()["message"]
+    whole = WHOLE.fullmatch(message)
+    if whole and isinstance(case.body.get(whole[1]), float):
+        return
     assert STATE.fullmatch(message), f"valid by the schema, and yet refused: {message}"
