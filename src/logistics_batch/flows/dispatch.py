@@ -14,6 +14,7 @@ from logistics_batch.api.answers import Answer, Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.baseline import Baseline, take_baseline
+from logistics_batch.flows.last_look import broken_contract
 from logistics_batch.flows.outcomes import outcome_of, stop_reason
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Intent, Outcome, StoredDocument
@@ -97,7 +98,9 @@ class Dispatcher:
         limit = self._parts.policy.concurrency if state.proven else 1  # the first create of a run goes alone
         while state.queue and not state.stopped and state.in_flight + len(claim) < limit and self._take_turn(state):
             document = state.queue.popleft()
-            if document.operation == "asn.create" and not document.baseline:
+            if broken := broken_contract(document, longitude=self._parts.policy.longitude):
+                self._hold(broken, evidence_text="Checked before sending.")
+            elif document.operation == "asn.create" and not document.baseline:
                 self._start(state, workers, self._ask_before, document)
             else:
                 claim.append(document)
@@ -179,7 +182,6 @@ class Dispatcher:
             return
         if baseline.already_there and not document.released:  # a person who released it has seen what is there
             self._hold_present(document)
-            self._parts.progress.advance()
             return
         self._parts.ledger.set_baseline(document.id, baseline.text)
         state.queue.appendleft(replace(document, baseline=baseline.text))
@@ -193,9 +195,13 @@ class Dispatcher:
             reason="The service already has an ASN with this invoice number and content.",
             fix="If it is this one, decide “accept”; if another one is wanted, decide “send-again”.",
         )
-        self._parts.ledger.settle_document(
-            outcome, expected="planned", now=self._parts.clock.now().isoformat(), evidence_text="Found before sending."
-        )
+        self._hold(outcome, evidence_text="Found before sending.")
+
+    def _hold(self, outcome: Outcome, *, evidence_text: str) -> None:
+        """A person decides about a planned document, of which nothing was sent."""
+        now = self._parts.clock.now().isoformat()
+        self._parts.ledger.settle_document(outcome, expected="planned", now=now, evidence_text=evidence_text)
+        self._parts.progress.advance()
 
     def _react(self, state: _State, intent: Intent, reply: Reply, answer: Answer, written: str) -> None:
         if written == "planned":

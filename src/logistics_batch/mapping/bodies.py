@@ -8,7 +8,8 @@ import polars as pl
 from pydantic import ValidationError
 
 from logistics_batch.mapping.changes import check_change
-from logistics_batch.mapping.targets import JSON_NUMBERS, Targets
+from logistics_batch.mapping.targets import JSON_NUMBERS, Targets, targets_of
+from logistics_batch.model.document import Operation
 from logistics_batch.model.payloads import PAYLOADS, Complaint, LongitudeName, complaints
 
 _SPELT_IN_SAMPLES: Final = {"delivery_long": "delivery_lon", "pickup_long": "pickup_lon"}
@@ -67,6 +68,11 @@ def _part(values: pl.Series, name: str, *, number: bool) -> pl.Expr:
     if values.str.contains(r'["\\\x00-\x1f]').any():
         value = value.str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
     return pl.lit(f',"{name}":"') + value + pl.lit('"')
+
+
+def body_complaints(body: str, operation: Operation, *, longitude: LongitudeName) -> list[Complaint]:
+    """What the contract's model says against the body of a document that is about to be sent; empty if nothing."""
+    return check_body(body, targets_of(operation), longitude=longitude)
 
 
 def check_body(body: str, targets: Targets, *, longitude: LongitudeName) -> list[Complaint]:

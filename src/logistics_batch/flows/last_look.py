@@ -1,0 +1,26 @@
+"""The contract's last word on a document, before any byte of it leaves."""
+
+from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.mapping.bodies import body_complaints
+from logistics_batch.model.document import Operation
+from logistics_batch.model.payloads import LongitudeName
+
+
+def broken_contract(document: StoredDocument, *, longitude: LongitudeName) -> Outcome | None:
+    """What to write down about a document whose body the contract's model refuses; None where it accepts it.
+
+    Mapping lets no such document pass, by rules for whole columns; this is the same contract by other means, once for
+    each document that is sent.
+    """
+    complaints = body_complaints(document.body, Operation(document.operation), longitude=longitude)
+    if not complaints:
+        return None
+    said = " ".join(f"{each.field}: {each.sentence}" if each.field else each.sentence for each in complaints)
+    return Outcome(
+        document.id,
+        "held",
+        "held",
+        rule="contract",
+        reason=f"The document is not sent, for it breaks the contract of the service. {said}",
+        fix="Drop it (decide “drop”), correct the row, or the mapping, and send the row again.",
+    )
