@@ -9,7 +9,7 @@ from logistics_batch.demo.service import Sandbox
 from logistics_batch.demo.shifting import read_anchor, shift_file
 from logistics_batch.errors import UsageError
 from logistics_batch.model.job import Place
-from logistics_batch.operate.new_workspace import SETTINGS_FILE, shipped
+from logistics_batch.operate.new_workspace import SETTINGS_FILE, left_out, shipped
 from logistics_batch.settings import Settings, load_settings
 from logistics_batch.wiring import Workspace
 
@@ -66,7 +66,7 @@ def furnish(folder: Path) -> None:
         if not shipped(name).is_dir():
             raise UsageError(f"The folder {shipped(name)} is missing.", remedy="Install logistics-batch again.")
     for name in ("mappings", "jobs"):
-        shutil.copytree(shipped(name), folder / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        shutil.copytree(shipped(name), folder / name, ignore=left_out)
     for path in (folder / "jobs").glob("*.yaml"):
         path.write_text(path.read_text(encoding="utf-8").replace(_PATIENT, _BRISK), encoding="utf-8")
     (folder / "secrets").mkdir(mode=0o700)
