@@ -37,61 +37,87 @@ def _directory_entry(name: str, *, kind: int, start: int, size: int, child: int 
 
 
 def write_xls(
-    path: Path, rows: list[Row], *, extra_streams: dict[str, bytes] | None = None, protected: bool = False
+    path: Path,
+    rows: list[Row],
+    *,
+    extra_streams: dict[str, bytes] | None = None,
+    protected: bool = False,
+    more: bytes = b"",
+    globals_more: bytes = b"",
 ) -> Path:
-    """A .xls workbook with one sheet of texts and numbers."""
-    sheet = _record(0x809, struct.pack("<HHHHII", 0x600, 0x10, 0, 1997, 0, 0))
+    """A .xls workbook with one sheet of texts and numbers; more: records at the end of the sheet or globals."""
+    sheet = xls_record(0x809, struct.pack("<HHHHII", 0x600, 0x10, 0, 1997, 0, 0))
     for row, cells in enumerate(rows):
         for column, value in enumerate(cells):
             place = struct.pack("<HHH", row, column, 0)
             if isinstance(value, str):
                 text = value.encode("utf-16-le")
-                sheet += _record(0x204, place + struct.pack("<HB", len(value), 1) + text)
+                sheet += xls_record(0x204, place + struct.pack("<HB", len(value), 1) + text)
             else:
-                sheet += _record(0x203, place + struct.pack("<d", value))
-    sheet += _record(0x0A, b"")
-    begin = _record(0x809, struct.pack("<HHHHII", 0x600, 0x05, 0, 1997, 0, 0)) + _record(0x42, struct.pack("<H", 1200))
-    begin += _record(0x2F, bytes(54)) if protected else b""
+                sheet += xls_record(0x203, place + struct.pack("<d", value))
+    sheet += more + xls_record(0x0A, b"")
+    begin = xls_record(0x809, struct.pack("<HHHHII", 0x600, 0x05, 0, 1997, 0, 0)) + xls_record(
+        0x42, struct.pack("<H", 1200)
+    )
+    begin += (xls_record(0x2F, bytes(54)) if protected else b"") + globals_more
     name = struct.pack("<BB", 6, 0) + b"Orders"
     offset = len(begin) + 4 + 6 + len(name) + 4
-    stream = begin + _record(0x85, struct.pack("<IBB", offset, 0, 0) + name) + _record(0x0A, b"") + sheet
+    stream = begin + xls_record(0x85, struct.pack("<IBB", offset, 0, 0) + name) + xls_record(0x0A, b"") + sheet
     return write_ole(path, {"Workbook": stream, **(extra_streams or {})})
 
 
-def _record(kind: int, data: bytes) -> bytes:
+def xls_record(kind: int, data: bytes) -> bytes:
+    """One record of an .xls stream."""
     return struct.pack("<HH", kind, len(data)) + data
 
 
 def write_xlsb(path: Path, rows: list[Row]) -> Path:
     """A .xlsb workbook with one sheet of texts and numbers."""
+    return _write_parts(path, xlsb_parts(rows))
+
+
+def xlsb_parts(rows: list[Row]) -> dict[str, bytes]:
+    """The parts of a .xlsb workbook."""
     extent = struct.pack("<IIII", 0, len(rows) - 1, 0, max(map(len, rows)) - 1)
-    sheet = _binary(129) + _binary(148, extent) + _binary(145)
+    sheet = xlsb_record(129) + xlsb_record(148, extent) + xlsb_record(145)
     for row, cells in enumerate(rows):
-        sheet += _binary(0, struct.pack("<IIHBBBI", row, 0, 300, 0, 0, 0, 0))
+        sheet += xlsb_record(0, struct.pack("<IIHBBBI", row, 0, 300, 0, 0, 0, 0))
         for column, value in enumerate(cells):
             place = struct.pack("<II", column, 0)
             sheet += (
-                _binary(6, place + _wide(value))
+                xlsb_record(6, place + _wide(value))
                 if isinstance(value, str)
-                else _binary(5, place + struct.pack("<d", value))
+                else xlsb_record(5, place + struct.pack("<d", value))
             )
-    sheet += _binary(146) + _binary(130)
-    book = _binary(131) + _binary(143) + _binary(156, struct.pack("<II", 0, 1) + _wide("rId1") + _wide("Orders"))
-    book += _binary(144) + _binary(132)
+    sheet += xlsb_record(146) + xlsb_record(130)
+    book = (
+        xlsb_record(131)
+        + xlsb_record(143)
+        + xlsb_record(156, struct.pack("<II", 0, 1) + _wide("rId1") + _wide("Orders"))
+    )
+    book += xlsb_record(144) + xlsb_record(132)
     relations = (
         '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
         '<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
         'Target="worksheets/sheet1.bin"/></Relationships>'
     )
+    return {
+        "[Content_Types].xml": b"<Types/>",
+        "xl/workbook.bin": book,
+        "xl/_rels/workbook.bin.rels": relations.encode(),
+        "xl/worksheets/sheet1.bin": sheet,
+    }
+
+
+def _write_parts(path: Path, parts: dict[str, bytes]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("xl/workbook.bin", book)
-        archive.writestr("xl/_rels/workbook.bin.rels", relations)
-        archive.writestr("xl/worksheets/sheet1.bin", sheet)
+        for name, content in parts.items():
+            archive.writestr(name, content, zipfile.ZIP_STORED if name == "mimetype" else None)
     return path
 
 
-def _binary(kind: int, data: bytes = b"") -> bytes:
+def xlsb_record(kind: int, data: bytes = b"") -> bytes:
+    """One record of an .xlsb part."""
     number = bytes([kind]) if kind < 128 else bytes([(kind & 0x7F) | 0x80, kind >> 7])
     size, length = len(data), b""
     while True:
@@ -107,6 +133,11 @@ def _wide(text: str) -> bytes:
 
 def write_ods(path: Path, rows: list[Row]) -> Path:
     """An .ods spreadsheet with one sheet of texts and numbers."""
+    return _write_parts(path, ods_parts(rows))
+
+
+def ods_parts(rows: list[Row]) -> dict[str, bytes]:
+    """The parts of an .ods spreadsheet."""
     lines = "".join(f"<table:table-row>{''.join(map(_ods_cell, cells))}</table:table-row>" for cells in rows)
     content = (
         '<?xml version="1.0" encoding="UTF-8"?><office:document-content '
@@ -116,11 +147,11 @@ def write_ods(path: Path, rows: list[Row]) -> Path:
         f'<office:spreadsheet><table:table table:name="Orders">{lines}</table:table></office:spreadsheet>'
         "</office:body></office:document-content>"
     )
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet", zipfile.ZIP_STORED)
-        archive.writestr("META-INF/manifest.xml", "<manifest/>")
-        archive.writestr("content.xml", content)
-    return path
+    return {
+        "mimetype": b"application/vnd.oasis.opendocument.spreadsheet",
+        "META-INF/manifest.xml": b"<manifest/>",
+        "content.xml": content.encode(),
+    }
 
 
 def _ods_cell(value: str | float) -> str:

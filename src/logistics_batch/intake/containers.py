@@ -11,7 +11,7 @@ from typing import Protocol
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.guards import Limits, damaged, recognise
+from logistics_batch.intake.guards import Limits, damaged, is_out_of_proportion, recognise
 from logistics_batch.intake.landing import landing
 from logistics_batch.intake.names import name_fault, printable
 
@@ -87,24 +87,27 @@ class Unpacker:
             if any(entry.flag_bits & 1 for entry in entries):
                 remedy = "Pack it again without a password and send that."
                 raise _held(name, "is protected with a password", rule="file|encrypted", remedy=remedy)
-            left = self.limits.max_unpacked_bytes
+            size = packed = 0
             found: list[Member] = []
             for entry in entries:
+                packed += entry.compress_size
                 with archive.open(entry) as stream:
-                    blocks = self._counted(stream, name, entry.compress_size, allowed=left)
+                    blocks = self._counted(stream, name, packed, before=size)
                     found += self._take([(_own_name(entry.filename), blocks)], to)
-                left -= found[-1].path.stat().st_size
+                size += found[-1].path.stat().st_size
             return tuple(found)
 
-    def _counted(self, stream: _Readable, name: str, packed: int, *, allowed: int | None = None) -> Iterator[bytes]:
-        """The blocks of a member; what an archive says of its size is not believed."""
-        most = self.limits.max_unpacked_bytes if allowed is None else allowed
-        size = 0
+    def _counted(self, stream: _Readable, name: str, packed: int, *, before: int = 0) -> Iterator[bytes]:
+        """The blocks of a member; what an archive says of its size is not believed.
+
+        packed: bytes that it and those before it take in the archive. before: what these became.
+        """
+        size = before
         while block := stream.read(_BLOCK_BYTES):
             size += len(block)
-            if size > most:
+            if size > self.limits.max_unpacked_bytes:
                 raise _unsafe(name, f"unpacked it is larger than {self.limits.max_unpacked_bytes >> 20} MB")
-            if size > 10 * _BLOCK_BYTES and size > self.limits.max_ratio * max(packed, 1):
+            if is_out_of_proportion(size, packed, self.limits):
                 raise _unsafe(name, f"it unpacks to over {self.limits.max_ratio} times its size")
             yield block
 

@@ -17,7 +17,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.csv_text import read_text
-from logistics_batch.intake.grid import numbered, trimmed
+from logistics_batch.intake.grid import numbered, refuse_gap, trimmed
 from logistics_batch.intake.guards import Limits
 from logistics_batch.intake.names import printable
 from logistics_batch.model.issue import column_letters
@@ -33,9 +33,11 @@ _NO_DELIMITER = "\x1f"  # a control character that no ordinary file holds
 
 def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> Sheet:
     """The one sheet of a text file; raises FileHeld where rows could get lost or a limit is passed."""
-    text = read_text(path, name=name, encoding=options.encoding)
+    text = read_text(path, name=name, encoding=options.encoding, limits=limits)
     notes = list(text.notes)
     content = text.content
+    if not content.strip():
+        raise _no_rows(name)
     delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
     if found := _SEP_LINE.match(content):
         content = content[found.end() :]
@@ -45,7 +47,7 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
         delimiter = detect_delimiter(content, name=name)
     if delimiter != ",":
         notes.append(f"cells are separated by {_DELIMITERS.get(delimiter, delimiter)}")
-    frame = read_plain(content, delimiter=delimiter, limits=limits)
+    frame = read_plain(content, delimiter=delimiter, limits=limits, name=name)
     if frame is None:
         exact = ExactReader(name=name, delimiter=delimiter, options=options, limits=limits)
         frame = exact.read(content.decode())
@@ -56,7 +58,7 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
     if frame.height > limits.max_csv_rows:
         raise _too_many_rows(name, limits)
     if not frame.height:
-        raise FileHeld(f"{printable(name)} holds no rows.", rule="file|empty", remedy="Send it again with its rows.")
+        raise _no_rows(name)
     return Sheet(name="", frame=numbered(frame), notes=tuple(notes), cell_counts=counts.head(frame.height))
 
 
@@ -78,10 +80,11 @@ def detect_delimiter(content: bytes, *, name: str) -> str:
     return best
 
 
-def read_plain(content: bytes, *, delimiter: str, limits: Limits) -> pl.DataFrame | None:
+def read_plain(content: bytes, *, delimiter: str, limits: Limits, name: str = "") -> pl.DataFrame | None:
     """A file whose every line is a record by itself, by polars; None if it is not so plain.
 
-    The columns are named from "1"; an empty cell is null.
+    The columns are named from "1"; an empty cell is null. Raises FileHeld for more rows, or more empty ones between two
+    others, than are read.
     """
     if (
         len(delimiter.encode()) != 1
@@ -96,7 +99,11 @@ def read_plain(content: bytes, *, delimiter: str, limits: Limits) -> pl.DataFram
     if width > limits.max_columns or longest > limits.max_cell_characters or not _is_plain(lines, delimiter):
         return None
     height = lines.len()
-    del lines
+    filled = lines.is_not_null().arg_true()
+    if filled.len() and int(filled[-1]) >= limits.max_csv_rows:
+        raise _too_many_rows(name, limits)
+    refuse_gap(filled, what=printable(name), max_gap_rows=limits.max_gap_rows)
+    del lines, filled
     # A first line of full width tells polars how many columns there are, however short the file's own first line is.
     padded = delimiter.encode() * (width - 1) + b"\n" + content if width > 1 else b"-\n" + content
     frame = pl.read_csv(
@@ -242,6 +249,10 @@ def _tolerant(reader: Iterator[list[str]]) -> Iterator[list[str]]:
         yield from islice(reader, _SAMPLE_LINES)
     except csv.Error:
         return
+
+
+def _no_rows(name: str) -> FileHeld:
+    return FileHeld(f"{printable(name)} holds no rows.", rule="file|empty", remedy="Send it again with its rows.")
 
 
 def _too_many_rows(name: str, limits: Limits) -> FileHeld:

@@ -1,10 +1,12 @@
 """From the bytes of a text file to its characters: one encoding, strictly, and said which. Nothing is ever replaced."""
 
 import codecs
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from logistics_batch.errors import FileHeld
+from logistics_batch.intake.guards import Limits
 from logistics_batch.intake.names import printable
 
 _BYTE_ORDER_MARKS = (
@@ -13,6 +15,8 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_UTF7_MARKS = (b"+/v8", b"+/v9", b"+/v+", b"+/v/")
+_HALF_CHARACTER = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")  # one surrogate of UTF-16 by itself, written as UTF-8
 _DOS_END = b"\x1a"
 _MOJIBAKE = ("â€", "Ã©", "Ã¼", "Â ", "à¤")
 _SAVE_AS = 'Save it again as "CSV UTF-8" or as .xlsx and send that.'
@@ -26,11 +30,13 @@ class TextFile:
     notes: tuple[str, ...] = ()
 
 
-def read_text(path: Path, *, name: str, encoding: str = "auto") -> TextFile:
-    """Decode a file; raises FileHeld where a byte does not fit the encoding or a zero byte stands in it.
+def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits | None = None) -> TextFile:
+    """Decode a file; raises FileHeld where a byte does not fit the encoding, a zero byte stands in it, or a line never
+    ends.
 
     Other control characters stay: they spoil a row, not the file.
     """
+    _refuse_endless_lines(path, name=name, most=(limits or Limits()).max_line_bytes)
     data = path.read_bytes()
     notes: list[str] = []
     found = _marked(data) if encoding == "auto" else (encoding, data)
@@ -50,6 +56,31 @@ def read_text(path: Path, *, name: str, encoding: str = "auto") -> TextFile:
     return TextFile(content, tuple(notes))
 
 
+def _refuse_endless_lines(path: Path, *, name: str, most: int) -> None:
+    """Raise FileHeld, before the file is in memory, for a line that is none of a table."""
+    if path.stat().st_size <= most:
+        return
+    line, length = 1, 0
+    with path.open("rb") as file:
+        while block := file.read(most):
+            first, last = _breaks(block)
+            if length + (len(block) if first < 0 else first) > most:
+                raise FileHeld(
+                    f"{printable(name)}: line {line:,} is longer than {most >> 20} MB, which is no row of a table.",
+                    rule="csv|long_line",
+                    remedy='Save the table again as "CSV UTF-8" or as .xlsx and send that.',
+                )
+            line += block.count(b"\n") or block.count(b"\r")
+            length = length + len(block) if last < 0 else len(block) - last - 1
+
+
+def _breaks(block: bytes) -> tuple[int, int]:
+    """Where the first and the last line break of a block stand, -1 if there is none."""
+    found = [(block.find(sign), block.rfind(sign)) for sign in (b"\n", b"\r")]
+    places = [place for place in found if place[0] >= 0]
+    return (min(first for first, _ in places), max(last for _, last in places)) if places else (-1, -1)
+
+
 def _marked(data: bytes) -> tuple[str, bytes] | None:
     """Encoding and rest of a file that begins with a byte order mark."""
     for mark, label in _BYTE_ORDER_MARKS:
@@ -61,6 +92,13 @@ def _marked(data: bytes) -> tuple[str, bytes] | None:
 def _unmarked(data: bytes, *, name: str) -> str:
     """The encoding of a file without a mark: UTF-16 by its zero bytes, UTF-8 if it is that throughout, else cp1252."""
     head = data[:2000]
+    if head.startswith(_UTF7_MARKS):
+        raise FileHeld(
+            f"{printable(name)} is written in UTF-7, which is not read.", rule="csv|encoding", remedy=_SAVE_AS
+        )
+    for encoding, filled in (("utf-32-le", 0), ("utf-32-be", 3)):
+        if all(head[at::4].count(0) > len(head) // 6 for at in range(4) if at != filled):
+            return encoding
     if head[1::2].count(0) > len(head) // 4:
         return "utf-16-le"
     if head[0::2].count(0) > len(head) // 4:
@@ -68,6 +106,13 @@ def _unmarked(data: bytes, *, name: str) -> str:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
+        if half := _HALF_CHARACTER.search(data):
+            raise FileHeld(
+                f"{printable(name)} holds half of a character in line {_line(data, half.start())}: the program that "
+                "wrote it cut an emoji or another sign in two.",
+                rule="csv|encoding",
+                remedy="Remove that sign and save the file again.",
+            ) from error
         _refuse_mixture(data, error.start, name=name)
         return "cp1252"
     return "utf-8"

@@ -26,15 +26,20 @@ def trimmed(
     if not width:
         return frame.clear()
     rows = frame.select(pl.any_horizontal(pl.all().is_not_null()).alias("has")).to_series().arg_true()
-    gaps = rows.diff().fill_null(0)
+    refuse_gap(rows, what=what, max_gap_rows=max_gap_rows)
+    return frame.slice(0, max(at_least[0], int(rows[-1]) + 1 if rows.len() else 0))
+
+
+def refuse_gap(filled: pl.Series, *, what: str, max_gap_rows: int) -> None:
+    """Raise FileHeld where too many rows between two filled ones are empty; filled: their numbers, from 0."""
+    gaps = filled.diff().fill_null(0)
     if (gaps.max() or 0) > max_gap_rows + 1:  # type: ignore[operator]
         at = int(gaps.arg_max() or 0)
         raise FileHeld(
-            f"{what}: row {int(rows[at]) + 1:,} holds something, but {int(gaps[at]) - 1:,} rows above it are empty.",
+            f"{what}: row {int(filled[at]) + 1:,} holds something, but {int(gaps[at]) - 1:,} rows above it are empty.",
             rule="sheet|gap",
             remedy="Delete what stands there by mistake, or close the gap, and send the file again.",
         )
-    return frame.slice(0, max(at_least[0], int(rows[-1]) + 1 if rows.len() else 0))
 
 
 def numbered(frame: pl.DataFrame) -> pl.DataFrame:

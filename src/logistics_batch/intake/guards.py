@@ -7,6 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.errors import FileHeld
@@ -42,6 +43,7 @@ _WORDS = {
     "rtf": "a text document",
     "ole": "an Office document, but no workbook",
     "document": "an Office document, but no workbook",
+    "program": "a program",
     "binary": "no spreadsheet and no text",
 }
 _MAGIC = (
@@ -52,11 +54,16 @@ _MAGIC = (
     (b"\x89PNG", "picture"),
     (b"\xff\xd8\xff", "picture"),
     (b"{\\rtf", "rtf"),
+    (b"MZ", "program"),
+    (b"\x7fELF", "program"),
+    (b"MIME-Version:", "html"),  # a web page with its pictures in one file, as old programs export tables
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _XLS_BEGIN = b"\x09\x08\x10\0\0\x06\x05\0"  # the first record of a workbook's stream
 _XLS_PASSWORD = 0x2F
 _BLOCK_BYTES = 1 << 20
+_ENTRY_HEAD_BYTES = 30  # before the name of each part
+_XML_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*<|\xff\xfe<\0|\xfe\xff\0<|<\0|\0<")
 _DOCTYPES = (b"!DOCTYPE", b"!\0D\0O\0C\0T\0Y\0P\0E")  # the second in UTF-16, whichever byte comes first
 
 
@@ -64,8 +71,12 @@ _DOCTYPES = (b"!DOCTYPE", b"!\0D\0O\0C\0T\0Y\0P\0E")  # the second in UTF-16, wh
 class Limits:
     """How much of a file is read at most; beyond, it is held.
 
-    max_gap_rows: empty rows between two rows with content. max_ratio: unpacked to packed bytes of a part of a workbook.
+    max_gap_rows: empty rows between two rows with content. max_line_bytes: of a text file, up to the next line break.
+    max_ratio: unpacked to packed bytes, of a part of a workbook and of all parts so far.
     """
+
+    max_file_bytes: int = 512 << 20
+    max_line_bytes: int = 1 << 20
 
     max_columns: int = 512
     max_gap_rows: int = 1_000
@@ -138,13 +149,31 @@ def check_archive(path: Path, *, name: str, limits: Limits) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             _check_entries(archive.infolist(), name=name, limits=limits)
-            total = 0
+            total = packed = 0
             for entry in archive.infolist():
                 total += _check_part(
                     archive, entry, name=name, limits=limits, allowed=limits.max_unpacked_bytes - total
                 )
+                packed += entry.compress_size
+                if is_out_of_proportion(total, packed, limits):
+                    raise unsafe(name, f"its parts together unpack to over {limits.max_ratio} times its size")
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError) as error:
         raise damaged(name) from error
+
+
+def check_size(path: Path, *, name: str, limits: Limits) -> None:
+    """Raise FileHeld for a file that is larger than any that people fill."""
+    if path.stat().st_size > limits.max_file_bytes:
+        raise FileHeld(
+            f"{printable(name)} is larger than {limits.max_file_bytes >> 20} MB.",
+            rule="file|too_large",
+            remedy="Split it into several files.",
+        )
+
+
+def is_out_of_proportion(size: int, packed: int, limits: Limits) -> bool:
+    """Whether packed bytes become more than ordinary content ever does."""
+    return size > 10 * _BLOCK_BYTES and size > limits.max_ratio * max(packed, 1)
 
 
 def damaged(name: str) -> FileHeld:
@@ -224,11 +253,19 @@ def _recognise_text(head: bytes) -> str:
 def _check_entries(entries: list[zipfile.ZipInfo], *, name: str, limits: Limits) -> None:
     names = Counter(entry.filename for entry in entries)
     if len(entries) > limits.max_entries:
-        raise _unsafe(name, f"it consists of {len(entries):,} parts")
+        raise unsafe(name, f"it consists of {len(entries):,} parts")
     if len(names) != len(entries):
-        raise _unsafe(name, f"the part {printable(names.most_common(1)[0][0])} stands in it twice")
+        raise unsafe(name, f"the part {printable(names.most_common(1)[0][0])} stands in it twice")
     if any(entry.flag_bits & 1 for entry in entries):
-        raise _unsafe(name, "parts of it are encrypted")
+        raise unsafe(name, "parts of it are encrypted")
+    if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+        raise unsafe(name, "parts of it are packed in an unusual way")
+    if any(".." in PurePosixPath(entry.filename).parts for entry in entries):
+        raise unsafe(name, "the name of a part leads out of it")
+    by_place = sorted(entries, key=lambda entry: entry.header_offset)
+    for entry, following in pairwise(by_place):
+        if entry.header_offset + _ENTRY_HEAD_BYTES + entry.compress_size > following.header_offset:
+            raise unsafe(name, "parts of it overlap")
 
 
 def _check_part(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, name: str, limits: Limits, allowed: int) -> int:
@@ -239,21 +276,24 @@ def _check_part(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, name: str, 
     with archive.open(entry) as stream:
         while block := stream.read(_BLOCK_BYTES):
             if not size and block.startswith((b"PK\3\4", _OLE)):
-                raise _unsafe(name, f"another file is packed into it ({printable(entry.filename)})")
+                raise unsafe(name, f"another file is packed into it ({printable(entry.filename)})")
             size += len(block)
             if size > allowed:
-                raise _unsafe(name, f"unpacked it is larger than {limits.max_unpacked_bytes >> 20} MB")
-            if size > 10 * _BLOCK_BYTES and size > limits.max_ratio * max(entry.compress_size, 1):
-                raise _unsafe(
+                raise unsafe(name, f"unpacked it is larger than {limits.max_unpacked_bytes >> 20} MB")
+            if is_out_of_proportion(size, entry.compress_size, limits):
+                raise unsafe(
                     name, f"the part {printable(entry.filename)} unpacks to over {limits.max_ratio} times its size"
                 )
+            if is_xml and size == len(block) and not _XML_BEGIN.match(block):
+                raise unsafe(name, f"the part {printable(entry.filename)} is written in an unusual encoding")
             if is_xml and any(word in tail + block for word in _DOCTYPES):
-                raise _unsafe(name, f"the part {printable(entry.filename)} declares a document type")
+                raise unsafe(name, f"the part {printable(entry.filename)} declares a document type")
             tail = block[-32:]
     return size
 
 
-def _unsafe(name: str, why: str) -> FileHeld:
+def unsafe(name: str, why: str) -> FileHeld:
+    """A workbook that would hurt whoever opens it; why: what is wrong with it."""
     return FileHeld(
         f"{printable(name)} is not opened: {why}, as no ordinary workbook does.",
         rule="file|unsafe",

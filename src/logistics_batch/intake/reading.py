@@ -5,7 +5,7 @@ from pathlib import Path
 
 from logistics_batch.intake.csv_reader import read_csv
 from logistics_batch.intake.excel_reader import read_workbook
-from logistics_batch.intake.guards import Limits, check_archive, check_kind, recognise
+from logistics_batch.intake.guards import Limits, check_archive, check_kind, check_size, recognise
 from logistics_batch.model.sheet import ReadOptions, Sheet, SourceFile
 
 
@@ -26,6 +26,7 @@ def read_file(path: Path, *, name: str, options: ReadOptions, limits: Limits | N
     name: the file's own name, which must tell its format. Raises FileHeld with a reason that its sender can act on.
     """
     bounds = limits or Limits()
+    check_size(path, name=name, limits=bounds)
     kind = check_kind(recognise(path), name=name)
     if kind == "csv":
         return (read_csv(path, name=name, options=options, limits=bounds),)
