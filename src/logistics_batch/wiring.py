@@ -170,6 +170,20 @@ class Workspace:
             text, path=self._shown(path), read_lookup=_lookups_beside(path), updates_asns=self._updates_asns
         )
 
+    def mapping_as_text(self, name: str) -> tuple[str, str, Callable[[str], Mapping]]:
+        """A mapping's text, where it lies, and how a changed text would load.
+
+        Raises UsageError if there is none.
+        """
+        path = self.mapping_path(name)
+
+        def load(text: str) -> Mapping:
+            return load_mapping(
+                text, path=self._shown(path), read_lookup=_lookups_beside(path), updates_asns=self._updates_asns
+            )
+
+        return path.read_text(encoding="utf-8"), self._shown(path), load
+
     def _updates_asns(self) -> bool:
         return self.settings().service.asn.update_identity == "invoice_number"
 

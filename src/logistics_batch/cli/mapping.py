@@ -78,6 +78,51 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
     return report.exit_code
 
 
+@mapping.command(epilog="Example: logistics-batch mapping suggest orders.xlsx > mappings/orders_new.yaml")
+@click.argument("file", metavar="FILE")
+@click.option("--operation", metavar="OP", help="What the rows shall become, as order.create; guessed if left out.")
+@click.option("--like", metavar="MAPPING", help="Propose how this mapping would have to change, as a diff.")
+@json_option
+@in_workspace
+def suggest(*, folder: str, file: str, operation: str | None, like: str | None, as_json: bool) -> int:
+    """Propose a mapping for an unknown file, with a confidence and a reason for each column. Nothing is written.
+
+    With --like: what changed in the layout of a file that a mapping once fitted, as a diff of the mapping.
+    """
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from logistics_batch.cli.show import plain, print_json
+    from logistics_batch.flows.suggest_mapping import Known, drifted
+    from logistics_batch.flows.suggest_mapping import suggest as suggest_mapping
+    from logistics_batch.wiring import Need, Workspace
+
+    if like and operation:
+        raise click.UsageError("Give either --like or --operation.")
+    workspace = Workspace(Path(folder))
+    with workspace.parts(Need(calls=False, writes=False, knows_service=False)) as parts:
+        if like is None:
+            draft, text = suggest_mapping(parts.read_file, Path(file), operation=operation)
+            if as_json:
+                print_json({"operation": draft.operation, "columns": [asdict(each) for each in draft.guesses],
+                            "spare": draft.spare, "text": text})  # fmt: skip
+            else:
+                click.echo(text, nl=False)
+            return 0
+        old, path, load = workspace.mapping_as_text(like)
+        drift = drifted(parts.read_file, Path(file), Known(parts.mapping(like), old, path, load))
+    diff = drift.diff(old, path=path)
+    if as_json:
+        print_json({"renamed": drift.renamed, "new": drift.fresh, "missing": drift.lost, "diff": diff})
+        return 0
+    for was, now, sure in drift.renamed:
+        click.echo(plain(f"# {sure:.2f}: “{now}” is probably what was called “{was}”"))
+    for name in drift.lost:
+        click.echo(plain(f"# missing, and nothing like it is there: “{name}”"))
+    click.echo(diff or "# The mapping knows every column of the file.\n", nl=False)
+    return 0
+
+
 @mapping.command(epilog="Example: logistics-batch mapping test orders_standard")
 @click.argument("names", metavar="[NAME…]", nargs=-1)
 @click.option("--generate", is_flag=True, help="Write what is missing of an example.")

@@ -4,14 +4,22 @@ from logistics_batch.mapping.changes import unnamed_items, with_item_ids
 from logistics_batch.mapping.loading import Mapping, load_mapping
 from logistics_batch.mapping.parted import apply_mapping
 from logistics_batch.mapping.spec import schema_json
+from logistics_batch.mapping.suggest import Draft, draft_of
+from logistics_batch.mapping.suggest_drift import Drift, drift_of
+from logistics_batch.mapping.suggest_text import draft_text
 from logistics_batch.mapping.table import RunValues
 from logistics_batch.mapping.verbs import Verb, vocabulary
 
 __all__ = [
+    "Draft",
+    "Drift",
     "Mapping",
     "RunValues",
     "Verb",
     "apply_mapping",
+    "draft_of",
+    "draft_text",
+    "drift_of",
     "load_mapping",
     "schema_json",
     "unnamed_items",

@@ -1,0 +1,71 @@
+"""Proposals for a file that has no mapping yet, or no longer fits the one it has; nothing is written."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from logistics_batch.errors import FileHeld, UsageError
+from logistics_batch.flows.parts import ReadFile
+from logistics_batch.mapping import Draft, Drift, Mapping, draft_of, draft_text, drift_of
+from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import ReadOptions, Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A mapping that a file once fitted: its text, where it lies, and how a changed text would load."""
+
+    mapping: Mapping
+    text: str
+    path: str
+    load: Callable[[str], Mapping]
+
+
+def suggest(read_file: ReadFile, path: Path, *, operation: str | None) -> tuple[Draft, str]:
+    """A draft for a file, and its text.
+
+    Raises:
+        UsageError: no such file or operation, the file cannot be read, or nothing in it looks like a header.
+    """
+    wanted = _operation(operation)
+    draft = draft_of(_sheets(read_file, path, ReadOptions()), operation=wanted)
+    if draft is None:
+        raise UsageError(
+            f"No row of {path.name} looks like a header.",
+            remedy="A header names the columns in one of the first 30 rows; --operation says what the rows are.",
+        )
+    return draft, draft_text(draft, file_name=path.name)
+
+
+def drifted(read_file: ReadFile, path: Path, known: Known) -> Drift:
+    """How a file differs from what a mapping knows.
+
+    Raises:
+        UsageError: no such file, it cannot be read, or it has nothing in common with the mapping.
+    """
+    sheets = _sheets(read_file, path, known.mapping.read_options)
+    found = drift_of(known.mapping, sheets, known.text, load=known.load)
+    if found is None:
+        raise UsageError(
+            f"{path.name} has no column of the mapping {known.mapping.name}.",
+            remedy="Leave out --like to get a draft of a new mapping.",
+        )
+    return found
+
+
+def _operation(name: str | None) -> Operation | None:
+    if name is None:
+        return None
+    if name not in list(Operation):
+        known = ", ".join(each.value for each in Operation)
+        raise UsageError(f"There is no operation “{name}”.", remedy=f"Known: {known}.")
+    return Operation(name)
+
+
+def _sheets(read_file: ReadFile, path: Path, options: ReadOptions) -> tuple[Sheet, ...]:
+    if not path.is_file():
+        raise UsageError(f"No such file: {path}.", remedy="Check the name and the folder.")
+    try:
+        return read_file(path, name=path.name, options=options)
+    except FileHeld as held:
+        raise UsageError(held.message, remedy=held.remedy) from held

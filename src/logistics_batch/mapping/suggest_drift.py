@@ -1,0 +1,152 @@
+"""A known layout that drifted: columns that were renamed or came new, proposed as a change of the mapping's text."""
+
+import difflib
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from logistics_batch.errors import SpecificationError
+from logistics_batch.mapping.header import Header, bind
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.suggest_names import LIKELY, likeness, names_of_targets
+from logistics_batch.mapping.suggest_values import profile_of
+from logistics_batch.mapping.targets import form_of
+from logistics_batch.model.sheet import Sheet
+
+_SEARCHED_ROWS: Final = 30
+_SAMPLED_ROWS: Final = 300
+_SOURCES: Final = r"(?:from|first|sum|less|times|ledger)"
+
+Load = Callable[[str], Mapping]
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How a file differs from what its mapping knows.
+
+    renamed: for a column that is missing the new one that is probably meant, with a confidence. fresh: new columns that
+    nothing is missing for. lost: missing columns without a successor. text: the mapping with these changes.
+    """
+
+    renamed: tuple[tuple[str, str, float], ...]
+    fresh: tuple[str, ...]
+    lost: tuple[str, ...]
+    text: str
+
+    def diff(self, old: str, *, path: str) -> str:
+        """The change of the mapping file as a unified diff, "" if there is none."""
+        lines = difflib.unified_diff(
+            old.splitlines(keepends=True), self.text.splitlines(keepends=True), f"a/{path}", f"b/{path}"
+        )
+        return "".join(lines)
+
+
+def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load) -> Drift | None:
+    """Compare a file with its mapping; None if no row of it bears any of the mapping's names.
+
+    text: of the mapping file. load: from a changed text to a mapping; raises SpecificationError.
+    """
+    found = _best(mapping, sheets)
+    if found is None:
+        return None
+    sheet, header = found
+    renamed = _renamed(mapping, sheet, header)
+    changed = text
+    told: list[tuple[str, str, float]] = []
+    for old, new, sure in renamed:
+        proposed = _with_alias(changed, old, new)
+        if proposed is not None and _still_loads(proposed, load):
+            changed = proposed
+            told.append((old, new, sure))
+    taken = {new for _, new, _ in told}
+    fresh = tuple(name for name in header.unknown if name not in taken)
+    ignoring = _ignoring(changed, fresh)
+    lost = tuple(name for name in header.absent if name not in {old for old, _, _ in told})
+    return Drift(tuple(told), fresh, lost, ignoring if _still_loads(ignoring, load) else changed)
+
+
+def _best(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header] | None:
+    """The sheet and row that bear most of the mapping's names."""
+    candidates = [
+        (sheet, bind(mapping, int(row), [cell or "" for cell in cells]))
+        for sheet in sheets
+        for row, *cells in sheet.frame.head(_SEARCHED_ROWS).iter_rows()
+    ]
+    return max((each for each in candidates if each[1].score), key=lambda each: each[1].score, default=None)
+
+
+def _renamed(mapping: Mapping, sheet: Sheet, header: Header) -> list[tuple[str, str, float]]:
+    """For each missing column the new one that is most like it, the surest first; each new one once."""
+    pairs = []
+    for group in mapping.groups:
+        if group[0] in header.absent:
+            pairs += [(group[0], new, _like(mapping, sheet, header, group, new)) for new in header.unknown]
+    taken: dict[str, tuple[str, str, float]] = {}
+    for old, new, sure in sorted(pairs, key=lambda pair: -pair[2]):
+        if sure >= LIKELY and old not in taken and new not in {each[1] for each in taken.values()}:
+            taken[old] = (old, new, round(sure, 2))
+    return list(taken.values())
+
+
+def _like(mapping: Mapping, sheet: Sheet, header: Header, group: Sequence[str], new: str) -> float:
+    """How likely a new column is the missing one: by its name and, against it, by its values."""
+    fields, lines = names_of_targets(mapping.operation)
+    column = next(number for number, text in enumerate(header.texts, 1) if text.strip() == new)
+    cells = sheet.frame.filter(sheet.frame["row"] > header.row)[str(column)].head(_SAMPLED_ROWS)
+    best = max(_spelt_alike(name, new) for name in group)
+    best = max(best, likeness(new, "|".join(group))[0])
+    for place, field in mapping.spec.everything.items():
+        part, target = place.split(".", 1)
+        if group[0] in {name for names in field.columns for name in names}:
+            known = (fields if part == "fields" else lines).get(target, "")
+            best = max(best, 0.9 * likeness(new, known)[0])
+            if part != "keep" and profile_of(cells.to_list()).fits(form_of(target, mapping.operation)) is False:
+                return 0.0
+    return best
+
+
+def _spelt_alike(one: str, other: str) -> float:
+    ratio = difflib.SequenceMatcher(None, ColumnName.of(one).identity, ColumnName.of(other).identity).ratio()
+    return ratio if ratio > 0.8 else 0.0
+
+
+def _still_loads(text: str, load: Load) -> bool:
+    try:
+        load(text)
+    except SpecificationError:
+        return False
+    return True
+
+
+def _with_alias(text: str, old: str, new: str) -> str | None:
+    """The text with a further name beside a column's name, wherever a field reads the column; None if nowhere."""
+    token = "|".join(re.escape(form) for form in (json.dumps(old, ensure_ascii=False), f"'{old}'", old))
+    name = json.dumps(new, ensure_ascii=False)
+    ends = r"(?=\s*[,}\]\n]|\s+#)"
+    scalar = re.compile(rf"({_SOURCES}:\s*)({token}){ends}")
+    listed = re.compile(rf"({_SOURCES}:\s*\[[^\[\]]*?)(?<=[\[\s,])({token})(?=\s*[,\]])")
+    joined = re.compile(rf"(join:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*?)(?<=[\[\s,])({token})(?=\s*[,\]])")
+    block = re.compile(rf"^(\s+-\s+)({token})(?=\s*$)", re.MULTILINE)
+    changed = scalar.sub(lambda found: f"{found[1]}[{found[2]}, {name}]", text)
+    changed = listed.sub(lambda found: f"{found[1]}{found[2]}, {name}", changed) if changed == text else changed
+    changed = joined.sub(lambda found: f"{found[1]}[{found[2]}, {name}]", changed) if changed == text else changed
+    if changed == text and "join:" in text:
+        changed = block.sub(lambda found: f"{found[1]}[{found[2]}, {name}]", text)
+    return changed if changed != text else None
+
+
+def _ignoring(text: str, names: Sequence[str]) -> str:
+    """The text with these columns under `ignore`."""
+    if not names:
+        return text
+    quoted = [json.dumps(name, ensure_ascii=False) for name in names]
+    flow = re.compile(r"^(ignore:\s*\[[^\]]*?)(\s*\])", re.MULTILINE)
+    if flow.search(text):
+        return flow.sub(lambda found: f"{found[1]}, {', '.join(quoted)}{found[2]}", text, count=1)
+    lines = "".join(f"  - {name}\n" for name in quoted)
+    if re.search(r"^ignore:\s*(?:#.*)?$", text, re.MULTILINE):
+        return re.sub(r"^(ignore:[^\n]*\n)", lambda found: found[1] + lines, text, count=1, flags=re.MULTILINE)
+    return f"{text.rstrip()}\nignore:\n{lines}"

@@ -1,0 +1,46 @@
+"""`mapping suggest` as people use it: a draft saved as a mapping, and a diff for a file that drifted."""
+
+from cli.conftest import Run
+from support.workspace import Workspace, order_lines
+
+
+def test_a_draft_is_saved_by_hand_and_then_maps_its_file(run: Run, workspace: Workspace) -> None:
+    path = workspace.drop("orders.csv", order_lines(["A", "B"]))
+    done = run("mapping", "suggest", path)
+    assert (done.code, done.err) == (0, "")
+    assert not (workspace.root / "mappings/new.yaml").exists()
+    workspace.mapping("new", done.out)
+    assert run("mapping", "lint", "new").code == 0
+    preview = run("mapping", "preview", path, "--mapping", "new", "--json")
+    assert preview.json["files"][0]["counts"]["pending"] == 2
+
+
+def test_the_draft_as_data_names_columns_places_and_reasons(run: Run, workspace: Workspace) -> None:
+    path = workspace.drop("orders.csv", order_lines(["A"]))
+    draft = run("mapping", "suggest", path, "--operation", "order.create", "--json").json
+    phone = next(each for each in draft["columns"] if each["place"] == "fields.customer_mobile")
+    assert (phone["column"], draft["operation"], draft["spare"]) == ("Phone", "order.create", [])
+    assert 0 < phone["confidence"] < 1 and phone["reason"]
+
+
+def test_a_layout_that_drifted_gives_a_diff_and_changes_nothing(run: Run, workspace: Workspace) -> None:
+    before = (workspace.root / "mappings/orders.yaml").read_text()
+    path = workspace.drop("orders.csv", order_lines(["A"]).replace("Phone", "Contact No", 1))
+    done = run("mapping", "suggest", path, "--like", "orders")
+    assert done.code == 0, done.err
+    assert '+  customer_mobile: {from: [Phone, "Contact No"], read: mobile, required: true}' in done.out
+    assert (workspace.root / "mappings/orders.yaml").read_text() == before
+    assert (
+        "knows every column"
+        in run("mapping", "suggest", workspace.drop("b.csv", order_lines(["A"])), "--like", "orders").out
+    )
+
+
+def test_what_cannot_be_proposed_is_said(run: Run, workspace: Workspace) -> None:
+    numbers = workspace.drop("numbers.csv", "1,2\n3,4\n")
+    assert "looks like a header" in run("mapping", "suggest", numbers).err
+    assert "There is no operation" in run("mapping", "suggest", numbers, "--operation", "order.make").err
+    assert "No such file" in run("mapping", "suggest", "gone.csv").err
+    both = run("mapping", "suggest", numbers, "--like", "orders", "--operation", "order.create")
+    assert (both.code, "either --like or --operation" in both.err) == (2, True)
+    assert "has no column of the mapping" in run("mapping", "suggest", numbers, "--like", "orders").err

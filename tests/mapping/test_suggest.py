@@ -1,0 +1,183 @@
+"""Drafts for unknown files and proposals for drifted ones, measured on the shipped layouts."""
+
+from pathlib import Path
+
+import pytest
+from mapping.sheets import HEADER, ORDERS, ROW, SHIPPED, mapping_of, run, sheet_of
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.reading import read_file
+from logistics_batch.mapping import Draft, Mapping, draft_of, draft_text, drift_of, load_mapping
+from logistics_batch.mapping.names import ColumnName
+from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import ReadOptions
+
+GUESSED = (Operation.ORDER_CREATE, Operation.ASN_CREATE, Operation.RECEIPT_READ)
+LAYOUTS = sorted(path.stem for path in SHIPPED.glob("*.yaml") if (SHIPPED / "examples" / path.stem).is_dir())
+
+
+def drafted(*rows: list[str], operation: Operation | None = None) -> tuple[Draft, str]:
+    draft = draft_of([sheet_of(list(rows))], operation=operation)
+    assert draft is not None
+    return draft, draft_text(draft, file_name="drop.csv")
+
+
+def example(name: str) -> Path:
+    return next((SHIPPED / "examples" / name).glob("input.*"))
+
+
+def loaded(text: str) -> Mapping:
+    return load_mapping(
+        text, path="m.yaml", read_lookup=lambda file: (SHIPPED / file).read_text(), updates_asns=lambda: True
+    )
+
+
+def recovered(name: str) -> tuple[int, int, bool]:
+    """How many of a shipped mapping's targets its draft fills from the same column, of how many, and whether it is for
+    the same operation."""
+    wanted = loaded((SHIPPED / f"{name}.yaml").read_text())
+    sheets = read_file(example(name), name=example(name).name, options=ReadOptions())
+    draft = draft_of(sheets, operation=None if wanted.operation in GUESSED else wanted.operation)
+    assert draft is not None, name
+    made = loaded(draft_text(draft, file_name="drop.csv"))  # without a complaint
+    there = {ColumnName.of(column).identity for column in draft.profiles}
+    found = total = 0
+    for place, field in wanted.spec.everything.items():
+        columns = {ColumnName.of(each).identity for names in field.columns for each in names} & there
+        if place.startswith(("fields.", "lines.")) and columns:
+            mine = made.spec.everything.get(place)
+            own = {ColumnName.of(each).identity for names in mine.columns for each in names} if mine else set()
+            total, found = total + 1, found + bool(own & columns)
+    return found, total, made.operation is wanted.operation
+
+
+def test_most_targets_of_the_shipped_layouts_are_recovered() -> None:
+    # A draft asks for labels by order number, never with the full shipment.
+    results = {name: recovered(name) for name in LAYOUTS if name != "label_requests"}
+    found, total = (sum(result[place] for result in results.values()) for place in (0, 1))
+    assert found / total > 0.85, results
+    assert sum(result[2] for result in results.values()) >= 0.9 * len(results), results
+
+
+def test_a_draft_maps_its_file_as_it_is() -> None:
+    rows = [
+        ["Order No.", "Customer", "Mob. No.", "Ship To Addr", "City", "PIN Code", "Payment", "COD Amt", "SKU", "Qty"],
+        ["A1", "Asha", "98765 43210", "12 MG Road", "Kochi", "682001", "C.O.D", "1,200/-", "tea", "2"],
+        ["A2", "Ravi", "9876543211", "7 Hill St", "Kochi", "682002", "Prepaid", "", "milk", "1"],
+    ]
+    draft, text = drafted(*rows)
+    assert draft.operation is Operation.ORDER_CREATE and not draft.spare
+    mapped = run(text, sheet_of(rows))
+    assert [document.key for document in mapped.documents] == ["A1", "A2"]
+    assert '"delivery_address":"12 MG Road, Kochi"' in mapped.documents[0].body
+    assert '"is_cod":"true","cash_on_delivery":"1200.00"' in mapped.documents[0].body
+
+
+def test_each_line_says_how_sure_it_is_and_why() -> None:
+    draft, text = drafted(HEADER, ROW, ["A2", "Ravi", "9876543211", "x", "milk", "1"])
+    assert '  customer_mobile: {from: "Phone", required: true, read: mobile}  # 0.9' in text
+    guess = draft.guess("fields.customer_mobile")
+    assert guess is not None and guess.reason == "the usual name; the values look right (phone)"
+    assert 0 < guess.confidence < 1
+
+
+def test_values_speak_where_names_do_not_and_against_names_that_lie() -> None:
+    header = ["Order No", "Kontakt", "Phone", "Address", "SKU", "Qty"]
+    rows = [[f"A{n}", f"98765432{n:02d}", f"shelf {n}", "x", "tea", "1"] for n in range(10, 15)]
+    draft, _ = drafted(header, *rows)
+    guess = draft.guess("fields.customer_mobile")
+    assert guess is not None and (guess.column, guess.confidence) == ("Kontakt", 0.4)
+    assert "Phone" in draft.spare
+
+
+def test_what_is_not_found_is_said_and_no_row_gets_through() -> None:
+    rows = [["Order No", "SKU", "Qty", "Remark"], ["A1", "tea", "2", "x"], ["A2", "milk", "1", ""]]
+    draft, text = drafted(*rows, operation=Operation.ORDER_CREATE)
+    assert 'customer_mobile: {from: "? customer mobile"}  # 0.00: not found' in text
+    assert draft.spare == ("Remark",) and '  - "Remark"' in text
+    with pytest.raises(FileHeld, match="missing"):
+        run(text, sheet_of(rows))
+
+
+def test_dates_units_and_blanks_below_are_seen() -> None:
+    header = ["Order No", "Phone", "Address", "Deliver by", "Weight (g)", "SKU", "Qty"]
+    rows = [
+        ["A1", "9876543210", "x", "25-Nov-26", "500", "tea", "1"],
+        ["", "", "", "", "", "milk", "2"],
+        ["A2", "9876543211", "y", "03-Nov-26", "250", "tea", "1"],
+        ["", "", "", "", "", "cup", "1"],
+    ]
+    _, text = drafted(header, *rows)
+    assert 'fill_down: ["Order No"' in text
+    assert 'read: {date: "%d-%b-%y"}' in text and "read: {unit: g -> kg}" in text
+    mapped = run(text, sheet_of([header, *rows]))
+    assert [document.rows for document in mapped.documents] == [(2, 3), (4, 5)]
+
+
+def test_the_header_is_found_under_titles_and_asns_are_told_from_orders() -> None:
+    rows = [
+        ["Acme Stores", "", "", "", ""],
+        ["Inward", "", "", "", ""],
+        ["Invoice No.", "Party", "Item Code", "Qty (Pcs)", "Rate"],
+        ["I1", "Nilgiri", "T-1", "10", "12.50"],
+    ]
+    draft, text = drafted(*rows)
+    assert (draft.operation, draft.header_row) == (Operation.ASN_CREATE, 3)
+    assert "price_per_qty" in text and 'site_name: {from: "? site name"}' in text
+
+
+@pytest.mark.parametrize("operation", list(Operation))
+def test_drafts_of_every_operation_load(operation: Operation) -> None:
+    _, text = drafted(HEADER, ROW, operation=operation)
+    assert loaded(text).operation is operation
+
+
+def test_a_sheet_of_anything_else_has_no_draft() -> None:
+    assert draft_of([sheet_of([["1", "2"], ["3", "4"]])]) is None
+    assert draft_of([sheet_of([])]) is None
+
+
+def test_names_with_odd_signs_stay_text() -> None:
+    header = ['Order "No": #1', "Phone", "Address", "SKU", "Qty", "x: {y}"]
+    _, text = drafted(header, ["A1", "9876543210", "x", "tea", "1", "z"])
+    spec = mapping_of(text).spec
+    assert {*spec.key, *spec.ignore} >= {'Order "No": #1', "x: {y}"}
+
+
+def drift(header: list[str], text: str = ORDERS) -> tuple[str, list[tuple[str, str]], tuple[str, ...]]:
+    row = dict(zip(HEADER, ROW, strict=True))
+    cells = [row.get(name, row["Phone"] if "ontact" in name else "2" if "uan" in name else "x") for name in header]
+    found = drift_of(mapping_of(text), [sheet_of([header, cells])], text, load=mapping_of)
+    assert found is not None
+    return found.diff(text, path="orders.yaml"), [each[:2] for each in found.renamed], found.fresh
+
+
+def test_a_renamed_column_becomes_a_further_name() -> None:
+    diff, renamed, _ = drift(["Order No", "Name", "Contact Number", "Address", "SKU", "Quantity"])
+    assert set(renamed) == {("Phone", "Contact Number"), ("Qty", "Quantity")}
+    assert "-  customer_mobile: {from: Phone, read: mobile}\n" in diff
+    assert '+  customer_mobile: {from: [Phone, "Contact Number"], read: mobile}\n' in diff
+    assert '+  item_quantity: {from: [Qty, "Quantity"], read: integer}' in diff
+
+
+def test_a_new_column_is_proposed_to_be_ignored_and_the_rest_stays() -> None:
+    diff, renamed, fresh = drift([*HEADER, "Gift note"])
+    assert (renamed, fresh) == ([], ("Gift note",))
+    added = [line for line in diff.splitlines() if line.startswith(("+", "-")) and not line.startswith(("+++", "---"))]
+    assert added == ["+ignore:", '+  - "Gift note"']
+
+
+def test_names_in_lists_and_joins_are_extended_in_their_place() -> None:
+    text = ORDERS.replace("{from: Address}", '{join: [Address, Name], with: ", "}')
+    diff, renamed, _ = drift(["Order Number", "Name", "Phone", "Delivery Address", "SKU", "Qty"], text)
+    assert ("Address", "Delivery Address") in renamed
+    assert '{join: [[Address, "Delivery Address"], Name], with: ", "}' in diff
+    assert '{from: [Order No, "Order Number", "Order Id", "#"], required: true}' in diff
+
+
+def test_a_file_of_another_layout_has_no_drift() -> None:
+    assert drift_of(mapping_of(ORDERS), [sheet_of([["a", "b"], ["1", "2"]])], ORDERS, load=mapping_of) is None
+
+
+def test_a_file_that_fits_needs_no_change() -> None:
+    assert drift(HEADER)[0] == ""
