@@ -291,6 +291,37 @@ def woocommerce_orders() -> TextFile:
     return TextFile(under(columns, lines))
 
 
+def woocommerce_orders_packed() -> TextFile:
+    """One row an order, its items in one cell; an item's own name may hold the mark between items."""
+
+    def packed(*items: tuple[str, int]) -> str:
+        pieces = []
+        for number, (sku, quantity) in enumerate(items, 501):
+            found = goods(sku)
+            worth = f"quantity:{quantity}|total:{found.price * quantity:.2f}"
+            pieces.append(f"name:{found.name}|product_id:{number}|sku:{sku}|{worth}")
+        return ";".join(pieces)
+
+    cod = {"payment_method": "cod", "payment_method_title": "Cash on delivery"}
+    lines = [
+        woocommerce_order(21, PEOPLE[0], total="1947.00", **cod)
+        | {"line_items": packed(("KTL-15-SS", 1), ("TIF-3-SS", 1), ("MUG-2-CR", 1))},
+        woocommerce_order(22, PEOPLE[3], total="745.00") | {"line_items": packed(("AGB-100", 5)) + "; "},
+        woocommerce_order(23, PEOPLE[4], total="699.00")
+        | {"line_items": "name:Bottle; 1 L|product_id:501|sku:BTL-1L-CU|quantity:1|total:699.00"},
+        woocommerce_order(24, PEOPLE[5], total="799.00")
+        | {"line_items": packed(("TIF-4-SS", 1)).replace("quantity:1", "quantity:one")},
+        woocommerce_order(25, PEOPLE[7], total="1299.00") | {"line_items": ""},
+        woocommerce_order(26, PEOPLE[8], total="599.00") | {"line_items": packed(("CSH-5-JT", 0))},
+        woocommerce_order(27, PEOPLE[9], total="1099.00")
+        | {"line_items": packed(("BED-QN-IN", 1)).replace("sku:BED-QN-IN", "sku:")},
+        woocommerce_order(28, PEOPLE[6], total="399.00", status="refunded") | {"line_items": packed(("MUG-2-CR", 1))},
+        woocommerce_order(29, PEOPLE[1], total="948.00", shipping_postcode="5,60,051", **cod)
+        | {"line_items": packed(("TAW-28-NS", 1), ("RNG-KIT-6", 1))},
+    ]
+    return TextFile(under((*WOOCOMMERCE, "line_items"), lines))
+
+
 def shipwire_orders() -> TextFile:
     """Tabs, a header in brackets, and an example above it: the same rows behind semicolons."""
 

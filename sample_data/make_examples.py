@@ -25,7 +25,13 @@ from example_changes import (
     order_items_delete,
     order_updates,
 )
-from example_orders import aggregator_orders, eshopbox_orders, shipwire_orders, woocommerce_orders
+from example_orders import (
+    aggregator_orders,
+    eshopbox_orders,
+    shipwire_orders,
+    woocommerce_orders,
+    woocommerce_orders_packed,
+)
 from example_tables import ExcelFile, TextFile
 
 HERE = Path(__file__).parent
@@ -47,6 +53,7 @@ EXAMPLES: dict[str, Callable[[], TextFile | ExcelFile]] = {
     "order_updates": order_updates,
     "shipwire_orders": shipwire_orders,
     "woocommerce_orders": woocommerce_orders,
+    "woocommerce_orders_packed": woocommerce_orders_packed,
 }
 
 
