@@ -41,6 +41,8 @@ MAPPINGS = "mappings"
 LEDGER_URL = "sqlite:///var/ledger.db"
 _SQLITE = "sqlite:///"
 _FILES = Path("var") / "files"
+_MARK = Path("var") / "ledger.mark"
+_SPILL = Path("var") / "ledger.spill"
 _MAX_LOOKUP_BYTES = 16 << 20
 _NOWHERE = "https://service.invalid"  # stands in for the address where nothing is called
 _NO_KEY_NEEDED = "no-call-is-made"  # stands in for the key where a client is asked for paths only
@@ -134,7 +136,9 @@ class Workspace:
                 "ledger.url is neither a SQLite file nor a PostgreSQL database.",
                 remedy=f'Write it as "{LEDGER_URL}" or "postgresql://USER@HOST/DATABASE".',
             )
-        return open_ledger(url, account=account, read_only=read_only)
+        # The second mark lies elsewhere: who restores the folder of the ledger restores the first mark with it.
+        marks = (self.folder / _MARK, self.folder / settings.reports.dir / ".ledger.mark")
+        return open_ledger(url, account=account, read_only=read_only, marks=marks, spill=self.folder / _SPILL)
 
     def store(self, settings: Settings, place: Place) -> FileStore:
         """The store behind a place.

@@ -4,7 +4,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
@@ -53,8 +53,13 @@ def run_of(parts: Parts, job: str, *, business_date: date, hashes: set[str] | No
         settle_due(parts, run=run.id, give_up=False)
         yield run
     except LogisticsBatchError as error:
-        _end(parts, run, code=error.exit_code, summary={}, stopped=error.message)
-        raise
+        # Once a run has begun, a ledger that takes nothing any more stops it early; its end cannot be written then.
+        ended = RunStopped(error.message, remedy=error.remedy) if isinstance(error, LedgerRefused) else error
+        with suppress(LedgerRefused):
+            _end(parts, run, code=ended.exit_code, summary={}, stopped=ended.message)
+        if ended is error:
+            raise
+        raise ended from error
 
 
 def _interrupted(parts: Parts, job: str, hashes: set[str] | None) -> str | None:
@@ -82,10 +87,7 @@ def send(parts: Parts, run: PushRun) -> None:
     """Everything that this run's files ask for goes out; then doubts that became due are settled."""
     documents = parts.ledger.planned_of(run.id)
     run.sent_along = tuple(document.id for document in documents if document.released)
-    try:
-        result = Dispatcher(parts, run=run.id).send(documents)
-    except LedgerRefused as error:  # something may have been sent by now, so it is no mistake of the settings
-        raise RunStopped(error.message, remedy=error.remedy) from error
+    result = Dispatcher(parts, run=run.id).send(documents)
     run.stopped, run.remedy = result.stopped, result.remedy
     if not run.stopped:
         settle_due(parts, run=run.id, give_up=False)

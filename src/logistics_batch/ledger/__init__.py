@@ -1,13 +1,16 @@
 """The memory: what was sent and what was said, on SQLite or PostgreSQL."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from logistics_batch.ledger.connection import open_engine, sqlite_path
 from logistics_batch.ledger.decide import Decision
 from logistics_batch.ledger.events import Events
 from logistics_batch.ledger.fates import FATE_OF_STATE, Fates, row_result
+from logistics_batch.ledger.high_water import HighWater
 from logistics_batch.ledger.history import History
+from logistics_batch.ledger.integrity import check_database
 from logistics_batch.ledger.lock import sending_lock
 from logistics_batch.ledger.planning import Arrival, Planning, kind_of
 from logistics_batch.ledger.prints import Prints
@@ -21,7 +24,9 @@ from logistics_batch.ledger.records import (
     StoredLabel,
     StoredRun,
 )
+from logistics_batch.ledger.restored import Restored
 from logistics_batch.ledger.sending import Intent, Sending
+from logistics_batch.ledger.spill import Spill
 
 __all__ = [
     "FATE_OF_STATE",
@@ -43,23 +48,43 @@ __all__ = [
 ]
 
 
-class Ledger(Planning, Sending, Fates, History, Prints, Events):
+class Ledger(Planning, Sending, Fates, History, Prints, Events, Restored):
     """All parts of the ledger over one engine."""
 
-    def sending(
-        self, what: str, *, wait: bool = False, stop: Callable[[], bool] = lambda: False
-    ) -> AbstractContextManager[None]:
-        """Hold the ledger for one sending run; see `lock.sending_lock` (raises LedgerBusy)."""
-        return sending_lock(self._engine, path=sqlite_path(self.url), what=what, wait=wait, stop=stop)
+    @contextmanager
+    def sending(self, what: str, *, wait: bool = False, stop: Callable[[], bool] = lambda: False) -> Iterator[None]:
+        """Hold the ledger for one sending run; see `lock.sending_lock`.
+
+        Answers that an earlier run could not write are written first.
+
+        Raises:
+            LedgerBusy: another run holds it.
+            LedgerRefused: it is damaged, or an older copy, or an emergency would find no room.
+        """
+        with sending_lock(self._engine, path=sqlite_path(self.url), what=what, wait=wait, stop=stop) as orderly:
+            if not orderly:
+                check_database(self._engine)
+            self.require_newest()
+            self._spill.reserve()
+            self.take_back()
+            self._keep_mark()
+            try:
+                yield
+            finally:
+                self._keep_mark()
 
 
-def open_ledger(url: str, *, account: str, read_only: bool = False) -> Ledger:
+def open_ledger(
+    url: str, *, account: str, read_only: bool = False, marks: Sequence[Path] = (), spill: Path | None = None
+) -> Ledger:
     """Open the ledger, creating it or bringing it up to date where it has to be (never when `read_only`).
 
-    url: sqlite:///path or postgresql://…  account: whose documents these are: the service's address.
+    url: sqlite:///path or postgresql://…  account: whose documents these are: the service's address. marks, spill:
+    files outside of it; see `high_water` and `spill`.
 
     Raises:
         LedgerRefused: it cannot be opened or trusted.
         LedgerBusy: it has to be brought up to date, and a sending run holds it.
     """
-    return Ledger(open_engine(url, read_only=read_only), account=account, url=url)
+    engine = open_engine(url, read_only=read_only)
+    return Ledger(engine, account=account, url=url, high_water=HighWater(marks), spill=Spill(spill))

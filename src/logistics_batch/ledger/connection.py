@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.high_water import HighWater, Mark, count_transaction
+from logistics_batch.ledger.integrity import check_at_opening
+from logistics_batch.ledger.spill import Spill
 from logistics_batch.ledger.version import prepare
 
 # Before these SQLite versions a reset of the write-ahead log could corrupt the file.
@@ -51,8 +54,7 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
                 path.touch(mode=0o600)
             engine = _sqlite_engine(url, durable=True)
         prepare(engine, path=path, read_only=read_only)
-        if path is not None:
-            _check_integrity(engine)
+        check_at_opening(engine, path, read_only=read_only)
     except (DBAPIError, OSError) as exc:
         raise LedgerRefused(
             f"The ledger {_shown(url)} cannot be opened: {_cause(exc)}",
@@ -92,15 +94,6 @@ def _sqlite_engine(url: str, *, durable: bool) -> Engine:
     return engine
 
 
-def _check_integrity(engine: Engine) -> None:
-    with engine.connect() as connection:
-        verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
-    if verdict != "ok":
-        raise LedgerRefused(
-            f"The ledger is damaged: {verdict}.", remedy="Restore a backup; nothing is sent with a damaged ledger."
-        )
-
-
 def _be_patient(connection: Connection, seconds: float) -> None:
     """How long the next transaction waits for other writers; PostgreSQL has none to wait for as a whole."""
     if connection.dialect.name == "sqlite":
@@ -111,10 +104,14 @@ def _be_patient(connection: Connection, seconds: float) -> None:
 class Connected:
     """What all parts of the ledger stand on: an engine, and the account that documents belong to."""
 
-    def __init__(self, engine: Engine, *, account: str, url: str) -> None:
+    def __init__(self, engine: Engine, *, account: str, url: str, high_water: HighWater, spill: Spill) -> None:
         self._engine = engine
         self.account = account
         self.url = url
+        self._high_water = high_water
+        self._spill = spill
+        self._mark: Mark | None = None  # as of the last transaction of this object
+        self._claimed: dict[int, int] = {}  # the attempts that this object began, by document
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
@@ -122,17 +119,27 @@ class Connected:
             yield connection
 
     @contextmanager
-    def _write(self, *, patience_seconds: float = _LOCK_WAIT_SECONDS) -> Iterator[Connection]:
-        """One durable transaction; when the block ends without an exception, its content survives a power cut."""
+    def _write(self, *, patience_seconds: float = _LOCK_WAIT_SECONDS, counts: bool = True) -> Iterator[Connection]:
+        """One durable transaction; when the block ends without an exception, its content survives a power cut.
+
+        counts: whether a copy of the ledger from before it is one that must not send.
+        """
+        mark = None
         try:
             with self._engine.connect().execution_options(write=True) as connection:
                 _be_patient(connection, patience_seconds)
                 with connection.begin():
                     yield connection
-        except OperationalError as exc:
+                    mark = count_transaction(connection) if counts else None
+        except (IntegrityError, ProgrammingError, DataError):
+            raise
+        except DBAPIError as exc:
             raise LedgerRefused(
                 f"The ledger cannot be written: {_cause(exc)}", remedy="Check free space and rights, then run again."
             ) from exc
+        if mark is not None:
+            self._mark = mark
+            self._high_water.note(mark)
 
     def close(self) -> None:
         """Give back all connections."""

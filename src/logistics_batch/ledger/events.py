@@ -24,7 +24,7 @@ class Events(Connected):
             LedgerRefused: nothing of it was kept.
         """
         try:
-            with self._write(patience_seconds=patience_seconds) as connection:
+            with self._write(patience_seconds=patience_seconds, counts=False) as connection:
                 return [self._keep(connection, each) for each in events]
         except DBAPIError as exc:
             raise LedgerRefused("The ledger did not take an event.", remedy="Look at its database's log.") from exc

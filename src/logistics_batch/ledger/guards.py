@@ -18,6 +18,15 @@ _LEGAL = " OR ".join(
     for after in sorted(afters)
 )
 
+# What identifies a document never changes; its bytes may only go, and only when it is settled.
+_DOCUMENT_KEEPS = "account, kind, key, generation, body, body_sha256"
+_PURGED_IN = ("abandoned", "accepted", "refused", "superseded")
+_DOCUMENT_CHANGED = (
+    " OR ".join(f"NEW.{name} <> OLD.{name}" for name in ("account", "kind", "key", "generation", "body_sha256"))
+    + " OR (NEW.body <> OLD.body AND NOT (length(NEW.body) = 0 AND OLD.state IN "
+    + f"({', '.join(map(repr, _PURGED_IN))})))"
+)
+
 _EVENT_KEEPS = (
     "id, account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable, raw"
 )
@@ -25,6 +34,16 @@ _EVENT_KEEPS = (
 _SQLITE = f"""
 CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document WHEN OLD.state <> NEW.state AND NOT ({_LEGAL})
 BEGIN SELECT RAISE(ABORT, 'illegal transition of a document'); END
+---
+CREATE TRIGGER document_content BEFORE UPDATE OF {_DOCUMENT_KEEPS} ON document
+WHEN {_DOCUMENT_CHANGED}
+BEGIN SELECT RAISE(ABORT, 'the content of a document does not change'); END
+---
+CREATE TRIGGER document_delete BEFORE DELETE ON document
+BEGIN SELECT RAISE(ABORT, 'documents are not deleted'); END
+---
+CREATE TRIGGER attempt_delete BEFORE DELETE ON attempt
+BEGIN SELECT RAISE(ABORT, 'attempts are not deleted'); END
 ---
 CREATE TRIGGER evidence_update BEFORE UPDATE ON evidence
 BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END
@@ -46,6 +65,20 @@ RETURN NEW; END $$
 ---
 CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document
 FOR EACH ROW EXECUTE FUNCTION document_transition()
+---
+CREATE FUNCTION document_content() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+IF {_DOCUMENT_CHANGED} THEN RAISE EXCEPTION 'the content of a document does not change'; END IF;
+RETURN NEW; END $$
+---
+CREATE TRIGGER document_content BEFORE UPDATE OF {_DOCUMENT_KEEPS} ON document
+FOR EACH ROW EXECUTE FUNCTION document_content()
+---
+CREATE FUNCTION history_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+RAISE EXCEPTION 'documents and attempts are not deleted'; END $$
+---
+CREATE TRIGGER document_delete BEFORE DELETE ON document FOR EACH ROW EXECUTE FUNCTION history_guard()
+---
+CREATE TRIGGER attempt_delete BEFORE DELETE ON attempt FOR EACH ROW EXECUTE FUNCTION history_guard()
 ---
 CREATE FUNCTION evidence_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 RAISE EXCEPTION 'evidence is append-only'; END $$

@@ -21,8 +21,8 @@ _POLL_SECONDS = 0.5
 @contextmanager
 def sending_lock(
     engine: Engine, *, path: Path | None, what: str, wait: bool, stop: Callable[[], bool] = lambda: False
-) -> Iterator[None]:
-    """Hold the ledger for one sending run.
+) -> Iterator[bool]:
+    """Hold the ledger for one sending run; gives whether the run before it let go in good order.
 
     path: the SQLite file (None: PostgreSQL). what: job or command, shown to whoever finds the ledger busy.
     wait: queue for it, until `stop()` says to give up.
@@ -32,8 +32,8 @@ def sending_lock(
     """
     while True:
         try:
-            with _file_lock(path, what) if path else _advisory_lock(engine):
-                yield
+            with _file_lock(path, what) if path else _advisory_lock(engine) as orderly:
+                yield orderly
                 return
         except _Taken as taken:
             if not wait or stop():
@@ -51,19 +51,27 @@ class _Taken(Exception):
 
 
 @contextmanager
-def _file_lock(path: Path, what: str) -> Iterator[None]:
-    """flock: the kernel releases it when the holder dies, and keeps it while the holder is suspended."""
+def _file_lock(path: Path, what: str) -> Iterator[bool]:
+    """flock: the kernel releases it when the holder dies, and keeps it while the holder is suspended.
+
+    Whoever dies with it leaves its name in the file.
+    """
     descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "r+") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise _Taken(_holder(handle)) from None
+        orderly = not handle.read(1)
+        handle.seek(0)
         since = datetime.now().astimezone().isoformat("T", "seconds")
         handle.truncate(0)
         json.dump({"pid": os.getpid(), "since": since, "what": what}, handle)
         handle.flush()
-        yield
+        try:
+            yield orderly
+        finally:
+            os.ftruncate(descriptor, 0)
 
 
 def _holder(handle: IO[str]) -> str:
@@ -75,13 +83,13 @@ def _holder(handle: IO[str]) -> str:
 
 
 @contextmanager
-def _advisory_lock(engine: Engine) -> Iterator[None]:
+def _advisory_lock(engine: Engine) -> Iterator[bool]:
     with engine.connect() as connection:
         if not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _ADVISORY_KEY}).scalar():
             raise _Taken
         connection.commit()  # the lock belongs to the session, not to this transaction
         try:
-            yield
+            yield True
         finally:
             connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _ADVISORY_KEY})
             connection.commit()

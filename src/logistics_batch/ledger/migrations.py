@@ -4,6 +4,7 @@ A step neither reads today's schema nor today's guards: what it makes of an old 
 run in one transaction, so that a ledger has one version or another, never something between.
 """
 
+import secrets
 from collections.abc import Callable
 
 import sqlalchemy as sa
@@ -61,4 +62,48 @@ FOR EACH ROW EXECUTE FUNCTION event_guard()
 CREATE TRIGGER event_delete BEFORE DELETE ON event FOR EACH ROW EXECUTE FUNCTION event_guard()
 """,
 }
-_STEPS: dict[int, Callable[[Operations, str], None]] = {2: _to_version_2}
+
+
+def _to_version_3(op: Operations, dialect: str) -> None:
+    """A name and a count of transactions for the ledger; guards of what identifies a document, and of its bytes."""
+    meta = sa.table("meta", sa.column("name"), sa.column("value"))
+    op.bulk_insert(meta, [{"name": "epoch", "value": secrets.token_hex(8)}, {"name": "seq", "value": "0"}])
+    for statement in _CONTENT_GUARDS_3[dialect].split("---"):
+        op.execute(sa.text(statement.strip()))
+
+
+_KEPT_3 = "account, kind, key, generation, body, body_sha256"
+_CHANGED_3 = (
+    "NEW.account <> OLD.account OR NEW.kind <> OLD.kind OR NEW.key <> OLD.key OR NEW.generation <> OLD.generation "
+    "OR NEW.body_sha256 <> OLD.body_sha256 OR (NEW.body <> OLD.body AND NOT (length(NEW.body) = 0 AND OLD.state IN "
+    "('abandoned', 'accepted', 'refused', 'superseded')))"
+)
+_CONTENT_GUARDS_3 = {
+    "sqlite": f"""
+CREATE TRIGGER document_content BEFORE UPDATE OF {_KEPT_3} ON document
+WHEN {_CHANGED_3}
+BEGIN SELECT RAISE(ABORT, 'the content of a document does not change'); END
+---
+CREATE TRIGGER document_delete BEFORE DELETE ON document
+BEGIN SELECT RAISE(ABORT, 'documents are not deleted'); END
+---
+CREATE TRIGGER attempt_delete BEFORE DELETE ON attempt
+BEGIN SELECT RAISE(ABORT, 'attempts are not deleted'); END
+""",
+    "postgresql": f"""
+CREATE FUNCTION document_content() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+IF {_CHANGED_3} THEN RAISE EXCEPTION 'the content of a document does not change'; END IF;
+RETURN NEW; END $$
+---
+CREATE TRIGGER document_content BEFORE UPDATE OF {_KEPT_3} ON document
+FOR EACH ROW EXECUTE FUNCTION document_content()
+---
+CREATE FUNCTION history_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+RAISE EXCEPTION 'documents and attempts are not deleted'; END $$
+---
+CREATE TRIGGER document_delete BEFORE DELETE ON document FOR EACH ROW EXECUTE FUNCTION history_guard()
+---
+CREATE TRIGGER attempt_delete BEFORE DELETE ON attempt FOR EACH ROW EXECUTE FUNCTION history_guard()
+""",
+}
+_STEPS: dict[int, Callable[[Operations, str], None]] = {2: _to_version_2, 3: _to_version_3}

@@ -6,10 +6,11 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 
+# schema_version; epoch and seq (see `high_water`); what was verified or decided about the ledger as a whole.
 meta = Table(
     "meta",
     metadata,
@@ -73,7 +74,7 @@ document = Table(
     Column("state", String(12), nullable=False),
     Column("method", String(8), nullable=False),
     Column("path", Text, nullable=False),
-    Column("body", LargeBinary, nullable=False),  # the exact bytes that are sent
+    Column("body", LargeBinary, nullable=False),  # the exact bytes that are sent; none once they were purged
     Column("body_sha256", String(64), nullable=False),
     Column("reference", Text, nullable=False),
     Column("file_id", ForeignKey("file.id"), nullable=False),  # the arrival that planned it

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
+from sqlalchemy.exc import DBAPIError
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
@@ -16,6 +17,7 @@ from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.planning import digest
 from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
 from logistics_batch.ledger.schema import attempt, document, evidence, file, row
+from logistics_batch.ledger.spill import Spilled
 from logistics_batch.ledger.stale import mark_stale
 
 
@@ -85,28 +87,61 @@ class Sending(Connected):
             crash_point("intent.before_commit")
         if outcomes:
             crash_point("outcome.before_commit")
-        with self._write() as connection:
-            for outcome in outcomes:
-                _record_outcome(connection, outcome, now=now)
-            intents = [intent for wanted in claim if (intent := _claim(connection, wanted, run, now, expected))]
+        try:
+            with self._write() as connection:
+                for outcome in outcomes:
+                    _record_outcome(connection, outcome, now=now)
+                intents = [intent for wanted in claim if (intent := _claim(connection, wanted, run, now, expected))]
+        except LedgerRefused as error:
+            kept = self.keep_answers(outcomes, now=now)
+            raise LedgerRefused(error.message, remedy=f"{error.remedy} {kept}".strip()) from error
+        except DBAPIError:
+            self.keep_answers(outcomes, now=now)
+            raise
+        self._claimed |= {intent.document.id: intent.n for intent in intents}
         if outcomes:
             crash_point("outcome.after_commit")
         if claim:
             crash_point("intent.after_commit")
         return intents
 
+    def keep_answers(self, outcomes: Sequence[Outcome], *, now: str) -> str:
+        """Keep answers outside of a ledger that does not take them; gives a sentence about them, "" if there is none.
+
+        The next sending run writes them. What cannot even be kept becomes a doubt.
+        """
+        if not outcomes:
+            return ""
+        crash_point("spill.before")
+        kept = self._spill.keep([Spilled(each, self._claimed.get(each.document_id, 0), now) for each in outcomes])
+        crash_point("spill.after")
+        return "The answers that came in are kept beside the ledger; the next run writes them." if kept else ""
+
+    def take_back(self) -> int:
+        """Write the answers that were kept outside; call only while holding the sending lock. Gives how many fitted.
+
+        An answer counts only for the attempt that it was given to, and only while nothing else is known of that.
+        """
+        spilled = self._spill.read()
+        if not spilled:
+            return 0
+        with self._write() as connection:
+            taken = sum(_take_back(connection, each) for each in spilled)
+        crash_point("spill.taken_back")
+        self._spill.clear()
+        return taken
+
     def take_over(self, now: str) -> list[int]:
         """Whatever is still `sending` has lost its sender: it is in doubt. Call only while holding the sending lock."""
+        orphaned = (document.c.account == self.account) & (document.c.state == "sending")
         with self._write() as connection:
-            orphans = list(
-                connection.execute(
-                    select(document.c.id).where(document.c.account == self.account, document.c.state == "sending")
-                ).scalars()
-            )
-            for orphan in orphans:
+            orphans = list(connection.execute(select(document.c.id).where(orphaned)).scalars())
+            if orphans:
+                asking = select(row.c.file_id).join(document, row.c.document_id == document.c.id).where(orphaned)
+                connection.execute(file.update().where(file.c.id.in_(asking), file.c.stale == 0).values(stale=1))
                 connection.execute(
                     document.update()
-                    .where(document.c.id == orphan)
+                    .where(orphaned)
                     .values(
                         state="in_doubt",
                         rule="sender_died",
@@ -116,7 +151,6 @@ class Sending(Connected):
                         tainted=1,
                     )
                 )
-                mark_stale(connection, orphan)
         return orphans
 
     def in_doubt(self, *, run: str | None = None) -> list[StoredDocument]:
@@ -228,10 +262,26 @@ def _claim(connection: Connection, wanted: StoredDocument, run: str, now: str, e
     return Intent(wanted, n)
 
 
-def _record_outcome(connection: Connection, outcome: Outcome, *, now: str) -> None:
+def _take_back(connection: Connection, spilled: Spilled) -> bool:
+    outcome, at = spilled.outcome, spilled.at
+    waiting = connection.execute(
+        select(document.c.state)
+        .join(attempt, (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts))
+        .where(document.c.id == outcome.document_id, document.c.attempts == spilled.attempt)
+        .where(attempt.c.finished_at == "")
+    ).scalar()
+    if waiting != "sending" and not (waiting == "in_doubt" and outcome.state == "accepted"):
+        return False
+    _record_outcome(connection, outcome, now=at, expected=waiting)
+    text = "The ledger did not take this answer when it came; it was kept beside it."
+    _add_evidence(connection, outcome.document_id, at=at, kind="spill", who="", text=text)
+    return True
+
+
+def _record_outcome(connection: Connection, outcome: Outcome, *, now: str, expected: str = "sending") -> None:
     changed = connection.execute(
         document.update()
-        .where(document.c.id == outcome.document_id, document.c.state == "sending")
+        .where(document.c.id == outcome.document_id, document.c.state == expected)
         .values(**_document_values(outcome, now=now))
     ).rowcount
     if not changed:

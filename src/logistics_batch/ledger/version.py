@@ -1,6 +1,7 @@
 """Which version of the schema a ledger has: creating it, bringing it up to date, refusing one from the future."""
 
 import os
+import secrets
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -50,7 +51,8 @@ def _create(connection: Connection) -> None:
     metadata.create_all(connection)
     for statement in guard_statements(connection.dialect.name):
         connection.exec_driver_sql(statement)
-    connection.execute(meta.insert().values(name="schema_version", value=str(SCHEMA_VERSION)))
+    known = {"schema_version": str(SCHEMA_VERSION), "epoch": secrets.token_hex(8), "seq": "0"}
+    connection.execute(meta.insert(), [{"name": name, "value": value} for name, value in known.items()])
 
 
 def _version(connection: Connection) -> int:

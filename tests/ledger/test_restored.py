@@ -1,0 +1,159 @@
+"""A ledger that is behind its own mark is an older copy, or another ledger: nothing is sent with it."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from ledger.arrivals import arrival
+from sqlalchemy import create_engine, text
+
+from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger import Ledger, Outcome, open_ledger
+
+NOW = "2026-11-21T21:15:00+05:30"
+Opened = Callable[[], Ledger]
+
+
+@pytest.fixture
+def marks(tmp_path: Path) -> tuple[Path, Path]:
+    return tmp_path / "var/ledger.mark", tmp_path / "reports/.ledger.mark"
+
+
+@pytest.fixture
+def opened(url: str, marks: tuple[Path, Path]) -> Opened:
+    return lambda: open_ledger(url, account="http://service.test", marks=marks)
+
+
+def seq(url: str, value: int | None = None) -> int:
+    """The count that the ledger holds; with `value` it is set, as restoring an older copy does."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        found = int(connection.execute(text("SELECT value FROM meta WHERE name = 'seq'")).scalar_one())
+        if value is not None:
+            connection.execute(text("UPDATE meta SET value = :v WHERE name = 'seq'"), {"v": str(value)})
+    engine.dispose()
+    return found
+
+
+def one_run(ledger: Ledger, run: str = "R1") -> None:
+    with ledger.sending("orders"):
+        ledger.start_run(run, job="orders", kind="push", business_date="2026-11-21", now=NOW)
+        ledger.plan_file(run, arrival({f"{run}-A": "{}", f"{run}-B": "[]"}))
+        documents = ledger.planned_of(run)
+        ledger.step(outcomes=[], claim=documents[:1], run=run, now=NOW)
+        ledger.step(outcomes=[Outcome(documents[0].id, "accepted", "accepted")], claim=[], run=run, now=NOW)
+
+
+def test_the_newest_ledger_goes_on_and_its_marks_follow(url: str, opened: Opened, marks: tuple[Path, Path]) -> None:
+    for run in ("R1", "R2"):
+        ledger = opened()
+        one_run(ledger, run)
+        ledger.close()
+    assert {json.loads(path.read_text())["seq"] for path in marks} == {seq(url)}
+    assert seq(url) >= 8
+
+
+def test_every_commit_is_noted_at_once(url: str, opened: Opened, marks: tuple[Path, Path]) -> None:
+    """A process that is killed in the middle of a run leaves a mark that knows its last intent."""
+    ledger = opened()
+    with ledger.sending("orders"):
+        ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
+        ledger.plan_file("R1", arrival({"A": "{}"}))
+        ledger.step(outcomes=[], claim=ledger.planned_of("R1"), run="R1", now=NOW)
+        assert json.loads(marks[0].read_text())["seq"] == seq(url)
+    ledger.close()
+
+
+def test_an_older_copy_is_refused_until_a_person_accepts_it(url: str, opened: Opened) -> None:
+    ledger = opened()
+    one_run(ledger)
+    ledger.close()
+    seq(url, seq(url) - 3)
+    ledger = opened()
+    with pytest.raises(LedgerRefused, match="older copy: 3 transactions") as refused, ledger.sending("orders"):
+        pytest.fail("it was allowed to send")
+    assert "--accept-restored" in refused.value.remedy
+    assert len(ledger.runs()) == 1  # reading goes on
+    assert ledger.accept_restored(reason="the disk died", now=NOW) == 1
+    with ledger.sending("orders"):
+        assert [document.tainted for document in ledger.documents(states=["planned"])] == [True]
+    ledger.close()
+
+
+def test_the_copy_that_was_not_accepted_stays_refused(tmp_path: Path, opened: Opened, url: str) -> None:
+    """After one copy was accepted, the others of its kind do not fit its new name, whatever their count."""
+    ledger = opened()
+    one_run(ledger)
+    before = seq(url)
+    ledger.accept_restored(reason="moved to another machine", now=NOW)
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE meta SET value = 'theoldname' WHERE name = 'epoch'"))
+    engine.dispose()
+    seq(url, before + 50)
+    with pytest.raises(LedgerRefused, match="not the one"), ledger.sending("orders"):
+        pytest.fail("it was allowed to send")
+    ledger.close()
+
+
+def test_a_mark_that_cannot_be_read_accuses_nobody(opened: Opened, marks: tuple[Path, Path]) -> None:
+    ledger = opened()
+    one_run(ledger)
+    for path in marks:
+        path.write_text('{"epoch": ')
+    with ledger.sending("orders"):
+        pass
+    assert all(json.loads(path.read_text())["seq"] for path in marks)
+    ledger.close()
+
+
+class TestAFile:
+    """What people do with files."""
+
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        return tmp_path / "var/ledger.db"
+
+    @pytest.fixture
+    def url(self, path: Path) -> str:
+        return f"sqlite:///{path}"
+
+    def test_a_backup_that_is_put_back(self, path: Path, opened: Opened) -> None:
+        ledger = opened()
+        one_run(ledger, "R1")
+        ledger.close()
+        shutil.copy(path, path.with_name("backup.db"))
+        ledger = opened()
+        one_run(ledger, "R2")
+        ledger.close()
+        shutil.copy(path.with_name("backup.db"), path)
+        ledger = opened()
+        with pytest.raises(LedgerRefused, match="older copy"), ledger.sending("orders"):
+            pytest.fail("it was allowed to send")
+        ledger.close()
+
+    @pytest.mark.parametrize("pattern", ["ledger.db*", "*"])
+    def test_a_ledger_that_was_deleted(self, pattern: str, path: Path, opened: Opened) -> None:
+        ledger = opened()
+        one_run(ledger)
+        ledger.close()
+        for each in path.parent.glob(pattern):  # with "*" the mark beside it goes, too
+            each.unlink()
+        ledger = opened()
+        with pytest.raises(LedgerRefused, match="not the one"), ledger.sending("orders"):
+            pytest.fail("it was allowed to send")
+        ledger.close()
+
+    def test_after_an_unclean_end_its_pages_are_looked_at_before_sending(self, path: Path, opened: Opened) -> None:
+        ledger = opened()
+        one_run(ledger)
+        ledger.close()  # nothing of it is in memory
+        path.with_name("ledger.db.lock").write_text("{}")  # what a process that dies while sending leaves behind
+        content = bytearray(path.read_bytes())
+        content[-8192:-4096] = b"\xff" * 4096
+        path.write_bytes(content)
+        with pytest.raises(LedgerRefused, match="damaged"), ledger.sending("orders"):
+            pytest.fail("it was allowed to send")
+        ledger.close()
