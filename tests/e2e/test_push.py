@@ -102,7 +102,8 @@ def test_asns_are_created_once_and_a_second_file_finds_them_unchanged(
 
 def test_a_refusal_keeps_the_words_of_the_service(workspace: Workspace, sandbox: RunningSandbox) -> None:
     workspace.run("push", workspace.drop("a.csv", order_lines(["A-1"])), "--mapping", "orders")
-    (workspace.root / "var/ledger.db").unlink()  # as if somebody else had created A-1
+    for part in ("var/ledger.db", "var/ledger.mark", "reports/.ledger.mark"):  # as if somebody else had created A-1
+        (workspace.root / part).unlink()
     done = workspace.run("push", workspace.drop("b.csv", order_lines(["A-1"])), "--mapping", "orders", "--json")
     assert done.code == 3
     row = done.json["files"][0]["rows"][0]
