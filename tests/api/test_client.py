@@ -173,7 +173,12 @@ def test_compression_that_nobody_asked_for_is_undone(connect: Connect, encoding:
 
 @pytest.mark.parametrize(
     ("encoding", "body"),
-    [("gzip", b"no gzip at all"), ("gzip", gzip.compress(b"x" * 999, mtime=0)[:-9]), ("br", b"\x0b\x02"), ("gzip, gzip", b"x")],
+    [
+        ("gzip", b"no gzip at all"),
+        ("gzip", gzip.compress(b"x" * 999, mtime=0)[:-9]),
+        ("br", b"\x0b\x02"),
+        ("gzip, gzip", b"x"),
+    ],
 )
 def test_damaged_compression_is_a_failure_with_a_status(connect: Connect, encoding: str, body: bytes) -> None:
     client, _ = connect(answering(200, body, headers={"Content-Encoding": encoding}))
