@@ -217,7 +217,9 @@ def hold_mixed_dates(table: Table) -> None:
     for field in (*table.header, *table.line, *table.keep):
         if field.column is None or not _reads_dates(table, field):
             continue
-        rows = table.grouped.lines.select("row", pl.col(name_of(field.column)).alias("cell")).drop_nulls("cell")
+        lines, own = table.grouped.lines, f"own:{name_of(field.column)}"
+        lines = lines.filter(own) if own in lines.columns else lines  # what was filled down has no mark of its own
+        rows = lines.select("row", pl.col(name_of(field.column)).alias("cell")).drop_nulls("cell")
         true_dates = marked_rows(table.sheet, field.column, (Mark.DATE, Mark.DATETIME))
         is_date = pl.col("row").is_in(true_dates.implode())
         texts = rows.filter(~is_date & dates.looks_like_a_date(pl.col("cell")))["row"]

@@ -1,0 +1,35 @@
+"""Checks beside the fields' own rules: which cells they look at, and what they leave alone."""
+
+import pytest
+from mapping.sheets import run, sheet_of, states
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.model.sheet import Mark
+
+NOTICES = """
+operation: asn.create
+sheet: {fill_down: [Invoice, Due]}
+key: [Invoice]
+fields:
+  invoice_number: {from: Invoice, required: true}
+  supplier_name: {constant: Suvarna}
+  site: {constant: BLR}
+  delivery_date: {from: Due, read: {date: "%d/%m/%Y"}}
+lines:
+  sku_name: {from: SKU, required: true}
+  qty: {from: Qty, read: integer, required: true}
+"""
+ROWS = [["Invoice", "Due", "SKU", "Qty"], ["A1", "2026-11-05", "tea", "2"], ["", "", "mug", "1"]]
+
+
+def test_a_true_date_filled_down_is_not_mixed_with_itself() -> None:
+    """A merged cell has its mark on the first row only: the rows below are not dates that somebody typed."""
+    assert states(run(NOTICES, sheet_of(ROWS, marks=[(2, 2, Mark.DATE)]))) == {2: "ready", 3: "ready"}
+
+
+def test_a_date_typed_below_a_true_one_still_holds_the_file() -> None:
+    rows = [*ROWS, ["A2", "13/11/2026", "tea", "1"]]
+    with pytest.raises(FileHeld) as caught:
+        run(NOTICES, sheet_of(rows, marks=[(2, 2, Mark.DATE)]))
+    assert caught.value.rule == "delivery_date|mixed_dates"
+    assert "(rows 4)" in caught.value.message
