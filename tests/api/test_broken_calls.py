@@ -1,20 +1,14 @@
 """Calls that go wrong, over real sockets: each ends by its deadline and says truly whether it can have arrived."""
 
 import contextlib
-import datetime
-import ipaddress
 import socket
 import ssl
-import threading
 from pathlib import Path
 
 import httpcore
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from support.certificates import authority
 from support.raw_servers import (
     Play,
     RawServer,
@@ -25,6 +19,7 @@ from support.raw_servers import (
     resetting,
     serving,
     silent,
+    tunnelling,
 )
 
 from logistics_batch.api.client import Client, ServiceAccess
@@ -157,38 +152,6 @@ def test_one_name_with_several_addresses_is_tried_until_one_answers(connect: Con
     assert call(f"http://localhost:{server.port}").status == 200
 
 
-def authority(folder: Path, *, host: str) -> tuple[Path, ssl.SSLContext]:
-    """A certificate for a host that vouches for itself: its file, and a server's context with it."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test")])
-    with contextlib.suppress(ValueError):
-        host_name: x509.GeneralName = x509.IPAddress(ipaddress.ip_address(host))
-    if not host.replace(".", "").isdigit():
-        host_name = x509.DNSName(host)
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([host_name]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = folder / f"{host}.pem"
-    pem.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    private = folder / f"{host}.key"
-    private.write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pem, private)
-    return pem, context
-
-
 def test_tls_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good, context = authority(tmp_path, host="127.0.0.1")
     other, other_context = authority(tmp_path, host="api.example.com")
@@ -240,25 +203,7 @@ def test_what_is_said_to_a_proxy_is_not_the_call(connect: Connect) -> None:
 
 def test_a_tunnel_through_a_proxy_carries_the_call(tmp_path: Path) -> None:
     pem, context = authority(tmp_path, host="127.0.0.1")
-
-    def pump(source: socket.socket, sink: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                sink.sendall(data)
-            sink.shutdown(socket.SHUT_WR)
-
-    def tunnel(connection: socket.socket, server: RawServer) -> None:
-        request = server.request(connection)
-        assert request is not None
-        host, _, port = request.target.rpartition(":")
-        with socket.create_connection((host, int(port))) as onward:
-            connection.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
-            back = threading.Thread(target=pump, args=(onward, connection), daemon=True)
-            back.start()
-            pump(connection, onward)
-            back.join(5)
-
-    with serving(answering(200, {"status": "PASS"}), tls=context) as service, serving(tunnel) as proxy:
+    with serving(answering(200, {"status": "PASS"}), tls=context) as service, serving(tunnelling()) as proxy:
         reply = call(service.url, proxy=proxy.url, ca_file=str(pem))
         assert (reply.status, reply.trace) == (200, ANSWERED)
         assert service.requests[0].header("API_KEY") == KEY

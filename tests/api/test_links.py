@@ -3,15 +3,20 @@
 import http.server
 import logging
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import httpcore
 import pytest
+from support.certificates import authority
+from support.raw_servers import answering, serving, tunnelling
 
-from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkLimits, LinkProblem, is_public
+from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkLimits, LinkProblem, LinkWay, is_public
 
 PUBLIC = "93.184.216.34"
 PDF = b"%PDF-1.4 label %%EOF"
@@ -19,40 +24,59 @@ SECRET_PART = "signature=SECRETSECRET"
 
 
 class _Wire(httpcore.NetworkStream):
-    """The far end of a connection: takes what is written, answers with one fixed reply."""
+    """Our end of a connection to nowhere; TLS is only noted."""
 
-    def __init__(self, spy: "Spy") -> None:
-        self._spy = spy
-        self._reply = spy.reply
+    def __init__(self, end: socket.socket, tls_names: list[str | None]) -> None:
+        self._end = end
+        self._tls_names = tls_names
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        chunk, self._reply = self._reply[:max_bytes], self._reply[max_bytes:]
-        return chunk
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._spy.written += buffer
+        self._end.settimeout(timeout)
+        return self._end.recv(max_bytes)
 
     def close(self) -> None:
-        pass
+        self._end.close()
 
-    def start_tls(self, ssl_context, server_hostname=None, timeout=None) -> httpcore.NetworkStream:
-        self._spy.tls_names.append(server_hostname)
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        self._tls_names.append(server_hostname)
         assert ssl_context.check_hostname
+        assert ssl_context.verify_mode is ssl.CERT_REQUIRED
         return self
+
+    def get_extra_info(self, info: str) -> socket.socket | None:
+        return self._end if info == "socket" else None
 
 
 class Spy(httpcore.NetworkBackend):
-    """Records every address that is connected to."""
+    """Records every address that is connected to; behind each lies a pair of sockets with one fixed reply in it."""
 
     def __init__(self) -> None:
         self.connected: list[tuple[str, int]] = []
         self.tls_names: list[str | None] = []
-        self.written = b""
         self.reply = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(PDF), PDF)
+        self._far_ends: list[socket.socket] = []
 
-    def connect_tcp(self, host, port, timeout=None, local_address=None, socket_options=None):
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: object = None,
+    ) -> httpcore.NetworkStream:
         self.connected.append((host, port))
-        return _Wire(self)
+        near, far = socket.socketpair()
+        far.sendall(self.reply)
+        far.shutdown(socket.SHUT_WR)
+        self._far_ends.append(far)
+        return _Wire(near, self.tls_names)
+
+    def written(self) -> bytes:
+        """All that was written on the latest connection, which is closed by now."""
+        with self._far_ends.pop() as far:
+            return b"".join(iter(lambda: far.recv(65536), b""))
 
 
 class Names:
@@ -69,8 +93,7 @@ class Names:
 
 def fetcher(spy: Spy, names: Names) -> LinkFetcher:
     return LinkFetcher(
-        "http://127.0.0.1:8080/api",
-        allowed_hosts=["labels.example.com", "cdn.example.com:8443"],
+        LinkWay("http://127.0.0.1:8080/api", ["labels.example.com", "cdn.example.com:8443"]),
         resolve=names,
         network=spy,
     )
@@ -203,7 +226,7 @@ def test_listed_host_is_resolved_once_and_that_very_address_is_connected_to() ->
     assert names.asked == ["labels.example.com"]
     assert spy.connected == [(PUBLIC, 443)]
     assert spy.tls_names == ["labels.example.com"]
-    lines = spy.written.split(b"\r\n")
+    lines = spy.written().split(b"\r\n")
     assert lines[0] == f"GET /a/1.pdf?{SECRET_PART} HTTP/1.1".encode()
     assert b"Host: labels.example.com" in lines
     assert not [
@@ -215,7 +238,7 @@ def test_listed_port_is_part_of_the_listing() -> None:
     spy, names = Spy(), Names(PUBLIC)
     assert fetcher(spy, names).download("https://cdn.example.com:8443/1.pdf") == PDF
     assert spy.connected == [(PUBLIC, 8443)]
-    assert b"Host: cdn.example.com:8443" in spy.written
+    assert b"Host: cdn.example.com:8443" in spy.written()
     assert isinstance(fetcher(spy, names).download("https://cdn.example.com/1.pdf"), LinkFailure)
 
 
@@ -232,7 +255,7 @@ def test_own_service_may_be_private() -> None:
 
 def test_https_service_never_leads_to_plain_http() -> None:
     spy = Spy()
-    own = LinkFetcher("https://api.example.com:8443", resolve=Names("10.1.2.3"), network=spy)
+    own = LinkFetcher(LinkWay("https://api.example.com:8443"), resolve=Names("10.1.2.3"), network=spy)
     assert isinstance(own.download("http://api.example.com:8443/labels/1.pdf"), LinkFailure)
     assert own.download("https://api.example.com:8443/labels/1.pdf") == PDF
 
@@ -273,7 +296,9 @@ def test_expired(status: int) -> None:
 def test_bad_answer_is_a_failure(reply: bytes, kind: LinkProblem) -> None:
     spy = Spy()
     spy.reply = reply
-    own = LinkFetcher("http://127.0.0.1:1", limits=LinkLimits(size_bytes=1000), resolve=Names("127.0.0.1"), network=spy)
+    own = LinkFetcher(
+        LinkWay("http://127.0.0.1:1"), limits=LinkLimits(size_bytes=1000), resolve=Names("127.0.0.1"), network=spy
+    )
     failure = own.download("http://127.0.0.1:1/1.pdf")
     assert isinstance(failure, LinkFailure)
     assert failure.kind is kind
@@ -284,7 +309,7 @@ def test_name_without_address() -> None:
     def unknown(host: str, port: int) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_NONAME, "unknown")
 
-    own = LinkFetcher("https://api.invalid", resolve=unknown, network=Spy())
+    own = LinkFetcher(LinkWay("https://api.invalid"), resolve=unknown, network=Spy())
     failure = own.download("https://api.invalid/1.pdf")
     assert isinstance(failure, LinkFailure)
     assert failure.kind is LinkProblem.UNREACHABLE
@@ -292,10 +317,10 @@ def test_name_without_address() -> None:
 
 def test_next_address_is_tried_when_one_does_not_answer() -> None:
     class HalfDead(Spy):
-        def connect_tcp(self, host, port, timeout=None, local_address=None, socket_options=None):
+        def connect_tcp(self, host: str, port: int, *more: Any, **options: Any) -> httpcore.NetworkStream:
             if host == "8.8.8.8":
                 raise httpcore.ConnectError("refused")
-            return super().connect_tcp(host, port)
+            return super().connect_tcp(host, port, *more, **options)
 
     spy = HalfDead()
     assert fetcher(spy, Names("8.8.8.8", PUBLIC)).download("https://labels.example.com/1.pdf") == PDF
@@ -332,7 +357,7 @@ def test_over_a_real_connection_without_environment_proxy(monkeypatch: pytest.Mo
         request.wfile.write(PDF)
 
     with _server(answer) as url:
-        assert LinkFetcher(url).download(f"{url}/labels/1.pdf?{SECRET_PART}") == PDF
+        assert LinkFetcher(LinkWay(url)).download(f"{url}/labels/1.pdf?{SECRET_PART}") == PDF
 
 
 def test_server_that_drips_meets_the_deadline() -> None:
@@ -349,7 +374,81 @@ def test_server_that_drips_meets_the_deadline() -> None:
             time.sleep(0.05)
 
     with _server(drip) as url:
-        failure = LinkFetcher(url, limits=LinkLimits(deadline_seconds=0.5)).download(f"{url}/1.pdf")
+        failure = LinkFetcher(LinkWay(url), limits=LinkLimits(deadline_seconds=0.5)).download(f"{url}/1.pdf")
         stop.set()
     assert isinstance(failure, LinkFailure)
     assert failure.kind is LinkProblem.TIMEOUT
+
+
+def test_a_link_of_the_service_goes_through_the_proxy_of_the_settings() -> None:
+    with serving(answering(200, PDF, content_type="application/pdf")) as proxy:
+        way = LinkWay("http://127.0.0.1:9", proxy=f"http://user:p%40ss@127.0.0.1:{proxy.port}")
+        assert LinkFetcher(way).download("http://127.0.0.1:9/labels/1.pdf") == PDF
+    assert [request.target for request in proxy.requests] == ["http://127.0.0.1:9/labels/1.pdf"]
+    assert proxy.requests[0].header("Proxy-Authorization") == "Basic dXNlcjpwQHNz"
+
+
+def test_a_link_of_the_service_goes_through_a_tunnel_that_its_own_authority_vouches_for(tmp_path: Path) -> None:
+    pem, context = authority(tmp_path, host="api.example.com")
+    with (
+        serving(answering(200, PDF, content_type="application/pdf"), tls=context) as service,
+        serving(tunnelling(to_port=service.port)) as proxy,
+    ):
+        way = LinkWay("https://api.example.com", ca_file=str(pem), proxy=proxy.url)
+        assert LinkFetcher(way, resolve=Names()).download(f"https://api.example.com/1.pdf?{SECRET_PART}") == PDF
+    assert [request.target for request in proxy.requests] == ["api.example.com:443"]
+    assert [request.target for request in service.requests] == [f"/1.pdf?{SECRET_PART}"]
+
+
+def test_behind_a_proxy_a_listed_host_that_does_not_prove_its_name_is_asked_nothing(tmp_path: Path) -> None:
+    pem, context = authority(tmp_path, host="labels.example.com")
+    with (
+        serving(answering(200, PDF), tls=context) as impostor,
+        serving(tunnelling(to_port=impostor.port)) as proxy,
+    ):
+        way = LinkWay("https://api.example.com", ["labels.example.com"], ca_file=str(pem), proxy=proxy.url)
+        failure = LinkFetcher(way).download(f"https://labels.example.com/1.pdf?{SECRET_PART}")
+    assert isinstance(failure, LinkFailure)
+    assert "certificate" in failure.message
+    assert (len(proxy.requests), impostor.requests) == (1, [])
+
+
+def test_a_private_authority_vouches_for_no_listed_host(tmp_path: Path) -> None:
+    pem, context = authority(tmp_path, host="labels.example.com")
+
+    class Near(httpcore.SyncBackend):
+        """Leads to the server of this test, whatever address was judged."""
+
+        def connect_tcp(self, host: str, port: int, *more: Any, **options: Any) -> httpcore.NetworkStream:
+            return super().connect_tcp("127.0.0.1", server.port, *more, **options)
+
+    with serving(answering(200, PDF), tls=context) as server:
+        own = LinkFetcher(
+            LinkWay("https://labels.example.com", ca_file=str(pem)), resolve=Names(PUBLIC), network=Near()
+        )
+        assert own.download("https://labels.example.com/1.pdf") == PDF
+        way = LinkWay("https://api.example.com", ["labels.example.com"], ca_file=str(pem))
+        failure = LinkFetcher(way, resolve=Names(PUBLIC), network=Near()).download("https://labels.example.com/1.pdf")
+    assert isinstance(failure, LinkFailure)
+    assert "certificate" in failure.message
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("address", ["169.254.169.254", "10.0.0.5", "[::1]"])
+def test_behind_a_proxy_a_listed_inner_address_is_never_asked_for(address: str) -> None:
+    with serving(tunnelling()) as proxy:
+        way = LinkWay("https://api.example.com", [address], proxy=proxy.url)
+        failure = LinkFetcher(way).download(f"https://{address}/latest/meta-data/")
+    assert isinstance(failure, LinkFailure)
+    assert (failure.kind, proxy.connections) == (LinkProblem.FORBIDDEN, 0)
+
+
+@pytest.mark.parametrize("status", [403, 407, 502])
+def test_a_proxy_that_refuses_is_named(status: int) -> None:
+    with serving(answering(status, b"", headers={"Connection": "close"})) as proxy:
+        way = LinkWay("https://api.example.com", proxy=f"http://user:s3cret-pass@127.0.0.1:{proxy.port}")
+        failure = LinkFetcher(way).download("https://api.example.com/1.pdf")
+    assert isinstance(failure, LinkFailure)
+    assert failure.kind is LinkProblem.UNREACHABLE
+    assert "through the proxy" in failure.message
+    assert "s3cret" not in f"{failure!r}{way!r}"

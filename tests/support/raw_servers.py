@@ -162,3 +162,27 @@ def resetting(connection: socket.socket, server: RawServer) -> None:
     """Reads the request and breaks the connection."""
     server.request(connection)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def tunnelling(*, to_port: int = 0) -> Play:
+    """A proxy that takes CONNECT and leads to the port that was asked for, or always to this one of this machine."""
+
+    def play(connection: socket.socket, server: RawServer) -> None:
+        request = server.request(connection)
+        assert request is not None
+        host, _, port = request.target.rpartition(":")
+        with socket.create_connection(("127.0.0.1", to_port) if to_port else (host, int(port))) as onward:
+            connection.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+            back = threading.Thread(target=_pump, args=(onward, connection), daemon=True)
+            back.start()
+            _pump(connection, onward)
+            back.join(5)
+
+    return play
+
+
+def _pump(source: socket.socket, sink: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := source.recv(65536):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)

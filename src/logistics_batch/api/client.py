@@ -3,7 +3,6 @@
 Redirects are not followed, proxies and certificates of the environment are not used, nothing is repeated.
 """
 
-import ssl
 import time
 import zlib
 from collections.abc import Callable, Mapping
@@ -12,7 +11,6 @@ from importlib.metadata import version
 from typing import Final
 from urllib.parse import quote, urlencode
 
-import certifi
 import httpx
 
 from logistics_batch.api.deadline import Deadline
@@ -21,8 +19,8 @@ from logistics_batch.api.hints import retry_after_seconds
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.reply import LARGEST_BODY_BYTES, Failure, Reply, Trace
 from logistics_batch.api.secret import Redactor
-from logistics_batch.api.transport import FAILURES, Credential, DeadlineTransport, Evidence, failure_of
-from logistics_batch.errors import SettingsError, UsageError
+from logistics_batch.api.transport import FAILURES, Credential, DeadlineTransport, Evidence, failure_of, verifying
+from logistics_batch.errors import UsageError
 
 __all__ = ["Client", "Reply", "ServiceAccess", "Trace"]
 
@@ -50,7 +48,7 @@ class Client:
         key = settings.api_key
         self._redactor = Redactor([key] if len(key.reveal()) >= _SHORTEST_KEY_TO_REDACT else [])
         self._http = httpx.Client(
-            transport=DeadlineTransport(ssl_context=_ssl_context(settings.ca_file), proxy=settings.proxy),
+            transport=DeadlineTransport(ssl_context=verifying(settings.ca_file), proxy=settings.proxy),
             headers={
                 "Accept": "application/json",
                 "Accept-Encoding": "identity",
@@ -211,16 +209,3 @@ def _decoded(raw: bytes, encoding: str) -> bytes | None:
     except zlib.error:
         return None
     return content if unpacker.eof or len(content) > LARGEST_BODY_BYTES else None
-
-
-def _ssl_context(ca_file: str | None) -> ssl.SSLContext:
-    """Certificates and host names are verified, always; the environment is not asked."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    try:
-        context.load_verify_locations(cafile=ca_file or certifi.where())
-    except OSError as error:  # ssl.SSLError is one
-        raise SettingsError(
-            f"The file of certificate authorities {ca_file} cannot be used: {error.strerror or error}.",
-            remedy="Name a readable PEM file in service.ca_file, or leave the key out.",
-        ) from error
-    return context

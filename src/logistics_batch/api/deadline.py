@@ -117,7 +117,7 @@ def _addresses(host: str, port: int, deadline: Deadline) -> list[str]:
         else:
             found.put(list(dict.fromkeys(str(entry[4][0]) for entry in entries)))
 
-    if _is_literal(host):
+    if is_literal(host):
         return [host]
     threading.Thread(target=look_up, name="look-up", daemon=True).start()
     try:
@@ -129,5 +129,6 @@ def _addresses(host: str, port: int, deadline: Deadline) -> list[str]:
     return answer
 
 
-def _is_literal(host: str) -> bool:
+def is_literal(host: str) -> bool:
+    """Whether a host is an address rather than a name."""
     return ":" in host or host.replace(".", "").isdigit()

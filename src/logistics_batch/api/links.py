@@ -2,8 +2,10 @@
 
 Whoever controls the reply of the label call chooses the link, so it must not make us knock at other doors: only the
 service's own host and port, or listed hosts over https at public addresses, are ever connected to. A name is resolved
-once and the connection goes to that very address. The link is a bearer secret: it goes into no message, log or
-exception. The API key, cookies, redirects and proxies from the environment play no part here.
+once and the connection goes to that very address. Where the settings name a proxy, calls and links alike go through
+it, and it is the proxy that looks up the name: a listed host then has to prove its name by its certificate before it
+is asked anything. The link is a bearer secret: it goes into no message, log or exception. The API key, cookies,
+redirects and proxies from the environment play no part here.
 """
 
 import ipaddress
@@ -11,21 +13,19 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from queue import Empty, SimpleQueue
-from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-import certifi
 import httpcore
 
-from logistics_batch.api.transport import Deadline
+from logistics_batch.api.deadline import Deadline, TimedBackend, TimedStream, is_literal
+from logistics_batch.api.transport import proxy_of, verifying
 
 Resolve = Callable[[str, int], Sequence[str]]
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_CHUNK_BYTES = 64 * 1024
 
 # What `is_global` of some Python versions lets through, and addresses that look public but lead inside a cloud.
 _NEVER = tuple(
@@ -66,11 +66,24 @@ class LinkFailure:
 
 @dataclass(frozen=True, slots=True)
 class LinkLimits:
-    """How long a whole download may take, how large the file may be, whose certificates count (None: the usual)."""
+    """How long a whole download may take, and how large the file may be."""
 
     deadline_seconds: float = 45.0
     size_bytes: int = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LinkWay:
+    """Where links may lead, and how: as calls do.
+
+    base_url: the service's own. allowed_hosts: further ones, as `host` or `host:port`. ca_file: who vouches for the
+    service's own host; None for the public authorities, which vouch for all others. proxy: http://host:port.
+    """
+
+    base_url: str
+    allowed_hosts: Sequence[str] = ()
     ca_file: str | None = None
+    proxy: str | None = field(default=None, repr=False)  # may hold a password
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,20 +136,17 @@ class LinkFetcher:
 
     def __init__(
         self,
-        base_url: str,
+        way: LinkWay,
         *,
-        allowed_hosts: Sequence[str] = (),
         limits: LinkLimits | None = None,
         resolve: Resolve = system_resolve,
         network: httpcore.NetworkBackend | None = None,
     ) -> None:
-        """Guard links by the service's `base_url` and by further `allowed_hosts` (`host` or `host:port`).
-
-        resolve and network are seams: how a name becomes addresses, and what opens a connection to one of them.
-        """
-        base = urlsplit(base_url)
+        """Guard links; resolve and network are seams: how a name becomes addresses, what connects to one of them."""
+        base = urlsplit(way.base_url)
         self._own = (base.scheme, (base.hostname or "").lower(), base.port or _DEFAULT_PORTS.get(base.scheme, 0))
-        self._allowed = frozenset(_with_port(host) for host in allowed_hosts)
+        self._allowed = frozenset(_with_port(host) for host in way.allowed_hosts)
+        self._way = way
         self._limits = limits or LinkLimits()
         self._resolve = resolve
         self._network = network or httpcore.SyncBackend()
@@ -146,8 +156,7 @@ class LinkFetcher:
         deadline = Deadline(self._limits.deadline_seconds)
         try:
             target = self._judge(url)
-            addresses = self._addresses(target, deadline)
-            return self._get(target, _PinnedNetwork(self._network, addresses, deadline))
+            return self._get(target, self._network_for(target, deadline))
         except _Refused as refused:
             return refused.failure
 
@@ -170,17 +179,29 @@ class LinkFetcher:
             raise _Refused(LinkProblem.FORBIDDEN, f"the link to {host} is not https")
         return _Target(scheme, host, port, target, own=False)
 
+    def _network_for(self, target: _Target, deadline: Deadline) -> httpcore.NetworkBackend:
+        if self._way.proxy is None:
+            return _PinnedNetwork(self._network, self._addresses(target, deadline), deadline)
+        # Inside, names of the world are often not to be had. A listed host proves its name by its certificate.
+        if not target.own and is_literal(target.host):
+            _check_public(target, [target.host])
+        return TimedBackend(deadline)
+
     def _addresses(self, target: _Target, deadline: Deadline) -> list[str]:
         addresses = _within(deadline, lambda: list(self._resolve(target.host, target.port)))
         if not addresses:
             raise _Refused(LinkProblem.UNREACHABLE, f"the name {target.host} has no address")
-        if not target.own and not all(is_public(address) for address in addresses):
-            raise _Refused(LinkProblem.FORBIDDEN, f"the link's host {target.host} has an address that is not public")
+        if not target.own:
+            _check_public(target, addresses)
         return addresses
 
-    def _get(self, target: _Target, network: "_PinnedNetwork") -> bytes:
-        origin = httpcore.Origin(target.scheme.encode(), target.host.encode("ascii"), target.port)
-        url = httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target.path.encode("ascii"))
+    def _get(self, target: _Target, network: httpcore.NetworkBackend) -> bytes:
+        url = httpcore.URL(
+            scheme=target.scheme.encode(),
+            host=target.host.encode("ascii"),
+            port=target.port,
+            target=target.path.encode("ascii"),
+        )
         headers = [
             (b"Host", target.host_header),
             (b"Accept", b"application/pdf"),
@@ -188,26 +209,26 @@ class LinkFetcher:
             (b"User-Agent", b"logistics-batch"),
             (b"Connection", b"close"),
         ]
-        context = (
-            ssl.create_default_context(cafile=self._limits.ca_file or certifi.where())
-            if target.scheme == "https"
-            else None
-        )
         try:
-            with httpcore.HTTPConnection(origin, ssl_context=context, network_backend=network) as connection:
-                response = connection.handle_request(httpcore.Request(b"GET", url, headers=headers))
-                return self._body(response)
+            with self._connections(target, network) as connections:
+                return self._body(connections.handle_request(httpcore.Request(b"GET", url, headers=headers)))
         except httpcore.TimeoutException as exc:
             raise _Refused(LinkProblem.TIMEOUT, self._late(target.host)) from exc
         except httpcore.ProtocolError as exc:
             raise _Refused(LinkProblem.CUT, f"the answer of {target.host} broke off or is no HTTP") from exc
-        except httpcore.NetworkError as exc:
-            raise _Refused(LinkProblem.UNREACHABLE, _network_message(exc, target.host)) from exc
+        except (httpcore.NetworkError, httpcore.ProxyError) as exc:
+            raise _Refused(LinkProblem.UNREACHABLE, self._unreachable(exc, target.host)) from exc
 
-    def _trust(self, target: _Target) -> ssl.SSLContext:
-        """A private authority vouches for the service's own host only."""
-        own = self._limits.ca_file if target.own else None
-        return ssl.create_default_context(cafile=own or certifi.where())
+    def _connections(self, target: _Target, network: httpcore.NetworkBackend) -> httpcore.ConnectionPool:
+        # A private authority vouches for the service's own host only.
+        authorities = self._way.ca_file if target.own else None
+        return httpcore.ConnectionPool(
+            ssl_context=verifying(authorities) if target.scheme == "https" else None,
+            proxy=proxy_of(self._way.proxy) if self._way.proxy else None,
+            max_connections=1,
+            max_keepalive_connections=0,
+            network_backend=network,
+        )
 
     def _body(self, response: httpcore.Response) -> bytes:
         headers = {name.lower(): value for name, value in response.headers}
@@ -222,6 +243,11 @@ class LinkFetcher:
                 size = self._limits.size_bytes / 1_000_000
                 raise _Refused(LinkProblem.TOO_LARGE, f"the label file is larger than {size:g} MB")
         return bytes(content)
+
+    def _unreachable(self, exc: Exception, host: str) -> str:
+        if _is_of_tls(exc):
+            return f"the TLS certificate or handshake of {host} is not acceptable"
+        return f"{host} cannot be reached" + (" through the proxy of [service]" if self._way.proxy else "")
 
     def _late(self, host: str) -> str:
         return f"{host} did not deliver the label within {self._limits.deadline_seconds:g} s"
@@ -257,13 +283,18 @@ def _refused_status(status: int) -> _Refused:
     return _Refused(LinkProblem.STATUS, f"the label link answered HTTP {status}")
 
 
-def _network_message(exc: httpcore.NetworkError, host: str) -> str:
+def _check_public(target: _Target, addresses: Sequence[str]) -> None:
+    if not all(is_public(address) for address in addresses):
+        raise _Refused(LinkProblem.FORBIDDEN, f"the link's host {target.host} has an address that is not public")
+
+
+def _is_of_tls(exc: Exception) -> bool:
     cause: BaseException | None = exc
     while cause is not None:
         if isinstance(cause, ssl.SSLError):
-            return f"the TLS certificate or handshake of {host} is not acceptable"
+            return True
         cause = cause.__cause__ or cause.__context__
-    return f"{host} cannot be reached"
+    return False
 
 
 def _within(deadline: Deadline, resolve: Callable[[], list[str]]) -> list[str]:
@@ -308,35 +339,5 @@ class _PinnedNetwork(httpcore.NetworkBackend):
                 if left_to_try == 1:
                     raise
             else:
-                return _DeadlineStream(stream, self._deadline)
+                return TimedStream(stream, self._deadline)
         raise httpcore.ConnectError("the name has no address")
-
-
-class _DeadlineStream(httpcore.NetworkStream):
-    """A stream whose every step gets only what is left of the whole call's time."""
-
-    def __init__(self, inner: httpcore.NetworkStream, deadline: Deadline) -> None:
-        self._inner = inner
-        self._deadline = deadline
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._inner.read(
-            min(max_bytes, _CHUNK_BYTES), timeout=self._deadline.within(timeout, httpcore.ReadTimeout)
-        )
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, timeout=self._deadline.within(timeout, httpcore.ReadTimeout))
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        inner = self._inner.start_tls(
-            ssl_context, server_hostname, timeout=self._deadline.within(timeout, httpcore.ReadTimeout)
-        )
-        return _DeadlineStream(inner, self._deadline)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._inner.get_extra_info(info)

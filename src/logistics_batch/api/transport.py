@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+import certifi
 import httpcore
 import httpx
 
 from logistics_batch.api.deadline import Deadline, TimedBackend
 from logistics_batch.api.reply import Failure, Trace
 from logistics_batch.api.secret import Secret
+from logistics_batch.errors import SettingsError
 
-__all__ = ["FAILURES", "Credential", "Deadline", "DeadlineTransport", "Evidence", "failure_of"]
+__all__ = ["FAILURES", "Credential", "Deadline", "DeadlineTransport", "Evidence", "failure_of", "proxy_of", "verifying"]
 
 _KEY_NAME = b"API_KEY"  # API §5, in this spelling
 
@@ -138,7 +140,7 @@ class DeadlineTransport(httpx.BaseTransport):
 
     def __init__(self, *, ssl_context: ssl.SSLContext, proxy: str | None = None) -> None:
         self._ssl_context = ssl_context
-        self._proxy = _proxy(proxy) if proxy else None
+        self._proxy = proxy_of(proxy) if proxy else None
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request over a connection of its own."""
@@ -171,8 +173,25 @@ def _core_request(request: httpx.Request) -> httpcore.Request:
     return httpcore.Request(request.method, url, headers=headers, content=request.stream, extensions=extensions)
 
 
-def _proxy(address: str) -> httpcore.Proxy:
+def proxy_of(address: str) -> httpcore.Proxy:
+    """The proxy at http://host:port, perhaps with user:password@ in front of the host."""
     parts = urlsplit(address)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     auth = (unquote(parts.username), unquote(parts.password or "")) if parts.username is not None else None
     return httpcore.Proxy(f"http://{host}:{parts.port}", auth=auth)
+
+
+def verifying(ca_file: str | None) -> ssl.SSLContext:
+    """TLS that verifies certificates and host names, always; the environment is not asked.
+
+    ca_file: the authorities to trust instead of the public ones. Raises SettingsError if the file cannot be used.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        context.load_verify_locations(cafile=ca_file or certifi.where())
+    except OSError as error:  # ssl.SSLError is one
+        raise SettingsError(
+            f"The file of certificate authorities {ca_file} cannot be used: {error.strerror or error}.",
+            remedy="Name a readable PEM file in service.ca_file, or leave the key out.",
+        ) from error
+    return context

@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from logistics_batch.api.answers import LabelLink, Meaning, ReadFailed, read_label
-from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkLimits, LinkProblem
+from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkLimits, LinkProblem, LinkWay
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
 from logistics_batch.flows.label_orders import LabelOrder
 from logistics_batch.flows.parts import Parts
@@ -59,11 +59,11 @@ class LabelSource:
 
     def __init__(self, parts: Parts) -> None:
         access = parts.client.settings
-        limits = LinkLimits(deadline_seconds=access.deadline_seconds, ca_file=access.ca_file)
+        way = LinkWay(access.base_url, parts.policy.label_hosts, ca_file=access.ca_file, proxy=access.proxy)
         self._parts = parts
         self._folder = parts.files / "labels"
         self._reached = threading.Event()  # a label came, so the address is right
-        self._links = LinkFetcher(access.base_url, allowed_hosts=parts.policy.label_hosts, limits=limits)
+        self._links = LinkFetcher(way, limits=LinkLimits(deadline_seconds=access.deadline_seconds))
 
     def fetch_all(self, orders: Sequence[LabelOrder]) -> dict[str, tuple[LabelFile, ...] | LabelLost]:
         """The label files of each order, by its AWB number, or why there are none.
