@@ -40,6 +40,7 @@ from logistics_batch.model.payloads import (
     WebhookUpdate,
     body_text,
 )
+from logistics_batch.sandbox.switches import CHOICES
 
 ITEMS = [{"item_name": "Wires", "item_quantity": 2, "weight": "0.5"}, {"item_name": "Plug", "item_quantity": 1}]
 
@@ -126,7 +127,7 @@ def test_an_unknown_order_leaves_one_stable_signature(client: Client) -> None:
     assert len(signatures) == 1
 
 
-@pytest.mark.parametrize("envelope", ["list", "pass", "bare"])
+@pytest.mark.parametrize("envelope", CHOICES["asn_envelope"])
 def test_the_life_of_an_asn(sandbox: RunningSandbox, client: Client, envelope: str) -> None:
     sandbox.set_switches(asn_envelope=envelope)
     invoice = f"INV {envelope} & more"
@@ -147,6 +148,20 @@ def test_the_life_of_an_asn(sandbox: RunningSandbox, client: Client, envelope: s
     later = read_asns(client.call("asn.fetch", query={"invoice_number": invoice}))
     assert isinstance(later, AsnPage)
     assert [record_digest(each) for each in later.records] == [record_digest(record)]
+
+
+@pytest.mark.parametrize("form", CHOICES["asn_replies"])
+def test_an_asn_is_taken_in_whatever_form_the_service_says_so(
+    sandbox: RunningSandbox, client: Client, form: str
+) -> None:
+    """An empty 200 says nothing: then only a look can tell."""
+    sandbox.set_switches(asn_replies=form, asn_envelope="list")
+    for operation in ("asn.create", "asn.update"):
+        answer = call(client, operation, body=notice(f"INV-{form}"))
+        assert answer.meaning is (Meaning.UNKNOWN if form == "empty" else Meaning.ACCEPTED)
+    page = read_asns(client.call("asn.fetch", query={"invoice_number": f"INV-{form}"}))
+    assert isinstance(page, AsnPage)
+    assert len(page.records) == 1
 
 
 def test_a_search_without_a_filter_is_an_error_and_no_empty_list(client: Client) -> None:

@@ -284,15 +284,19 @@ _KINDS = {
         f"label_{name}": Kind(LABELS, text, _ONLY_BEFORE, example)
         for name, text, example in (
             ("expired", "The link has expired.", "requests: 1"),
-            ("truncated", "The PDF ends too early.", "every: 4"),
+            ("truncated", "Half of the PDF, though HTTP counts it as whole.", "every: 4"),
             ("html", "A web page comes in place of the PDF.", "every: 5"),
             ("wrong", "The label of another order.", "requests: [2]"),
             ("blank", "A PDF whose page is empty.", "requests: [3]"),
-            ("rotated", "The page is turned.", "probability: 0.3, seed: 1"),
-            ("cropped", "The page shows only a part of the label.", "probability: 0.3, seed: 2"),
+            ("rotated", "A page that lies on its side and says so (`/Rotate 90`).", "probability: 0.3, seed: 1"),
+            (
+                "cropped",
+                "An A4 page cut down by a box to the label; outside stands an invoice.",
+                "probability: 0.3, seed: 2",
+            ),
             ("encrypted", "The PDF needs a password.", "times: 1"),
-            ("hostile", "A PDF made to exhaust those who read it.", "times: 1"),
-            ("oversized", "A PDF that is far too large.", "times: 1"),
+            ("hostile", "A small PDF whose pages go in a circle and unpack to a gigabyte.", "times: 1"),
+            ("oversized", "A PDF of 48 MB, with no length told before.", "times: 1"),
         )
     },
 }

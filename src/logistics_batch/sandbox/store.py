@@ -17,7 +17,7 @@ from logistics_batch.sandbox.clock import now_text
 from logistics_batch.sandbox.journal import Journal
 
 Result = TypeVar("Result")
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS orders (
@@ -29,7 +29,6 @@ CREATE TABLE IF NOT EXISTS orders (
     delivery_hub_sn TEXT NOT NULL,
     pickup_hub TEXT NOT NULL DEFAULT '',
     body TEXT NOT NULL,
-    moved INTEGER NOT NULL DEFAULT 0,
     created_at TEXT NOT NULL,
     modified_at TEXT NOT NULL);
 CREATE UNIQUE INDEX IF NOT EXISTS one_live_order_per_reference ON orders (reference_number) WHERE status <> 'cancelled';
