@@ -143,6 +143,8 @@ def aggregator_orders() -> TextFile:
         return common | {names[name]: value for name, value in changes.items()}
 
     names = {
+        "reference": "*Order Id",
+        "name": "*Buyer Full Name",
         "pay": "*Payment Method(COD/Prepaid)",
         "mobile": "*Buyer Mobile",
         "address": "*Shipping Full Address",
@@ -173,8 +175,9 @@ def aggregator_orders() -> TextFile:
         line(11, PEOPLE[27], "DYA-12-TC", "2 box"),
         line(12, PEOPLE[28], "RNG-KIT-6", "3", mobile="+91-7838114409", pay="PREPAID "),
         line(13, PEOPLE[29], "TAW-28-NS", pay="COD", price="0"),  # nothing to collect?
+        line(14, PEOPLE[20], "BTL-1L-CU", reference="ORD001", name="John Doe"),  # the template's own row
     ]
-    total: dict[str, Cell] = {"*Order Id": "TOTAL", "*Product Quantity": "28"}
+    total: dict[str, Cell] = {"*Order Id": "TOTAL", "*Product Quantity": "29"}
     return TextFile(under(AGGREGATOR, [*lines, total]), encoding="cp1252")
 
 
