@@ -16,6 +16,20 @@ from people_and_goods import GOODS, PEOPLE, Person
 
 HERE = Path(__file__).parent
 SEED = 20261103
+PROVINCES = {  # as the shop writes them
+    "Delhi": "DL",
+    "Gujarat": "GJ",
+    "Haryana": "HR",
+    "Karnataka": "KA",
+    "Kerala": "KL",
+    "Maharashtra": "MH",
+    "Odisha": "OR",
+    "Rajasthan": "RJ",
+    "Tamil Nadu": "TN",
+    "Telangana": "TS",
+    "Uttar Pradesh": "UP",
+    "West Bengal": "WB",
+}
 
 SHIPROCKET = (
     "*Order Id",
@@ -234,7 +248,7 @@ def shopify_order(number: int, person: Person, anchor: date) -> dict[str, str]:
             f"{side} Address2": person.area,
             f"{side} City": person.city,
             f"{side} Zip": zip_code,
-            f"{side} Province": person.state[:2].upper(),
+            f"{side} Province": PROVINCES[person.state],
             f"{side} Country": "IN",
             f"{side} Phone": f"+91{person.phone}",
         }
