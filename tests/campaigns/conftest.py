@@ -1,0 +1,30 @@
+"""Real parts: the sandbox in another process, a workspace, and commands that start at once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from campaigns.commands import Forker
+from support.sandbox_process import RunningSandbox, start_sandbox
+from support.workspace import Workspace
+
+
+@pytest.fixture(scope="session")
+def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
+    running = Forker(tmp_path_factory.mktemp("commands"))
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
+    running = start_sandbox(tmp_path)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, sandbox: RunningSandbox) -> Workspace:
+    made = Workspace(tmp_path / "workspace", url=sandbox.url, settle_after="1s")
+    made.configure("concurrency = 8")
+    return made

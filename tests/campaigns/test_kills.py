@@ -1,0 +1,70 @@
+"""kill -9 at random moments, again and again until all is sent: nothing lost, nothing doubled."""
+
+import random
+import time
+
+import pytest
+from campaigns.commands import Forker
+from campaigns.nights import KINDS, Night, created, drain, judge, night
+from campaigns.scale import SEED, report, size
+from support.sandbox_process import RunningSandbox
+from support.workspace import Workspace
+
+KILLS = size(sample=16, full=1_000)
+ORDERS = size(sample=60, full=6_000)
+ASNS = size(sample=40, full=4_000)
+FILES_LYING = 4
+SHORTEST_SECONDS, LONGEST_SECONDS = 0.02, 0.8
+LINES = 12 * (ORDERS + ASNS) // KILLS  # of the journal until a kill, at most: so the kills last about until all is sent
+
+
+def kill_at_random(forker: Forker, nights: list[Night], sandbox: RunningSandbox, dice: random.Random) -> int:
+    """Run a job, or settle, and kill it after a random while; 1 if it was killed, 0 if it had ended by itself.
+
+    The while is one of time, which meets all that a run does, or one of requests that came in, which meets sending.
+    """
+    which = dice.random()
+    asked = ("settle",) if which < 0.1 else ("run", nights[which < 0.5].kind)
+    before = sandbox.journal_path.stat().st_size if sandbox.journal_path.exists() else 0
+    command = forker.start(nights[0].workspace, *asked)
+    lines, seconds = dice.randrange(LINES), dice.uniform(SHORTEST_SECONDS, LONGEST_SECONDS)
+    if dice.random() < 0.5:
+        command.wait(seconds=seconds)
+    else:
+        with sandbox.journal_path.open("rb") as journal:
+            journal.seek(before)
+            while lines > 0 and command.wait(seconds=0.005) is None:
+                lines -= journal.read().count(b"\n")
+    return int(command.kill().code == -9)
+
+
+@pytest.mark.slow
+def test_kills_at_random_moments(forker: Forker, workspace: Workspace, sandbox: RunningSandbox) -> None:
+    dice = random.Random(SEED)
+    nights = [
+        night(workspace, kind, documents=n, in_each=size(20, 50), later=True)
+        for kind, n in zip(KINDS, (ORDERS, ASNS), strict=True)
+    ]
+    began, kills, runs = time.monotonic(), 0, 0
+    while kills < KILLS and runs < 20 * KILLS:
+        for each in nights:
+            each.arrive(at_most=FILES_LYING)
+        kills += kill_at_random(forker, nights, sandbox, dice)
+        runs += 1
+    for each in nights:
+        each.arrive()
+    then = {each.kind: len(created(sandbox, each.kind)) for each in nights}
+    drain(forker, nights)
+    verdicts = {each.kind: judge(each, sandbox) for each in nights}
+    report(
+        "kills",
+        kills=kills,
+        created_when_the_kills_ended=then,
+        seconds=round(time.monotonic() - began),
+        **{kind: verdict.figures() for kind, verdict in verdicts.items()},
+    )
+    assert kills == KILLS
+    for verdict in verdicts.values():
+        assert verdict.faults == {}
+    assert set(verdicts["orders"].fates) <= {"accepted", "unchanged"}
+    assert not list((workspace.root / "inbound").rglob("*.csv"))
