@@ -2,13 +2,13 @@
 
 from logistics_batch.mapping.changes import unnamed_items, with_item_ids
 from logistics_batch.mapping.loading import Mapping, load_mapping
-from logistics_batch.mapping.parted import apply_mapping
 from logistics_batch.mapping.spec import schema_json
 from logistics_batch.mapping.suggest import Draft, draft_of
 from logistics_batch.mapping.suggest_drift import Drift, drift_of
 from logistics_batch.mapping.suggest_text import draft_text
 from logistics_batch.mapping.table import RunValues
 from logistics_batch.mapping.verbs import Verb, vocabulary
+from logistics_batch.mapping.whole_file import apply_mapping
 
 __all__ = [
     "Draft",

@@ -15,7 +15,8 @@ from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.names import ColumnName, alike, same
 from logistics_batch.mapping.reading import say
-from logistics_batch.mapping.spec import LinesFromSpec, MappingSpec
+from logistics_batch.mapping.spec import MappingSpec
+from logistics_batch.mapping.spec_lines import LinesFromSpec
 from logistics_batch.mapping.table import Table
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Sheet
@@ -61,7 +62,7 @@ class Parting:
 
     def blame(self, column: int, rule: str, reason: str, fix: str) -> None:
         """Something is wrong with the line that was added last."""
-        self.faults.append(Fault(len(self.rows) - 1, column, rule, reason, fix))
+        self.faults.append(Fault(len(self.rows) - 1, column, f"lines_from|{rule}", reason, fix))
 
 
 def part_rows(spec: MappingSpec, sheet: Sheet, header: Header) -> Parting:
@@ -98,7 +99,7 @@ def blame_faults(found: Findings, table: Table, faults: Sequence[Fault]) -> None
     for fault in faults:
         number = int(table.sheet.frame["row"][fault.line])
         if number in data:
-            found.add(pl.Series([number]), fault.column, f"lines_from|{fault.rule}", say(fault.reason, fault.fix))
+            found.add(pl.Series([number]), fault.column, fault.rule, say(fault.reason, fault.fix))
     found.rows[:] = found.rows[before:] + found.rows[:before]
 
 

@@ -3,15 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Any
 
 from logistics_batch.mapping import dates, numbers
 from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.spec import DateRead, FieldSpec, LookupRead, MappingSpec, UnitRead
 from logistics_batch.mapping.targets import SHIPMENT_OF_A_LABEL, Form, Targets, form_of, targets_of
 from logistics_batch.model.document import Operation
-
-LATER: Final = ("lines_sheet",)
 
 Place = tuple[str | int, ...]
 
@@ -26,10 +24,8 @@ class Complaint:
 
 
 def raw_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
-    """What can be said before the values are checked: parts that come later, and target names."""
-    for key in LATER:
-        if key in data:
-            yield Complaint((key,), f"`{key}` is not available yet in this version.", "Remove it.")
+    """What can be said before the values are checked: names that only the program may use, and target names."""
+    yield from _inner_names(data)
     operation = data.get("operation")
     if operation not in list(Operation):
         return
@@ -45,6 +41,15 @@ def raw_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
         if name not in targets.lines:
             found = _unknown_target("lines", name, targets)
             yield Complaint(("kits", "lines", name), found.message, found.remedy)
+
+
+def _inner_names(data: Any, place: Place = ()) -> Iterator[Complaint]:
+    """`from_` and `with_`, which the models know `from` and `with` by."""
+    below = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in below:
+        if key in ("from_", "with_") and len(place) > 1:
+            yield Complaint((*place, key), f"Unknown key `{key}`.", f"Did you mean `{key[:-1]}`?")
+        yield from _inner_names(value, (*place, key))
 
 
 def _unknown_target(part: str, name: str, targets: Targets) -> Complaint:
@@ -68,6 +73,7 @@ def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
     yield from _demanded(spec, targets_of(spec.operation))
     yield from _order_complaints(spec)
     yield from _lines_from_complaints(spec)
+    yield from _lines_sheet_complaints(spec)
     if spec.kits and spec.operation is not Operation.ORDER_CREATE:
         yield Complaint(("kits",), f"`kits` has no place in `{spec.operation.value}`.", "It belongs to `order.create`.")
     if spec.kits and "item_name" not in spec.kits.lines:
@@ -135,6 +141,29 @@ def _lines_from_complaints(spec: MappingSpec) -> Iterator[Complaint]:
             yield Complaint(
                 ("lines_from",), f"`{name}` is not used.", f"Use it as `{{from: {name}}}` in one of {known or 'lines'}."
             )
+
+
+def _lines_sheet_complaints(spec: MappingSpec) -> Iterator[Complaint]:
+    """A second sheet goes with nothing else that makes lines, and is joined by as many columns as the key has."""
+    if spec.lines_sheet is None:
+        return
+    here: Place = ("lines_sheet",)
+    if spec.operation is Operation.RECEIPT_READ:
+        yield Complaint(
+            here, "`lines_sheet` has no place in `receipt.read`: each of its rows stands alone.", "Remove it."
+        )
+        return
+    for name in ("lines_from", "kits"):
+        if getattr(spec, name) is not None:
+            yield Complaint(here, f"`lines_sheet` and `{name}` cannot be used together.", "Keep one of the two.")
+    if not spec.lines:
+        yield Complaint(here, "`lines_sheet` reads lines, and `lines` is missing.", "Map them under `lines`.")
+    if spec.key and len(spec.key) != len(spec.lines_sheet.key):
+        message = f"`key` and the key of `lines_sheet` name {len(spec.key)} and {len(spec.lines_sheet.key)} columns."
+        yield Complaint((*here, "key"), message, "Name as many, in the same order.")
+    if spec.checks.control_total:
+        message = "`control_total` reads one sheet and cannot be used with `lines_sheet`."
+        yield Complaint(("checks", "control_total"), message, "Remove it.")
 
 
 def _field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:

@@ -13,9 +13,10 @@ from pydantic import ValidationError, ValidationInfo, ValidatorFunctionWrapHandl
 from pydantic_core import InitErrorDetails
 
 from logistics_batch.errors import LogisticsBatchError
-from logistics_batch.mapping.lint import LATER, Complaint, complaints_of, raw_complaints
+from logistics_batch.mapping.lint import Complaint, complaints_of, raw_complaints
 from logistics_batch.mapping.names import ColumnName
-from logistics_batch.mapping.spec import FieldSpec, LookupFile, MappingSpec, complaint
+from logistics_batch.mapping.spec import FieldSpec, LookupFile, MappingSpec
+from logistics_batch.mapping.spec_texts import complaint
 from logistics_batch.mapping.targets import RECEIPT_TARGETS, Targets, targets_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions
@@ -43,7 +44,7 @@ class Mapping:
         """How its files are read."""
         sheet = self.spec.sheet
         return ReadOptions(
-            name=sheet.name,
+            name=sheet.name if self.spec.lines_sheet is None else None,  # of two sheets, mapping tells which is which
             delimiter=sheet.delimiter,
             encoding=sheet.encoding,
             hidden_rows=sheet.hidden_rows,
@@ -98,7 +99,7 @@ class Mapping:
                 found.update(dict.fromkeys(_any_of(field)))
         for group in self.targets.either:
             given = [self.spec.fields[name] for name in group if name in self.spec.fields]
-            if not any(_always_filled(field) for field in given):
+            if given and not any(_always_filled(field) for field in given):
                 found[tuple(name for field in given for names in field.columns for name in names)] = None
         demanded = [*self.spec.sheet.only_rows_where, *_checked(self.spec.checks)]
         found.update(dict.fromkeys(self.names_of(name) for name in demanded))
@@ -146,9 +147,8 @@ class _Linted(MappingSpec):
     @classmethod
     def _lint(cls, data: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> "_Linted":
         early = list(raw_complaints(data)) if isinstance(data, dict) else []
-        known = {key: value for key, value in data.items() if key not in LATER} if early else data
         try:
-            loaded: _Linted = handler(known)
+            loaded: _Linted = handler(data)
         except ValidationError as error:
             raise ValidationError.from_exception_data("mapping", [*_again(error), *_details(early)]) from None
         if found := [*early, *complaints_of(loaded), *_asn_complaints(loaded, info)]:

@@ -6,18 +6,14 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.apply import apply_mapping as apply_to_sheet
 from logistics_batch.mapping.findings import SHOWN_CHARACTERS
 from logistics_batch.mapping.header import Header, choose, passed_over
 from logistics_batch.mapping.lines_from import Parting, numbered_columns, part_rows
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.spec import FieldSpec
-from logistics_batch.mapping.table import RunValues
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, RowState
 from logistics_batch.model.issue import Issue, cell_address
-from logistics_batch.model.payloads import LongitudeName
 from logistics_batch.model.sheet import MARKS_SCHEMA, Sheet
 
 _SEARCHED_ROWS: Final = 200
@@ -44,37 +40,13 @@ class Parted:
         return self.physical.frame[str(column)][self.parting.rows[line]] or ""
 
 
-def apply_mapping(
-    mapping: Mapping,
-    sheets: Sequence[Sheet],
-    *,
-    run_values: RunValues,
-    longitude: LongitudeName = "delivery_long",
-) -> MappedFile:
-    """Map a file: every row but the header once, the documents that can be sent, an issue for each cell that is wrong.
-
-    sheets: the candidates; the one whose header fits is taken. longitude: how the longitude fields are spelt on the
-    wire. Raises FileHeld where the file as a whole cannot be trusted.
-    """
-    if mapping.spec.lines_from is None:
-        return apply_to_sheet(mapping, sheets, run_values=run_values, longitude=longitude)
-    made = parted(mapping, sheets)
-    faults = made.parting.faults
-    try:
-        mapped = apply_to_sheet(made.mapping, [made.sheet], run_values=run_values, longitude=longitude, faults=faults)
-    except FileHeld as held:
-        held.rows_read = made.physical.frame.height - 1
-        raise
-    return told_of_rows(mapped, made)
-
-
 def parted(mapping: Mapping, sheets: Sequence[Sheet]) -> Parted:
     """The longer sheet of a mapping with `lines_from`. Raises FileHeld as `choose` does."""
     outer = _outer(mapping, sheets)
     sheet, header = choose(outer, sheets)
     parting = part_rows(mapping.spec, sheet, header)
     notes = passed_over(outer, sheets, sheet)
-    return Parted(_inner(mapping, header, parting), _longer(sheet, header, parting), header, parting, sheet, notes)
+    return Parted(_inner(mapping, header, parting), longer(sheet, header, parting), header, parting, sheet, notes)
 
 
 def _outer(mapping: Mapping, sheets: Sequence[Sheet]) -> Mapping:
@@ -122,7 +94,7 @@ def _inner(mapping: Mapping, header: Header, parting: Parting) -> Mapping:
     return replace(mapping, spec=spec.model_copy(update={"sheet": sheet, "ignore": [*spec.ignore, *spare]}))
 
 
-def _longer(sheet: Sheet, header: Header, parting: Parting) -> Sheet:
+def longer(sheet: Sheet, header: Header, parting: Parting) -> Sheet:
     """The sheet with a line in the place of each row, and marks and all where their lines are now."""
     positions = pl.Series("position", parting.rows, dtype=pl.UInt32)
     frame = sheet.frame[positions]
@@ -187,7 +159,7 @@ def told_of_rows(mapped: MappedFile, made: Parted) -> MappedFile:
         header_row=made.header.row,
         columns=made.header.texts,
         rows=_rows_once(mapped.rows.with_columns(physical)),
-        documents=tuple(_document(each, row_of) for each in mapped.documents),
+        documents=tuple(_document(each, made, row_of) for each in mapped.documents),
         issues=_issues(mapped.issues, made, row_of),
         notes=(*mapped.notes, *made.notes),
         keep=mapped.keep.with_columns(physical) if "row" in mapped.keep.columns else mapped.keep,
@@ -230,6 +202,11 @@ def _rows_once(rows: pl.DataFrame) -> pl.DataFrame:
     return once.select(ROWS_SCHEMA.keys())
 
 
-def _document(document: Document, row_of: dict[int, int]) -> Document:
+def _document(document: Document, made: Parted, row_of: dict[int, int]) -> Document:
     rows = dict.fromkeys(row_of[row] for row in document.rows)
-    return replace(document, rows=tuple(rows), line_rows=tuple(row_of[row] for row in document.line_rows))
+    order, columns = document.order, made.parting.columns
+    if order is not None and order.item_column in columns and made.parting.sources:
+        item_column = made.parting.sources[-1][columns.index(order.item_column)]
+        order = replace(order, item_column=item_column)
+    line_rows = tuple(row_of[row] for row in document.line_rows)
+    return replace(document, rows=tuple(rows), line_rows=line_rows, order=order)

@@ -17,3 +17,12 @@ def fits(cell: pl.Expr, patterns: Sequence[str]) -> pl.Expr:
 
 def _regex(pattern: str) -> str:
     return pl.escape_regex(pattern).replace(r"\*", ".*").replace(r"\?", ".")
+
+
+def name_fits(name: str, pattern: str) -> bool:
+    """Whether the name of a sheet fits a pattern.
+
+    >>> name_fits("Order Lines", "*lines")
+    True
+    """
+    return bool(pl.select(fits(pl.lit(name.strip()), [pattern])).item())

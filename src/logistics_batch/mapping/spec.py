@@ -1,71 +1,29 @@
-"""What a mapping file may say: the models that load it and that its JSON Schema is made from.
+"""What a mapping file may say: the models that load it and that its JSON Schema is made from."""
 
-Names of columns, patterns and constants are texts; whole numbers and true/false written plainly become their text.
-"""
-
-import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationInfo,
-    field_validator,
-    model_validator,
+from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationInfo, field_validator, model_validator
+
+from logistics_batch.mapping.spec_lines import LinesFromSpec, LinesSheetSpec
+from logistics_batch.mapping.spec_texts import (
+    DecimalText,
+    Name,
+    Names,
+    Part,
+    Patterns,
+    Text,
+    complaint,
+    listed,
+    printable_text,
 )
-from pydantic_core import PydanticCustomError
-
-from logistics_batch.model.complaints import PLAIN_DECIMAL, TIME_OF_DAY
+from logistics_batch.model.complaints import TIME_OF_DAY
 from logistics_batch.model.document import Operation
-
-
-def printable_text(text: str) -> str:
-    """A text for a message: what cannot be seen is escaped."""
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
-
 
 WORDS = ("text", "upper", "lower", "integer", "decimal", "money", "mobile", "pincode")
 
 
-def complaint(message: str, remedy: str = "") -> PydanticCustomError:
-    """A complaint in our own words, for `load_specification` to place."""
-    return PydanticCustomError("mapping", "{message}", {"message": message, "remedy": remedy})
-
-
-def _text(value: Any) -> Any:
-    """`yes`, `12` and `true` as the words they were typed as."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int) else value
-
-
-def _listed(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
-Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int | bool)]
-Name = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int), Field(min_length=1)]
-Names = Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str]), Field(min_length=1)]
-Patterns = Annotated[
-    list[Text],
-    BeforeValidator(_listed, json_schema_input_type=str | int | bool | list[str | int | bool]),
-    Field(min_length=1),
-]
-DecimalText = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int), Field(pattern=PLAIN_DECIMAL)]
-
-
-class _Part(BaseModel):
-    """A part of a mapping file: unknown keys are errors, nothing changes after loading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-
-class LookupFile(_Part):
+class LookupFile(Part):
     """A lookup kept in a CSV file: the value is found in column `from`, the answer stands in column `to`."""
 
     file: str = Field(description="The CSV file, beside the mapping.")
@@ -73,14 +31,14 @@ class LookupFile(_Part):
     to: Name = Field(description="Its column of values as the service wants them.")
 
 
-class DateRead(_Part):
+class DateRead(Part):
     """`{date: ["%d/%m/%Y"], at: "18:00"}`: how dates are written, and the time of day where one is wanted."""
 
-    date: Annotated[list[str], BeforeValidator(_listed, json_schema_input_type=str | list[str])]
+    date: Annotated[list[str], BeforeValidator(listed, json_schema_input_type=str | list[str])]
     at: str = Field(default="23:59:59", pattern=TIME_OF_DAY)
 
 
-class UnitRead(_Part):
+class UnitRead(Part):
     """`{unit: g -> kg}`: the sheet's unit and the unit that the service wants."""
 
     unit: str
@@ -90,7 +48,7 @@ def _inline_or_file(value: Any) -> str:
     return "file" if isinstance(value, dict) and "file" in value else "table"
 
 
-class LookupRead(_Part):
+class LookupRead(Part):
     """`{lookup: {COD: "true"}}` or `{lookup: {file: skus.csv, from: code, to: name}}`."""
 
     lookup: Annotated[
@@ -130,12 +88,12 @@ Step = Annotated[
         custom_error_message=f"No way to read a cell. Known: {', '.join(WORDS)}, {{date}}, {{unit}}, {{lookup}}.",
     ),
 ]
-Steps = Annotated[list[Step], BeforeValidator(_listed, json_schema_input_type=Step | list[Step]), Field(min_length=1)]
+Steps = Annotated[list[Step], BeforeValidator(listed, json_schema_input_type=Step | list[Step]), Field(min_length=1)]
 
 SOURCES = ("from", "join", "constant", "run", "sum", "first")
 
 
-class FieldSpec(_Part):
+class FieldSpec(Part):
     """Where the value of one target comes from; exactly one of from, join, constant, run, sum and first."""
 
     from_: Names | None = Field(default=None, alias="from", description="The column, by its name and other names.")
@@ -190,7 +148,7 @@ class FieldSpec(_Part):
         return [*single, *(self.join or []), *self.plus, *self.minus]
 
 
-class SheetSpec(_Part):
+class SheetSpec(Part):
     """How the file is read; the defaults cope with ordinary files."""
 
     name: str | None = Field(default=None, description="Sheet name or pattern; hidden sheets are never taken.")
@@ -202,7 +160,7 @@ class SheetSpec(_Part):
     max_embedded_newlines: Annotated[int, Field(ge=0)] = Field(default=3, description="Line breaks in one CSV cell.")
     skip_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are no data: any column fits.")
     only_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are data: every column fits.")
-    fill_down: Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str])] = Field(
+    fill_down: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
         default=[], description="Columns whose blank cells take the value above, within one block."
     )
 
@@ -233,14 +191,14 @@ class SheetSpec(_Part):
         return encoding
 
 
-class ControlTotal(_Part):
+class ControlTotal(Part):
     """The sum of a column must be what the sheet's own total row says."""
 
     column: Name
     row_where: dict[str, Patterns] = Field(min_length=1)
 
 
-class LineTotal(_Part):
+class LineTotal(Part):
     """Quantity times price must be the row's total, within a tolerance in the sheet's money."""
 
     quantity: Name
@@ -249,7 +207,7 @@ class LineTotal(_Part):
     tolerance: DecimalText = "0.01"
 
 
-class ChecksSpec(_Part):
+class ChecksSpec(Part):
     """Checks beyond those that are always on."""
 
     control_total: ControlTotal | None = None
@@ -257,61 +215,10 @@ class ChecksSpec(_Part):
     sample_values: bool = False
 
 
-class LinesFromSpec(_Part):
-    """Several lines in one row: items in one cell, parallel cells, or numbered columns.
-
-    `{split: Items, on: ["|", ";"], pattern: "{sku} x {qty}"}` makes columns `sku` and `qty`. `{split: [SKU, Qty],
-    on: "|"}` parts these cells side by side. `{columns: ["SKU {n}", "Qty {n}"]}` reads numbered columns from 1 on.
-    """
-
-    split: Names | None = Field(default=None, description="The column whose cell holds several, or parallel columns.")
-    on: Annotated[
-        list[Annotated[str, Field(min_length=1)]],
-        BeforeValidator(_listed, json_schema_input_type=str | list[str]),
-        Field(min_length=1),
-    ] = Field(default=["|", ";"], description="With split: what stands between the pieces.")
-    pattern: str | None = Field(default=None, description="With split: how a piece is written, its parts in braces.")
-    columns: list[Name] | None = Field(default=None, min_length=1, description="Numbered columns, with {n} in each.")
-
-    @model_validator(mode="after")
-    def _one_form(self) -> "LinesFromSpec":
-        if (self.split is None) == (self.columns is None):
-            raise complaint("`lines_from` wants exactly one of `split` and `columns`.")
-        if self.columns is not None and (self.pattern is not None or "on" in self.model_fields_set):
-            raise complaint("`on` and `pattern` belong to `split`.")
-        for name in self.columns or ():
-            if name.count("{n}") != 1:
-                raise complaint(f"`{name}` has no place for the number.", "Write the number as {n}, as `SKU {n}`.")
-        if self.pattern is not None:
-            self._check_pattern()
-        return self
-
-    def _check_pattern(self) -> None:
-        if self.split is not None and len(self.split) > 1:
-            raise complaint("A pattern reads the pieces of one column.", "Name one column, or leave out `pattern`.")
-        parts = self.parts
-        if not parts:
-            raise complaint("The pattern names no part.", 'Write the parts in braces, as "{sku} x {qty}".')
-        if len(set(parts)) < len(parts):
-            raise complaint("The pattern names a part twice.", "Give each part a name of its own.")
-        if "}{" in str(self.pattern):
-            raise complaint("Two parts of the pattern touch each other.", "Write what stands between them.")
-
-    @property
-    def parts(self) -> list[str]:
-        """The names of the pattern's parts, in order."""
-        return re.findall(r"\{(\w+)\}", self.pattern or "")
-
-    @property
-    def made(self) -> list[str]:
-        """The names of the columns that it makes."""
-        return self.parts or list(self.columns or ())
-
-
-class KitsSpec(_Part):
+class KitsSpec(Part):
     """Kits: rows in which the key columns are filled are the contents of a kit, a kit for each key of an order."""
 
-    key: Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str]), Field(min_length=1)]
+    key: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str]), Field(min_length=1)]
     name: FieldSpec = Field(description="The kit's name (API §2.3).")
     description: FieldSpec | None = Field(default=None, description="The kit's description (API §2.3).")
     lines: dict[str, FieldSpec] = Field(min_length=1, description="The items of one kit.")
@@ -326,7 +233,7 @@ class KitsSpec(_Part):
         return once | {f"kit_lines.{name}": spec for name, spec in self.lines.items()}
 
 
-class OrderIdSpec(_Part):
+class OrderIdSpec(Part):
     """`{from: AWB}` or `{ledger: Order No}`: which order a change is about."""
 
     from_: Names | None = Field(default=None, alias="from", description="The column of AWB numbers or order ids.")
@@ -346,21 +253,22 @@ class OrderIdSpec(_Part):
         return FieldSpec(from_=self.from_ or self.ledger, required=True)
 
 
-class MappingSpec(_Part):
+class MappingSpec(Part):
     """A mapping file."""
 
     operation: Operation
     order_id: OrderIdSpec | None = Field(default=None, description="Which order a change is about.")
     sheet: SheetSpec = SheetSpec()
-    key: Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str])] = Field(
+    key: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
         default=[], description="Rows with the same values here form one document."
     )
     fields: dict[str, FieldSpec] = Field(default={}, description="What stands once in a document.")
     lines: dict[str, FieldSpec] = Field(default={}, description="What stands once a row: items, SKU lines.")
     lines_from: LinesFromSpec | None = Field(default=None, description="Several lines in one row.")
+    lines_sheet: LinesSheetSpec | None = Field(default=None, description="Lines on a second sheet, joined by key.")
     kits: KitsSpec | None = Field(default=None, description="Kits, instead of or beside `lines`.")
     keep: dict[str, FieldSpec] = Field(default={}, description="Not sent: for reports, labels and reconciliation.")
-    ignore: Annotated[list[Name], BeforeValidator(_listed, json_schema_input_type=str | list[str])] = Field(
+    ignore: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
         default=[], description="Columns that are known and not used."
     )
     checks: ChecksSpec = ChecksSpec()

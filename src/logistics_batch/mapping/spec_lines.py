@@ -1,0 +1,69 @@
+"""What a mapping file says of lines that do not stand one a row: several in a row, or on a sheet of their own."""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from logistics_batch.mapping.spec_texts import Name, Names, Part, complaint, listed
+
+
+class LinesFromSpec(Part):
+    """Several lines in one row: items in one cell, parallel cells, or numbered columns.
+
+    `{split: Items, on: ["|", ";"], pattern: "{sku} x {qty}"}` makes columns `sku` and `qty`. `{split: [SKU, Qty],
+    on: "|"}` parts these cells side by side. `{columns: ["SKU {n}", "Qty {n}"]}` reads numbered columns from 1 on.
+    """
+
+    split: Names | None = Field(default=None, description="The column whose cell holds several, or parallel columns.")
+    on: Annotated[
+        list[Annotated[str, Field(min_length=1)]],
+        BeforeValidator(listed, json_schema_input_type=str | list[str]),
+        Field(min_length=1),
+    ] = Field(default=["|", ";"], description="With split: what stands between the pieces.")
+    pattern: str | None = Field(default=None, description="With split: how a piece is written, its parts in braces.")
+    columns: list[Name] | None = Field(default=None, min_length=1, description="Numbered columns, with {n} in each.")
+
+    @model_validator(mode="after")
+    def _one_form(self) -> "LinesFromSpec":
+        if (self.split is None) == (self.columns is None):
+            raise complaint("`lines_from` wants exactly one of `split` and `columns`.")
+        if self.columns is not None and (self.pattern is not None or "on" in self.model_fields_set):
+            raise complaint("`on` and `pattern` belong to `split`.")
+        for name in self.columns or ():
+            if name.count("{n}") != 1:
+                raise complaint(f"`{name}` has no place for the number.", "Write the number as {n}, as `SKU {n}`.")
+        if self.pattern is not None:
+            self._check_pattern()
+        return self
+
+    def _check_pattern(self) -> None:
+        if self.split is not None and len(self.split) > 1:
+            raise complaint("A pattern reads the pieces of one column.", "Name one column, or leave out `pattern`.")
+        parts = self.parts
+        if not parts:
+            raise complaint("The pattern names no part.", 'Write the parts in braces, as "{sku} x {qty}".')
+        if len(set(parts)) < len(parts):
+            raise complaint("The pattern names a part twice.", "Give each part a name of its own.")
+        if "}{" in str(self.pattern):
+            raise complaint("Two parts of the pattern touch each other.", "Write what stands between them.")
+
+    @property
+    def parts(self) -> list[str]:
+        """The names of the pattern's parts, in order."""
+        return re.findall(r"\{(\w+)\}", self.pattern or "")
+
+    @property
+    def made(self) -> list[str]:
+        """The names of the columns that it makes."""
+        return self.parts or list(self.columns or ())
+
+
+class LinesSheetSpec(Part):
+    """Lines on a sheet of their own, joined by key: `{name: Lines, key: [Order No]}`."""
+
+    name: Name = Field(description="Name or pattern of the sheet with the lines; hidden sheets are never taken.")
+    key: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str]), Field(min_length=1)] = (
+        Field(description="Its columns that say which document a line belongs to, in the order of the mapping's `key`.")
+    )
+    header: Literal["auto"] | Annotated[int, Field(ge=1)] = Field(default="auto", description="auto or a row number.")

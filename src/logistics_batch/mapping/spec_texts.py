@@ -1,0 +1,50 @@
+"""The kinds of values that a mapping file is made of, and complaints about them.
+
+Names of columns, patterns and constants are texts; whole numbers and true/false written plainly become their text.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from logistics_batch.model.complaints import PLAIN_DECIMAL
+
+
+def printable_text(text: str) -> str:
+    """A text for a message: what cannot be seen is escaped."""
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+
+
+def complaint(message: str, remedy: str = "") -> PydanticCustomError:
+    """A complaint in our own words, for `load_specification` to place."""
+    return PydanticCustomError("mapping", "{message}", {"message": message, "remedy": remedy})
+
+
+def _text(value: Any) -> Any:
+    """`yes`, `12` and `true` as the words they were typed as."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) else value
+
+
+def listed(value: Any) -> Any:
+    """A single value as a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
+Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int | bool)]
+Name = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int), Field(min_length=1)]
+Names = Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str]), Field(min_length=1)]
+Patterns = Annotated[
+    list[Text],
+    BeforeValidator(listed, json_schema_input_type=str | int | bool | list[str | int | bool]),
+    Field(min_length=1),
+]
+DecimalText = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int), Field(pattern=PLAIN_DECIMAL)]
+
+
+class Part(BaseModel):
+    """A part of a mapping file: unknown keys are errors, nothing changes after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)

@@ -1,0 +1,148 @@
+"""Orders on one sheet, their items on another: joined by key, every row answered, lines of no order told."""
+
+import json
+
+import pytest
+from mapping.sheets import mapping_of, rules, run, sheet_of, states
+
+from logistics_batch.errors import FileHeld, SpecificationError
+from logistics_batch.model.document import MappedFile
+from logistics_batch.model.sheet import Mark, Sheet
+
+MAPPING = """
+operation: order.create
+key: [Order No]
+lines_sheet: {name: "*lines", key: [Order]}
+fields:
+  reference_number: {from: Order No, required: true}
+  customer_mobile: {from: Phone, read: mobile}
+  delivery_address: {from: Address}
+  cash_on_delivery: {sum: Rate, times: Qty}
+  is_cod: {constant: "true"}
+lines:
+  item_name: {from: [Item, SKU], required: true}
+  item_quantity: {from: Qty, read: integer}
+keep: {bin: {from: Bin}, route: {from: Route}}
+ignore: [Remarks]
+"""
+HEADS = ["Order No", "Phone", "Address", "Qty", "Route"]
+LINES = ["Order", "SKU", "Qty", "Rate", "Bin"]
+A1 = ["A1", "9876543210", "12 MG Road", "99", "N"]
+A2 = ["A2", "9876543211", "14 MG Road", "", "S"]
+
+
+def book(heads: list[list[str]], lines: list[list[str]], **marks: list[tuple[int, int, Mark]]) -> list[Sheet]:
+    return [
+        sheet_of([HEADS, *heads], name="Orders"),
+        sheet_of([["Dispatch list"], LINES, *lines], name="Order lines", marks=marks.get("marks", ())),
+    ]
+
+
+def mapped(heads: list[list[str]], lines: list[list[str]], *, text: str = MAPPING) -> MappedFile:
+    return run(mapping_of(text), *book(heads, lines))
+
+
+def bodies(found: MappedFile) -> list[dict[str, object]]:
+    return [json.loads(document.body) for document in found.documents]
+
+
+def test_each_order_takes_its_lines_in_their_order() -> None:
+    found = mapped(
+        [A1, A2],
+        [["A2", "tea", "1", "10", "7"], ["A1", "salt", "2", "5", "3"], ["A2", "rice", "3", "2", "8"], ["", "", "", ""]],
+    )
+    first, second = bodies(found)
+    assert first["item_details"] == [{"item_name": "salt", "item_quantity": 2}]
+    assert second["item_details"] == [
+        {"item_name": "tea", "item_quantity": 1},
+        {"item_name": "rice", "item_quantity": 3},
+    ]
+    assert (first["cash_on_delivery"], second["cash_on_delivery"]) == ("10.00", "16.00")
+    assert [document.rows for document in found.documents] == [(2,), (3,)]
+    assert [document.keep for document in found.documents] == [{"bin": "3", "route": "N"}, {"bin": "7", "route": "S"}]
+    assert states(found) == {2: "ready", 3: "ready"}
+    assert found.sheet == "Orders"
+
+
+def test_what_is_wrong_with_a_line_is_said_at_its_order_with_the_cell_of_the_line() -> None:
+    found = mapped([A1, A2], [["A1", "", "x", "5", ""], ["A2", "tea", "1", "1", ""]])
+    assert states(found) == {2: "invalid", 3: "ready"}
+    assert {(issue.cell, issue.column) for issue in found.issues} == {("A2", "Order No")}
+    told = {issue.rule: issue for issue in found.issues}
+    quantity = told["item_quantity|integer"]
+    assert quantity.reason == 'Sheet "Order lines", cell C3: The cell is not a whole number.'
+    assert quantity.value == "x" and 'on the sheet "Order lines"' in quantity.fix
+    assert told["item_name|required"].reason.startswith('Sheet "Order lines", cell B3: ')
+    assert '"Order lines: ' not in " ".join(issue.reason + issue.fix for issue in found.issues)
+
+
+def test_lines_without_an_order_are_told_below_the_last_row() -> None:
+    lines = [["A1", "tea", "1", "1", ""], ["A9", "tea", "1", "1", ""], ["A9", "salt", "1", "1", ""]]
+    found = mapped([A1], [*lines, ["", "rice", "2", "1", ""]])
+    assert states(found) == {2: "ready", 3: "invalid", 4: "invalid"}
+    assert rules(found) == [("A3", "lines_sheet|orphan"), ("A4", "lines_sheet|no_key")]
+    orphan, keyless = found.issues
+    assert orphan.reason == 'Sheet "Order lines", row 4-5: no row of the sheet "Orders" has "A9" in "Order No".'
+    assert (orphan.value, "Order lines" in orphan.fix) == ("A9", True)
+    assert keyless.reason == 'Sheet "Order lines", row 6: "Order" is blank.'
+    assert found.rows["key"].to_list() == ["A1", "A9", ""]
+
+
+def test_an_order_without_lines_or_with_two_rows_is_not_sent() -> None:
+    found = mapped([A1, A2, A2], [["A2", "tea", "1", "1", ""]])
+    assert rules(found) == [("A2", "lines_sheet|no_lines"), ("A4", "lines_sheet|twice")]
+    assert states(found) == {2: "invalid", 3: "blocked sibling", 4: "invalid"}
+    assert not found.documents
+
+
+def test_lines_of_a_skipped_order_are_skipped_with_it() -> None:
+    text = MAPPING.replace("fields:", "sheet: {only_rows_where: {Route: N}}\nfields:", 1)
+    found = mapped([A1, A2], [["A1", "tea", "1", "1", ""], ["A2", "tea", "1", "1", ""]], text=text)
+    assert states(found) == {2: "ready", 3: "skipped only_rows_where"}
+    assert not found.issues
+
+
+def test_blank_and_total_rows_of_the_lines_are_no_lines() -> None:
+    found = mapped([A1], [["A1", "tea", "1", "1", ""], [], ["TOTAL", "", "1", "", ""]])
+    assert states(found) == {2: "ready"}
+    assert 'Sheet "Order lines": row 5 was skipped (total).' in found.notes
+
+
+def test_damaged_cells_of_lines_are_seen() -> None:
+    sheets = book([A1], [["A1", "tea", "#N/A", "1", ""]], marks=[(3, 3, Mark.ERROR)])
+    found = run(mapping_of(MAPPING), *sheets)
+    (issue,) = [issue for issue in found.issues if issue.rule.endswith("|error_value")]
+    assert "cell C3: The cell shows an error" in issue.reason
+
+
+def test_a_key_that_is_written_once_is_filled_down() -> None:
+    text = MAPPING.replace("fields:", "sheet: {fill_down: [Order]}\nfields:", 1)
+    found = mapped([A1], [["A1", "tea", "1", "1", ""], ["", "salt", "2", "1", ""]], text=text)
+    assert [item["item_name"] for item in bodies(found)[0]["item_details"]] == ["tea", "salt"]  # type: ignore[attr-defined]
+
+
+def test_both_sheets_must_be_there() -> None:
+    orders, lines = book([A1], [["A1", "tea", "1", "1", ""]])
+    with pytest.raises(FileHeld, match='no sheet is called "\\*lines"; there is "Orders"'):
+        run(mapping_of(MAPPING), orders)
+    with pytest.raises(FileHeld, match="no sheet beside that of the lines"):
+        run(mapping_of(MAPPING), lines)
+    with pytest.raises(FileHeld, match='Sheet "Order lines": the required columns "Rate", "Qty" are missing'):
+        run(mapping_of(MAPPING), orders, sheet_of([["Order", "SKU"], ["A1", "tea"]], name="Order lines"))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("key: [Order]}", "key: [Order, Site]}"), "`key` and the key of `lines_sheet` name 1 and 2 columns."),
+        (("fields:", "kits: {key: [K], name: {from: K}, lines: {item_name: {from: I}}}\nfields:"), "`kits` cannot be"),
+        (("fields:", "lines_from: {split: [SKU]}\nfields:"), "`lines_from` cannot be used together"),
+        (("key: [Order]}", "key: []}"), "does not fit here"),
+        (('name: "*lines", ', ""), "`name` is missing."),
+        (("ignore: [Remarks]", "checks: {control_total: {column: Qty, row_where: {Order: T}}}"), "`control_total`"),
+    ],
+)
+def test_what_cannot_go_with_it_is_said_at_load(change: tuple[str, str], said: str) -> None:
+    with pytest.raises(SpecificationError) as caught:
+        mapping_of(MAPPING.replace(*change, 1))
+    assert said in str(caught.value)
