@@ -1,0 +1,363 @@
+"""What a worker does, one durable step or one byte at a time; between any two steps it may die (see `outside`)."""
+
+from collections.abc import Callable, Iterator
+
+from protocol_model.outside import NEVER_SENT, SENT_AND_OPEN
+from protocol_model.states import (
+    NOBODY,
+    Broken,
+    Document,
+    Kept,
+    Label,
+    Request,
+    State,
+    Worker,
+    World,
+    spend,
+    with_document,
+)
+from protocol_model.states import with_worker as change
+
+Moves = Iterator[tuple[Label, State]]
+
+SEARCHES = 3  # for an ASN in doubt, before it is held or sent again
+NO_EFFECT = ("not_sent", "throttled_429", "unauthorized_401")
+NOTHING_PROVEN = ("silence", "error_500", "unreadable_200")
+IDLE = {"step": "ready", "document": NOBODY, "attempt": 0, "again": False, "tainted": False, "late": False, "heard": ""}
+GONE = IDLE | {"step": "away", "has_lock": False}
+
+
+def workers_act(state: State, world: World) -> Moves:
+    """Every next step of every process that is awake."""
+    for index, worker in enumerate(state.workers):
+        if worker.suspended:
+            continue
+        match worker.step:
+            case "away":
+                yield from _start(state, index, world)
+            case "locked" | "spilled":
+                yield from _begin(state, index, worker, world)
+            case "ready":
+                yield from _choose_work(state, index, world)
+            case "based" | "baselined":
+                yield from _after_asking(state, index, worker, world)
+            case "intent":
+                yield from _send(state, index, worker, world)
+            case "answered":
+                yield from _write_outcome(state, index, worker, world)
+            case "looked":
+                yield from _conclude(state, index, worker, world)
+
+
+def _start(state: State, index: int, world: World) -> Moves:
+    if state.is_old and world.broken is not Broken.OLD_COPY_GOES_ON:
+        yield Label("refuse_old_copy", index), state
+        return
+    taken = any(w.has_lock for w in state.workers)
+    if taken and world.broken is Broken.TAKE_OVER_WITHOUT_LOCK:
+        yield _take_over(state, index, world)
+    if taken:
+        yield Label("find_lock_taken", index), state
+        return
+    yield Label("start", index), change(state, index, step="locked", has_lock=True)
+
+
+def _begin(state: State, index: int, worker: Worker, world: World) -> Moves:
+    """Answers that were kept beside the ledger are written, then their file is emptied, then orphans are taken over."""
+    if state.kept and worker.step == "locked":
+        written = state
+        for kept in state.kept:
+            written = _taken_back(written, kept, world)
+        fitted = "some" if written.documents != state.documents else "none"
+        yield Label("take_back", index, detail=fitted), change(written, index, step="spilled")
+    elif state.kept:
+        yield Label("empty_spill", index), state._replace(kept=())
+    else:
+        label, after = _take_over(state, index, world)
+        yield label, change(after, index, step="ready")
+
+
+def _taken_back(state: State, kept: Kept, world: World) -> State:
+    """A kept answer counts only for its own attempt, while nothing else is known of that."""
+    if kept.document >= len(state.documents):
+        return state
+    document = state.documents[kept.document]
+    its_own = document.attempts == kept.attempt and document.open_attempt
+    if document.state not in SENT_AND_OPEN or not (its_own or world.broken is Broken.KEPT_ANSWER_OF_ANY_ATTEMPT):
+        return state
+    as_heard = Worker(again=kept.again, tainted=kept.tainted, heard=kept.heard)
+    changes = outcome(document, as_heard, world)
+    if document.state == "in_doubt" and changes["state"] != "accepted":
+        return state
+    return with_document(state, kept.document, **changes | {"open_attempt": False})
+
+
+def _take_over(state: State, index: int, world: World) -> tuple[Label, State]:
+    """Whatever is still being sent has lost its sender."""
+    documents = tuple(_orphaned(d, world) if d.state == "sending" else d for d in state.documents)
+    found = "orphans" if documents != state.documents else ""
+    return Label("take_over", index, detail=found), state._replace(documents=documents)
+
+
+def _orphaned(document: Document, world: World) -> Document:
+    if world.broken is Broken.TAKEN_OVER_IS_PLANNED:
+        return document._replace(state="planned")
+    return document._replace(state="in_doubt", rule="sender_died", tainted=True, due=False)
+
+
+def _choose_work(state: State, index: int, world: World) -> Moves:
+    """Read a file, put one away, send what is planned, settle what is due, or end, in any order."""
+    for lying in state.inbox:
+        rest, content = state.inbox.replace(lying, ""), lying.upper()
+        if lying == content:
+            read = state._replace(inbox="".join(sorted({*rest, content.lower()})))
+            yield Label("plan_file", index, detail=content), placed(read, content, world)
+        if lying != content or world.broken is Broken.FILE_AWAY_FIRST:
+            yield Label("put_file_away", index, detail=content), state._replace(inbox=rest)
+    for number, document in enumerate(state.documents):
+        if document.state == "planned" and (world.kind == "order" or world.broken is Broken.NO_BASELINE):
+            yield _claim(state, index, number, world)
+        elif document.state == "planned":
+            there = sum(r.shown and r.content == document.content for r in state.records)
+            asked = change(state, index, step="based", document=number, attempt=document.attempts, heard=str(there))
+            yield Label("ask_before", index, number, "there" if there else "not there"), asked
+        elif document.state == "in_doubt" and (document.due or world.broken is Broken.SETTLE_AT_ONCE):
+            heard = _searched(state, number, world) if world.kind == "asn" else _probed(state, number, world)
+            for found in dict.fromkeys((heard, "unreachable")):
+                label = Label("search" if world.kind == "asn" else "probe", index, number, found)
+                yield label, change(state, index, step="looked", document=number, heard=found)
+        elif document.state == "refused" and state.left.retries and _may_be_retried(state, number, world):
+            again = with_document(state, number, state="planned", rule="retry", of_copy=False)
+            yield Label("retry", index, number), spend(again, retries=1)
+    yield Label("end", index), change(state, index, step="away", has_lock=False)
+
+
+def _claim(state: State, index: int, number: int, world: World, *, again: bool = False) -> tuple[Label, State]:
+    """Claim and intent are one durable commit."""
+    document = state.documents[number]
+    attempt = document.attempts + 1
+    mine = {"document": number, "attempt": attempt, "again": again, "tainted": document.tainted, "late": False}
+    claimed = change(state, index, **(IDLE | mine | {"step": "intent"}))
+    label = Label("claim_again" if again else "claim", index, number)
+    if world.broken is Broken.BYTES_BEFORE_INTENT:
+        return label, claimed
+    changes = {"state": "sending", "attempts": attempt, "doubtful": document.doubtful + 1, "due": False}
+    return label, with_document(claimed, number, **changes, open_attempt=True)
+
+
+def _after_asking(state: State, index: int, worker: Worker, world: World) -> Moves:
+    """What the service had before an ASN is kept, then the ASN is claimed; one that is there already is held."""
+    number, document = worker.document, state.documents[worker.document]
+    if document.state != "planned" or document.attempts != worker.attempt:  # somebody else was faster
+        yield Label("let_go", index, number), change(state, index, **IDLE)
+    elif worker.step == "baselined":
+        yield _claim(state, index, number, world)
+    elif int(worker.heard) and not document.released:
+        held = with_document(state, number, state="held", rule="already_present")
+        yield Label("hold_present", index, number), change(held, index, **IDLE)
+    else:
+        kept = with_document(state, number, before=int(worker.heard))
+        yield Label("keep_baseline", index, number), change(kept, index, step="baselined")
+
+
+def _send(state: State, index: int, worker: Worker, world: World) -> Moves:
+    """The only place where bytes leave."""
+    if worker.late and world.broken is not Broken.NO_AGE_CHECK:
+        label = Label("find_intent_too_old", index, worker.document)
+        yield label, change(state, index, step="answered", heard="not_sent")
+        return
+    request = Request(worker.document, worker.attempt, index)
+    sent = state._replace(network=tuple(sorted((*state.network, request))))
+    yield Label("send", index, worker.document), change(sent, index, step="waiting")
+
+
+def _write_outcome(state: State, index: int, worker: Worker, world: World) -> Moves:
+    """One durable commit; it counts only while the very attempt is under way."""
+    number, document = worker.document, state.documents[worker.document]
+    unwritten = world.broken is Broken.BYTES_BEFORE_INTENT and document.state == "planned"
+    same = document.attempts == worker.attempt or world.broken is Broken.OUTCOME_OF_ANY_ATTEMPT
+    if not unwritten and not (document.state == "sending" and same):
+        yield (
+            Label("outcome_comes_too_late", index, number),
+            change(state, index, **GONE),
+        )
+        return
+    if worker.heard == "silence" and world.broken is Broken.RETRY_IN_TRANSPORT:
+        yield Label("send", index, number, "again by the transport"), change(state, index, step="intent")
+        return
+    attempts = max(document.attempts, worker.attempt)
+    changes = outcome(document, worker, world) | {"attempts": attempts, "open_attempt": False}
+    label = Label("write_outcome", index, number, f"{worker.heard}: {changes['state']}")
+    yield label, change(with_document(state, number, **changes), index, **IDLE)
+    if state.left.spills:
+        kept = Kept(number, worker.attempt, worker.heard, worker.again, worker.tainted)
+        spilled = spend(state._replace(kept=(*state.kept, kept)), spills=1)
+        yield Label("ledger_is_full", index, number), change(spilled, index, **GONE)
+
+
+def outcome(document: Document, worker: Worker, world: World) -> dict[str, object]:
+    """What one answer proves."""
+    heard, broken = worker.heard, world.broken
+    if heard == "pass" or (heard == "unreadable_200" and broken is Broken.FAIL_IS_ACCEPTANCE):
+        return {"state": "accepted", "rule": "", "released": False}
+    if heard in NO_EFFECT and worker.again:  # the earlier doubt stands as it was
+        return {"state": "in_doubt", "doubtful": document.doubtful - 1, "due": True}
+    if heard in NO_EFFECT:
+        return {"state": "planned", "rule": "not_sent", "doubtful": document.doubtful - 1}
+    if heard == "refuse_400":
+        clean = not (worker.again or worker.tainted) or broken is Broken.SECOND_REFUSAL_COUNTS
+        return {
+            "state": "refused" if clean else "held",
+            "rule": "refused" if clean else "refused_after_doubt",
+            "released": False,
+            "doubtful": document.doubtful - 1,
+        }
+    if heard == "error_500" and broken is Broken.ERROR_IS_REFUSAL and not worker.again:
+        return {"state": "refused", "rule": "refused"}
+    if heard == "silence" and broken is Broken.RETRY_AFTER_TIMEOUT:
+        return {"state": "planned", "rule": "not_sent"}
+    return {"state": "in_doubt", "rule": "in_doubt", "tainted": True, "due": False}
+
+
+def _probed(state: State, number: int, world: World) -> str:
+    """What asking for the order by its reference shows, and what that proves."""
+    document = state.documents[number]
+    seen = sorted((r for r in state.records if r.shown), key=lambda r: r.live)
+    if not world.readable or not seen:
+        trusted = world.readable or world.broken is Broken.ABSENCE_WITHOUT_CALIBRATION
+        return "absent" if trusted else "unknown"
+    shown = seen[-1]
+    if shown.content != document.content and world.broken is not Broken.ANY_CONTENT_IS_OURS:
+        return "foreign"
+    return "present" if shown.live else "cancelled"
+
+
+def _searched(state: State, number: int, world: World) -> str:
+    """How many new ASNs with this content a search shows; "unsure": there are more pages than could be read."""
+    document = state.documents[number]
+    alike = sum(r.shown and r.content == document.content for r in state.records)
+    if world.hidden_page:
+        return "none" if world.broken is Broken.FIRST_PAGE_ONLY else "unsure"
+    fresh = alike - max(document.before, 0)
+    return "none" if fresh <= 0 else "one" if fresh == 1 else "several"
+
+
+def _conclude(state: State, index: int, worker: Worker, world: World) -> Moves:
+    """What a probe or a search leads to."""
+    number, document, heard = worker.document, state.documents[worker.document], worker.heard
+    done = change(state, index, **IDLE)
+    if document.state != "in_doubt":
+        yield Label("let_go", index, number), done
+    elif heard in ("present", "one"):
+        yield Label("settle_accepted", index, number, heard), with_document(done, number, state="accepted", rule="")
+    elif heard in ("foreign", "cancelled", "several"):
+        rule = {"foreign": "reference_taken", "cancelled": "found_cancelled", "several": "possible_duplicate"}[heard]
+        yield _held(done, index, number, rule)
+    elif heard == "unreachable":
+        yield Label("leave_open", index, number, heard), done
+    elif heard == "unknown":
+        yield Label("leave_open", index, number, heard), done
+        yield _held(done, index, number, "unknown")
+    elif world.kind == "asn" and document.checks + 1 < SEARCHES and world.broken is not Broken.SETTLE_AT_ONCE:
+        later = with_document(done, number, checks=document.checks + 1, due=False)
+        yield Label("search_later", index, number), later
+    elif heard != "unsure" and _may_send_again(document, world):
+        yield _claim(done, index, number, world, again=True)
+    else:
+        yield _held(done, index, number, "not_found")
+
+
+def _may_send_again(document: Document, world: World) -> bool:
+    """Death of the last sender is proven by the kernel's lock only; for ASNs it takes that and the setting."""
+    allowed = world.kind == "order" or (world.resend_asns and world.lock == "kernel")
+    return allowed and document.doubtful < world.attempts_at_most
+
+
+def _may_be_retried(state: State, number: int, world: World) -> bool:
+    """A person asks to send a refused version again: not beside or behind anything that came after it."""
+    others = [(i, d) for i, d in enumerate(state.documents) if i != number]
+    if world.broken is Broken.RETRY_BESIDE_OTHERS:
+        return True
+    if any(d.state in (*SENT_AND_OPEN, "planned") for _, d in others):
+        return False
+    if any(i > number and d.state not in ("superseded", "abandoned") for i, d in others):
+        return False
+    return not any(d.state == "accepted" and d.rule != "cancelled" for _, d in others)
+
+
+def _held(state: State, index: int, number: int, rule: str) -> tuple[Label, State]:
+    return Label("settle_held", index, number, rule), with_document(state, number, state="held", rule=rule)
+
+
+def placed(state: State, content: str, world: World) -> State:
+    """A file in the ledger, in one transaction: the oldest open question under its key counts first."""
+    of = _Newest(state.documents)
+    doubt = None if world.broken is Broken.CORRECTION_BESIDE_DOUBT else of(*SENT_AND_OPEN)
+    if doubt is None and world.broken is not Broken.CORRECTION_REPLACES_RELEASED:
+        doubt = of.released_doubt()
+    waiting = of.held(never_sent=True)
+    for older, rule in ((doubt, "earlier_in_doubt"), (of.held(never_sent=False), "earlier_held")):
+        if older is not None:
+            return _beside(state, older, waiting, content, rule)
+    planned, accepted, ended = of("planned"), of("accepted"), of("refused", "abandoned")
+    if planned is not None and accepted is not None:
+        return _beside(state, planned, waiting, content, "changed_after_acceptance")
+    if planned is not None:
+        return state if state.documents[planned].content == content else _added(state, content, "", planned)
+    if accepted is not None:
+        return _after_acceptance(state, accepted, waiting, content)
+    for known in (waiting, ended):
+        if known is not None and state.documents[known].content == content:
+            return state
+    return _added(state, content, "", waiting)
+
+
+class _Newest:
+    """The newest generation of a kind, as its number; None if there is none."""
+
+    def __init__(self, documents: tuple[Document, ...]) -> None:
+        self._documents = documents
+
+    def __call__(self, *states: str) -> int | None:
+        return self._first(lambda document: document.state in states)
+
+    def held(self, *, never_sent: bool) -> int | None:
+        """Held before anything of it was sent, or after."""
+        return self._first(lambda held: held.state == "held" and (held.rule in NEVER_SENT) is never_sent)
+
+    def released_doubt(self) -> int | None:
+        """Planned again by a person after some attempt may have arrived."""
+        return self._first(lambda planned: planned.state == "planned" and planned.tainted)
+
+    def _first(self, fits: Callable[[Document], bool]) -> int | None:
+        return next((i for i in reversed(range(len(self._documents))) if fits(self._documents[i])), None)
+
+
+def _after_acceptance(state: State, accepted: int, waiting: int | None, content: str) -> State:
+    document = state.documents[accepted]
+    if document.rule == "cancelled":
+        if waiting is not None and state.documents[waiting].content == content:
+            return state
+        return _added(state, content, "cancelled", waiting)
+    if document.content == content:
+        return _superseded(state, waiting)
+    return _beside(state, accepted, waiting, content, "changed_after_acceptance")
+
+
+def _beside(state: State, older: int, waiting: int | None, content: str, rule: str) -> State:
+    """The same content follows what is known; any other waits in its place."""
+    if state.documents[older].content == content:
+        return _superseded(state, waiting)
+    if waiting is not None and state.documents[waiting].content == content:
+        return state
+    return _added(state, content, rule, waiting)
+
+
+def _added(state: State, content: str, rule: str, superseded: int | None) -> State:
+    state = _superseded(state, superseded)
+    new = Document(content, "held" if rule else "planned", rule)
+    return state._replace(documents=(*state.documents, new))
+
+
+def _superseded(state: State, number: int | None) -> State:
+    return state if number is None else with_document(state, number, state="superseded", rule="superseded")
