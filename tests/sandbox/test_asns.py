@@ -184,6 +184,28 @@ def test_ranges_include_both_ends(
     assert (reference in found(service, **{f"{which}_start": start, f"{which}_end": end})) is hit
 
 
+@pytest.mark.parametrize("moment", ["2026-11-30T20:00:00+00:00", "2026-12-01T01:30:00"])
+def test_a_day_is_a_day_of_the_service(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str, moment: str
+) -> None:
+    asn_id = create(service, reference)
+    sandbox.control("POST", f"/asns/{asn_id}", {"created_date": moment})
+    (record,) = service.get(ASN, params={"invoice_number": reference}).json()["result"]
+    assert record["created_date"] == "2026-12-01T01:30:00.000000+05:30"
+    assert reference in found(service, created_date_start="2026-12-01", created_date_end="2026-12-01")
+
+
+def test_a_line_has_an_id_of_its_own(service: httpx.Client, reference: str) -> None:
+    for name in ("a", "b"):
+        create(service, f"{reference}-{name}", sku_lines=[{"qty": "1"}] * 1001)
+    ids = [
+        line["id"]
+        for name in ("a", "b")
+        for line in service.get(ASN, params={"invoice_number": f"{reference}-{name}"}).json()["result"][0]["sku_lines"]
+    ]
+    assert len(set(ids)) == 2002
+
+
 def test_an_asn_is_amended_only_in_its_own_fields(
     service: httpx.Client, sandbox: RunningSandbox, reference: str
 ) -> None:

@@ -145,6 +145,16 @@ def test_a_cod_order_shows_the_amount(service: httpx.Client, sandbox: RunningSan
     assert "PREPAID" not in text(page)
 
 
+def test_a_whole_shipment_that_does_not_say_cod_is_prepaid(
+    service: httpx.Client, sandbox: RunningSandbox, reference: str
+) -> None:
+    """API §2.2: is_cod is false by default, and the amount then 0.00."""
+    awb = create(service, reference, is_cod="true", cash_on_delivery="59.00")["awb_number"]
+    (page,) = pages(link(sandbox, SHIPMENT | {"awb_number": awb, "amount_to_collect": "0.00"}))
+    assert "PREPAID" in text(page)
+    assert "59.00" not in text(page)
+
+
 def test_every_letter_of_an_address_is_drawn(service: httpx.Client, sandbox: RunningSandbox, reference: str) -> None:
     address = "राम தமிழ் বাংলা ગુજરાત తెలుగు Łódź Ђорђе Αθήνα"
     create(service, reference, delivery_address=address)
@@ -172,6 +182,7 @@ def test_a_long_address_is_printed_to_its_end(service: httpx.Client, sandbox: Ru
         (SHIPMENT | {"awb_number": "SH-NOSUCH1"}, "Order not found"),
         (SHIPMENT | {"awb_number": "SH-1", "is_cod": "true"}, "Malformed value of is_cod"),
         (SHIPMENT | {"awb_number": "SH-1", "pin": "1"}, "Unknown parameter: pin"),
+        (SHIPMENT | {"awb_number": "SH-1", "amount_to_collect": "59.00"}, "Malformed value of amount_to_collect"),
         ({"order_numbers[]": ""}, "Missing required parameters."),
         ({"order_numbers[]": "A", "awb_number": "SH-1"}, "order_numbers[] is sent alone"),
         ({"order_numbers[]": [1]}, "Malformed value of order_numbers[]"),

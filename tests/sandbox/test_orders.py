@@ -151,6 +151,8 @@ def test_both_names_of_the_longitude_are_known(service: httpx.Client, reference:
         (b'{"reference_number": "\\ud800"}', "application/json"),
         (b"[" * 100_000, "application/json"),
         (b'{"reference_number": "\xff"}', "application/json"),
+        (b"\xef\xbb\xbf{}", "application/json"),
+        ('{"reference_number": "a"}'.encode("utf-16"), "application/json"),
         (b"", "application/json"),
         (b"reference_number=1", "application/x-www-form-urlencoded"),
     ],
@@ -219,6 +221,15 @@ def test_an_own_awb_is_kept_and_unique(service: httpx.Client, reference: str) ->
     awb = "OWN-7654321"
     assert create(service, reference, awb_number=awb)["awb_number"] == awb
     assert refusal(service.post(SHIPMENT, json=order(f"{reference}-2", awb_number=awb))) == "AWB Number already exists"
+
+
+def test_no_two_parcels_bear_the_same_awb(service: httpx.Client, reference: str) -> None:
+    (child, _) = create(service, f"{reference}-1", packages_count=2)["child_awb_numbers"]
+    taken = "AWB Number already exists"
+    assert refusal(service.post(SHIPMENT, json=order(f"{reference}-2", awb_number=child))) == taken
+    create(service, f"{reference}-3", awb_number="OWN-PARCEL-02")
+    both = order(f"{reference}-4", awb_number="OWN-PARCEL", packages_count=2)
+    assert refusal(service.post(SHIPMENT, json=both)) == taken
 
 
 def test_only_pending_and_pickup_failed_can_be_cancelled(

@@ -130,6 +130,10 @@ def test_update_changes_url_and_active_state(
         ("POST", "/webhooks/subscribe", {"webhookId": 1}, "Missing required parameters."),
         ("POST", "/webhooks/subscribe", {"webhookId": "1", "callbackUrl": "http://x"}, "Malformed value of webhookId"),
         ("POST", "/webhooks/subscribe", {"webhookId": 1, "callbackUrl": "ftp://x"}, "Malformed value of callbackUrl"),
+        *(
+            ("POST", "/webhooks/subscribe", {"webhookId": 1, "callbackUrl": url}, "Malformed value of callbackUrl")
+            for url in ("http://", "http://a b/", "http://a/b c", "http://a:65536/", "http://a/\r\nX: 1", "https:///in")
+        ),
         (
             "POST",
             "/webhooks/subscribe",

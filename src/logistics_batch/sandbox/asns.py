@@ -6,18 +6,24 @@ import sqlite3
 from datetime import datetime
 from typing import Any
 
+from logistics_batch.sandbox.clock import ZONE
 from logistics_batch.sandbox.contract import ASN, ASN_STATUSES, Body
 from logistics_batch.sandbox.forms import DATE, Refused, check_fields, one_of
 from logistics_batch.sandbox.store import Change, take_numbers
 from logistics_batch.sandbox.switches import Switches
 
-RANGES = ("created_date", "modified_date", "delivery_date")
+_DATES = {  # where the dates of the ranges stand
+    "created_date": "created_at",
+    "modified_date": "modified_at",
+    "delivery_date": "json_extract(body, '$.delivery_date')",
+}
 FILTERS = ("description", "site", "site_name", "status", "invoice_number", "supplier", "supplier_name")
 NO_FILTER = "At least one of created date range, modified date range, delivery date range or invoice_number is required"
 NOT_FOUND = "Advance shipping notice not found"
 DUPLICATE = "Advance shipping notice already exists"
 NO_UPDATE = "Advance shipping notice cannot be updated"
 AMBIGUOUS = "More than one advance shipping notice matches supplier, site and invoice_number"
+_MOST_LINES = 1_000_000  # of an ASN: more do not fit into a request
 _HEADER = (
     *("supplier", "supplier_name", "site", "site_name", "status", "description", "invoice_number"),
     *("delivery_date", "expiry_date", "total_price", "batch", "serial_number"),
@@ -83,13 +89,15 @@ def search_asns(connection: sqlite3.Connection, query: dict[str, str]) -> list[B
     ranges = _checked_ranges(query)
     if not ranges and not query.get("invoice_number"):
         raise Refused(NO_FILTER)
-    invoice = query.get("invoice_number")
-    if invoice:
-        rows = connection.execute("SELECT * FROM asns WHERE invoice_number = ? ORDER BY asn_id", (invoice,))
-    else:
-        rows = connection.execute("SELECT * FROM asns ORDER BY asn_id")
-    records = [record for record in map(_record, rows) if _within(record, ranges)]
-    return [record for record in records if _meets(record, query)]
+    conditions, values = ["1"], list[str]()
+    if query.get("invoice_number"):
+        conditions.append("invoice_number = ?")
+        values.append(query["invoice_number"])
+    for name, ends in ranges.items():
+        conditions.append(f"substr({_DATES[name]}, 1, 10) BETWEEN ? AND ?")
+        values.extend(ends)
+    found = f"SELECT * FROM asns WHERE {' AND '.join(conditions)} ORDER BY asn_id"  # noqa: S608
+    return [record for record in map(_record, connection.execute(found, values)) if _meets(record, query)]
 
 
 def all_asns(connection: sqlite3.Connection) -> list[Body]:
@@ -129,7 +137,7 @@ def _same_parties(stored: Body, given: Body) -> bool:
 def _record(row: sqlite3.Row) -> Body:
     body = json.loads(row["body"])
     lines = [
-        {"id": row["asn_id"] * 1000 + number} | {name: line.get(name) for name in _LINE}
+        {"id": row["asn_id"] * _MOST_LINES + number} | {name: line.get(name) for name in _LINE}
         for number, line in enumerate(body["sku_lines"], start=1)
     ]
     return {
@@ -145,7 +153,7 @@ def _record(row: sqlite3.Row) -> Body:
 
 
 def _checked_ranges(query: dict[str, str]) -> dict[str, tuple[str, str]]:
-    known = {*FILTERS, *(f"{name}_{end}" for name in RANGES for end in ("start", "end"))}
+    known = {*FILTERS, *(f"{name}_{end}" for name in _DATES for end in ("start", "end"))}
     for name in query:
         if name not in known:
             raise Refused(f"Unknown parameter: {name}")
@@ -154,12 +162,8 @@ def _checked_ranges(query: dict[str, str]) -> dict[str, tuple[str, str]]:
     for name, value in query.items():
         if re.search("_(start|end)$", name) and value and not DATE.accepts(value):
             raise Refused(f"Malformed value of {name}: {DATE.wanted} is expected")
-    ends = {name: (query.get(f"{name}_start", ""), query.get(f"{name}_end", "")) for name in RANGES}
+    ends = {name: (query.get(f"{name}_start", ""), query.get(f"{name}_end", "")) for name in _DATES}
     return {name: both for name, both in ends.items() if all(both)}
-
-
-def _within(record: Body, ranges: dict[str, tuple[str, str]]) -> bool:
-    return all(record[name] is not None and start <= record[name][:10] <= end for name, (start, end) in ranges.items())
 
 
 def _meets(record: Body, query: dict[str, str]) -> bool:
@@ -173,10 +177,13 @@ def _meets(record: Body, query: dict[str, str]) -> bool:
 
 
 def _moment(value: str) -> str:
+    """The time as the service writes it; without an offset it is in the service's zone."""
     try:
-        return datetime.fromisoformat(value).isoformat(timespec="microseconds")
+        moment = datetime.fromisoformat(value)
     except ValueError:
         raise Refused("Malformed value: an ISO 8601 date-time is expected") from None
+    in_zone = moment.astimezone(ZONE) if moment.tzinfo else moment.replace(tzinfo=ZONE)
+    return in_zone.isoformat(timespec="microseconds")
 
 
 def _note(change: Change, effect: str, asn_id: int, body: Body) -> None:

@@ -1,5 +1,6 @@
 """The bodies of the API document: which fields they know, which they need, and which rules hold between them."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,6 +33,7 @@ Body = dict[str, Any]
 ASN_STATUSES = ("New", "In-Progress", "Completed", "Expired")
 REFERENCE_MISSING = "Shipment Reference Number is required"
 AWB_MISSING = "AWB Number is mandatory for shipping label"
+AMOUNT_WITHOUT_COD = "Malformed value of amount_to_collect: 0.00 is expected unless is_cod is true"
 TWO_PACKAGINGS = "Both packages_count and package_id cannot be sent"
 
 ASN = {  # API §2.1
@@ -107,12 +109,15 @@ LABEL_SKU = {
     **dict.fromkeys(("quantity", "weight", "each_item_price", "total_item_price"), AMOUNT),
 }
 ORDER_NUMBERS = "order_numbers[]"
+NOTHING_TO_COLLECT = r"^-?0+(\.0+)?$"
+_PORT = r"(:(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}))?"
+_URL = r"^https?://([!-.0-?A-Z\[-~]+@)?(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)" + _PORT + r"([/?#][!-~]*)?$"
 WEBHOOK = {  # API §2.4
     "webhookId": Form("a number", lambda value: type(value) is int, {"type": "integer"}),
     "callbackUrl": Form(
         "an http or https URL",
-        lambda value: isinstance(value, str) and value.startswith(("http://", "https://")),
-        {"type": "string", "pattern": "^https?://"},
+        lambda value: isinstance(value, str) and re.fullmatch(_URL, value) is not None,
+        {"type": "string", "pattern": _URL},
     ),
     "headers": Form(
         "an object of strings",
@@ -193,6 +198,8 @@ def check_label(body: Body) -> list[str]:
         raise Refused(AWB_MISSING)
     require(body, "primary_mobile_no", "shipping_address", "delivery_pincode")
     check_fields(body, LABEL_SHIPMENT)
+    if body.get("is_cod") is not True and not re.match(NOTHING_TO_COLLECT, body.get("amount_to_collect", "0.00")):
+        raise Refused(AMOUNT_WITHOUT_COD)
     if isinstance(body.get("dimensions"), dict):
         check_fields(body["dimensions"], LABEL_DIMENSIONS, where="dimensions.")
     if isinstance(body.get("sku_details"), list):

@@ -95,8 +95,8 @@ def _pages(connection: sqlite3.Connection, order: sqlite3.Row, given: Body) -> l
 
 
 def _to_collect(stored: Body, given: Body) -> str:
-    """The amount for a COD label, "" for a prepaid one."""
-    cod = given["is_cod"] if "is_cod" in given else stored.get("is_cod") == "true"
+    """The amount for a COD label, "" for a prepaid one; a whole shipment is prepaid unless it says is_cod itself."""
+    cod = given.get("is_cod", False) if given else stored.get("is_cod") == "true"
     return str(given.get("amount_to_collect") or stored.get("cash_on_delivery", "0.00")) if cod else ""
 
 

@@ -90,11 +90,12 @@ def number_order(change: Change, body: Body) -> NewOrder:
 
 
 def store_order(change: Change, order: NewOrder) -> None:
-    """Store a numbered order; its reference and its AWB number must be free (API §8.4)."""
+    """Store a numbered order; its reference and the AWB numbers of it and its packages must be free (API §8.4)."""
     connection = change.connection
     if live_order(connection, order.reference_number) is not None:
         raise Refused(DUPLICATE)
-    _must_be_free(connection, order.awb_number)
+    for awb_number in (order.awb_number, *(awb for awb, _ in order.packages)):
+        _must_be_free(connection, awb_number)
     connection.execute(
         "INSERT INTO orders (order_id, awb_number, reference_number, status, delivery_hub, delivery_hub_sn,"
         " pickup_hub, body, created_at, modified_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -142,7 +143,12 @@ def _free_awb(connection: sqlite3.Connection, wanted: str | None) -> tuple[int, 
 
 
 def _taken(connection: sqlite3.Connection, awb_number: str) -> bool:
-    return connection.execute("SELECT 1 FROM orders WHERE awb_number = ?", (awb_number,)).fetchone() is not None
+    """Whether an order or a package has this AWB number: no two parcels bear the same barcode."""
+    found = connection.execute(
+        "SELECT 1 FROM orders WHERE awb_number = :awb UNION ALL SELECT 1 FROM packages WHERE child_awb_number = :awb",
+        {"awb": awb_number},
+    )
+    return found.fetchone() is not None
 
 
 def _must_be_free(connection: sqlite3.Connection, awb_number: str) -> None:

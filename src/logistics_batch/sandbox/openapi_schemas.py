@@ -138,12 +138,15 @@ def _label_orders() -> Schema:
 
 
 def _label_shipment() -> Schema:
-    return _object(
+    schema = _object(
         contract.LABEL_SHIPMENT,
         required=("awb_number", "primary_mobile_no", "shipping_address", "delivery_pincode"),
         dimensions={"anyOf": [_STRING, ref("LabelDimensions")]},
         sku_details={"anyOf": [_STRING, _array("LabelSku")]},
     )
+    collects = {"required": ["is_cod"], "properties": {"is_cod": {"const": True}}}
+    nothing = {"properties": {"amount_to_collect": {"pattern": contract.NOTHING_TO_COLLECT}}}
+    return schema | {"anyOf": [collects, nothing]}
 
 
 def _passed(message: Schema) -> Schema:

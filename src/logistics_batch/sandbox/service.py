@@ -55,12 +55,13 @@ def request_number(request: Request) -> int | None:
 
 
 async def json_body(request: Request) -> Body:
-    """The body as an object; no duplicate keys, no NaN, no broken text (API §1: bodies are JSON)."""
+    """The body as an object; UTF-8, no duplicate keys, no NaN, no broken text (API §1: bodies are JSON)."""
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
         raise Refused(NO_JSON)
     try:
         content = await request.body()
-        body = json.loads(content, object_pairs_hook=_without_doubles, parse_constant=_refuse)
+        text = content.decode("utf-8")  # json.loads would take UTF-16 too
+        body = json.loads(text, object_pairs_hook=_without_doubles, parse_constant=_refuse)
         if b"\\u" in content:
             json.dumps(body, ensure_ascii=False).encode()  # half a surrogate pair is no text
     except (ValueError, RecursionError):
