@@ -3,6 +3,7 @@
 import polars as pl
 
 from logistics_batch.mapping.cells import name_of
+from logistics_batch.mapping.doubts import doubts
 from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.phones import holds_two
@@ -25,7 +26,7 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         notes.append(f"Columns were not used because another name came first: {listed(bound.unused, limit=20)}.")
     if bound.absent:
         notes.append(f"Columns of the mapping that this sheet does not have: {listed(bound.absent, limit=20)}.")
-    return (*notes, *rows.cleaned.notes, *_two_numbers(table))
+    return (*notes, *rows.cleaned.notes, *_two_numbers(table), *doubts(table))
 
 
 def _two_numbers(table: Table) -> list[str]:
