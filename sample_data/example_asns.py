@@ -86,6 +86,28 @@ AMAZON_EXAMPLE = """
 MSKU-EXAMPLE-1|100|BOM7|Amazon|Amazon|Small|12345678|18|100.00
 MSKU-EXAMPLE-2|25|DEL4|Seller|Seller||12345678|18|250.00
 """
+MINI_WMS_HEADERS = """
+ASN No|Status|Supplier Code|Supplier Name|Warehouse|Invoice No|PO No|Expected Date|Carrier|Created By
+ASN-00041|Released|S-0041|Suvarna Metal Works|BHIWANDI-01|SMW/26-27/0131|PO-3341|05/11/2026|Own truck|meera
+ASN-00042|Released|S-0052|Padma Kitchenware LLP|BHIWANDI-01|PK-0101|PO-3342|06/11/2026||meera
+ASN-00043|Draft|S-0052|Padma Kitchenware LLP|BHIWANDI-01||PO-3343|||meera
+ASN-00044|Released|S-0063|Godavari Handicrafts Co-op|BHIWANDI-01|GHC/771|PO-3344|31/11/2026|By rail|arun
+ASN-00045|Open|S-0063|Godavari Handicrafts Co-op|BHIWANDI-01|GHC/772|PO-3345|07/11/2026||arun
+ASN-00046|Released|S-0070|Neelkanth Home Textiles||NHT/0940|PO-3346|07-11-2026||arun
+"""
+MINI_WMS_LINES = """
+ASN No|Line No|Item Code|Item Name|Expected Qty|UOM|Unit Price|Batch|Pallet
+ASN-00042|1|PCK-5L-AL|Pressure cooker 5 L|24|PCS|960.00||P-0007
+ASN-00041|1|KTL-15-SS|Electric kettle 1.5 L steel|48|PCS|557.00|B2701|P-0001
+ASN-00041|2|tif-3-ss|Tiffin carrier 3 tier|36|PCS|₹402.00|B2702|P-0002
+ASN-00041|3|TIF-3-SS|Tiffin carrier 3 tier|12|PCS|402.00|B2703|P-0003
+ASN-00042|2|TAW-28-NS|Dosa tawa 28 cm non-stick|two boxes|PCS|464.00||P-0008
+ASN-00043|1|TAW-28-NS|Dosa tawa 28 cm non-stick|20|PCS|464.00||
+ASN-00044|1|LMP-BR-M|Brass lamp, medium|6|PCS|1177.00||P-0010
+ASN-00046|1|BED-QN-IN|Bedsheet queen, indigo print|40|PCS|681.00||P-0012
+ASN-00047|1|CSH-5-JT|Cushion covers jute, set of 5|30|PCS|371.00||P-0013
+TOTAL||||216||||
+"""
 
 
 def asn_produmex() -> TextFile:
@@ -124,6 +146,11 @@ def asn_amazon_manifest() -> ExcelFile:
             Tab("Create workflow – template", [*rows(AMAZON_TEMPLATE), *numbers]),
         )
     )
+
+
+def asn_mini_wms() -> ExcelFile:
+    """Two sheets: a notice without lines, lines without a notice, a draft that is not to be sent."""
+    return ExcelFile((Tab("ASN Header", rows(MINI_WMS_HEADERS)), Tab("ASN Lines", rows(MINI_WMS_LINES))))
 
 
 def _quoted(text: str) -> list[list[str]]:

@@ -13,6 +13,7 @@ from example_asns import (
     asn_bigledger,
     asn_eshopbox_inward,
     asn_increff,
+    asn_mini_wms,
     asn_produmex,
     asn_stock_and_trace,
 )
@@ -41,6 +42,7 @@ EXAMPLES: dict[str, Callable[[], TextFile | ExcelFile]] = {
     "asn_bigledger": asn_bigledger,
     "asn_eshopbox_inward": asn_eshopbox_inward,
     "asn_increff": asn_increff,
+    "asn_mini_wms": asn_mini_wms,
     "asn_produmex": asn_produmex,
     "asn_stock_and_trace": asn_stock_and_trace,
     "asn_updates": asn_updates,
