@@ -51,7 +51,11 @@ _FIXES: Mapping[Fate, str] = {
     Fate.PENDING: "Nothing: the next run sends it.",
 }
 _FIX_OF_HELD_FILE = "Correct what the reason names and send the file again."
-_FIX_OF_DISAGREEMENT = "Write the same in all rows of this document and drop the file again."
+_FIXES_OF_BLOCKED = {
+    "disagree": "Write the same in all rows of this document and drop the file again.",
+    "duplicate": "Give each document a number of its own, or write these rows as one document, and drop the file again.",
+    "hidden row": "Show the hidden row, or delete it, and drop the file again.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +114,8 @@ def _answered(row: RowResult, issues: Sequence[Issue], culprits: Sequence[int], 
         reason, fix = reason or report.reason, fix or report.remedy or _FIX_OF_HELD_FILE
     if row.fate is Fate.BLOCKED and not reason and culprits:
         reason = f"Not sent, because {_rows_named(culprits)} of the same document cannot be sent as it is."
-    if row.fate is Fate.BLOCKED and not culprits:
-        fix = fix or _FIX_OF_DISAGREEMENT
+    if row.fate is Fate.BLOCKED:
+        fix = fix or _FIXES_OF_BLOCKED.get(row.rule, "")
     reason = reason or _REASONS.get(row.fate, "")
     fix = fix or (_FIXES.get(row.fate, "") if reason else "")
     return row if (reason, fix) == (row.reason, row.fix) else replace(row, reason=reason, fix=fix)

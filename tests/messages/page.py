@@ -1,0 +1,95 @@
+"""The page of all messages, written from the program: `python tests/messages/page.py` writes docs/messages.md anew."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from messages.said_in_source import CHANGING, Message, holds, refusals, waiting
+from messages.service_answers import ANSWERS
+from messages.wrong_rows import BLOCKED, INVALID, SKIPPED, WrongRow
+
+from logistics_batch.model.document import RowState
+from logistics_batch.model.payloads import forms
+from logistics_batch.model.report import Fate, FileReport, RowResult
+from logistics_batch.paper.row_answers import answered_rows
+
+PAGE = Path(__file__).parents[2] / "docs" / "messages.md"
+Line = tuple[str, str, str]
+
+HEAD = """\
+# What the answers say
+
+Every message that can stand in a result's `Reason` and `What to do`, by its `rule`. The texts are the program's own;
+`…` stands where it fills in a name, a number or a place. In a result the rule of a cell has the field before it, as
+`customer_mobile|mobile`, and beside it stand the cell's address and what was seen there.
+"""
+PARTS = {
+    "A row is invalid": "One cell, or the row as a whole, must be corrected. Nothing of its document is sent.",
+    "A value does not fit the service": (
+        "The cell was read, and what the mapping makes of it breaks the service's contract. The rule is that of the "
+        "form which the field must have."
+    ),
+    "A row is blocked": "Nothing is wrong with the row itself; its document is not sent because of another row.",
+    "A row is skipped": "It holds no data. It is listed so that nothing is left out unnoticed.",
+    "What the service said": "The document was sent.",
+    "A document is held": (
+        "A person decides: `logistics-batch held list` shows it, `logistics-batch held decide` takes the decision."
+    ),
+    "A file is held as a whole": "Nothing of it is sent. It goes to quarantine, and its result says why.",
+}
+
+
+def written() -> str:
+    """The page as it must be."""
+    lines = [HEAD]
+    for (title, words), rows in zip(PARTS.items(), parts(), strict=True):
+        lines += [f"## {title}", "", words, "", "| rule | reason | what to do |", "|---|---|---|"]
+        lines += [f"| {' | '.join(_cell(text) for text in row)} |" for row in rows]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def parts() -> Iterator[list[Line]]:
+    """The lines of each part of the page, in order."""
+    yield [_issue_line(name, row) for name, row in INVALID.items()]
+    yield sorted(_form_lines())
+    yield [_row_line(name, row, RowState.BLOCKED) for name, row in BLOCKED.items()]
+    yield [_row_line(name, row, RowState.SKIPPED) for name, row in SKIPPED.items()]
+    yield [(answer.rule, answer.reason, answer.fix) for answer in ANSWERS]
+    yield _lines(sorted([*holds(), *waiting()]))
+    yield _lines(refusals())
+
+
+def _lines(messages: Iterable[Message]) -> list[Line]:
+    told = dict.fromkeys((each.rule, each.reason, each.fix) for each in messages)
+    return [line for line in told if line[0] != CHANGING]
+
+
+def _issue_line(name: str, row: WrongRow) -> Line:
+    (issue,) = [each for each in row.mapped().issues if each.rule.endswith(name)]
+    return name, issue.reason, issue.fix
+
+
+def _row_line(name: str, row: WrongRow, state: RowState) -> Line:
+    found = [each for each in row.mapped().rows.iter_rows(named=True) if each["state"] == state.value]
+    told = RowResult("", "", 2, "", Fate(state.value), found[-1]["rule"], reason=found[-1]["reason"])
+    (answer,) = answered_rows(FileReport("", "", 0, "", "", "", rows=(told,)))
+    return name, answer.reason, answer.fix
+
+
+def _form_lines() -> Iterator[Line]:
+    for alias in vars(forms).values():
+        for form in getattr(alias, "__metadata__", ()):
+            if isinstance(form, forms.Form):
+                yield form.rule, form.sentence, "Correct the cell; if it is right, ask who maintains the mapping."
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ") or "–"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(), encoding="utf-8")

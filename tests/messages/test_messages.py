@@ -1,0 +1,85 @@
+"""The page of all messages is the program's own, whole, and in words for the people who read answers."""
+
+import ast
+import re
+
+import pytest
+from messages.page import PAGE, Line, parts, written
+from messages.said_in_source import CHANGING, ROOMS, SOURCE, refusals
+from messages.service_answers import SAID_BY_SERVICE
+from messages.wrong_rows import BLOCKED, HELD, INVALID, SKIPPED
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.mapping.cells import Damage
+
+LINES: list[Line] = [line for rows in parts() for line in rows]
+PROGRAMMERS_WORDS = re.compile(
+    r"\b(None|NULL|null|NaN|HTTP|JSON|[Ee]xception|[Tt]raceback|[Rr]egex|[Pp]arse[rd]?|[Ss]trings?|[Ii]nteger|[Bb]oolean|"
+    r"dict|tuple|stderr|schema)\b"
+)
+END_OF_A_SENTENCE = (".", "?", CHANGING)  # what is filled in at the end brings its own
+
+
+def test_the_page_is_the_program_s_own() -> None:
+    assert PAGE.read_text("utf-8") == written(), "run: python tests/messages/page.py"
+
+
+@pytest.mark.parametrize(("rule", "reason", "fix"), LINES)
+def test_each_message_is_for_a_clerk(rule: str, reason: str, fix: str) -> None:
+    assert reason.endswith(END_OF_A_SENTENCE) or SAID_BY_SERVICE in reason, reason
+    assert reason[0].isupper() or reason[0] in '"…', reason
+    assert not PROGRAMMERS_WORDS.search(reason + fix)
+    assert not fix or fix.endswith(END_OF_A_SENTENCE)
+
+
+@pytest.mark.parametrize("name", INVALID)
+def test_a_wrong_row_has_one_issue_with_its_cell_and_a_remedy(name: str) -> None:
+    mapped = INVALID[name].mapped()
+    (issue,) = mapped.issues
+    assert issue.rule.endswith(name)
+    assert re.fullmatch(r"[A-Z]+[0-9]+", issue.cell)
+    assert issue.fix
+    assert not mapped.documents
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_file_held_by_its_mapping_says_which_rule(name: str) -> None:
+    with pytest.raises(FileHeld) as told:
+        HELD[name].mapped()
+    assert told.value.rule.endswith(name)
+    assert told.value.remedy
+
+
+def test_no_rule_of_a_row_is_without_its_line() -> None:
+    told = {*INVALID, *BLOCKED, *SKIPPED}
+    assert _rules_of_cells() | {str(each) for each in Damage} <= {name.rpartition("|")[2] for name in told}
+    assert {rule for rule in _rules_of_rows() if rule not in told} == set()
+
+
+def test_every_refusal_of_a_file_says_what_to_do() -> None:
+    assert len(refusals()) > 30
+    assert [message for message in refusals() if not message.fix] == []
+
+
+def _rules_of_cells() -> set[str]:
+    """The names under which the verbs and the forms of several lines report a cell."""
+    places = {"then": 1, "checked": 0, "Rule": 0, "blame": 1}
+    found: set[str] = set()
+    for node in _calls():
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        place = places.get(name, len(node.args))
+        if place < len(node.args) and isinstance(node.args[place], ast.Constant):
+            found.add(str(node.args[place].value))  # type: ignore[attr-defined]
+    return found
+
+
+def _rules_of_rows() -> set[str]:
+    """What the mapping writes as a rule beside a row, as far as it stands in the source as one word."""
+    text = (SOURCE / "mapping" / "rows.py").read_text("utf-8")
+    return set(re.findall(r'^ +"([a-z_]+)",$', text, re.MULTILINE))
+
+
+def _calls() -> list[ast.Call]:
+    paths = [path for room in ROOMS if room == "mapping" for path in (SOURCE / room).glob("*.py")]
+    trees = [ast.parse(path.read_text("utf-8")) for path in paths]
+    return [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]

@@ -1,0 +1,175 @@
+"""Sheets with one thing wrong in a row, so that each message about rows is said once as a clerk sees it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+import polars as pl
+from mapping.sheets import sheet_of
+
+from logistics_batch.mapping import RunValues, apply_mapping, load_mapping
+from logistics_batch.model.document import MappedFile
+from logistics_batch.model.sheet import Mark
+
+DAY = date(2026, 11, 3)
+ORDERS = """
+operation: order.create
+key: [{key}]
+fields:
+  reference_number: {{from: Order No, required: true}}
+  customer_name: {{from: Name, required: true}}
+  customer_mobile: {{from: Phone, read: mobile}}
+  delivery_address: {{from: Address}}
+{fields}
+lines:
+  item_name: {{from: {item}, required: true}}
+  item_quantity: {{from: {quantity}, read: integer}}
+{lines}
+{rest}
+"""
+ROW = {
+    "Order No": "A-1",
+    "Name": "Asha",
+    "Phone": "9876543210",
+    "Address": "12 MG Road",
+    "SKU": "TEA",
+    "Qty": "2",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WrongRow:
+    """Orders in which something is wrong in the first row or between rows.
+
+    cells: what differs from a good row, and further columns. more: further rows, as what differs from the first.
+    above: lines above the header. counts, hidden, worded: as a sheet has them.
+    mark: what a spreadsheet program says of the first of `cells`. fields, lines, rest: what the mapping says besides.
+    item, quantity: the names that the two are read from.
+    """
+
+    cells: dict[str, str] = field(default_factory=dict)
+    more: Sequence[dict[str, str]] = ()
+    above: Sequence[str] = ()
+    counts: Sequence[int] = ()
+    hidden: tuple[int, ...] = ()
+    worded: tuple[tuple[int, int], ...] = ()
+    mark: Mark | None = None
+    fields: str = ""
+    lines: str = ""
+    rest: str = ""
+    item: str = "SKU"
+    quantity: str = "Qty"
+    key: str = "Order No"
+
+    def mapped(self) -> MappedFile:
+        """What the mapping makes of the sheet; FileHeld if it is refused as a whole."""
+        first = ROW | self.cells
+        header = list(first)
+        above = [[text] for text in self.above]
+        rows = [*above, header, list(first.values()), *(list((first | each).values()) for each in self.more)]
+        marks = [(2, header.index(next(iter(self.cells))) + 1, self.mark)] if self.mark else ()
+        indented = {name: "\n".join(f"  {line}" for line in text.splitlines()) for name, text in self._more_fields()}
+        text = ORDERS.format(**indented, rest=self.rest, item=self.item, quantity=self.quantity, key=self.key)
+        mapping = load_mapping(text, path="orders.yaml", read_lookup=lambda _: "")
+        run = RunValues(file_name="orders.csv", business_date=DAY, timezone="Asia/Kolkata")
+        counts = pl.Series(self.counts, dtype=pl.UInt32) if self.counts else None
+        sheet = replace(sheet_of(rows, marks=marks), cell_counts=counts, hidden_rows=self.hidden, worded=self.worded)
+        return apply_mapping(mapping, [sheet], run_values=run)
+
+    def _more_fields(self) -> list[tuple[str, str]]:
+        return [("fields", self.fields), ("lines", self.lines)]
+
+
+_PAYMENT = (
+    'is_cod: {from: Payment, read: {lookup: {COD: "true", Prepaid: "false"}}}\n'
+    "cash_on_delivery: {from: Amount, read: money}"
+)
+_DATE = 'expected_delivery_time: {from: Deliver by, read: {date: ["%d/%m/%Y"]}}'
+
+INVALID: dict[str, WrongRow] = {
+    "required": WrongRow({"Name": ""}),
+    "key|required": WrongRow({"Order No": ""}),
+    "mobile": WrongRow({"Phone": "98765 4321"}),
+    "pincode": WrongRow({"PIN": "56001"}, fields="delivery_postal_code: {from: PIN, read: pincode}"),
+    "integer": WrongRow({"Qty": "two"}),
+    "quantity": WrongRow({"Qty": "0"}),
+    "decimal": WrongRow({"Height": "tall"}, lines="length: {from: Height, read: decimal}"),
+    "money": WrongRow({"Payment": "COD", "Amount": "on request"}, fields=_PAYMENT),
+    "negative": WrongRow({"Payment": "Prepaid", "Amount": "-250.00"}, fields=_PAYMENT),
+    "unit": WrongRow({"Weight": "2 lb"}, fields="weight: {from: Weight, read: {unit: g -> kg}}"),
+    "date": WrongRow({"Deliver by": "soon"}, fields=_DATE),
+    "date_window": WrongRow({"Deliver by": "03/11/2062"}, fields=_DATE),
+    "lookup": WrongRow({"Payment": "Credit", "Amount": ""}, fields=_PAYMENT),
+    "cod": WrongRow({"Payment": "COD", "Amount": "0"}, fields=_PAYMENT),
+    "sum": WrongRow(
+        {"Payment": "COD", "Amount": "half"},
+        fields=_PAYMENT.replace("{from: Amount, read: money}", "{sum: Amount}"),
+    ),
+    "line_total": WrongRow(
+        {"Rate": "100.00", "Total": "300.00"},
+        lines="total_item_price: {from: Rate, read: money}",
+        rest="keep: {total: {from: Total}}\n"
+        'checks: {line_total: {quantity: Qty, price: Rate, total: Total, tolerance: "1.00"}}',
+    ),
+    "sample": WrongRow({"Name": "John Doe"}, rest="checks: {sample_values: true}"),
+    "several_values": WrongRow({"Phone": "9876543210\n9812345678"}),
+    "control": WrongRow({"SKU": "TE\x07A"}),
+    "scientific": WrongRow({"Phone": "9.87E+09"}),
+    "error_value": WrongRow({"SKU": "#REF!"}, mark=Mark.ERROR),
+    "no_value": WrongRow({"SKU": ""}, mark=Mark.NO_VALUE),
+    "imprecise": WrongRow({"Order No": "12345678901234567890"}, mark=Mark.IMPRECISE),
+    "pattern": WrongRow(
+        {"SKU": "TEA twice"},
+        item="code",
+        quantity="pieces",
+        rest='lines_from: {split: SKU, on: ["|"], pattern: "{code} x {pieces}"}\nignore: [Qty]',
+    ),
+    "pieces": WrongRow({"SKU": "TEA|MILK", "Qty": "2"}, rest='lines_from: {split: [SKU, Qty], on: ["|"]}'),
+    "half_filled": WrongRow(
+        {"SKU 1": "TEA", "Qty 1": "2", "SKU 2": "MILK", "Qty 2": ""},
+        item='"SKU {n}"',
+        quantity='"Qty {n}"',
+        rest='lines_from: {columns: ["SKU {n}", "Qty {n}"]}\nignore: [SKU, Qty]',
+    ),
+    "cells": WrongRow({"Remarks": "fragile", "": "call first"}, counts=(7, 8), rest="ignore: [Remarks]"),
+    "number_format": WrongRow({"SKU": "17"}, worded=((2, 5),)),
+}
+
+BLOCKED: dict[str, WrongRow] = {
+    "sibling": WrongRow({"SKU": ""}, more=[{"SKU": "MILK"}]),
+    "disagree": WrongRow(more=[{"Address": "7 Park Street"}]),
+    "duplicate": WrongRow(
+        {"Site": "BLR"}, more=[{"Site": "CCU"}], key="Order No, Site", rest="keep: {site: {from: Site}}"
+    ),
+    "hidden row": WrongRow(more=[{"SKU": "MILK"}], hidden=(3,), rest="sheet: {hidden_rows: skip}"),
+}
+
+SKIPPED: dict[str, WrongRow] = {
+    "blank": WrongRow(more=[dict.fromkeys(ROW, "")]),
+    "title": WrongRow(above=["Orders of Tuesday"]),
+    "repeated header": WrongRow(more=[{name: name for name in ROW}]),
+    "comment": WrongRow(more=[dict.fromkeys(ROW, "") | {"Order No": "; second page"}]),
+    "total": WrongRow(more=[dict.fromkeys(ROW, "") | {"Name": "Total", "Qty": "2"}]),
+    "skip_rows_where": WrongRow(more=[{"Order No": "VOID 7"}], rest='sheet: {skip_rows_where: {Order No: ["VOID*"]}}'),
+    "only_rows_where": WrongRow(
+        {"State": "Ready"},
+        more=[{"State": "Draft"}],
+        rest="sheet: {only_rows_where: {State: [Ready]}}\nkeep: {state: {from: State}}",
+    ),
+    "hidden": WrongRow(more=[{"Order No": "A-2"}], hidden=(3,), rest="sheet: {hidden_rows: skip}"),
+}
+
+HELD: dict[str, WrongRow] = {
+    "mixed_dates": WrongRow(
+        {"Deliver by": "2026-11-03"},
+        more=[{"Order No": "A-2", "Deliver by": "04/11/2026"}],
+        mark=Mark.DATE,
+        fields=_DATE,
+    ),
+    "header": WrongRow(rest="keep: {route: {from: Route}}", fields="division: {from: Division, required: true}"),
+    "control_total": WrongRow(
+        more=[dict.fromkeys(ROW, "") | {"Order No": "TOTAL", "Qty": "3"}],
+        rest='sheet: {skip_rows_where: {Order No: ["TOTAL*"]}}\n'
+        'checks: {control_total: {column: Qty, row_where: {Order No: "TOTAL*"}}}',
+    ),
+}
