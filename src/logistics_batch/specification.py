@@ -117,12 +117,23 @@ class _Reader:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             place = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+            if self._line(place[0])[place[1] - 1 : place[1]] == "\t":
+                raise _Unreadable(place, "A tab stands before the text.", "Indent with blanks, two a level.") from error
             raise _Unreadable(place, f"This is not readable as YAML: {error.problem}.") from error
+        except yaml.reader.ReaderError as error:
+            before = self._text[: error.position]
+            place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
+            message = f"This is not readable as YAML: U+{ord(self._text[error.position]):04X}, which cannot be seen."
+            raise _Unreadable(place, message, "Delete it and type the text again.") from error
         except yaml.YAMLError as error:
             raise _Unreadable((0, 0), f"This is not readable as YAML: {error}.") from error
         if self._root is None or self._root.value is not dict:
             raise _Unreadable((1, 1), "The file holds no `key: value` lines.")
         return self._root
+
+    def _line(self, number: int) -> str:
+        lines = self._text.splitlines()
+        return lines[number - 1] if 0 < number <= len(lines) else ""
 
     def _take(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.DocumentStartEvent):

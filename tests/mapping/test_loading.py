@@ -53,7 +53,7 @@ lines:
         ),
         ("  pickup_datetime: {join: [D, T], read: {date: '%d/%m/%Y'}}", "Joined columns cannot be read as a date"),
         ("  pickup_datetime: {from: D, read: {date: '%d/%m/%Y', at: 25:00}}", "does not fit here"),
-        ("  is_cod: {from: P, read: {lookup: {COD: 'yes'}}}", "`yes` is not allowed here."),
+        ("  is_cod: {from: P, read: {lookup: {COD: 'yes'}}}", "`yes` is not allowed here: It is neither"),
         ("  is_cod: {from: P, read: {lookup: {COD: 'true', cod: 'false'}}}", "listed with different answers"),
         ("  is_cod: {from: P, read: {lookup: {}}}", "The table is empty."),
         ("  division: {from: P, read: {lookup: {file: absent.csv, from: a, to: b}}}", "cannot be read"),

@@ -1,36 +1,19 @@
 """From a field of the mapping to expressions: its value, and beside it the rules that a row may break."""
 
-from collections.abc import Mapping as Table
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping.cells import name_of
+from logistics_batch.mapping.conversion import checked, converted, final_text
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.numbers import plain_number
 from logistics_batch.mapping.reading import Reading, Rule, Surroundings, say
 from logistics_batch.mapping.rows import where
-from logistics_batch.mapping.spec import DateRead, FieldSpec, Step
-from logistics_batch.mapping.targets import JSON_NUMBERS, Form, form_of
-from logistics_batch.mapping.verbs import verb_of
-
-# How a cell is read for a target of this form when the steps of `read` leave it plain text.
-_NATURAL: Final[Table[Form, Step]] = {
-    Form.MONEY: "money",
-    Form.DECIMAL: "decimal",
-    Form.DEGREES: "decimal",
-    Form.QUANTITY: "integer",
-    Form.COUNT: "integer",
-    Form.MOBILE: "mobile",
-    Form.PINCODE: "pincode",
-    Form.DATE: DateRead(date=[]),
-    Form.MOMENT: DateRead(date=[]),
-    Form.FLAG: "lower",
-}
-_NUMERIC: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.COUNT})
+from logistics_batch.mapping.spec import FieldSpec
+from logistics_batch.mapping.targets import Form, form_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +76,14 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: Surround
     column = columns[0] if columns and spec.columns else None
     source = _source(header, place, spec)
     around = replace(around, wanted=wanted)
-    if spec.source == "sum":  # its digits are ours, not the sheet's
+    if spec.source in ("sum", "constant"):  # its digits are not the sheet's
         around = replace(around, decimal=".", true_number=None)
-    reading = _read(Reading(source), spec.read or [], around, wanted)
-    reading = _checked(reading, target, wanted, numeric=part != "keep")
+    reading = converted(Reading(source), spec.read or [], around, wanted)
+    reading = checked(reading, target, wanted, numeric=part != "keep")
     applies = _applies(mapping, header, spec)
     value = reading.value
     if spec.default is not None:
-        value = pl.when(source.is_null()).then(pl.lit(spec.default)).otherwise(value)
+        value = pl.when(source.is_null()).then(pl.lit(final_text(spec.default, around, wanted))).otherwise(value)
     rules = reading.rules
     if applies is not None:
         value = pl.when(applies).then(value)
@@ -132,31 +115,6 @@ def _source(header: Header, place: str, spec: FieldSpec) -> pl.Expr:
         joined = pl.concat_str(present, separator=" " if spec.with_ is None else spec.with_, ignore_nulls=True)
         return pl.when(joined != "").then(joined)
     return pl.col(f"first:{name_of(columns[0])}") if spec.source == "first" and columns[0] else present[0]
-
-
-def _read(reading: Reading, steps: Sequence[Step], around: Surroundings, wanted: Form) -> Reading:
-    for step in steps:
-        reading = verb_of(step).build(reading, step, around)
-    if reading.form is None and wanted in _NATURAL:
-        natural = _NATURAL[wanted]
-        reading = verb_of(natural).build(reading, natural, around)
-    return reading
-
-
-def _checked(reading: Reading, target: str, wanted: Form, *, numeric: bool) -> Reading:
-    """The rules that follow from the target: no negative amounts, quantities of at least 1."""
-    if not numeric or reading.form not in _NUMERIC or wanted is Form.DEGREES:
-        return reading
-    negative = reading.value.str.starts_with("-").fill_null(value=False)
-    reading = reading.checked("negative", negative, say("The number is negative.", "Write a number of 0 or more."))
-    if wanted is Form.QUANTITY:
-        too_small = (reading.value.cast(pl.Float64, strict=False) < 1).fill_null(value=False)
-        words = say("A quantity is at least 1.", "Write the quantity, or leave the row out.")
-        reading = reading.checked("quantity", too_small, words)
-    if target in JSON_NUMBERS:
-        many = (reading.value.str.len_bytes() > 15).fill_null(value=False)
-        reading = reading.checked("integer", many, say("The number is too long.", "Write a smaller number."))
-    return reading
 
 
 def _applies(mapping: Mapping, header: Header, spec: FieldSpec) -> pl.Expr | None:

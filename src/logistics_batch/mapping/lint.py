@@ -1,26 +1,27 @@
-"""What is wrong with a mapping that is well-formed: targets, dates, units, tables, and what the service demands."""
+"""What is wrong with a mapping that is well-formed: targets, keys, lines, and what the service demands."""
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Final
 
-from logistics_batch.mapping import dates, numbers
+from logistics_batch.mapping.lint_fields import Complaint, Place, field_complaints
 from logistics_batch.mapping.names import ColumnName
-from logistics_batch.mapping.spec import DateRead, FieldSpec, LookupRead, MappingSpec, UnitRead
-from logistics_batch.mapping.targets import SHIPMENT_OF_A_LABEL, Form, Targets, form_of, targets_of
+from logistics_batch.mapping.spec import ChecksSpec, FieldSpec, KitsSpec, MappingSpec, OrderIdSpec, SheetSpec
+from logistics_batch.mapping.spec_lines import LinesFromSpec
+from logistics_batch.mapping.spec_texts import printable_text
+from logistics_batch.mapping.targets import RECEIPT_TARGETS, SHIPMENT_OF_A_LABEL, Targets, targets_of
 from logistics_batch.model.document import Operation
 
-Place = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Complaint:
-    """Something wrong at a place of a mapping file; places are keys and positions, as pydantic gives them."""
-
-    place: Place
-    message: str
-    remedy: str = ""
+_MAY_BE_LEFT_OUT: Final = frozenset(
+    field.alias or name
+    for part in (MappingSpec, FieldSpec, SheetSpec, ChecksSpec, KitsSpec, OrderIdSpec, LinesFromSpec)
+    for name, field in part.model_fields.items()
+    if field.default is None
+)
+_KEPT_NAME: Final = re.compile(r"[\w-]+")
+_TAKEN: Final = ("row",)
+_TAKEN_OF_RECEIPTS: Final = ("file_name", "sheet", *RECEIPT_TARGETS)
 
 
 def raw_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
@@ -44,11 +45,13 @@ def raw_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
 
 
 def _inner_names(data: Any, place: Place = ()) -> Iterator[Complaint]:
-    """`from_` and `with_`, which the models know `from` and `with` by."""
+    """`from_` and `with_`, which the models know `from` and `with` by, and keys without a value."""
     below = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in below:
         if key in ("from_", "with_") and len(place) > 1:
             yield Complaint((*place, key), f"Unknown key `{key}`.", f"Did you mean `{key[:-1]}`?")
+        elif value is None and key in _MAY_BE_LEFT_OUT:
+            yield Complaint((*place, key), f"`{key}` is empty.", "Write its value, or leave the line out.")
         yield from _inner_names(value, (*place, key))
 
 
@@ -78,10 +81,11 @@ def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
         yield Complaint(("kits",), f"`kits` has no place in `{spec.operation.value}`.", "It belongs to `order.create`.")
     if spec.kits and "item_name" not in spec.kits.lines:
         yield Complaint(("kits", "lines"), "`item_name` is required and not mapped.", "Add `item_name:` under `lines`.")
-    if spec.operation is not Operation.RECEIPT_READ and not spec.key:
-        yield Complaint((), "`key` is missing.", "Name the columns whose values rows of one document share.")
+    yield from _key_complaints(spec)
     for place, field in spec.everything.items():
-        yield from _field_complaints(spec, place, field)
+        yield from field_complaints(spec, place, field)
+    yield from _kept_names(spec)
+    yield from _filled_down(spec)
     yield from _ignored_and_used(spec)
 
 
@@ -166,47 +170,52 @@ def _lines_sheet_complaints(spec: MappingSpec) -> Iterator[Complaint]:
         yield Complaint(("checks", "control_total"), message, "Remove it.")
 
 
-def _field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:
-    part, name = place.split(".", 1)
-    here: Place = ("kits", "lines", name) if part == "kit_lines" else (part, name)
-    if part in ("lines", "kits", "kit_lines") and field.source in ("sum", "first"):
-        yield Complaint(here, f"`{field.source}` speaks of a whole document; it cannot stand under `lines`.")
-    for index, step in enumerate(field.read or ()):
-        where: Place = (*here, "read", index) if len(field.read or ()) > 1 else (*here, "read")
-        if isinstance(step, DateRead):
-            yield from _date_complaints((*where, "date"), step)
-            if field.source == "join":
-                yield Complaint((*where, "date"), "Joined columns cannot be read as a date.", "Use `from`.")
-        elif isinstance(step, UnitRead) and numbers.unit_pair(step.unit) is None:
-            known = ", ".join(numbers.UNIT_NAMES)
-            yield Complaint((*where, "unit"), f"`{step.unit}` is no conversion.", f"Write `g -> kg`. Known: {known}.")
-        elif isinstance(step, LookupRead) and isinstance(step.lookup, dict):
-            last = index == len(field.read or ()) - 1
-            form = form_of(name, spec.operation) if part != "keep" and last else Form.TEXT
-            yield from _table_complaints((*where, "lookup"), step.lookup, form)
-
-
-def _date_complaints(where: Place, step: DateRead) -> Iterator[Complaint]:
-    for date_format in step.date:
-        if fault := dates.format_fault(date_format):
-            yield Complaint(where, fault)
-    for index, one in enumerate(step.date):
-        for other in step.date[index + 1 :]:
-            if dates.contradict(one, other):
-                message = f"`{one}` and `{other}` read the same cell as different dates."
-                yield Complaint(where, message, "Keep the one that the sheets use.")
-
-
-def _table_complaints(where: Place, table: dict[str, str], form: Form) -> Iterator[Complaint]:
-    if not table:
-        yield Complaint(where, "The table is empty.", "List each value that sheets hold, and what it means.")
+def _key_complaints(spec: MappingSpec) -> Iterator[Complaint]:
+    """The key: it must be there, name each column once, and let documents differ."""
+    if spec.operation is Operation.RECEIPT_READ:
+        return
+    if not spec.key:
+        yield Complaint((), "`key` is missing.", "Name the columns whose values rows of one document share.")
     seen: dict[str, str] = {}
-    for key, value in table.items():
-        folded = key.strip().lower()
-        if seen.setdefault(folded, value) != value:
-            yield Complaint((*where, key), f"`{key}` is listed with different answers; case does not matter here.")
-        if form is Form.FLAG and value not in ("true", "false"):
-            yield Complaint((*where, key), f"`{value}` is not allowed here.", 'Write "true" or "false".')
+    for index, name in enumerate(spec.key):
+        if (earlier := seen.setdefault(ColumnName.of(name).identity, name)) is not name:
+            yield Complaint(("key", index), f"`{name}` is the same column as `{earlier}`.", "Name it once.")
+    natural = [
+        spec.fields[name] for group in targets_of(spec.operation).natural for name in group if name in spec.fields
+    ]
+    if natural and spec.order_id is None and all(field.source in ("constant", "run") for field in natural):
+        name = next(name for group in targets_of(spec.operation).natural for name in group if name in spec.fields)
+        message = f"`{name}` tells one document from another; it cannot be the same for all."
+        yield Complaint(("fields", name), message, "Take it from a column.")
+
+
+def _kept_names(spec: MappingSpec) -> Iterator[Complaint]:
+    """What is kept goes by its name into reports and into the sorting of labels."""
+    for name in spec.keep:
+        if not _KEPT_NAME.fullmatch(name):
+            message = f"`{printable_text(name)}` is no name for what is kept."
+            yield Complaint(("keep", name), message, "Write letters, digits, `_` and `-` alone, as `po_number`.")
+        elif name in _TAKEN or (spec.operation is Operation.RECEIPT_READ and name in _TAKEN_OF_RECEIPTS):
+            yield Complaint(("keep", name), f"The name `{name}` is taken.", "Give it another name.")
+
+
+def _filled_down(spec: MappingSpec) -> Iterator[Complaint]:
+    """Columns that are filled down, and then read by nothing."""
+    conditions = [*spec.sheet.skip_rows_where, *spec.sheet.only_rows_where]
+    on_lines = spec.lines_sheet.key if spec.lines_sheet else []
+    known = {ColumnName.of(name).identity: name for name in (*_used(spec), *spec.key, *on_lines, *conditions)}
+    for index, name in enumerate(spec.sheet.fill_down):
+        identity = ColumnName.of(name).identity
+        if identity not in known:
+            near = get_close_matches(identity, list(known), n=1)
+            remedy = f"Did you mean `{known[near[0]]}`?" if near else "Name a column that a field or the key reads."
+            yield Complaint(("sheet", "fill_down", index), f"`{name}` is filled down and read by nothing.", remedy)
+
+
+def _used(spec: MappingSpec) -> list[str]:
+    """The names of all columns that fields read or ask for."""
+    found = [name for field in spec.everything.values() for names in field.columns for name in names]
+    return [*found, *(name for field in spec.everything.values() for name in field.when or ())]
 
 
 def _ignored_and_used(spec: MappingSpec) -> Iterator[Complaint]:

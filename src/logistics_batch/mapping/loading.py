@@ -13,7 +13,8 @@ from pydantic import ValidationError, ValidationInfo, ValidatorFunctionWrapHandl
 from pydantic_core import InitErrorDetails
 
 from logistics_batch.errors import LogisticsBatchError
-from logistics_batch.mapping.lint import Complaint, complaints_of, raw_complaints
+from logistics_batch.mapping.lint import complaints_of, raw_complaints
+from logistics_batch.mapping.lint_fields import Complaint
 from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.spec import FieldSpec, LookupFile, MappingSpec
 from logistics_batch.mapping.spec_texts import complaint

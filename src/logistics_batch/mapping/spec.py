@@ -3,15 +3,26 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    StrictInt,
+    Tag,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from logistics_batch.mapping.spec_lines import LinesFromSpec, LinesSheetSpec
 from logistics_batch.mapping.spec_texts import (
     DecimalText,
+    Flag,
     Name,
     Names,
     Part,
     Patterns,
+    RowNumber,
     Text,
     complaint,
     listed,
@@ -19,6 +30,7 @@ from logistics_batch.mapping.spec_texts import (
 )
 from logistics_batch.model.complaints import TIME_OF_DAY
 from logistics_batch.model.document import Operation
+from logistics_batch.specification import nearest
 
 WORDS = ("text", "upper", "lower", "integer", "decimal", "money", "mobile", "pincode")
 
@@ -77,6 +89,23 @@ def _kind_of_step(value: Any) -> str | None:
     return known.get(type(value).__name__)
 
 
+def _one_verb(value: Any) -> Any:
+    """A step is one word or one verb with what it needs."""
+    verbs = ("date", "unit", "lookup")
+    if isinstance(value, str) and value in verbs:
+        example = {"date": '{date: "%d/%m/%Y"}', "unit": "{unit: g -> kg}", "lookup": '{lookup: {Yes: "true"}}'}
+        raise complaint(f"`{value}` needs to be told more.", f"Write it as `{example[value]}`.")
+    if isinstance(value, dict):
+        named = [key for key in value if key in verbs]
+        if len(named) > 1:
+            said = " and ".join(f"`{key}`" for key in named)
+            raise complaint(f"One step cannot be {said}.", "Write them as a list, one step after another.")
+        if not named:
+            key = str(next(iter(value), ""))
+            raise complaint(f"`{key}` is no way to read a cell.", nearest(key, [*WORDS, *verbs]))
+    return value
+
+
 Step = Annotated[
     Annotated[Word, Tag("word")]
     | Annotated[DateRead, Tag("date")]
@@ -87,6 +116,7 @@ Step = Annotated[
         custom_error_type="mapping",
         custom_error_message=f"No way to read a cell. Known: {', '.join(WORDS)}, {{date}}, {{unit}}, {{lookup}}.",
     ),
+    BeforeValidator(_one_verb),
 ]
 Steps = Annotated[list[Step], BeforeValidator(listed, json_schema_input_type=Step | list[Step]), Field(min_length=1)]
 
@@ -108,8 +138,10 @@ class FieldSpec(Part):
     minus: list[Names] = Field(default=[], description="With sum: columns whose first value is taken off.")
     first: Names | None = Field(default=None, description="The document's first filled cell; the others may differ.")
     default: Text | None = Field(default=None, description="The value when the cell is empty.")
-    when: dict[str, Patterns] | None = Field(default=None, description="Only in rows where each column fits a pattern.")
-    required: bool = Field(default=False, description="The column must be there and the cell filled.")
+    when: dict[str, Patterns] | None = Field(
+        default=None, min_length=1, description="Only in rows where each column fits a pattern."
+    )
+    required: Flag = Field(default=False, description="The column must be there and the cell filled.")
     read: Steps | None = Field(default=None, description="How the cell is read, one step after another.")
 
     @model_validator(mode="after")
@@ -151,13 +183,15 @@ class FieldSpec(Part):
 class SheetSpec(Part):
     """How the file is read; the defaults cope with ordinary files."""
 
-    name: str | None = Field(default=None, description="Sheet name or pattern; hidden sheets are never taken.")
-    header: Literal["auto"] | Annotated[int, Field(ge=1)] = Field(default="auto", description="auto or a row number.")
+    name: Name | None = Field(default=None, description="Sheet name or pattern; hidden sheets are never taken.")
+    header: Literal["auto"] | RowNumber = Field(default="auto", description="auto or a row number.")
     delimiter: str = Field(default="auto", description="CSV: auto or the character.")
     encoding: str = Field(default="auto", description="CSV: auto or the encoding's name.")
     decimal: Literal[".", ","] = Field(default=".", description="The decimal mark of numbers written as text.")
     hidden_rows: Literal["read", "skip"] = Field(default="read", description="Rows that the user cannot see.")
-    max_embedded_newlines: Annotated[int, Field(ge=0)] = Field(default=3, description="Line breaks in one CSV cell.")
+    max_embedded_newlines: Annotated[StrictInt, Field(ge=0)] = Field(
+        default=3, description="Line breaks in one CSV cell."
+    )
     skip_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are no data: any column fits.")
     only_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are data: every column fits.")
     fill_down: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
@@ -212,7 +246,7 @@ class ChecksSpec(Part):
 
     control_total: ControlTotal | None = None
     line_total: LineTotal | None = None
-    sample_values: bool = False
+    sample_values: Flag = False
 
 
 class KitsSpec(Part):

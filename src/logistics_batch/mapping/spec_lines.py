@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from logistics_batch.mapping.spec_texts import Name, Names, Part, complaint, listed
+from logistics_batch.mapping.spec_texts import Name, Names, Part, RowNumber, complaint, listed
 
 
 class LinesFromSpec(Part):
@@ -66,4 +66,4 @@ class LinesSheetSpec(Part):
     key: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str]), Field(min_length=1)] = (
         Field(description="Its columns that say which document a line belongs to, in the order of the mapping's `key`.")
     )
-    header: Literal["auto"] | Annotated[int, Field(ge=1)] = Field(default="auto", description="auto or a row number.")
+    header: Literal["auto"] | RowNumber = Field(default="auto", description="auto or a row number.")

@@ -5,7 +5,7 @@ Names of columns, patterns and constants are texts; whole numbers and true/false
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
 from pydantic_core import PydanticCustomError
 
 from logistics_batch.model.complaints import PLAIN_DECIMAL
@@ -33,14 +33,24 @@ def listed(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
+def _visible(name: str) -> str:
+    if not name.strip():
+        raise complaint("A name of blanks alone is no name.", "Write it as the sheet shows it.")
+    return name
+
+
 Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int | bool)]
-Name = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int), Field(min_length=1)]
+Name = Annotated[
+    str, BeforeValidator(_text, json_schema_input_type=str | int), Field(min_length=1), AfterValidator(_visible)
+]
 Names = Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str]), Field(min_length=1)]
 Patterns = Annotated[
     list[Text],
     BeforeValidator(listed, json_schema_input_type=str | int | bool | list[str | int | bool]),
     Field(min_length=1),
 ]
+Flag = StrictBool
+RowNumber = Annotated[StrictInt, Field(ge=1)]
 DecimalText = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int), Field(pattern=PLAIN_DECIMAL)]
 
 

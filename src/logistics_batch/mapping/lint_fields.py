@@ -1,0 +1,138 @@
+"""What is wrong with one field of a mapping: dates, units, tables, and values that its target can never take."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from logistics_batch.mapping import dates, numbers
+from logistics_batch.mapping.conversion import unfit_texts
+from logistics_batch.mapping.spec import DateRead, FieldSpec, LookupRead, MappingSpec, UnitRead
+from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.mapping.verbs import verb_of
+
+Place = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Something wrong at a place of a mapping file; places are keys and positions, as pydantic gives them."""
+
+    place: Place
+    message: str
+    remedy: str = ""
+
+
+_TEXTS: Final = (Form.TEXT, Form.IDENTITY, Form.ADDRESS)
+_NUMBERS: Final = (Form.MONEY, Form.DECIMAL, Form.DEGREES, Form.QUANTITY, Form.COUNT)
+_GIVES: Final[dict[str, tuple[Form, ...]]] = {
+    **dict.fromkeys(("integer", "decimal", "money", "unit"), _NUMBERS),
+    "mobile": (Form.MOBILE,),
+    "pincode": (Form.PINCODE,),
+    "date": (Form.DATE, Form.MOMENT),
+}
+_WORDS: Final[dict[Form, str]] = {
+    Form.FLAG: "true or false",
+    Form.MONEY: "an amount",
+    Form.DECIMAL: "a number",
+    Form.DEGREES: "degrees",
+    Form.QUANTITY: "a quantity",
+    Form.COUNT: "a count",
+    Form.MOBILE: "a mobile number",
+    Form.PINCODE: "a PIN",
+    Form.DATE: "a date",
+    Form.MOMENT: "a date and time",
+}
+_WANTED: Final[dict[Form, str]] = {
+    Form.FLAG: 'Write "true" or "false".',
+    Form.MONEY: 'Write an amount, as "0.00".',
+    Form.DECIMAL: 'Write a number, as "0.75".',
+    Form.DEGREES: 'Write degrees, as "12.9716".',
+    Form.QUANTITY: 'Write a whole number from 1 on, as "1".',
+    Form.COUNT: 'Write a whole number, as "0".',
+    Form.MOBILE: "Write the ten digits of a mobile number.",
+    Form.PINCODE: "Write the six digits of a PIN.",
+    Form.DATE: 'Write a date, as "2026-11-03".',
+    Form.MOMENT: 'Write a date, as "2026-11-03".',
+}
+
+
+def field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:
+    """What is wrong with one field; place as in `MappingSpec.everything`."""
+    part, name = place.split(".", 1)
+    here: Place = ("kits", "lines", name) if part == "kit_lines" else (part, name)
+    if part in ("lines", "kits", "kit_lines") and field.source in ("sum", "first"):
+        yield Complaint(here, f"`{field.source}` speaks of a whole document; it cannot stand under `lines`.")
+    form = form_of(name, spec.operation) if part in ("fields", "lines", "kit_lines") else Form.TEXT
+    yield from _source_complaints(here, name, field, form)
+    yield from _step_complaints(here, name, field, form)
+    for index, step in enumerate(field.read or ()):
+        where: Place = (*here, "read", index) if len(field.read or ()) > 1 else (*here, "read")
+        if isinstance(step, DateRead):
+            yield from _date_complaints((*where, "date"), step)
+            if field.source == "join":
+                yield Complaint((*where, "date"), "Joined columns cannot be read as a date.", "Use `from`.")
+        elif isinstance(step, UnitRead) and numbers.unit_pair(step.unit) is None:
+            known = ", ".join(numbers.UNIT_NAMES)
+            yield Complaint((*where, "unit"), f"`{step.unit}` is no conversion.", f"Write `g -> kg`. Known: {known}.")
+        elif isinstance(step, LookupRead) and isinstance(step.lookup, dict):
+            last = index == len(field.read or ()) - 1
+            yield from _table_complaints((*where, "lookup"), step.lookup, name, form if last else Form.TEXT)
+
+
+def _date_complaints(where: Place, step: DateRead) -> Iterator[Complaint]:
+    for date_format in step.date:
+        if fault := dates.format_fault(date_format):
+            yield Complaint(where, fault)
+    for index, one in enumerate(step.date):
+        for other in step.date[index + 1 :]:
+            if dates.contradict(one, other):
+                message = f"`{one}` and `{other}` read the same cell as different dates."
+                yield Complaint(where, message, "Keep the one that the sheets use.")
+
+
+def _table_complaints(where: Place, table: dict[str, str], target: str, form: Form) -> Iterator[Complaint]:
+    if not table:
+        yield Complaint(where, "The table is empty.", "List each value that sheets hold, and what it means.")
+    unfit = unfit_texts(list(table.values()), target, form)
+    seen: dict[str, str] = {}
+    for key, value in table.items():
+        folded = key.strip().lower()
+        if seen.setdefault(folded, value) != value:
+            yield Complaint((*where, key), f"`{key}` is listed with different answers; case does not matter here.")
+        if value in unfit:
+            yield Complaint((*where, key), f"`{value}` is not allowed here: {unfit[value]}", _WANTED.get(form, ""))
+
+
+def _source_complaints(here: Place, name: str, field: FieldSpec, form: Form) -> Iterator[Complaint]:
+    """Texts of the file itself, sums and values of the run that can never be the target's value."""
+    for key, text in (("constant", field.constant), ("default", field.default)):
+        if text is None:
+            continue
+        if not text.strip():
+            yield Complaint((*here, key), f"`{key}` is blank, and nothing blank is sent.", "Write a value.")
+        elif unfit := unfit_texts([text], name, form).get(text):
+            yield Complaint((*here, key), f"`{text}` is not allowed here: {unfit}", _WANTED.get(form, ""))
+    if field.source == "sum" and form not in (*_NUMBERS, *_TEXTS):
+        yield Complaint((*here, "sum"), f"A sum is a number, and `{name}` wants {_WORDS[form]}.", "Use `from`.")
+    if field.run == "file_name" and form not in _TEXTS:
+        yield Complaint((*here, "run"), f"`file_name` is a text, and `{name}` wants {_WORDS[form]}.", "Use `from`.")
+    if field.run == "business_date" and form not in (*_TEXTS, Form.DATE, Form.MOMENT):
+        yield Complaint((*here, "run"), f"`business_date` is a date, and `{name}` wants {_WORDS[form]}.", "Use `from`.")
+
+
+def _step_complaints(here: Place, name: str, field: FieldSpec, form: Form) -> Iterator[Complaint]:
+    """Steps that cannot follow each other, or a last one that gives what the target does not want."""
+    steps = field.read or []
+    given = ""  # the verb that made the value what it is, "" while it is a text
+    for index, step in enumerate(steps):
+        verb = verb_of(step).name
+        where: Place = (*here, "read", index) if len(steps) > 1 else (*here, "read")
+        if verb in _GIVES and given:
+            message = f"`{verb}` comes after `{given}`, which leaves it nothing to read."
+            yield Complaint(where, message, "Keep the one that the column needs.")
+            return
+        given = verb if verb in _GIVES else "" if verb == "lookup" else given
+        if index == len(steps) - 1 and given and form not in (*_TEXTS, *_GIVES[given]):
+            fitting = " or ".join(f"`{each}`" for each, forms in _GIVES.items() if form in forms) or "`lookup`"
+            message = f"`{given}` does not give {_WORDS[form]}, which `{name}` wants."
+            yield Complaint(where, message, f"Write {fitting}, or leave `read` out.")
