@@ -222,6 +222,14 @@ def test_damaged_cells_of_mapped_columns_are_issues_and_others_are_not() -> None
     ]
 
 
+def test_a_row_of_formulas_that_no_program_has_worked_out_is_not_blank() -> None:
+    nothing = [""] * len(HEADER)
+    sheet = sheet_of([HEADER, ROW, nothing, nothing], marks=[(3, column, Mark.NO_VALUE) for column in range(1, 7)])
+    mapped = run(ORDERS, sheet)
+    assert states(mapped)[3] == "invalid" and states(mapped)[4] == "skipped blank"
+    assert ("A3", "reference_number|no_value") in rules(mapped)
+
+
 def with_hidden(*rows: list[str], hidden: tuple[int, ...], mapping: str = ORDERS) -> MappedFile:
     sheet = replace(sheet_of([HEADER, *rows]), hidden_rows=hidden)
     more = "" if "sheet:" in mapping else "sheet: {hidden_rows: skip}\n"

@@ -15,7 +15,7 @@ from logistics_batch.mapping.patterns import fits
 from logistics_batch.mapping.spec import FieldSpec
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.verbs import verb_of
-from logistics_batch.model.sheet import Sheet
+from logistics_batch.model.sheet import Mark, Sheet
 
 _TOTAL_KEY: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?(?:[\s:=(].*)?$"
 _TOTAL: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?\b"
@@ -85,6 +85,7 @@ def _skipped(
     for are looked at with all their cells.
     """
     hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows == "skip" else ()
+    keys = _key_numbers(mapping, header)
     patterns = [holds for holds, _, _ in _by_pattern(mapping, header)]
     suspect = [
         pl.col("row") < header.row,
@@ -100,7 +101,14 @@ def _skipped(
     every = trimmed(every, [name for name in every.columns if name != "row"])
     marked = every.with_columns(cleaned[places].drop("row"))
     marked = marked.with_columns(_rule(mapping, header, every, hidden=hidden))
-    return marked.filter(pl.col("rule").is_not_null()).select("row", "rule", "reason")
+    only_looks_empty = pl.col("rule").is_in(["blank", "comment"]) & pl.col("row").is_in(_uncalculated(sheet, keys))
+    return marked.filter(pl.col("rule").is_not_null() & ~only_looks_empty).select("row", "rule", "reason")
+
+
+def _uncalculated(sheet: Sheet, keys: Sequence[int]) -> list[int]:
+    """The rows with a formula in a key column that no program has worked out: they may be orders."""
+    wanted = (pl.col("mark") == Mark.NO_VALUE.value) & pl.col("column").is_in(list(keys))
+    return sheet.marks.filter(wanted)["row"].to_list()
 
 
 def _spread_rules(rows: pl.Series, skipped: pl.DataFrame) -> list[pl.Series]:
