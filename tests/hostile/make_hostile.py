@@ -21,6 +21,7 @@ from hostile.catalogue import FILES, Hostile
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.containers import Member, Unpacker
+from logistics_batch.intake.names import printable
 from logistics_batch.intake.pgp import PgpKey
 from logistics_batch.intake.reading import read_file
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping, load_mapping
@@ -58,6 +59,12 @@ class Reading:
     issues: list[str] = field(default_factory=list)
     sent: int = 0
     crash: str = ""
+
+    @property
+    def told(self) -> str:
+        """What the sender is told; "" if that is nothing."""
+        sent = f"{self.sent} order{'s' * (self.sent > 1)} read" if self.sent else ""
+        return self.held or "; ".join(self.issues) or sent
 
 
 def make_all(folder: Path, only: Collection[str] = FILES) -> dict[str, Path]:
@@ -99,7 +106,9 @@ def _answer(one: Hostile, path: Path, mapping: Mapping, unpack: Unpacker) -> dic
                 sheets = read_file(member.path, name=member.name, options=mapping.read_options)
                 values = RunValues(file_name=member.name, business_date=date(2026, 11, 3), timezone="Asia/Kolkata")
                 mapped = apply_mapping(mapping, sheets, run_values=values)
-                issues = [f"{issue.cell} {issue.reason} {issue.fix}" for issue in mapped.issues]
+                issues = [
+                    f"{issue.cell} {printable(issue.value)} {issue.reason} {issue.fix}" for issue in mapped.issues
+                ]
                 return {"issues": issues[:20], "sent": len(mapped.documents)}
     except FileHeld as held:
         return {"held": held.message, "remedy": held.remedy}
@@ -139,7 +148,7 @@ def table(readings: list[Reading]) -> list[str]:
     """The readings as people read them."""
     lines = ["| file | CPU s | MB | what its sender is told |", "|---|---|---|---|"]
     for reading in readings:
-        told = reading.held or "; ".join(reading.issues[:1]) or reading.crash or f"signal {reading.signal}"
+        told = reading.told or reading.crash or f"signal {reading.signal}"
         lines.append(f"| {reading.name} | {reading.cpu_seconds:.2f} | {reading.peak_bytes >> 20} | {told} |")
     slowest, largest = max(one.cpu_seconds for one in readings), max(one.peak_bytes for one in readings)
     return [*lines, "", f"{len(readings)} files; at most {slowest:.2f} s and {largest >> 20} MB."]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hostile.catalogue import hostile
 from hostile.workbook_parts import HEADER, ROW, ZERO_MEGABYTES, write_zip
-from intake.binary_workbooks import ods_parts, write_ods, write_xls, xls_record, xlsb_parts, xlsb_record
+from intake.binary_workbooks import ods_parts, write_xls, xls_record, xlsb_parts, xlsb_record
 
 
 def _ods_table(path: Path, rows: str) -> None:
@@ -67,7 +67,7 @@ def ods_with_a_password(path: Path) -> None:
 
 @hostile("orders.ods", "damaged")
 def ods_cut_off(path: Path) -> None:
-    write_ods(path, [list(HEADER), list(ROW)] * 50)
+    write_zip(path, ods_parts([list(HEADER), list(ROW)] * 50))
     path.write_bytes(path.read_bytes()[:-60])
 
 
@@ -115,7 +115,7 @@ def xlsb_with_four_thousand_million_shared_texts(path: Path) -> None:
     _xlsb_sheet(path, b"", **{"xl/sharedStrings.bin": shared})
 
 
-@hostile("orders.xls", "a cell in row 65,536")
+@hostile("orders.xls", "65,533 rows above it are empty")
 def xls_cell_in_the_last_corner(path: Path) -> None:
     far = xls_record(0x203, struct.pack("<HHHd", 65_535, 255, 0, 1.0))
     write_xls(path, [list(HEADER), list(ROW)], more=far)
@@ -127,8 +127,9 @@ def xls_cell_in_column_65536(path: Path) -> None:
     write_xls(path, [list(HEADER), list(ROW)], more=far)
 
 
-@hostile("orders.xls", "damaged")
+@hostile("orders.xls", "1 order read")
 def xls_with_four_thousand_million_shared_texts(path: Path) -> None:
+    """It only says so: none of its cells has one."""
     shared = xls_record(0xFC, struct.pack("<II", 0xFFFFFFFF, 0xFFFFFFFF))
     write_xls(path, [list(HEADER), list(ROW)], globals_more=shared)
 

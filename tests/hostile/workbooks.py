@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hostile.catalogue import hostile
-from hostile.workbook_parts import HEADER, good_rows, row_xml, sheet_xml, workbook_parts, write_zip
+from hostile.workbook_parts import HEADER, ROW, good_rows, row_xml, sheet_xml, workbook_parts, write_zip
 from intake.binary_workbooks import write_ole, write_xls
 
 SHEET = "xl/worksheets/sheet1.xml"
@@ -100,14 +100,14 @@ def shared_text_that_is_not_there(path: Path) -> None:
     _book(path, good_rows() + '<row r="3"><c r="A3" t="s"><v>4000000000</v></c></row>')
 
 
-@hostile("orders.xlsx", "damaged")
+@hostile("orders.xlsx", "F3 one The cell is not a whole number")
 def text_that_is_said_to_be_a_number(path: Path) -> None:
-    _book(path, good_rows() + '<row r="3"><c r="A3"><v>one</v></c></row>')
+    _book(path, good_rows() + row_xml(3, ["A-2", *ROW[1:5]]).replace("</row>", '<c r="F3"><v>one</v></c></row>'))
 
 
-@hostile("orders.xlsx", "no number")
+@hostile("orders.xlsx", "F3 #NUM!")
 def number_without_end(path: Path) -> None:
-    _book(path, good_rows() + '<row r="3"><c r="F3"><v>1e999</v></c></row>')
+    _book(path, good_rows() + row_xml(3, ["A-2", *ROW[1:5]]).replace("</row>", '<c r="F3"><v>1e999</v></c></row>'))
 
 
 @hostile("orders.xlsx", "damaged")

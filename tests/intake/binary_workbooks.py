@@ -73,7 +73,7 @@ def xls_record(kind: int, data: bytes) -> bytes:
 
 def write_xlsb(path: Path, rows: list[Row]) -> Path:
     """A .xlsb workbook with one sheet of texts and numbers."""
-    return _write_parts(path, xlsb_parts(rows))
+    return write_parts(path, xlsb_parts(rows))
 
 
 def xlsb_parts(rows: list[Row]) -> dict[str, bytes]:
@@ -85,7 +85,7 @@ def xlsb_parts(rows: list[Row]) -> dict[str, bytes]:
         for column, value in enumerate(cells):
             place = struct.pack("<II", column, 0)
             sheet += (
-                xlsb_record(6, place + _wide(value))
+                xlsb_record(6, place + xlsb_text(value))
                 if isinstance(value, str)
                 else xlsb_record(5, place + struct.pack("<d", value))
             )
@@ -93,7 +93,7 @@ def xlsb_parts(rows: list[Row]) -> dict[str, bytes]:
     book = (
         xlsb_record(131)
         + xlsb_record(143)
-        + xlsb_record(156, struct.pack("<II", 0, 1) + _wide("rId1") + _wide("Orders"))
+        + xlsb_record(156, struct.pack("<II", 0, 1) + xlsb_text("rId1") + xlsb_text("Orders"))
     )
     book += xlsb_record(144) + xlsb_record(132)
     relations = (
@@ -109,7 +109,8 @@ def xlsb_parts(rows: list[Row]) -> dict[str, bytes]:
     }
 
 
-def _write_parts(path: Path, parts: dict[str, bytes]) -> Path:
+def write_parts(path: Path, parts: dict[str, bytes]) -> Path:
+    """An archive of these parts."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
             archive.writestr(name, content, zipfile.ZIP_STORED if name == "mimetype" else None)
@@ -127,13 +128,14 @@ def xlsb_record(kind: int, data: bytes = b"") -> bytes:
             return number + length + data
 
 
-def _wide(text: str) -> bytes:
+def xlsb_text(text: str) -> bytes:
+    """A text with its length before it."""
     return struct.pack("<I", len(text)) + text.encode("utf-16-le")
 
 
 def write_ods(path: Path, rows: list[Row]) -> Path:
     """An .ods spreadsheet with one sheet of texts and numbers."""
-    return _write_parts(path, ods_parts(rows))
+    return write_parts(path, ods_parts(rows))
 
 
 def ods_parts(rows: list[Row]) -> dict[str, bytes]:

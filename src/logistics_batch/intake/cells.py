@@ -2,6 +2,7 @@
 
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from math import isfinite
 
 from logistics_batch.model.sheet import Mark
 
@@ -17,6 +18,8 @@ def cell_text(value: Cell) -> tuple[str, Mark | None]:
     ('9876543210', <Mark.NUMBER: 'number'>)
     """
     if isinstance(value, float):  # most of them
+        if not isfinite(value):
+            return number_text(value), Mark.ERROR
         return number_text(value), Mark.NUMBER if -IMPRECISE_FROM < value < IMPRECISE_FROM else Mark.IMPRECISE
     if isinstance(value, str):
         return value, None
@@ -34,11 +37,14 @@ def cell_text(value: Cell) -> tuple[str, Mark | None]:
 
 
 def number_text(value: float) -> str:
-    """A number as plain decimal text: no exponent, no ".0", at most the 15 digits that a spreadsheet keeps.
+    """A number as plain decimal text: no exponent, no ".0", at most the 15 digits that a spreadsheet keeps; the error
+    word for one beyond all numbers.
 
     >>> number_text(0.1 + 0.2), number_text(1.5e-7)
     ('0.3', '0.00000015')
     """
+    if not isfinite(value):
+        return "#NUM!"
     whole = int(value)
     if value == whole:
         return str(whole)

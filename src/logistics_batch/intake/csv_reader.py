@@ -17,7 +17,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.csv_text import read_text
-from logistics_batch.intake.grid import numbered, refuse_gap, trimmed
+from logistics_batch.intake.grid import numbered, refuse_gap, too_many_columns, trimmed
 from logistics_batch.intake.guards import Limits
 from logistics_batch.intake.names import printable
 from logistics_batch.model.issue import column_letters
@@ -195,7 +195,7 @@ class ExactReader:
                 raise self._quote_fault(self._row + 1, f"it does not end as a row should ({error})") from error
             self._row += 1
             self._check(record)
-            yield record
+            yield self._narrow(record) if len(record) > self._limits.max_columns else record
 
     def _check(self, record: list[str]) -> None:
         if self._row > self._limits.max_csv_rows:
@@ -208,6 +208,13 @@ class ExactReader:
                 self._check_breaks(record, column, cell)
             if len(cell) > self._limits.max_cell_characters:
                 raise self._long_cell(self._row)
+
+    def _narrow(self, record: list[str]) -> list[str]:
+        """A wide record without its empty cells at the end; raises FileHeld if it is too wide even so."""
+        width = max((number for number, cell in enumerate(record, start=1) if cell), default=0)
+        if width > self._limits.max_columns:
+            raise too_many_columns(self._name, width, self._limits.max_columns)
+        return record[:width]
 
     def _check_breaks(self, record: list[str], column: int, cell: str) -> None:
         breaks = len(_LINE_BREAK.findall(cell))

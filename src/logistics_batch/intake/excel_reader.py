@@ -1,13 +1,13 @@
 """Workbooks (.xlsx, .xls, .xlsb, .ods) as sheets of text cells with true row numbers; the only door to calamine."""
 
 import io
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from xml.etree.ElementTree import ParseError
 
 import polars as pl
 import python_calamine as calamine
@@ -15,17 +15,11 @@ import python_calamine as calamine
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.cells import IMPRECISE_FROM, Cell, cell_text, number_text
 from logistics_batch.intake.grid import numbered, trimmed
-from logistics_batch.intake.guards import Limits, check_kind, damaged
+from logistics_batch.intake.guards import Limits, check_kind, damaged, unsafe
 from logistics_batch.intake.names import name_matches, printable
-from logistics_batch.intake.sheet_facts import (
-    Address,
-    SheetFacts,
-    exact_extent,
-    padded_styles,
-    scan_sheet,
-    sheet_parts,
-    worded_styles,
-)
+from logistics_batch.intake.sheet_facts import Address, SheetFacts
+from logistics_batch.intake.workbook_facts import Room, WorkbookFacts
+from logistics_batch.intake.xml_events import UnsafeXml
 from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import MARKS_SCHEMA, Mark, ReadOptions, Sheet
 
@@ -34,17 +28,14 @@ _FAULTS = (
     calamine.CalamineError,
     zipfile.BadZipFile,
     zlib.error,
-    ParseError,
     OSError,  # "failed to fill whole buffer"
-    KeyError,
+    LookupError,
     ValueError,
+    struct.error,
+    EOFError,
     OverflowError,
 )
-_BLIND = {
-    "xls": "in .xls files error cells and formulas without a value look empty, and hidden rows cannot be told",
-    "xlsb": "in .xlsb files error cells and formulas without a value look empty, and hidden rows cannot be told",
-    "ods": "in .ods files error cells look empty, and hidden rows cannot be told",
-}
+_BLIND = "in .xls files of programs before 1997 error cells look empty, and hidden rows cannot be told"
 
 
 def read_workbook(path: Path, *, name: str, kind: str, options: ReadOptions, limits: Limits) -> tuple[Sheet, ...]:
@@ -54,22 +45,19 @@ def read_workbook(path: Path, *, name: str, kind: str, options: ReadOptions, lim
     """
     content = io.BytesIO(path.read_bytes())
     with _translated(name):
+        room = Room(printable(name), limits, rows=limits.max_workbook_rows, cells=limits.max_workbook_cells)
+        facts = WorkbookFacts(path, kind=kind, room=room)
         workbook = calamine.CalamineWorkbook.from_filelike(content)
-        reader = _WorkbookReader(workbook, path=path, name=name, kind=kind, limits=limits)
-        return reader.sheets(options)
+        return _WorkbookReader(workbook, facts=facts, room=room).sheets(options)
 
 
 class _WorkbookReader:
-    def __init__(
-        self, workbook: calamine.CalamineWorkbook, *, path: Path, name: str, kind: str, limits: Limits
-    ) -> None:
+    def __init__(self, workbook: calamine.CalamineWorkbook, *, facts: WorkbookFacts, room: Room) -> None:
         self._workbook = workbook
-        self._path = path
-        self._name = printable(name)
-        self._kind = kind
-        self._limits = limits
-        self._cells_left = limits.max_workbook_cells
-        self._rows_left = limits.max_workbook_rows
+        self._facts = facts
+        self._room = room
+        self._name = room.name
+        self._limits = room.limits
 
     def sheets(self, options: ReadOptions) -> tuple[Sheet, ...]:
         """The candidates, each read in full."""
@@ -95,12 +83,12 @@ class _WorkbookReader:
 
     def _sheet(self, sheet_name: str, options: ReadOptions) -> Sheet | None:
         """One sheet; None if nothing stands in it."""
-        facts = self._facts(sheet_name)
+        facts = self._facts.of(sheet_name)
         source = self._workbook.get_sheet_by_name(sheet_name)
         if source.start is None and not facts.errors and not facts.without_value:
             return None
-        self._check_extent(sheet_name, source.total_height, source.total_width)
-        self._cells_left -= source.total_height * source.total_width
+        self._room.check(sheet_name, source.total_height, source.total_width)
+        self._room.take(0, source.total_height * source.total_width)
         rows = source.to_python(skip_empty_area=False) if source.start is not None else []
         frame, marks = _columns(rows, facts)
         del rows
@@ -113,11 +101,13 @@ class _WorkbookReader:
         )
         if not frame.height:
             return None
-        self._rows_left -= frame.height
+        self._room.take(frame.height, 0)
+        self._refuse_long_cells(frame, sheet_name)
+        ranges = source.merged_cell_ranges or ()
+        merges = tuple(facts.merges) or tuple((a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in ranges)
         hidden = tuple(sorted({row for row in facts.hidden_rows if row <= frame.height}))
-        notes = (*self._notes(facts, options, hidden), *_merge_notes(source.merged_cell_ranges))
+        notes = (*self._notes(facts, options, hidden=hidden, width=frame.width), *_merge_notes(merges))
         frame = numbered(frame)
-        merges = tuple((a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in source.merged_cell_ranges or ())
         return Sheet(
             name=sheet_name,
             frame=frame,
@@ -128,47 +118,32 @@ class _WorkbookReader:
             worded=_worded(marks, facts),
         )
 
-    def _facts(self, sheet_name: str) -> SheetFacts:
-        """What the sheet's XML tells; raises FileHeld before a sheet is unfolded that would not fit."""
-        if self._kind != "xlsx":
-            return SheetFacts()
-        with zipfile.ZipFile(self._path) as archive:
-            part = sheet_parts(archive).get(sheet_name, "")
-            if part not in archive.namelist():
-                raise damaged(self._name)
-            facts = scan_sheet(archive, part, padded=padded_styles(archive), worded=worded_styles(archive))
-            if not self._fits(facts.last_row, facts.last_column):
-                self._check_extent(sheet_name, *exact_extent(archive, part))
-        return facts
+    def _refuse_long_cells(self, frame: pl.DataFrame, sheet_name: str) -> None:
+        most = self._limits.max_cell_characters
+        for column in frame.columns:
+            if (frame[column].str.len_chars().max() or 0) > most:  # type: ignore[operator]
+                row = (frame[column].str.len_chars() > most).arg_max() or 0
+                cell = cell_address(row + 1, int(column))
+                raise FileHeld(
+                    f'{self._name}, sheet "{printable(sheet_name)}": cell {cell} is longer than {most:,} characters.',
+                    rule="sheet|long_cell",
+                    remedy="Shorten the cell and send the file again.",
+                )
 
-    def _check_extent(self, sheet_name: str, last_row: int, last_column: int) -> None:
-        """Raise FileHeld before a sheet is unfolded that would not fit: one stray cell far away is enough for that."""
-        if last_column > self._limits.max_columns:
-            raise self._too_large(sheet_name, f"a cell in column {column_letters(last_column)}", "columns right of")
-        if not self._fits(last_row, last_column):
-            raise self._too_large(sheet_name, f"a cell in row {last_row:,}", "rows below")
-
-    def _fits(self, last_row: int, last_column: int) -> bool:
-        fits_across = last_column <= self._limits.max_columns
-        return fits_across and last_row <= self._rows_left and last_row * last_column <= self._cells_left
-
-    def _too_large(self, sheet_name: str, what: str, where: str) -> FileHeld:
-        return FileHeld(
-            f'{self._name}, sheet "{printable(sheet_name)}" has {what}; at most {self._limits.max_columns} columns and '
-            f"{self._limits.max_workbook_rows:,} rows of a workbook are read.",
-            rule="sheet|too_large",
-            remedy=f"Delete the {where} the table, also those that look empty, or split the file.",
-        )
-
-    def _notes(self, facts: SheetFacts, options: ReadOptions, hidden: Sequence[int]) -> Iterator[str]:
+    def _notes(self, facts: SheetFacts, options: ReadOptions, *, hidden: Sequence[int], width: int) -> Iterator[str]:
         if hidden:
             done = "skipped" if options.hidden_rows == "skip" else "read like the others"
             yield f"hidden rows are {done}: {_ranges(hidden)}"
+        columns = [number for first, last in facts.hidden_columns for number in range(first, min(last, width) + 1)]
+        if columns:
+            yield f"hidden columns are read like the others: {', '.join(map(column_letters, columns))}"
+        if facts.is_filtered:
+            yield "a filter is set in the sheet; the rows that it hides are among the hidden rows"
         if facts.padded:
             columns = sorted({column for _, column in facts.padded})
             yield f"leading zeros put back as the cells show them, in column {', '.join(map(column_letters, columns))}"
-        if self._kind in _BLIND:
-            yield _BLIND[self._kind]
+        if not self._facts.are_known:
+            yield _BLIND
 
 
 def _worded(marks: pl.DataFrame, facts: SheetFacts) -> tuple[Address, ...]:
@@ -241,7 +216,12 @@ def _texts_and_numbers(cells: Sequence[Cell], column: int) -> tuple[pl.Series, p
     odd = frame.select(pl.when(~whole).then(number)).select(rest).to_series()
     texts = frame.select(
         pl.coalesce(pl.when(pl.col("text") != "").then(pl.col("text")), short, odd).alias("text"),
-        pl.when(exact).then(pl.lit(Mark.NUMBER.value)).otherwise(pl.lit(Mark.IMPRECISE.value)).alias("mark"),
+        pl.when(exact)
+        .then(pl.lit(Mark.NUMBER.value))
+        .when(number.is_finite())
+        .then(pl.lit(Mark.IMPRECISE.value))
+        .otherwise(pl.lit(Mark.ERROR.value))
+        .alias("mark"),
         number.is_not_null().alias("is_number"),
     )
     found = texts.with_row_index("row", offset=1).filter("is_number")
@@ -282,11 +262,9 @@ def _marks(rows: list[int], columns: list[int], mark: Mark) -> pl.DataFrame:
     return pl.DataFrame(values, schema=MARKS_SCHEMA)
 
 
-def _merge_notes(ranges: Sequence[tuple[Address, Address]] | None) -> Iterator[str]:
+def _merge_notes(ranges: Sequence[tuple[int, int, int, int]]) -> Iterator[str]:
     if ranges:
-        shown = [
-            f"{cell_address(a + 1, b + 1)}:{cell_address(c + 1, d + 1)}" for (a, b), (c, d) in ranges[:_SHOWN_RANGES]
-        ]
+        shown = [f"{cell_address(a, b)}:{cell_address(c, d)}" for a, b, c, d in ranges[:_SHOWN_RANGES]]
         more = f" and {len(ranges) - _SHOWN_RANGES} more" if len(ranges) > _SHOWN_RANGES else ""
         yield f"merged cells, whose value stands in the first cell only: {', '.join(shown)}{more}"
 
@@ -310,6 +288,8 @@ def _translated(name: str) -> Iterator[None]:
         yield
     except calamine.PasswordError:
         check_kind("encrypted", name=name)
+    except UnsafeXml as error:
+        raise unsafe(name, str(error)) from error
     except _FAULTS as error:
         raise damaged(name) from error
     except BaseException as error:

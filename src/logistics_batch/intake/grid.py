@@ -17,11 +17,7 @@ def trimmed(
     filled = frame.select(pl.all().is_not_null().any()).row(0) if frame.width else ()
     width = max([at_least[1], *(number for number, has in enumerate(filled, start=1) if has)])
     if width > max_columns:
-        raise FileHeld(
-            f"{what} has {width:,} columns; at most {max_columns} are read.",
-            rule="sheet|too_many_columns",
-            remedy="Delete the columns right of the table and send the file again.",
-        )
+        raise too_many_columns(what, width, max_columns)
     frame = frame.select(frame.columns[:width])
     if not width:
         return frame.clear()
@@ -30,16 +26,30 @@ def trimmed(
     return frame.slice(0, max(at_least[0], int(rows[-1]) + 1 if rows.len() else 0))
 
 
+def too_many_columns(what: str, width: int, most: int) -> FileHeld:
+    """A table that is wider than any is."""
+    return FileHeld(
+        f"{what} has {width:,} columns; at most {most} are read.",
+        rule="sheet|too_many_columns",
+        remedy="Delete the columns right of the table and send the file again.",
+    )
+
+
 def refuse_gap(filled: pl.Series, *, what: str, max_gap_rows: int) -> None:
     """Raise FileHeld where too many rows between two filled ones are empty; filled: their numbers, from 0."""
     gaps = filled.diff().fill_null(0)
     if (gaps.max() or 0) > max_gap_rows + 1:  # type: ignore[operator]
         at = int(gaps.arg_max() or 0)
-        raise FileHeld(
-            f"{what}: row {int(filled[at]) + 1:,} holds something, but {int(gaps[at]) - 1:,} rows above it are empty.",
-            rule="sheet|gap",
-            remedy="Delete what stands there by mistake, or close the gap, and send the file again.",
-        )
+        raise gap_fault(what, row=int(filled[at]) + 1, empty=int(gaps[at]) - 1)
+
+
+def gap_fault(what: str, *, row: int, empty: int) -> FileHeld:
+    """A row that holds something far below all others."""
+    return FileHeld(
+        f"{what}: row {row:,} holds something, but {empty:,} rows above it are empty.",
+        rule="sheet|gap",
+        remedy="Delete what stands there by mistake, or close the gap, and send the file again.",
+    )
 
 
 def numbered(frame: pl.DataFrame) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.names import printable
+from logistics_batch.intake.xml_events import UnsafeXml
 
 _FORMATS = {
     "csv": "csv",
@@ -62,6 +63,8 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _XLS_BEGIN = b"\x09\x08\x10\0\0\x06\x05\0"  # the first record of a workbook's stream
 _XLS_PASSWORD = 0x2F
 _BLOCK_BYTES = 1 << 20
+_MOST_ELEMENT_BYTES = 32 << 20
+_ODS_MANIFEST = "META-INF/manifest.xml"
 _ENTRY_HEAD_BYTES = 30  # before the name of each part
 _XML_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*<|\xff\xfe<\0|\xfe\xff\0<|<\0|\0<")
 _DOCTYPES = (b"!DOCTYPE", b"!\0D\0O\0C\0T\0Y\0P\0E")  # the second in UTF-16, whichever byte comes first
@@ -84,6 +87,7 @@ class Limits:
     max_workbook_rows: int = 200_000
     max_workbook_cells: int = 25_000_000
     max_cell_characters: int = 32_767
+    max_text_characters: int = 256 << 20  # of all cells of a sheet of a workbook together
     max_entries: int = 1_000
     max_unpacked_bytes: int = 512 << 20
     max_ratio: int = 200
@@ -187,7 +191,10 @@ def damaged(name: str) -> FileHeld:
 
 
 def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes) -> Iterator[bytes]:
-    """The content of a part in blocks of some megabytes, each cut behind an `end` tag, so that no element is torn."""
+    """The content of a part in blocks of some megabytes, each cut behind an `end` tag, so that no element is torn.
+
+    Raises UnsafeXml where an element is as large as none is.
+    """
     rest = b""
     with archive.open(part) as stream:
         while block := stream.read(4 * _BLOCK_BYTES):
@@ -195,6 +202,8 @@ def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes) -> Iterator[
             cut = block.rfind(end)
             if cut < 0:
                 rest = block
+                if len(rest) > _MOST_ELEMENT_BYTES:
+                    raise UnsafeXml(f"one element of it is larger than {_MOST_ELEMENT_BYTES >> 20} MB")
                 continue
             yield block[: cut + len(end)]
             rest = block[cut + len(end) :]
@@ -207,8 +216,9 @@ def _recognise_archive(path: Path) -> str:
             names = set(archive.namelist())
             if any(name.lower().endswith("vbaproject.bin") for name in names):
                 return "xlsm"
-            if "mimetype" in names and b"opendocument.spreadsheet" in archive.read("mimetype")[:200]:
-                return "ods"
+            if "mimetype" in names and b"opendocument.spreadsheet" in _beginning(archive, "mimetype"):
+                manifest = _beginning(archive, _ODS_MANIFEST) if _ODS_MANIFEST in names else b""
+                return "encrypted" if b"encryption-data" in manifest else "ods"
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError):
         return "cut"  # the directory of an archive stands at its end
     if "xl/workbook.xml" in names:
@@ -216,6 +226,11 @@ def _recognise_archive(path: Path) -> str:
     if "xl/workbook.bin" in names:
         return "xlsb"
     return "document" if "[Content_Types].xml" in names else "zip"
+
+
+def _beginning(archive: zipfile.ZipFile, part: str) -> bytes:
+    with archive.open(part) as stream:
+        return stream.read(_BLOCK_BYTES)
 
 
 def _recognise_ole(path: Path) -> str:

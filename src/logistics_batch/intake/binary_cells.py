@@ -1,0 +1,55 @@
+"""What the two binary formats of workbooks, .xls and .xlsb, have in common."""
+
+from dataclasses import dataclass, field
+
+from logistics_batch.intake.number_formats import adds_words, padded_width
+from logistics_batch.intake.sheet_facts import SheetFacts
+
+_ERRORS = {
+    0x00: "#NULL!",
+    0x07: "#DIV/0!",
+    0x0F: "#VALUE!",
+    0x17: "#REF!",
+    0x1D: "#NAME?",
+    0x24: "#NUM!",
+    0x2A: "#N/A",
+    0x2B: "#GETTING_DATA",
+}
+
+
+@dataclass(slots=True)
+class BinaryFacts(SheetFacts):
+    """As `SheetFacts`; last_row and last_column are those in which something stands. cells: how many there are."""
+
+    cells: int = 0
+
+    def take(self, row: int, column: int) -> None:
+        """Count a cell in which something stands."""
+        self.cells += 1
+        self.last_row = max(self.last_row, row)
+        self.last_column = max(self.last_column, column)
+
+
+@dataclass(slots=True)
+class NumberFormats:
+    """codes: by their numbers; styles: the number of the code of each cell style."""
+
+    codes: dict[int, str] = field(default_factory=dict)
+    styles: list[int] = field(default_factory=list)
+    _known: dict[int, tuple[int, bool]] = field(default_factory=dict)
+
+    def note(self, facts: SheetFacts, row: int, column: int, style: int) -> None:
+        """Put down what a number shows beyond its digits."""
+        if style not in self._known:
+            code = self.codes.get(self.styles[style], "") if style < len(self.styles) else ""
+            self._known[style] = padded_width(code), adds_words(code)
+        width, worded = self._known[style]
+        if width:
+            facts.padded[row, column] = width
+        if worded:
+            facts.worded.add((row, column))
+
+
+def error_word(code: int) -> str:
+    """The word that a cell shows for an error's number."""
+    return _ERRORS.get(code, "#VALUE!")

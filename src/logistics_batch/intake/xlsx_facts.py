@@ -1,0 +1,169 @@
+"""What an .xlsx workbook says about its cells beyond their values, by a bounded scan of its XML.
+
+The fast reader turns error cells and formulas without a value into blanks, and knows neither hidden rows nor number
+formats. The scan finds just those cells, in blocks, and the true extent of a sheet before it is unfolded in memory.
+"""
+
+import re
+import zipfile
+from collections.abc import Callable, Collection, Iterator
+from operator import sub
+
+from logistics_batch.intake.guards import part_blocks
+from logistics_batch.intake.sheet_facts import Address, SheetFacts
+from logistics_batch.intake.xlsx_parts import CellStyles
+
+_ROW_END = b"</row>"
+_CELL_ADDRESS = re.compile(rb'\br="([A-Z]{1,3})(\d{1,10})"')
+_FILLED_CELL = re.compile(rb'<c r="([A-Z]{1,3})(\d{1,10})"[^>]*(?<!/)>(?!</c>)')
+_ROW = re.compile(rb'<row r="(\d{1,10})"')
+_BEYOND_Z = re.compile(rb'<c r="[A-Z]{2}')
+_PREFIXED = re.compile(rb"<\w+:(?:row|c)\b")
+_UNADDRESSED = re.compile(rb'<(?:c|row)(?:>|/>| (?!r="))')
+_ERROR_CELL = re.compile(rb'<c ([^>]*\bt="e"[^>]*)(?<!/)>(?:(?!</c>).)*?<v>([^<]*)</v>', re.DOTALL)
+_UNCALCULATED = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(<v>\s*</v>|<v\s*/>)?\s*</c>")
+_STALE = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(<v>\s*(?:0(?:\.0*)?)?\s*</v>|<v\s*/>)?\s*</c>")
+_COLUMNS = re.compile(rb"<(?:\w+:)?col\b([^>]*)>")
+_NO_WIDTH = re.compile(rb"0(?:\.0*)?")
+_HIDDEN_ROW = re.compile(rb'<row ([^>]*(?:\bhidden="(?:1|true)"|\bht="0(?:\.0*)?")[^>]*)>')
+_ROW_NUMBER = re.compile(rb'\br="(\d{1,10})"')
+_TAG = re.compile(rb"<(row|c)\b([^>]*?)(/?)>")
+_ATTRIBUTE = re.compile(rb"""([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+
+_MANY_COLUMNS = 16_384
+_MANY_ROWS = 100  # so many without an element are worth a closer look
+
+
+def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_stale: bool, max_rows: int) -> SheetFacts:
+    """Go through one sheet's XML once; memory stays at some megabytes. Raises ValueError for XML that breaks off.
+
+    is_stale: see `Book`. It ends early, with `too_far` set, where something stands below `max_rows`.
+    """
+    facts = SheetFacts()
+    normal = _Normaliser()
+    in_style, in_worded = _style_pattern(styles.padded), _style_pattern(styles.worded)
+    raw = b""
+    for raw in part_blocks(archive, part, end=_ROW_END):
+        block = normal(raw)
+        if not facts.last_row:
+            facts.hidden_columns += _hidden_columns(block)
+        rows = [facts.last_row, *map(int, _ROW.findall(block))]
+        facts.last_row = max(rows)
+        if max(map(sub, rows[1:], rows), default=0) > _MANY_ROWS:
+            facts.note_gaps(sorted({int(row) for _, row in _FILLED_CELL.findall(block)}), after=rows[0])
+        if facts.last_row > max_rows and (far := _far_corner(block, max_rows)):
+            facts.too_far = far
+            return facts
+        facts.shared_texts += block.count(b't="s"')
+        facts.last_column = max(facts.last_column, _MANY_COLUMNS if _BEYOND_Z.search(block) else 26)
+        # most blocks hold nothing of the following; to look for one letter first is by far the fastest way to know
+        if b"h" in block and (b"hidden=" in block or b'ht="0' in block):
+            tags = _HIDDEN_ROW.findall(block)
+            facts.hidden_rows += [int(found[1]) for tag in tags if (found := _ROW_NUMBER.search(tag))]
+        if b"e" in block and b't="e"' in block:
+            facts.errors.update((_address(tag), word.decode()) for tag, word in _ERROR_CELL.findall(block))
+        if b"f" in block and (b"<f" in block or b"</f>" in block):
+            facts.without_value.update(_uncalculated(block, is_stale=is_stale))
+        for tag, style in in_style(block):
+            facts.padded[_address(tag)] = styles.padded[int(style)]
+        facts.worded.update(_address(tag) for tag, _ in in_worded(block))
+    if not raw.rstrip().endswith(b"worksheet>"):
+        raise ValueError(f"the part {part} has no end")  # the fast reader would take what is there for all
+    facts.is_filtered = b"filterColumn" in raw
+    return facts
+
+
+def _far_corner(block: bytes, max_rows: int) -> Address | None:
+    """The last row and column of a block in which something stands, if that is too far down."""
+    row, column = _corner(_FILLED_CELL.findall(block))
+    return (row, column) if row > max_rows else None
+
+
+def exact_extent(archive: zipfile.ZipFile, part: str) -> tuple[int, int]:
+    """The last row and column of a sheet in which something stands; slower than `scan_sheet`."""
+    last_row = last_column = 0
+    normal = _Normaliser()
+    for raw in part_blocks(archive, part, end=_ROW_END):
+        row, column = _corner(_FILLED_CELL.findall(normal(raw)))
+        last_row, last_column = max(last_row, row), max(last_column, column)
+    return last_row, last_column
+
+
+def _corner(cells: list[tuple[bytes, bytes]]) -> Address:
+    """The last row and the last column of some cells; 0 if there are none."""
+    rows, columns = {row for _, row in cells}, {letters for letters, _ in cells}
+    return max(map(int, rows), default=0), max(map(_number, columns), default=0)
+
+
+def _hidden_columns(block: bytes) -> Iterator[tuple[int, int]]:
+    """The groups of columns that stand before the first row and cannot be seen."""
+    for tag in _COLUMNS.findall(block, 0, block.find(b"sheetData")):
+        said = {key: double or single for key, double, single in _ATTRIBUTE.findall(tag)}
+        if said.get(b"hidden") in (b"1", b"true") or _NO_WIDTH.fullmatch(said.get(b"width", b"")):
+            yield int(said[b"min"]), int(said[b"max"])
+
+
+def _uncalculated(block: bytes, *, is_stale: bool) -> Iterator[Address]:
+    """The cells with a formula that no program has calculated."""
+    for found in (_STALE if is_stale else _UNCALCULATED).finditer(block):
+        start = block.rfind(b"<c ", 0, found.start())
+        tag = block[start : block.find(b">", start)]
+        if not (found[1] and b't="str"' in tag):  # that one was calculated, and gave an empty text
+            yield _address(tag)
+
+
+def _style_pattern(styles: Collection[int]) -> Callable[[bytes], list[tuple[bytes, bytes]]]:
+    if not styles:
+        return lambda _: []
+    numbers = b"|".join(str(index).encode() for index in styles)
+    return re.compile(rb'<c ((?:(?!\bt="(?:s|str|inlineStr|b|e)")[^>])*\bs="(' + numbers + rb')"[^>]*)(?<!/)>').findall
+
+
+class _Normaliser:
+    """Gives every row and cell its address where the program that wrote the file left it out or wrote it otherwise."""
+
+    def __init__(self) -> None:
+        self._row = 0
+        self._column = 0
+
+    def __call__(self, block: bytes) -> bytes:
+        if b":" in block and _PREFIXED.search(block):
+            block = re.sub(rb"<(/?)\w+:", rb"<\1", block)
+        if not _UNADDRESSED.search(block):
+            return block
+        return _TAG.sub(self._addressed, block)
+
+    def _addressed(self, tag: re.Match[bytes]) -> bytes:
+        attributes = {key: double or single for key, double, single in _ATTRIBUTE.findall(tag[2])}
+        given = attributes.get(b"r", b"")
+        if tag[1] == b"row":
+            self._row = int(given) if given.isdigit() else self._row + 1
+            self._column = 0
+            attributes[b"r"] = str(self._row).encode()
+        else:
+            letters = re.match(rb"[A-Z]{1,3}", given)
+            self._column = _number(letters[0]) if letters else self._column + 1
+            attributes[b"r"] = given or _letters(self._column) + str(self._row).encode()
+        address = attributes.pop(b"r")
+        rest = b"".join(b' %s="%s"' % item for item in attributes.items())
+        return b'<%s r="%s"%s%s>' % (tag[1], address, rest, tag[3])
+
+
+def _address(tag: bytes) -> Address:
+    found = _CELL_ADDRESS.search(tag)
+    return (int(found[2]), _number(found[1])) if found else (0, 0)
+
+
+def _number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
+
+
+def _letters(number: int) -> bytes:
+    letters = b""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        letters = bytes([65 + rest]) + letters
+    return letters

@@ -1,0 +1,139 @@
+"""What a cell is beyond its text is told alike by every format of workbook."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from os import environ
+from pathlib import Path
+
+import openpyxl
+import pytest
+from intake.quirky_workbooks import write_quirky_ods, write_quirky_xls, write_quirky_xlsb, write_xlsx
+from intake.test_excel import with_sheet_xml
+
+from logistics_batch.intake.reading import read_file
+from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
+
+WRITERS: dict[str, Callable[..., Path]] = {
+    "xlsx": write_xlsx,
+    "xls": write_quirky_xls,
+    "xlsb": write_quirky_xlsb,
+    "ods": write_quirky_ods,
+}
+KNOW_UNCALCULATED = ("xlsx", "ods")
+
+
+def read(path: Path, ending: str, **options: str) -> Sheet:
+    (sheet,) = read_file(path, name=f"orders.{ending}", options=ReadOptions(**options))  # type: ignore[arg-type]
+    return sheet
+
+
+@pytest.fixture(params=WRITERS)
+def ending(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def sheet(ending: str, tmp_path: Path) -> Sheet:
+    return read(WRITERS[ending](tmp_path / "file"), ending)
+
+
+def marked(sheet: Sheet, mark: Mark) -> list[tuple[int, int]]:
+    return [(row, column) for row, column, found in sheet.marks.rows() if found == mark]
+
+
+def test_error_cells_show_their_word(sheet: Sheet) -> None:
+    assert sheet.frame["3"].to_list()[:4] == ["Sum", "#DIV/0!", "7", "#N/A"]
+    assert marked(sheet, Mark.ERROR) == [(2, 3), (4, 3)]
+
+
+@pytest.mark.parametrize("ending", KNOW_UNCALCULATED, indirect=True)
+def test_a_formula_that_was_never_calculated_is_told(sheet: Sheet) -> None:
+    assert marked(sheet, Mark.NO_VALUE) == [(5, 3)]
+
+
+def test_leading_zeros_and_words_of_number_formats(sheet: Sheet) -> None:
+    assert sheet.frame["2"].to_list() == ["Code", "0000022", "0000033", "44", "55"]
+    assert sheet.worded == ((4, 2),)
+    assert "leading zeros put back as the cells show them, in column B" in sheet.notes
+
+
+def test_hidden_rows_and_columns_and_filters_are_listed(sheet: Sheet) -> None:
+    assert sheet.hidden_rows == (3,)
+    assert "hidden rows are read like the others: 3" in sheet.notes
+    assert "hidden columns are read like the others: D" in sheet.notes
+    assert any(note.startswith("a filter is set") for note in sheet.notes)
+
+
+def test_hidden_rows_stay_for_the_mapping_to_answer(ending: str, tmp_path: Path) -> None:
+    sheet = read(WRITERS[ending](tmp_path / "file"), ending, hidden_rows="skip")
+    assert sheet.frame.height == 5
+    assert "hidden rows are skipped: 3" in sheet.notes
+
+
+def test_merged_cells_are_told(sheet: Sheet) -> None:
+    assert sheet.merges == ((4, 1, 5, 1),)
+    assert sheet.frame["1"].to_list() == ["Order No", "A-1", "A-2", "A-3", None]
+    assert "merged cells, whose value stands in the first cell only: A4:A5" in sheet.notes
+
+
+@pytest.mark.parametrize("is_1904", [False, True])
+def test_dates_in_both_date_systems(ending: str, tmp_path: Path, is_1904: bool) -> None:
+    sheet = read(WRITERS[ending](tmp_path / "file", is_1904=is_1904), ending)
+    assert sheet.frame["4"].to_list() == ["Date", "2026-11-03", "2026-11-03 18:00:00", None, None]
+    assert marked(sheet, Mark.DATE) == [(2, 4)] and marked(sheet, Mark.DATETIME) == [(3, 4)]
+
+
+def test_a_plain_workbook_needs_no_notes(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Order No"])  # type: ignore[union-attr]
+    book.save(tmp_path / "file")
+    assert read(tmp_path / "file", "xlsx").notes == ()
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("is_1904", [False, True])
+@pytest.mark.parametrize("to", ["xls", "ods", "xlsx"])
+def test_what_libreoffice_makes_of_it_is_read_alike(tmp_path: Path, to: str, is_1904: bool) -> None:
+    program = shutil.which("soffice")
+    if program is None:
+        assert "CI" not in environ, "CI has LibreOffice"
+        pytest.skip("LibreOffice is not installed")
+    path = write_xlsx(tmp_path / "orders.xlsx", is_1904=is_1904)
+    target = tmp_path / "converted"
+    own = f"-env:UserInstallation=file://{tmp_path}/profile"
+    command = [program, "--headless", own, "--convert-to", to, "--outdir", str(target), str(path)]
+    subprocess.run(command, check=True, capture_output=True, timeout=180)
+    sheet = read(target / f"orders.{to}", to)
+    assert sheet.frame.rows() == [
+        (1, "Order No", "Code", "Sum", "Date"),
+        (2, "A-1", "0000022", "#DIV/0!", "2026-11-03"),
+        (3, "A-2", "0000033", "7", "2026-11-03 18:00:00"),
+        (4, "A-3", "44", "#N/A", None),
+        (5, None, "55", "2", None),
+    ]
+    assert marked(sheet, Mark.ERROR) == [(2, 3), (4, 3)]
+    assert (sheet.hidden_rows, sheet.merges, sheet.worded) == ((3,), ((4, 1, 5, 1),), ((4, 2),))
+    assert "hidden columns are read like the others: D" in sheet.notes
+
+
+def test_a_formula_left_at_nought_for_the_next_program_to_calculate_has_no_value(tmp_path: Path) -> None:
+    """Some libraries write 0 for each formula and ask Excel to calculate when it opens the file."""
+    xlsxwriter_like = tmp_path / "file"
+    book = openpyxl.Workbook()
+    book.active.append(["Qty", "=1+1", "=2+2", 0])  # type: ignore[union-attr]
+    book.save(xlsxwriter_like)
+
+    def calculated(xml: str) -> str:
+        for cell in ("<v></v>", "<v/>", "<v />"):
+            xml = xml.replace(f"<f>1+1</f>{cell}", "<f>1+1</f><v>0</v>")
+            xml = xml.replace(f"<f>2+2</f>{cell}", "<f>2+2</f><v>4</v>")
+        return xml
+
+    with_sheet_xml(xlsxwriter_like, calculated)
+    sheet = read(xlsxwriter_like, "xlsx")
+    assert sheet.frame.rows() == [(1, "Qty", None, "4", "0")]
+    assert marked(sheet, Mark.NO_VALUE) == [(1, 2)]
+    with_sheet_xml(xlsxwriter_like, lambda xml: xml.replace('fullCalcOnLoad="1"', ""), part="xl/workbook.xml")
+    assert read(xlsxwriter_like, "xlsx").frame.rows() == [(1, "Qty", "0", "4", "0")]
