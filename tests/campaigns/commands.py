@@ -70,9 +70,15 @@ class Forker:
         workspace: Workspace,
         *arguments: str | Path,
         environment: dict[str, str] | None = None,
-        largest_file_bytes: int = 0,
+        most_pages: int = 0,
+        stops: bool = False,
+        debug: bool = False,
     ) -> Command:
-        """Start `logistics-batch` in this workspace."""
+        """Start `logistics-batch` in this workspace.
+
+        most_pages: more the ledger cannot have, 0 for no limit. stops: it is stopped where a crash point would kill it.
+        debug: everything is logged, to standard error.
+        """
         output = self._folder / f"command-{next(self._numbers)}"
         for ending in ("out", "err"):  # a command may be killed before it opens them
             output.with_name(f"{output.name}.{ending}").touch()
@@ -81,7 +87,9 @@ class Forker:
             "folder": str(workspace.root),
             "environment": Workspace.environment(environment or {}),
             "output": str(output),
-            "largest_file_bytes": largest_file_bytes,
+            "most_pages": most_pages,
+            "stops": stops,
+            "debug": debug,
         }
         return Command(self.ask(request), output, self)
 

@@ -2,7 +2,8 @@
 
 One JSON line in is one request, one JSON line out its answer::
 
-    {"start": ["run", "orders"], "folder": "/workspace", "environment": {}, "output": "/workspace/output"}  -> 4711
+    {"start": ["run", "orders"], "folder": "/workspace", "environment": {}, "output": "/workspace/output",
+     "most_pages": 0, "stops": false, "debug": false}  -> 4711
     {"wait": 4711, "seconds": 60}  -> its exit code, -9 for a kill, null while it runs
 
 Each fork is a process of its own: it can be killed and stopped, and its death frees what the kernel frees.
@@ -10,13 +11,20 @@ Each fork is a process of its own: it can be killed and stopped, and its death f
 
 import importlib
 import json
+import logging
 import os
-import resource
+import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+import sqlalchemy
+
+from logistics_batch import crash_points
 
 PRELOADED = (
     "cli.front",
@@ -80,12 +88,30 @@ def _become(request: dict[str, Any]) -> int:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    if limit := request.get("largest_file_bytes"):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    if request["most_pages"]:
+        sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _limit_pages(request["most_pages"]))
+    if request["stops"]:
+        crash_points.os = SimpleNamespace(getpid=os.getpid, kill=_sleep_until_woken)
+    if request["debug"]:
+        logging.basicConfig(level=logging.DEBUG, force=True)
     sys.argv = ["logistics-batch", *request["start"]]
     from logistics_batch.cli import main as command_line
 
     return command_line()
+
+
+def _sleep_until_woken(process: int, _signal: int) -> None:
+    os.kill(process, signal.SIGSTOP)
+    time.sleep(0.1)  # the stop reaches this thread a moment later than the process
+
+
+def _limit_pages(most: int) -> Callable[[Any, object], None]:
+    """A SQLite database that cannot grow beyond so many pages, as on a full disk."""
+
+    def limit(connection: Any, _record: object) -> None:
+        connection.execute(f"PRAGMA max_page_count = {most}")
+
+    return limit
 
 
 def _wait(child: int, seconds: float) -> int | None:

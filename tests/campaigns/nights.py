@@ -65,7 +65,7 @@ def night(
     lines = order_lines if kind == "orders" else asn_lines
     files = []
     for start in range(0, documents, in_each):
-        files.append(f"{kind}-{start // in_each:04d}")
+        files.append(f"{mark}{kind}-{start // in_each:04d}")
         workspace.drop(f"{files[-1]}.csv", lines(references[start : start + in_each]), folder=f"{folder}/{kind}")
     return Night(workspace, kind, tuple(references), tuple(files))
 

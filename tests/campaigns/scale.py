@@ -1,25 +1,25 @@
-"""How much of a campaign runs: a sample in the suite, all of it with CAMPAIGN=full; and where its figures go."""
+"""How much of a campaign runs: a sample in the suite, all of it with CAMPAIGN=full, a share of it with CAMPAIGN=0.2."""
 
 import json
 import os
 import time
 from pathlib import Path
 
-FULL = os.environ.get("CAMPAIGN") == "full"
+_ASKED = os.environ.get("CAMPAIGN", "")
+SHARE = 1.0 if _ASKED == "full" else float(_ASKED or 0)
+FULL = SHARE > 0
 SEED = int(os.environ.get("CAMPAIGN_SEED", "20261121"))
 
 
 def size(sample: int, full: int) -> int:
-    """The sample's size, or that of the whole campaign."""
-    return full if FULL else sample
+    """The sample's size, or that of the whole campaign or of the share that was asked for."""
+    return max(sample, round(full * SHARE))
 
 
 def report(campaign: str, **figures: object) -> None:
     """Print what was found, with the seed; CAMPAIGN_FIGURES names a file that gets it as a line of JSON too."""
-    line = json.dumps(
-        {"campaign": campaign, "seed": SEED, "full": FULL, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
-        | figures
-    )
+    head = {"campaign": campaign, "seed": SEED, "share": SHARE}
+    line = json.dumps(head | {"at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())} | figures)
     print(line)  # noqa: T201
     if path := os.environ.get("CAMPAIGN_FIGURES"):
         with Path(path).open("a", encoding="utf-8") as file:

@@ -1,0 +1,59 @@
+"""A ledger that is full, at every page: sending stops, no byte leaves without an intent, nothing is lost or doubled."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from campaigns.commands import Forker
+from campaigns.nights import EFFECTS, KINDS, Night, drain, judge, night
+from campaigns.scale import FULL, report, size
+from support.sandbox_process import RunningSandbox
+from support.workspace import Workspace
+
+DOCUMENTS = size(sample=12, full=60)
+
+
+def pages(workspace: Workspace) -> int:
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as connection:
+        return int(connection.execute("PRAGMA page_count").fetchone()[0])
+
+
+def attempted(workspace: Workspace) -> set[str]:
+    """References of which an intent was durable, whatever became of it."""
+    path = workspace.root / "var/ledger.db"
+    with closing(sqlite3.connect(path)) as connection:
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'attempt'").fetchone():
+            return set()
+        found = connection.execute("SELECT DISTINCT reference FROM document JOIN attempt ON document_id = document.id")
+        return {reference for (reference,) in found}
+
+
+def a_night(root: Path, sandbox: RunningSandbox, kind: str, mark: str) -> Night:
+    workspace = Workspace(root / mark, url=sandbox.url, settle_after="0s")
+    return night(workspace, kind, documents=DOCUMENTS, in_each=DOCUMENTS // 2, mark=f"{mark}-")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_full_ledger(kind: str, forker: Forker, sandbox: RunningSandbox, tmp_path: Path) -> None:
+    whole = a_night(tmp_path, sandbox, kind, "whole")
+    forker.run(whole.workspace, "settle")
+    empty = pages(whole.workspace)
+    assert whole.run(forker).code == 0
+    limits = range(1 if FULL else empty - 1, pages(whole.workspace))  # below `empty` not even its tables find room
+    stopped = sent = 0
+    for limit in limits:
+        each = a_night(tmp_path, sandbox, kind, f"at-{limit}")
+        ended = forker.start(each.workspace, "run", kind, most_pages=limit).end()
+        stopped += ended.code not in (0, 3, 4)
+        received = {line["body"][EFFECTS[kind][1]] for line in sandbox.received(f"{kind[:-1]}.create")}
+        sent += len(received & set(each.references))
+        assert received & set(each.references) <= attempted(each.workspace), f"{limit} pages: sent without an intent"
+        drain(forker, [each])
+        verdict = judge(each, sandbox)
+        assert verdict.faults == {}, f"{limit} pages: {ended.err}"
+        assert set(verdict.fates) <= {"accepted", "unchanged", *(("held",) if kind == "asns" else ())}
+    report("full ledger", kind=kind, limits=len(limits), stopped=stopped, sent_before_the_stop=sent, empty=empty)
+    assert stopped > len(limits) // 2
+    assert sent > 0
