@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.pool import StaticPool
 
-from logistics_batch.errors import LedgerRefused
+from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger.high_water import HighWater, Mark, count_transaction
 from logistics_batch.ledger.integrity import check_at_opening
 from logistics_batch.ledger.spill import Spill
@@ -20,6 +20,7 @@ from logistics_batch.ledger.version import prepare
 _WAL_SAFE_FROM = (3, 51, 3)
 _WAL_SAFE_PATCHES = {(3, 44): 6, (3, 50): 7}
 _LOCK_WAIT_SECONDS = 30
+_LOCKED = "database is locked"  # in SQLite's words
 
 
 def dump(value: Any) -> str:
@@ -40,7 +41,8 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
 
     Raises:
         LedgerRefused: it cannot be opened, is damaged, or was written by a later version.
-        LedgerBusy: it has to be brought up to date, and a sending run holds it.
+        LedgerBusy: it has to be brought up to date, and a sending run holds it; or another program writes and does not
+            come to an end.
     """
     path = sqlite_path(url)
     try:
@@ -56,6 +58,11 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
         prepare(engine, path=path, read_only=read_only)
         check_at_opening(engine, path, read_only=read_only)
     except (DBAPIError, OSError) as exc:
+        if _cause(exc) == _LOCKED:
+            raise LedgerBusy(
+                f"Another program has been writing into the ledger {_shown(url)} for {_LOCK_WAIT_SECONDS} seconds.",
+                remedy="It may be suspended: see what it does, then run again.",
+            ) from exc
         raise LedgerRefused(
             f"The ledger {_shown(url)} cannot be opened: {_cause(exc)}",
             remedy="Check that the folder exists, is writable and has free space.",
