@@ -1,5 +1,6 @@
 """A sheet laid out for its mapping: rows told apart, documents numbered, every field evaluated."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -61,6 +62,8 @@ class Table:
         return next((each for each in (*self.header, *self.line, *self.keep) if each.place == place), None)
 
 
+# A result that was corrected and dropped again is the file that it answered; else its documents would be new ones.
+_OUR_MARKS: Final = re.compile(r"(?:(?:\.[0-9a-f]{8})?\.(?:result|fix))+(?=\.[^.]+$)")
 _TORN: Final = {"doc": pl.UInt32, "place": pl.String}
 
 
@@ -143,7 +146,7 @@ def marked_rows(sheet: Sheet, column: int, marks: Sequence[Mark]) -> pl.Series:
 
 
 def _with_run_values(lines: pl.DataFrame, mapping: Mapping, run: RunValues) -> pl.DataFrame:
-    values = {"file_name": run.file_name, "business_date": run.business_date.isoformat()}
+    values = {"file_name": _OUR_MARKS.sub("", run.file_name), "business_date": run.business_date.isoformat()}
     return lines.with_columns(
         pl.lit(values[field.run]).alias(f"run:{place}")
         for place, field in mapping.spec.everything.items()

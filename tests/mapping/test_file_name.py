@@ -1,0 +1,41 @@
+"""The file's name as a value: where it identifies a document, the file comes back under the name of its answer."""
+
+import json
+from datetime import date
+
+import pytest
+from mapping.sheets import mapping_of, sheet_of
+
+from logistics_batch.mapping import RunValues, apply_mapping
+
+MANIFEST = """
+operation: asn.create
+key: [FC]
+fields:
+  supplier_name: {constant: Suvarna}
+  site: {from: FC}
+  invoice_number: {run: file_name}
+lines:
+  sku_name: {from: SKU, required: true}
+  qty: {from: Qty, required: true}
+"""
+
+
+@pytest.mark.parametrize(
+    ("dropped", "name"),
+    [
+        ("STA-118.xlsx", "STA-118.xlsx"),
+        ("STA-118.result.xlsx", "STA-118.xlsx"),
+        ("STA-118.fix.xlsx", "STA-118.xlsx"),
+        ("STA-118.0a1b2c3d.result.xlsx", "STA-118.xlsx"),
+        ("STA-118.result.fix.xlsx", "STA-118.xlsx"),
+        ("STA-118.0a1b2c3d.xlsx", "STA-118.0a1b2c3d.xlsx"),
+        ("prefix.xlsx", "prefix.xlsx"),
+        ("result.xlsx", "result.xlsx"),
+    ],
+)
+def test_a_corrected_answer_is_the_file_that_it_answered(dropped: str, name: str) -> None:
+    sheet = sheet_of([["FC", "SKU", "Qty"], ["BOM7", "tea", "2"]])
+    values = RunValues(dropped, date(2026, 11, 3), "Asia/Kolkata")
+    (document,) = apply_mapping(mapping_of(MANIFEST), [sheet], run_values=values).documents
+    assert json.loads(document.body)["invoice_number"] == name
