@@ -118,6 +118,11 @@ def complaints(text: str) -> list[str]:
         ),
         ("lines:", "keep: {a b: {from: X}}\nlines:", "7:8 `a b` is no name for what is kept. Write letters, digits"),
         ("lines:", "keep: {row: {from: X}}\nlines:", "7:8 The name `row` is taken."),
+        (
+            "lines:",
+            "sheet: {fill_down: [Order No, Phone], only_rows_where: {Phone: [9*]}}\nlines:",
+            "7:57 `Phone` is filled down, but rows in which it is blank are left out before that. Let blank cells fit",
+        ),
         ("lines:", "sheet: {header: true}\nlines:", "7:9 `true` does not fit here. Write `auto` or a whole number."),
         ("lines:", 'checks: {sample_values: "yes"}\nlines:', "7:10 `yes` does not fit here. Write true or false."),
         # YAML itself

@@ -2,6 +2,7 @@
 
 from logistics_batch.mapping.changes import unnamed_items, with_item_ids
 from logistics_batch.mapping.loading import Mapping, load_mapping
+from logistics_batch.mapping.reference import reference_text
 from logistics_batch.mapping.spec import schema_json
 from logistics_batch.mapping.suggest import Draft, draft_of
 from logistics_batch.mapping.suggest_drift import Drift, drift_of
@@ -21,6 +22,7 @@ __all__ = [
     "draft_text",
     "drift_of",
     "load_mapping",
+    "reference_text",
     "schema_json",
     "unnamed_items",
     "vocabulary",

@@ -86,6 +86,7 @@ def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
         yield from field_complaints(spec, place, field)
     yield from _kept_names(spec)
     yield from _filled_down(spec)
+    yield from _left_out_blank(spec)
     yield from _ignored_and_used(spec)
 
 
@@ -210,6 +211,15 @@ def _filled_down(spec: MappingSpec) -> Iterator[Complaint]:
             near = get_close_matches(identity, list(known), n=1)
             remedy = f"Did you mean `{known[near[0]]}`?" if near else "Name a column that a field or the key reads."
             yield Complaint(("sheet", "fill_down", index), f"`{name}` is filled down and read by nothing.", remedy)
+
+
+def _left_out_blank(spec: MappingSpec) -> Iterator[Complaint]:
+    """Rows are left out before blank cells are filled down: such a rule would drop the lines below the first."""
+    filled = {ColumnName.of(name).identity for name in spec.sheet.fill_down}
+    for name, patterns in spec.sheet.only_rows_where.items():
+        if ColumnName.of(name).identity in filled and all(pattern.strip() for pattern in patterns):
+            message = f"`{name}` is filled down, but rows in which it is blank are left out before that."
+            yield Complaint(("sheet", "only_rows_where", name), message, 'Let blank cells fit as well: add "".')
 
 
 def _used(spec: MappingSpec) -> list[str]:

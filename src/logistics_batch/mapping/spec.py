@@ -128,9 +128,11 @@ class FieldSpec(Part):
 
     from_: Names | None = Field(default=None, alias="from", description="The column, by its name and other names.")
     join: list[Names] | None = Field(default=None, min_length=1, description="Columns whose filled cells are joined.")
-    with_: str | None = Field(default=None, alias="with", description="What stands between joined cells; a blank.")
+    with_: str | None = Field(default=None, alias="with", description="What stands between joined cells, else a blank.")
     constant: Text | None = Field(default=None, description="The same value for every row.")
-    run: Literal["file_name", "business_date"] | None = Field(default=None, description="A value of the run.")
+    run: Literal["file_name", "business_date"] | None = Field(
+        default=None, description="`file_name` or `business_date`."
+    )
     sum: Names | None = Field(default=None, description="The document's sum of a column.")
     less: Names | None = Field(default=None, description="With sum: this column's cell is taken off first.")
     times: Names | None = Field(default=None, description="With sum: then multiplied by this column's cell.")
@@ -188,7 +190,9 @@ class SheetSpec(Part):
     delimiter: str = Field(default="auto", description="CSV: auto or the character.")
     encoding: str = Field(default="auto", description="CSV: auto or the encoding's name.")
     decimal: Literal[".", ","] = Field(default=".", description="The decimal mark of numbers written as text.")
-    hidden_rows: Literal["read", "skip"] = Field(default="read", description="Rows that the user cannot see.")
+    hidden_rows: Literal["read", "skip"] = Field(
+        default="read", description="Rows that the user cannot see: read or skip; they are always listed."
+    )
     max_embedded_newlines: Annotated[StrictInt, Field(ge=0)] = Field(
         default=3, description="Line breaks in one CSV cell."
     )
@@ -228,31 +232,35 @@ class SheetSpec(Part):
 class ControlTotal(Part):
     """The sum of a column must be what the sheet's own total row says."""
 
-    column: Name
-    row_where: dict[str, Patterns] = Field(min_length=1)
+    column: Name = Field(description="The column that is added up.")
+    row_where: dict[str, Patterns] = Field(min_length=1, description="Which row is the total row: all columns fit.")
 
 
 class LineTotal(Part):
     """Quantity times price must be the row's total, within a tolerance in the sheet's money."""
 
-    quantity: Name
-    price: Name
-    total: Name
-    tolerance: DecimalText = "0.01"
+    quantity: Name = Field(description="The column of quantities.")
+    price: Name = Field(description="The column of prices of one piece.")
+    total: Name = Field(description="The column of totals.")
+    tolerance: DecimalText = Field(default="0.01", description="By how much a total may be off.")
 
 
 class ChecksSpec(Part):
     """Checks beyond those that are always on."""
 
-    control_total: ControlTotal | None = None
-    line_total: LineTotal | None = None
-    sample_values: Flag = False
+    control_total: ControlTotal | None = Field(
+        default=None, description="A column adds up to the sheet's own total row."
+    )
+    line_total: LineTotal | None = Field(default=None, description="Quantity times price is the total of the row.")
+    sample_values: Flag = Field(default=False, description="Rows that a template brought along: ORD001, John Doe …")
 
 
 class KitsSpec(Part):
     """Kits: rows in which the key columns are filled are the contents of a kit, a kit for each key of an order."""
 
-    key: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str]), Field(min_length=1)]
+    key: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
+        min_length=1, description="The columns that say which kit a row belongs to; blank in rows of no kit."
+    )
     name: FieldSpec = Field(description="The kit's name (API §2.3).")
     description: FieldSpec | None = Field(default=None, description="The kit's description (API §2.3).")
     lines: dict[str, FieldSpec] = Field(min_length=1, description="The items of one kit.")
@@ -290,9 +298,9 @@ class OrderIdSpec(Part):
 class MappingSpec(Part):
     """A mapping file."""
 
-    operation: Operation
+    operation: Operation = Field(description="What the rows become; see the targets of each below.")
     order_id: OrderIdSpec | None = Field(default=None, description="Which order a change is about.")
-    sheet: SheetSpec = SheetSpec()
+    sheet: SheetSpec = Field(default=SheetSpec(), description="How the file is read.")
     key: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
         default=[], description="Rows with the same values here form one document."
     )
@@ -305,7 +313,7 @@ class MappingSpec(Part):
     ignore: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
         default=[], description="Columns that are known and not used."
     )
-    checks: ChecksSpec = ChecksSpec()
+    checks: ChecksSpec = Field(default=ChecksSpec(), description="Checks beyond those that are always on.")
 
     @property
     def everything(self) -> dict[str, FieldSpec]:

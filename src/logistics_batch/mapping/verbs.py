@@ -156,12 +156,12 @@ VERBS: Final[dict[str, Verb]] = {
         Verb("lower", lower, "customer_email: {from: Email, read: lower}"),
         Verb("integer", integer, "item_quantity: {from: Qty, read: integer}"),
         Verb("decimal", decimal, "weight: {from: Weight (kg), read: decimal}"),
-        Verb("money", money, "cash_on_delivery: {from: Amount, read: money}"),
+        Verb("money", money, "item_price_per_each: {from: Rate, read: money}"),
         Verb("mobile", mobile, "customer_mobile: {from: Phone, read: mobile}"),
         Verb("pincode", pincode, "delivery_postal_code: {from: PIN, read: pincode}"),
         Verb("date", date, 'delivery_date: {from: Due, read: {date: ["%d/%m/%Y", "%d-%b-%Y"]}}'),
         Verb("unit", unit, "weight: {from: Weight (g), read: {unit: g -> kg}}"),
-        Verb("lookup", lookup, 'is_cod: {from: Payment, read: {lookup: {COD: "true", Prepaid: "false"}}}'),
+        Verb("lookup", lookup, 'is_return_order: {from: Type, read: {lookup: {Return: "true", Forward: "false"}}}'),
     )
 }
 

@@ -1,0 +1,264 @@
+"""The mapping reference, written from the models, the verbs and the interpreter: it cannot say what is not so."""
+
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import polars as pl
+from pydantic import BaseModel
+
+from logistics_batch.mapping.loading import Mapping, load_mapping
+from logistics_batch.mapping.reference_examples import DAY, VERB_CELLS, Example, examples
+from logistics_batch.mapping.spec import (
+    ChecksSpec,
+    ControlTotal,
+    FieldSpec,
+    KitsSpec,
+    LineTotal,
+    LookupFile,
+    MappingSpec,
+    OrderIdSpec,
+    SheetSpec,
+)
+from logistics_batch.mapping.spec_lines import LinesFromSpec, LinesSheetSpec
+from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.targets import JSON_NUMBERS, Form, Targets, form_of, targets_of
+from logistics_batch.mapping.verbs import Verb, vocabulary
+from logistics_batch.mapping.whole_file import apply_mapping
+from logistics_batch.model.document import MappedFile, Operation, RowState
+from logistics_batch.model.issue import column_letters
+from logistics_batch.model.sheet import Sheet
+
+_WIDTH: Final = 120
+_RUN: Final = RunValues("orders_0311.xlsx", DAY, "Asia/Kolkata")
+_FORM_WORDS: Final[dict[Form, str]] = {
+    Form.TEXT: "text",
+    Form.IDENTITY: "a number or name by which something is known",
+    Form.ADDRESS: "text; line breaks become commas",
+    Form.FLAG: "`true` or `false`",
+    Form.MONEY: "an amount, two decimals",
+    Form.DECIMAL: "a number, no trailing zeros",
+    Form.DEGREES: "degrees",
+    Form.QUANTITY: "a whole number from 1 on",
+    Form.COUNT: "a whole number from 0 on",
+    Form.MOBILE: "ten digits",
+    Form.PINCODE: "six digits",
+    Form.DATE: "a date",
+    Form.MOMENT: "a date and time with offset",
+}
+_OPENING: Final = """\
+# Mapping reference
+
+A mapping says what the columns of a sheet mean. It is a YAML file in `mappings/`, with a small closed vocabulary:
+no expressions and no templates. This page is written by the program from its own models and verbs (`python -m
+logistics_batch.flows.mapping_reference`), and a test finds it out of date; what stands below an example is what
+the program makes of it, on 3 November 2026.
+
+To begin, let a draft be suggested: [map a new layout](how-to/map-a-new-layout.md). Check a file with
+`logistics-batch mapping lint`, look at what it does with `logistics-batch mapping preview orders.xlsx --mapping
+NAME`. For completion in an editor, save the output of `logistics-batch mapping schema` and begin the mapping with
+`# yaml-language-server: $schema=mapping.schema.json`.
+
+Plain words other than `true`, `false` and `null` and whole numbers without leading zeros stay text: `NO`, `007`
+and `18:00` are what they look like. Every complaint about a mapping comes when it is loaded, with line, column and
+the nearest known name.
+"""
+
+
+def reference_text() -> str:
+    """The whole page, as Markdown."""
+    parts = [_OPENING, *_keys(), *_verbs(), "## Forms, one example each\n", *map(_example, examples()), *_targets()]
+    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
+
+
+_SECTIONS: Final[tuple[tuple[str, type[BaseModel]], ...]] = (
+    ("`sheet`: how the file is read", SheetSpec),
+    ("A field, under `fields`, `lines` and `keep`", FieldSpec),
+    ("`lines_from`: several lines in one row", LinesFromSpec),
+    ("`lines_sheet`: lines on a second sheet", LinesSheetSpec),
+    ("`kits`", KitsSpec),
+    ("`order_id`: which order a change is about", OrderIdSpec),
+    ("`checks`: beyond those that are always on", ChecksSpec),
+    ("`line_total` of `checks`", LineTotal),
+    ("`control_total` of `checks`", ControlTotal),
+    ("`lookup` from a file", LookupFile),
+)
+_ON_SECTIONS: Final = {
+    FieldSpec: "Exactly one of `from`, `join`, `constant`, `run`, `sum` and `first`. Without `read` a cell is read as "
+    "its target wants it.",
+    LinesFromSpec: "Either `split` or `columns`.",
+    OrderIdSpec: "Either `from` or `ledger`.",
+    ChecksSpec: "Always on are the contract of the service, COD flag and amount, PIN, mobile number, the window of "
+    "dates with day and month in their places, rows of one document that disagree, and documents that stand twice.",
+}
+
+
+def _keys() -> Iterator[str]:
+    yield "## Keys\n"
+    yield _key_table(MappingSpec)
+    for title, model in _SECTIONS:
+        yield f"### {title}\n"
+        if model in _ON_SECTIONS:
+            yield _prose(_ON_SECTIONS[model])
+        yield _key_table(model)
+
+
+def _key_table(model: type[BaseModel]) -> str:
+    rows = []
+    for name, field in model.model_fields.items():
+        default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
+        rows.append((f"`{field.alias or name}`", default, field.description or _first_line(field.annotation)))
+    return _table(("key", "default", "meaning"), rows)
+
+
+def _default(value: Any) -> str:
+    if value is None or value in ([], {}) or isinstance(value, BaseModel):
+        return ""
+    return f"`{json.dumps(value)}`" if isinstance(value, list | bool | int) else f"`{value}`"
+
+
+def _first_line(annotation: Any) -> str:
+    return str(getattr(annotation, "__doc__", "") or "").strip().splitlines()[0] if annotation is Operation else ""
+
+
+def _verbs() -> Iterator[str]:
+    yield "## Ways to read a cell\n"
+    yield _prose(
+        "Alone (`read: mobile`) or listed, one step after another (`read: [text, upper]`). An empty cell gives "
+        "nothing; patterns and tables ignore case and outer blanks."
+    )
+    for verb in vocabulary():
+        yield f"### `{verb.name}`\n"
+        yield f"{verb.doc}\n"
+        yield _fenced("yaml", verb.example)
+        yield _table(("cell", "is read as", "or told"), _read_cells(verb))
+
+
+_AROUND_VERB: Final = {
+    "order.create": """\
+operation: order.create
+key: [No]
+fields: {reference_number: {from: No}, customer_mobile: {constant: 9876543210}, delivery_address: {constant: x}}
+lines: {item_name: {constant: x}}
+""",
+    "asn.create": """\
+operation: asn.create
+key: [No]
+fields: {invoice_number: {from: No}, supplier: {constant: x}, site: {constant: x}}
+lines: {sku_name: {constant: x}, qty: {constant: 1}}
+""",
+}
+
+
+def _read_cells(verb: Verb) -> Iterator[tuple[str, str, str]]:
+    """What the verb's example makes of some cells, each as a row of a sheet."""
+    target = verb.example.split(":", 1)[0]
+    operation = "asn.create" if target in targets_of(Operation.ASN_CREATE).header else "order.create"
+    part = "lines" if target.startswith("item_") else "fields"
+    around = re.sub(rf"\b{target}: {{constant: \w+}}(, )?", "", _AROUND_VERB[operation])
+    between = "" if around.endswith("lines: {}\n") else ", "
+    mapping = _loaded(re.sub(rf"^({part}: {{)", rf"\1{verb.example}{between}", around, flags=re.MULTILINE), {})
+    column = mapping.spec.everything[f"{part}.{target}"].columns[0][0]
+    cells = VERB_CELLS[verb.name]
+    sheet = _sheet("", [["No", column], *([str(number), cell] for number, cell in enumerate(cells))])
+    mapped = apply_mapping(mapping, [sheet], run_values=_RUN)
+    told = {issue.row: issue.reason for issue in mapped.issues if issue.rule.startswith(f"{target}|")}
+    bodies = {document.rows[0]: json.loads(document.body) for document in mapped.documents}
+    for row, cell in enumerate(cells, 2):
+        body = bodies.get(row, {})
+        value = body["item_details"][0][target] if part == "lines" and body else body.get(target)
+        yield f"`{cell}`", "" if row in told else f"`{json.dumps(value, ensure_ascii=False)}`", told.get(row, "")
+
+
+def _example(example: Example) -> str:
+    mapping = _loaded(example.mapping, example.tables)
+    sheets = [_sheet(name, rows) for name, rows in example.sheets.items()]
+    mapped = apply_mapping(mapping, sheets, run_values=_RUN)
+    parts = [f"### {example.title}\n", f"{example.words}\n", _fenced("yaml", example.mapping)]
+    parts += [f"`{name}`:\n\n{_fenced('csv', text)}" for name, text in example.tables.items()]
+    for sheet in sheets:
+        parts += [f"Sheet `{sheet.name}`:\n"] if sheet.name else []
+        parts.append(_shown(sheet))
+    return "\n".join([*parts, *_outcome(mapped)])
+
+
+def _outcome(mapped: MappedFile) -> Iterator[str]:
+    """The documents as they are sent, and every row that is in none."""
+    bodies = [document.body for document in mapped.documents]
+    if bodies:
+        yield _fenced("json", "\n".join(bodies))
+    if not mapped.documents and mapped.keep.height:
+        lines = mapped.keep.drop("row").iter_rows(named=True)
+        found = [{name: value for name, value in line.items() if value is not None} for line in lines]
+        yield _fenced("json", "\n".join(json.dumps(line, ensure_ascii=False) for line in found))
+    told = [f"- `{issue.cell}` **invalid**: {issue.reason} {issue.fix}" for issue in mapped.issues]
+    others = mapped.rows.filter(pl.col("state").is_in([RowState.BLOCKED.value, RowState.SKIPPED.value]))
+    told += [
+        f"- row {row} **{state}**: {reason}"
+        for row, state, reason in others.select("row", "state", "reason").iter_rows()
+    ]
+    if told:
+        yield "".join(map(_prose, told))
+
+
+def _targets() -> Iterator[str]:
+    yield "## Targets of each operation\n"
+    yield "What stands under `fields` and under `lines`, in the contract's order; **bold** ones must be mapped.\n"
+    earlier: dict[str, str] = {}
+    for operation in Operation:
+        targets = targets_of(operation)
+        yield f"### `{operation.value}`\n"
+        if targets.either:
+            groups = ["one of " + " and ".join(f"`{name}`" for name in group) for group in targets.either]
+            yield f"Must be mapped as well: {'; '.join(groups)}.\n"
+        table = _table(("under", "target", "value"), _target_rows(targets))
+        if not (targets.header or targets.lines):
+            yield "None: the call has no body.\n"
+        else:
+            yield f"The same as `{earlier[table]}`.\n" if table in earlier else table
+        earlier.setdefault(table, operation.value)
+
+
+def _target_rows(targets: Targets) -> Iterator[tuple[str, str, str]]:
+    for part, names in (("fields", targets.header), ("lines", targets.lines)):
+        for name in names:
+            shown = f"**`{name}`**" if f"{part}.{name}" in targets.required else f"`{name}`"
+            number = (
+                ", sent as a JSON number"
+                if name in JSON_NUMBERS and targets.operation is not Operation.RECEIPT_READ
+                else ""
+            )
+            yield f"`{part}`", shown, _FORM_WORDS[form_of(name, targets.operation)] + number
+
+
+def _loaded(text: str, tables: dict[str, str]) -> Mapping:
+    return load_mapping(text, path="example.yaml", read_lookup=tables.__getitem__, updates_asns=lambda: True)
+
+
+def _sheet(name: str, rows: Sequence[Sequence[str]]) -> Sheet:
+    width = max(len(row) for row in rows)
+    cells = [[row[column].strip() or None if column < len(row) else None for row in rows] for column in range(width)]
+    columns = {str(number): pl.Series(values, dtype=pl.String) for number, values in enumerate(cells, 1)}
+    return Sheet(name, pl.DataFrame({"row": pl.Series(range(1, len(rows) + 1), dtype=pl.UInt32), **columns}))
+
+
+def _shown(sheet: Sheet) -> str:
+    header = ["", *(column_letters(number) for number in range(1, sheet.width + 1))]
+    return _table(header, ([str(row), *(cell or "" for cell in cells)] for row, *cells in sheet.frame.iter_rows()))
+
+
+def _prose(text: str) -> str:
+    indent = "  " if text.startswith("- ") else ""
+    lines = textwrap.wrap(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines) + "\n"
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text.rstrip()}\n```\n"
+
+
+def _table(header: Sequence[str], rows: Any) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
