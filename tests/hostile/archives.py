@@ -136,6 +136,15 @@ def workbook_cut_in_its_directory(path: Path) -> None:
 
 
 @hostile("orders.xlsx", "damaged")
+def workbook_whose_parts_begin_before_it(path: Path) -> None:
+    write_zip(path, workbook_parts())
+    content = bytearray(path.read_bytes())
+    place = len(content) - 6  # where the directory is said to begin
+    struct.pack_into("<I", content, place, struct.unpack_from("<I", content, place)[0] + 1_000)
+    path.write_bytes(content)
+
+
+@hostile("orders.xlsx", "damaged")
 def workbook_with_a_flipped_bit(path: Path) -> None:
     write_zip(path, workbook_parts())
     content = bytearray(path.read_bytes())

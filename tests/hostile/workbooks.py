@@ -67,6 +67,16 @@ def cell_in_row_999999999(path: Path) -> None:
     _book(path, good_rows() + '<row r="999999999"><c r="A999999999"><v>1</v></c></row>')
 
 
+@hostile("orders.xlsx", "row 900,000,000")
+def cell_far_below_its_own_row(path: Path) -> None:
+    _book(path, good_rows() + '<row r="3"><c r="A900000000"><v>1</v></c></row>')
+
+
+@hostile("orders.xlsx", "row 900,000,000")
+def cell_far_below_behind_odd_blanks(path: Path) -> None:
+    _book(path, good_rows() + "<row\tr='3'><c\nr='A900000000'><v>1</v></c></row>")
+
+
 @hostile("orders.xlsx", "column ZZZ")
 def cell_in_column_18278(path: Path) -> None:
     _book(path, good_rows() + '<row r="3"><c r="ZZZ3"><v>1</v></c></row>')

@@ -229,6 +229,8 @@ def _recognise_archive(path: Path) -> str:
 
 
 def _beginning(archive: zipfile.ZipFile, part: str) -> bytes:
+    if archive.getinfo(part).header_offset < 0:
+        raise zipfile.BadZipFile("a part begins before the archive")
     with archive.open(part) as stream:
         return stream.read(_BLOCK_BYTES)
 
@@ -277,6 +279,8 @@ def _check_entries(entries: list[zipfile.ZipInfo], *, name: str, limits: Limits)
         raise unsafe(name, "parts of it are packed in an unusual way")
     if any(".." in PurePosixPath(entry.filename).parts for entry in entries):
         raise unsafe(name, "the name of a part leads out of it")
+    if any(entry.header_offset < 0 for entry in entries):
+        raise damaged(name)
     by_place = sorted(entries, key=lambda entry: entry.header_offset)
     for entry, following in pairwise(by_place):
         if entry.header_offset + _ENTRY_HEAD_BYTES + entry.compress_size > following.header_offset:

@@ -15,11 +15,11 @@ from logistics_batch.intake.xlsx_parts import CellStyles
 
 _ROW_END = b"</row>"
 _CELL_ADDRESS = re.compile(rb'\br="([A-Z]{1,3})(\d{1,10})"')
-_FILLED_CELL = re.compile(rb'<c r="([A-Z]{1,3})(\d{1,10})"[^>]*(?<!/)>(?!</c>)')
+_FILLED_CELL = re.compile(rb'<c r="([A-Za-z]+)(\d+)"[^>]*(?<!/)>(?!</c>)')
 _ROW = re.compile(rb'<row r="(\d{1,10})"')
-_BEYOND_Z = re.compile(rb'<c r="[A-Z]{2}')
+_BEYOND_Z = re.compile(rb'<c r="[A-Za-z]{2}')
 _PREFIXED = re.compile(rb"<\w+:(?:row|c)\b")
-_UNADDRESSED = re.compile(rb'<(?:c|row)(?:>|/>| (?!r="))')
+_UNADDRESSED = re.compile(rb'<(?:c|row)(?:>|/>|[\t\r\n]| (?!r="))')
 _ERROR_CELL = re.compile(rb'<c ([^>]*\bt="e"[^>]*)(?<!/)>(?:(?!</c>).)*?<v>([^<]*)</v>', re.DOTALL)
 _UNCALCULATED = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(<v>\s*</v>|<v\s*/>)?\s*</c>")
 _STALE = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(<v>\s*(?:0(?:\.0*)?)?\s*</v>|<v\s*/>)?\s*</c>")
@@ -41,6 +41,7 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
     """
     facts = SheetFacts()
     normal = _Normaliser()
+    astray = _cells_from(max_rows)
     in_style, in_worded = _style_pattern(styles.padded), _style_pattern(styles.worded)
     raw = b""
     for raw in part_blocks(archive, part, end=_ROW_END):
@@ -51,7 +52,7 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
         facts.last_row = max(rows)
         if max(map(sub, rows[1:], rows), default=0) > _MANY_ROWS:
             facts.note_gaps(sorted({int(row) for _, row in _FILLED_CELL.findall(block)}), after=rows[0])
-        if facts.last_row > max_rows and (far := _far_corner(block, max_rows)):
+        if (facts.last_row > max_rows or astray(block)) and (far := _far_corner(block, max_rows)):
             facts.too_far = far
             return facts
         facts.shared_texts += block.count(b't="s"')
@@ -71,6 +72,13 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
         raise ValueError(f"the part {part} has no end")  # the fast reader would take what is there for all
     facts.is_filtered = b"filterColumn" in raw
     return facts
+
+
+def _cells_from(row: int) -> Callable[[bytes], object]:
+    """Finds a cell that says itself that it stands there or below, whatever its row says; some rows above count too."""
+    first, more = str(row)[0], len(str(row)) - 1
+    pattern = f'<c r="[A-Za-z]+(?:[{first}-9][0-9]{{{more}}}|[0-9]{{{more + 2},}})"'
+    return re.compile(pattern.encode()).search
 
 
 def _far_corner(block: bytes, max_rows: int) -> Address | None:
@@ -156,7 +164,7 @@ def _address(tag: bytes) -> Address:
 
 def _number(letters: bytes) -> int:
     number = 0
-    for letter in letters:
+    for letter in letters.upper():
         number = number * 26 + letter - 64
     return number
 
