@@ -53,7 +53,7 @@ _FIXES: Mapping[Fate, str] = {
 _FIX_OF_HELD_FILE = "Correct what the reason names and send the file again."
 _FIXES_OF_BLOCKED = {
     "disagree": "Write the same in all rows of this document and drop the file again.",
-    "duplicate": "Give each document a number of its own, or write these rows as one document, and drop the file again.",
+    "duplicate": "Give each document its own number, or write these rows as one document, and drop the file again.",
     "hidden row": "Show the hidden row, or delete it, and drop the file again.",
 }
 
