@@ -4,6 +4,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -265,6 +266,22 @@ def test_the_day_moves_the_statuses_of_asns_when_asked(dock: RunningSandbox, cli
             kind = next((name for name, number in odd.items() if number == asn["invoice_number"]), "")
             assert asn["status"] == {"missing_sku": "In-Progress", "never_received": "New"}.get(kind, "Completed")
             assert (asn["modified_date"] > asn["created_date"]) == (kind != "never_received")
+
+
+def test_requests_are_answered_while_the_dock_is_busy(dock: RunningSandbox, client: httpx.Client) -> None:
+    close_all(dock)
+    lines = [{"sku_name": f"SKU-{number}", "qty": "10"} for number in range(1_000)]
+    for number in range(20):
+        body = {"supplier": "S", "site": "W", "invoice_number": f"BIG-{number}", "sku_lines": lines}
+        assert client.post("/wms/advance-shipping-notice", json=body).status_code == 200
+    asked = {"seed": 1, "plant": {"short": 0.1, "swapped": 0.1, "price_changed": 3}, "move_asns": True}
+    with ThreadPoolExecutor(1) as callers:
+        said = callers.submit(dock.control, "POST", "/receipts", asked)
+        answered = 0
+        while not said.done():
+            answered += client.get("/orders/shipment/NOSUCH").status_code == 400
+    assert said.result()["lines"] == 20_000
+    assert answered > 5  # all of them would have waited for the dock, but for the one under way
 
 
 @pytest.mark.parametrize(

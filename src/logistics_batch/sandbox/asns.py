@@ -84,8 +84,11 @@ def amend_asn(change: Change, asn_id: int, changes: Body) -> None:
     _note(change, "asn.amended", asn_id, body)
 
 
-def search_asns(connection: sqlite3.Connection, query: dict[str, str]) -> list[Body]:
-    """ASNs that meet every filter; a range counts only with both of its ends, which are inclusive (API §4.1, §8)."""
+def find_asns(connection: sqlite3.Connection, query: dict[str, str]) -> list[sqlite3.Row]:
+    """ASNs with this invoice number and in these ranges: one counts only with both of its ends, which are inclusive.
+
+    The filters besides (API §4.1, §8) are for `chosen_records`.
+    """
     ranges = _checked_ranges(query)
     if not ranges and not query.get("invoice_number"):
         raise Refused(NO_FILTER)
@@ -97,12 +100,22 @@ def search_asns(connection: sqlite3.Connection, query: dict[str, str]) -> list[B
         conditions.append(f"substr({_DATES[name]}, 1, 10) BETWEEN ? AND ?")
         values.extend(ends)
     found = f"SELECT * FROM asns WHERE {' AND '.join(conditions)} ORDER BY asn_id"  # noqa: S608
-    return [record for record in map(_record, connection.execute(found, values)) if _meets(record, query)]
+    return connection.execute(found, values).fetchall()
 
 
-def all_asns(connection: sqlite3.Connection) -> list[Body]:
-    """Every ASN as the service shows it."""
-    return [_record(row) for row in connection.execute("SELECT * FROM asns ORDER BY asn_id")]
+def chosen_records(rows: list[sqlite3.Row], query: dict[str, str]) -> list[Body]:
+    """Those of the rows that meet every filter, as the service shows them."""
+    return [record for record in map(_record, rows) if _meets(record, query)]
+
+
+def stored_asns(connection: sqlite3.Connection) -> list[sqlite3.Row]:
+    """Every ASN as it is stored, for `records_of`."""
+    return connection.execute("SELECT * FROM asns ORDER BY asn_id").fetchall()
+
+
+def records_of(rows: list[sqlite3.Row]) -> list[Body]:
+    """ASNs as the service shows them."""
+    return [_record(row) for row in rows]
 
 
 def _row(connection: sqlite3.Connection, asn_id: int) -> Any:

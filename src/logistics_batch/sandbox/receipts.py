@@ -46,7 +46,7 @@ def usual_receipts(asns: list[dict[str, Any]], *, seed: int) -> list[Receipt]:
     return received
 
 
-def exact_receipt(asn: dict[str, Any], line: dict[str, Any]) -> Receipt:
+def exact_receipt(asn: dict[str, Any], line: dict[str, Any], *, received_on: str = "") -> Receipt:
     """The row for an announced line that came in as announced."""
     quantity = float(line["qty"])
     return Receipt(
@@ -55,6 +55,7 @@ def exact_receipt(asn: dict[str, Any], line: dict[str, Any]) -> Receipt:
         site=asn["site_name"] or asn["site"],
         item=line["sku_name"] or line["item_desc"] or "",
         quantity=int(quantity) if quantity.is_integer() else quantity,
+        received_on=received_on,
     )
 
 

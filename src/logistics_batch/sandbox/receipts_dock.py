@@ -52,6 +52,7 @@ class Dock:
     strangers: set[tuple[str, str]] = field(
         default_factory=set
     )  # invoice number and item of rows that it does not name
+    _named: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def plant(self, line: Receipt, kind: str, rows: list[Receipt], **more: str) -> None:
         """Let `rows` stand for `line` in the file, and note it."""
@@ -89,8 +90,9 @@ class Dock:
 
     def is_strange(self, invoice_number: str, item: str) -> bool:
         """Whether the invoice does not name the item and no row of it has it yet."""
-        own = (row.item for row in self.exact.get(invoice_number, []))
-        return item not in own and (invoice_number, item) not in self.strangers
+        if invoice_number not in self._named:
+            self._named[invoice_number] = frozenset(row.item for row in self.exact.get(invoice_number, []))
+        return item not in self._named[invoice_number] and (invoice_number, item) not in self.strangers
 
     def other_invoices(self, line: Receipt) -> list[str]:
         """Some invoices that could take a line by mistake."""

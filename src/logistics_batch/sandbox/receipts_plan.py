@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 from logistics_batch.sandbox.forms import Refused
 from logistics_batch.sandbox.receipts import Receipt, exact_receipt
 from logistics_batch.sandbox.receipts_dock import LINE_KINDS, Dock, Oddity, short
-from logistics_batch.sandbox.receipts_service import SERVICE_KINDS, Asn, Day, ServiceChange, apply, move_asns
-from logistics_batch.sandbox.store import Change
+from logistics_batch.sandbox.receipts_service import SERVICE_KINDS, Asn, Day, ServiceChange
 
 RECEIVED_KINDS = ("never_received", "late", "early")
 ADDED_KINDS = ("no_asn", "unexpected_asn")
@@ -76,20 +75,10 @@ def received_with(asns: list[Asn], plan: Mapping[str, float], *, seed: int, rece
     return Outcome([*rows, *added.receipts], dock.oddities, [*changes, *added.changes], len(asns) - len(due))
 
 
-def change_service(change: Change, outcome: Outcome, asns: list[Asn], *, received_on: date) -> None:
-    """Bring the day into the service: first the statuses of `asns` by what they received, then what was planted."""
-    received: dict[str, float] = {}
-    for row in outcome.receipts:
-        received[row.invoice_number] = received.get(row.invoice_number, 0) + row.quantity
-    move_asns(change, asns, received, received_on=received_on)
-    for wanted in outcome.changes:
-        apply(change, wanted)
-
-
 def exact_of(asn: Asn, received_on: date) -> list[Receipt]:
     """The rows of an ASN that came in as announced, on its delivery date if it has one."""
     on = asn["delivery_date"] or received_on.isoformat()
-    return [replace(exact_receipt(asn, line), received_on=on) for line in asn["sku_lines"]]
+    return [exact_receipt(asn, line, received_on=on) for line in asn["sku_lines"]]
 
 
 def _exact_rows(asns: list[Asn], received_on: date) -> dict[str, list[Receipt]]:

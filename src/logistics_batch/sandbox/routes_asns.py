@@ -1,5 +1,7 @@
 """Advance shipping notices over HTTP (API §4.1-4.3)."""
 
+import asyncio
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -7,7 +9,7 @@ from starlette.routing import Route
 from logistics_batch.sandbox import contract
 from logistics_batch.sandbox.acts import act
 from logistics_batch.sandbox.asn_replies import found_asns, stored_asn
-from logistics_batch.sandbox.asns import search_asns
+from logistics_batch.sandbox.asns import chosen_records, find_asns
 from logistics_batch.sandbox.service import json_body, request_number, service_of
 
 PATH = "/wms/advance-shipping-notice"
@@ -16,8 +18,8 @@ PATH = "/wms/advance-shipping-notice"
 async def fetch(request: Request) -> Response:
     """Search ASNs."""
     query = dict(request.query_params)
-    records = await service_of(request).store.read(lambda connection: search_asns(connection, query))
-    return found_asns(request, records)
+    rows = await service_of(request).store.read(lambda connection: find_asns(connection, query))
+    return await asyncio.to_thread(lambda: found_asns(request, chosen_records(rows, query)))  # there may be many
 
 
 async def create(request: Request) -> Response:

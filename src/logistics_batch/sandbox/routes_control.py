@@ -1,14 +1,16 @@
 """The strings of the sandbox, under ``/_sandbox/``: look inside, plan faults. Not part of the service."""
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse
 
 from logistics_batch.sandbox import events
-from logistics_batch.sandbox.asns import all_asns, amend_asn
+from logistics_batch.sandbox.asns import amend_asn, records_of, stored_asns
 from logistics_batch.sandbox.faults import make_plan
 from logistics_batch.sandbox.forms import Refused
 from logistics_batch.sandbox.service import json_body, service_of
@@ -45,9 +47,10 @@ async def orders(request: Request, reference: str = "", status: str = "") -> lis
 
 
 @routes.get("/asns")
-async def asns(request: Request) -> list[dict[str, Any]]:
+async def asns(request: Request) -> JSONResponse:
     """Every ASN."""
-    return await service_of(request).store.read(all_asns)
+    rows = await service_of(request).store.read(stored_asns)
+    return JSONResponse(await asyncio.to_thread(records_of, rows))
 
 
 @routes.post("/asns/{asn_id}")

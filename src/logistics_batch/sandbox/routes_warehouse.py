@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
+from starlette.responses import Response
 
 from logistics_batch.sandbox import simulator
-from logistics_batch.sandbox.asns import all_asns
 from logistics_batch.sandbox.clock import now
 from logistics_batch.sandbox.forms import Refused
 from logistics_batch.sandbox.orders import find_order, item_rows
-from logistics_batch.sandbox.receipts import receipts_csv, receipts_workbook, usual_receipts
-from logistics_batch.sandbox.receipts_plan import Outcome, change_service, read_plan, received_with
+from logistics_batch.sandbox.receipts_day import WantedDay, receive
+from logistics_batch.sandbox.receipts_plan import read_plan
 from logistics_batch.sandbox.service import json_body, service_of
 from logistics_batch.sandbox.statuses import Goods, Move, history_of, move_order, quantity_of, stored_order
 from logistics_batch.sandbox.store import Change
@@ -66,7 +66,7 @@ async def advance(request: Request) -> dict[str, Any]:
 
 
 @routes.post("/receipts")
-async def receipts(request: Request) -> dict[str, Any]:
+async def receipts(request: Request) -> Response:
     """The receipts file for the open ASNs: ``{seed, received_on, plant, move_asns, file, format}``.
 
     `plant` names oddities and their shares; without it the day is an ordinary one. `file` is written under the SFTP
@@ -74,33 +74,15 @@ async def receipts(request: Request) -> dict[str, Any]:
     """
     service = service_of(request)
     body = await json_body(request)
-    seed = _whole(body, "seed", otherwise=0)
-    day = _day(body, "received_on")
-    plan = read_plan(body["plant"]) if "plant" in body else None
-    form, place = _form(body), _place_under(service.sftp_root, str(body["file"])) if "file" in body else None
-
-    def count(change: Change) -> Outcome:
-        known = [asn for asn in all_asns(change.connection) if asn["status"] in ("New", "In-Progress")]
-        if plan is None:
-            lines = usual_receipts(known, seed=seed)
-            outcome = Outcome(lines, [])
-        else:
-            outcome = received_with(known, plan, seed=seed, received_on=day)
-        change_service(change, outcome, known if body.get("move_asns") is True else [], received_on=day)
-        return outcome
-
-    outcome = await service.store.write(count)
-    text = receipts_csv(outcome.receipts, received_on=day)
-    if place is not None:
-        content = text.encode() if form == "csv" else receipts_workbook(outcome.receipts, received_on=day)
-        place.write_bytes(content)
-    odd = outcome.oddities if plan is not None else [line for line in outcome.receipts if line.oddity]
-    return {
-        "lines": len(outcome.receipts),
-        "odd": [vars(one) for one in odd],
-        "not_due": outcome.not_due,
-        "csv": text,
-    }
+    wanted = WantedDay(
+        received_on=_day(body, "received_on"),
+        seed=_whole(body, "seed", otherwise=0),
+        plan=read_plan(body["plant"]) if "plant" in body else None,
+        moves=body.get("move_asns") is True,
+        place=_place_under(service.sftp_root, str(body["file"])) if "file" in body else None,
+        form=_form(body),
+    )
+    return Response(await receive(service, wanted), media_type="application/json")
 
 
 def _whole(body: dict[str, Any], name: str, *, otherwise: int | None = None) -> int:
