@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from datetime import date
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ ZONE = "Asia/Kolkata"
 PHONES_OF_NOBODY = {"9900112244", "9845098450", "7019234561", "9820145561", "9727056613", "9727056614", "9727056615"}
 
 
+@cache
 def load(name: str) -> Mapping:
     path = SHIPPED / f"{name}.yaml"
     return load_mapping(
@@ -44,6 +46,7 @@ def source_of(name: str) -> Path:
     return source
 
 
+@cache
 def mapped(name: str) -> MappedFile:
     mapping, source = load(name), source_of(name)
     day = date.fromisoformat((EXAMPLES / name / "business_date.txt").read_text().strip())

@@ -6,16 +6,17 @@ import json
 import re
 from datetime import date, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from mapping.test_shipped import EXAMPLES, NAMES, ZONE, golden, load, mapped, source_of
-from openpyxl import load_workbook
+from openpyxl import Workbook, load_workbook
 
 from logistics_batch.flows.check_mapping import lint
 from logistics_batch.intake.reading import read_file
 from logistics_batch.mapping import RunValues, apply_mapping
-from logistics_batch.model.document import Operation
+from logistics_batch.model.document import MappedFile, Operation
 
 # The fields of API §2, as the document spells and types them. Everything is a String but what stands in NUMBERS.
 ASN = {"supplier", "supplier_name", "description", "site", "site_name", "status", "delivery_date", "expiry_date"}
@@ -103,16 +104,19 @@ def test_lint_finds_nothing(name: str) -> None:
     assert linted.findings == ()
 
 
-def rows_in(name: str, sheet: str) -> int:
-    """How many rows the file has, counted without any of the program."""
-    source = source_of(name)
-    if source.suffix == ".xlsx":
-        return load_workbook(source)[sheet].max_row
-    raw = source.read_bytes()
+def records(name: str) -> list[list[str]]:
+    """The cells of a text file, read without any of the program."""
+    raw = source_of(name).read_bytes()
     encoding = "utf-16" if raw[:2] == b"\xff\xfe" else "cp1252" if name == "aggregator_orders" else "utf-8-sig"
     text = raw.decode(encoding)
     delimiter = next((mark for mark in ("\t", ";") if text.count(mark) > text.count(",")), ",")
-    return sum(1 for _ in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    return [*csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)]
+
+
+def rows_in(name: str, sheet: str) -> int:
+    """How many rows the file has, counted without any of the program."""
+    source = source_of(name)
+    return load_workbook(source)[sheet].max_row if source.suffix == ".xlsx" else len(records(name))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -146,3 +150,31 @@ def test_a_file_that_comes_again_a_day_later_says_the_same(name: str) -> None:
     sheets = read_file(source, name=source.name, options=mapping.read_options)
     later = apply_mapping(mapping, sheets, run_values=RunValues(source.name, day, ZONE))
     assert [each.body for each in later.documents] == [each.body for each in mapped(name).documents]
+
+
+def typed(cell: str) -> str | int | float | None:
+    """What a spreadsheet program makes of a cell that somebody types: numbers where it sees one."""
+    if re.fullmatch(r"[1-9]\d{0,14}", cell):
+        return int(cell)
+    return float(cell) if re.fullmatch(r"\d{1,6}\.\d{1,2}", cell) else cell or None
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if source_of(name).suffix != ".xlsx"])
+def test_a_workbook_of_the_same_cells_says_the_same(name: str, tmp_path: Path) -> None:
+    """Phones, PINs and quantities become numbers in Excel, and come back as they were."""
+    book, mapping = Workbook(), load(name)
+    for row in records(name):
+        book.worksheets[0].append([typed(cell) if mapping.spec.sheet.decimal == "." else cell for cell in row])
+    path = tmp_path / "input.xlsx"
+    book.save(path)
+    day = date.fromisoformat((EXAMPLES / name / "business_date.txt").read_text().strip())
+    sheets = read_file(path, name=path.name, options=mapping.read_options)
+    found = apply_mapping(mapping, sheets, run_values=RunValues(source_of(name).name, day, ZONE))
+    short = {row for row, rule in found_rules(mapped(name)) if rule == "row|cells"}  # only text files have such rows
+    bodies = {each.key: each.body for each in found.documents}
+    assert {each.key: each.body for each in mapped(name).documents}.items() <= bodies.items()
+    assert {each for each in found_rules(mapped(name)) if each[0] not in short} == set(found_rules(found))
+
+
+def found_rules(found: MappedFile) -> list[tuple[int, str]]:
+    return [(issue.row, issue.rule) for issue in found.issues]
