@@ -1,0 +1,78 @@
+"""The push rows: a service that takes 50 ms, one that answers at once, and a fixed rate."""
+
+import itertools
+import json
+import statistics
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+HERE = Path(__file__).parent
+WAIT_SECONDS = 0.05
+RATE, RATE_ORDERS = 20.0, 100
+WORDS = {
+    "ours": "logistics-batch: intent and outcome durable",
+    "bare": "the same client, no ledger",
+    "script": "a script with httpx.AsyncClient, no ledger",
+}
+
+
+@contextmanager
+def _service(seconds: float) -> Iterator[str]:
+    command = [sys.executable, str(HERE / "push_server.py"), str(seconds)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+        finally:
+            process.kill()
+
+
+def _seconds(way: str, url: str, orders: int, in_flight: int, *, folder: Path) -> float:
+    command = [sys.executable, str(HERE / "push_ways.py"), way, url, str(orders), str(in_flight)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
+    return float(json.loads(done.stdout)["seconds"])
+
+
+def _row(title: str, url: str, folder: Path, *, orders: int, in_flight: int, runs: int, limit: float) -> None:
+    print(f"\npush: {title}, {orders:,} orders, {in_flight} in flight" + (f"; limit {limit:,.0f}/s" if limit else ""))
+    print(f"  {'':<46}{'orders/s':>9}{'of ours':>9}" + (f"{'of limit':>9}" if limit else ""))
+    taken: dict[str, list[float]] = {way: [] for way in WORDS}
+    for _ in range(runs):
+        for way, seconds in taken.items():
+            seconds.append(_seconds(way, url, orders, in_flight, folder=folder))
+    rates = {way: orders / statistics.median(seconds) for way, seconds in taken.items()}
+    for way, rate in rates.items():
+        of_limit = f"{rate / limit:>9.2f}" if limit else ""
+        print(f"  {WORDS[way]:<46}{rate:>9.0f}{rate / rates['ours']:>9.2f}{of_limit}", flush=True)
+
+
+def _fixed_rate(folder: Path) -> None:
+    with _service(WAIT_SECONDS) as url:
+        _seconds("paced", url, RATE_ORDERS, 4, folder=folder)
+        with urllib.request.urlopen(url, timeout=30) as reply:
+            moments = sorted(json.load(reply))
+    gaps = [later - earlier for earlier, later in itertools.pairwise(moments)]
+    most = max(sum(start <= moment < start + 1 for moment in moments) for start in moments)
+    print(f"\npush: at {RATE:g} calls a second, {RATE_ORDERS} orders, as the service saw them")
+    print(f"  {'calls a second on average':<46}{(len(moments) - 1) / (moments[-1] - moments[0]):>9.2f}")
+    print(f"  {'most in any one second':<46}{most:>9}")
+    print(f"  {'shortest gap, ms (50 is the rate)':<46}{min(gaps) * 1000:>9.1f}", flush=True)
+
+
+def push(folder: Path, *, runs: int) -> None:
+    """Print all push rows."""
+    for in_flight in (8, 32, 64):
+        with _service(WAIT_SECONDS) as url:
+            limit = in_flight / WAIT_SECONDS
+            orders = 50 * in_flight
+            title = "a service that takes 50 ms"
+            _row(title, url, folder, orders=orders, in_flight=in_flight, runs=runs, limit=limit)
+    for in_flight in (8, 32):
+        with _service(0) as url:
+            title = "a service that answers at once"
+            _row(title, url, folder, orders=2_000, in_flight=in_flight, runs=runs, limit=0)
+    _fixed_rate(folder)

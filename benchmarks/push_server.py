@@ -1,0 +1,65 @@
+"""A service that accepts every order after a fixed time, as cheaply as Python can: `python push_server.py SECONDS`.
+
+Prints its port. GET answers the moments (seconds of the monotonic clock) at which creates came in, and forgets them.
+"""
+
+import asyncio
+import json
+import sys
+import time
+
+ACCEPTED = (
+    b'{"status":"PASS","message":{"awb_number":"SH-1A2B3C4","order_id":"1","delivery_hub":"BLR","item_details":'
+    b'{"7":{"item_name":"SKU-1","item_quantity":1}},"child_awb_numbers":[]}}'
+)
+
+
+def _reply(content: bytes, *, keep: bool) -> bytes:
+    kept = b"keep-alive" if keep else b"close"
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: %b\r\nContent-Length: %d\r\n\r\n"
+    return head % (kept, len(content)) + content
+
+
+class Service:
+    """One service; `moments` are the arrivals of creates."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._moments: list[float] = []
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the requests of one connection."""
+        keep = True
+        try:
+            while keep:
+                head = (await reader.readuntil(b"\r\n\r\n")).lower()
+                keep = b"connection: close" not in head
+                _, _, length = head.partition(b"content-length:")
+                if length:
+                    await reader.readexactly(int(length.split(b"\r\n")[0]))
+                writer.write(_reply(await self._answer(head), keep=keep))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async def _answer(self, head: bytes) -> bytes:
+        if head.startswith(b"get"):
+            moments, self._moments = self._moments, []
+            return json.dumps(moments).encode()
+        self._moments.append(time.monotonic())
+        if self._seconds:
+            await asyncio.sleep(self._seconds)
+        return ACCEPTED
+
+
+async def main(seconds: float) -> None:
+    """Serve until killed."""
+    server = await asyncio.start_server(Service(seconds).serve, "127.0.0.1", 0, backlog=1024)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    async with server:
+        await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(float(sys.argv[1])))

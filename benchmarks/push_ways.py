@@ -1,0 +1,136 @@
+"""Ways to send many orders to a service, each in a process of its own: `push_ways.py WAY URL ORDERS IN_FLIGHT`.
+
+Prints the seconds from the first call to the last durable outcome. Bodies are the same everywhere, about 1.5 kB.
+"""
+
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from logistics_batch.api.client import Client, ServiceAccess
+from logistics_batch.api.pacing import Pacer
+from logistics_batch.api.secret import Secret
+
+KEY = "bench-key"
+PATH = "/orders/shipment"
+COLUMNS = ("Order", "Phone", "Address", "SKU", "Qty")
+MAPPING = """\
+operation: order.create
+key: [Order]
+fields:
+  reference_number: {from: Order, required: true}
+  customer_mobile: {from: Phone, read: mobile, required: true}
+  delivery_address: {from: Address, required: true}
+lines:
+  item_name: {from: SKU, required: true}
+  item_quantity: {from: Qty, read: integer}
+"""
+
+
+def rows(orders: int) -> list[tuple[str, ...]]:
+    """The lines of a CSV file, header first: two dozen items an order make its body 1.5 kB."""
+    lines = [
+        (
+            f"B-{number}",
+            f"98765{number % 100_000:05d}",
+            f"{number} Market Road",
+            f"ITEM-{number:06d}-{item:04d}-BLUE",
+            "1",
+        )
+        for number in range(orders)
+        for item in range(24)
+    ]
+    return [COLUMNS, *lines]
+
+
+def body(number: int) -> bytes:
+    """The same order as a body."""
+    items = [{"item_name": f"ITEM-{number:06d}-{item:04d}-BLUE", "item_quantity": 1} for item in range(24)]
+    order = {
+        "reference_number": f"B-{number}",
+        "customer_mobile": f"98765{number % 100_000:05d}",
+        "delivery_address": f"{number} Market Road",
+        "item_details": items,
+    }
+    return json.dumps(order, separators=(",", ":")).encode()
+
+
+def ours(url: str, orders: int, in_flight: int, *, rate: str = "none") -> float:
+    """Intents and outcomes durable: the dispatcher with its ledger on this disk; reading is not counted."""
+    from logistics_batch.flows.dispatch import Dispatcher
+    from logistics_batch.flows.push import sending_mapping
+    from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
+    from logistics_batch.wiring import Need, Workspace
+
+    with tempfile.TemporaryDirectory(dir=Path.cwd()) as made:
+        folder = Path(made)
+        (folder / "mappings").mkdir()
+        (folder / "mappings/orders.yaml").write_text(MAPPING)
+        (folder / "orders.csv").write_text("\n".join(map(",".join, rows(orders))))
+        settings = f'[service]\nbase_url = "{url}"\nrate = "{rate}"\napi_key_file = "key"\n'
+        (folder / "logistics-batch.toml").write_text(settings)
+        (folder / "key").touch(mode=0o600)
+        (folder / "key").write_text(KEY)
+        with Workspace(folder).parts(Need()) as opened, opened.ledger.sending("bench"):
+            parts = replace(opened, policy=replace(opened.policy, concurrency=in_flight))
+            now, ledger = parts.clock.now(), parts.ledger
+            day = now.date()
+            ledger.start_run("B", job="bench", kind="push", business_date=day.isoformat(), now=now.isoformat())
+            file = ReceivedFile(folder / "orders.csv", "orders.csv")
+            ledger.plan_file("B", arrival_of(parts, file, sending_mapping(parts, "orders"), business_date=day))
+            documents = ledger.planned_of("B")
+            began = time.perf_counter()
+            stopped = Dispatcher(parts, run="B").send(documents).stopped
+            seconds = time.perf_counter() - began
+            if stopped or len(ledger.documents(states=["accepted"])) != orders:
+                raise SystemExit(f"Not all were accepted: {stopped}")
+    return seconds
+
+
+def bare(url: str, orders: int, in_flight: int) -> float:
+    """The same client without a ledger."""
+    client = Client(ServiceAccess(base_url=url, api_key=Secret(KEY)), pacer=Pacer("none"))
+    bodies = [body(number) for number in range(orders)]
+    began = time.perf_counter()
+    with ThreadPoolExecutor(in_flight) as workers:
+        replies = workers.map(lambda content: client.call("order.create", body=content, turn_taken=True).status, bodies)
+        if set(replies) != {200}:
+            raise SystemExit("Not all were accepted.")
+    return time.perf_counter() - began
+
+
+def script(url: str, orders: int, in_flight: int) -> float:
+    """What one writes in an afternoon: httpx.AsyncClient, kept connections, nothing written down."""
+    import httpx
+
+    async def send_all() -> float:
+        turns = asyncio.Semaphore(in_flight)
+        limits = httpx.Limits(max_connections=in_flight, max_keepalive_connections=in_flight)
+        async with httpx.AsyncClient(headers={"API_KEY": KEY}, limits=limits, timeout=60) as client:
+
+            async def send(number: int) -> None:
+                async with turns:
+                    (await client.post(url + PATH, content=body(number))).raise_for_status()
+
+            began = time.perf_counter()
+            await asyncio.gather(*(send(number) for number in range(orders)))
+            return time.perf_counter() - began
+
+    return asyncio.run(send_all())
+
+
+def paced(url: str, orders: int, in_flight: int) -> float:
+    """Ours at 20 calls a second."""
+    return ours(url, orders, in_flight, rate="20/s")
+
+
+WAYS: dict[str, Callable[[str, int, int], float]] = {"ours": ours, "bare": bare, "script": script, "paced": paced}
+
+if __name__ == "__main__":
+    print(json.dumps({"seconds": WAYS[sys.argv[1]](sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))}))
