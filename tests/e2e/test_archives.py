@@ -4,6 +4,7 @@ import gzip
 import io
 import zipfile
 from collections import Counter
+from collections.abc import Mapping
 
 import pysequoia
 from support.sandbox_process import RunningSandbox
@@ -17,7 +18,7 @@ results: {folder: ., path: /outbound}
 """
 
 
-def zipped(members: dict[str, str]) -> bytes:
+def zipped(members: Mapping[str, str | bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -61,7 +62,7 @@ def test_an_archive_with_a_file_that_cannot_be_read_goes_to_quarantine_and_the_o
     assert names(workspace, "rejected") == {"drop.zip", "cut.zip"}
     reasons = {each["file"]: each.get("reason", "") for each in done.json["files"]}
     assert "it is a PDF" in reasons["scan.pdf"]
-    assert "it is a zip archive" in reasons["inner.zip"]
+    assert "packed or encrypted once more" in reasons["inner.zip"]
     assert "did not arrive completely" in reasons["cut.zip"]
     assert not reasons["orders.csv"]
     again = workspace.run("push", workspace.drop("again.zip", zipped(members)), "--mapping", "orders", "--json")
@@ -82,3 +83,76 @@ def test_an_encrypted_drop_is_opened_with_our_key(workspace: Workspace, sandbox:
     assert done.code == 0, done.err
     assert [each["file"] for each in done.json["files"]] == ["orders.csv"]
     assert created(sandbox) == {"A-1": 1}
+
+
+def test_files_of_one_name_in_an_archive_are_told_apart_and_a_twin_is_left_out(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    monday, tuesday = order_lines(["A-1"]), order_lines(["A-2"])
+    members = {"mon/orders.csv": monday, "tue/orders.csv": tuesday, "copy/orders.csv": monday}
+    workspace.drop("week.zip", zipped({**members, "mon/orders.ack.json": "{}"}))
+    workspace.job("orders-nightly", JOB)
+    done = workspace.run("run", "orders-nightly", "--json")
+    assert done.code == 0, done.err
+    assert created(sandbox) == {"A-1": 1, "A-2": 1}
+    results = sorted(path for path in (workspace.root / "outbound").glob("orders*.result.csv"))
+    assert len(results) == 2
+    assert sum("A-1" in path.read_text() for path in results) == 1
+    notes = [" ".join(each["notes"]) for each in done.json["files"]]
+    assert ["as mon/orders.csv." in note for note in notes] == [True, False]
+    assert ["as tue/orders.csv." in note for note in notes] == [False, True]
+    for note in notes:
+        assert "orders.ack.json was left out: it is one of our acknowledgements." in note
+        assert "copy/orders.csv was left out: it is the same file as orders.csv beside it." in note
+    assert names(workspace, "archive") == {"week.zip"}
+
+
+def test_an_archive_that_is_dropped_again_creates_nothing_twice_and_both_are_kept(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    workspace.job("orders-nightly", JOB)
+    for name, members in (
+        ("drop.zip", {"orders.csv": order_lines(["A-1"])}),
+        ("drop.zip", {"orders.csv": order_lines(["A-1"]), "more.csv": order_lines(["A-2"])}),
+        ("other.zip", {"renamed.csv": order_lines(["A-1"])}),
+    ):
+        workspace.drop(name, zipped(members))
+        done = workspace.run("run", "orders-nightly", "--json")
+        assert done.code == 0, done.err
+    assert created(sandbox) == {"A-1": 1, "A-2": 1}
+    assert len(names(workspace, "archive")) == 3
+    assert "unchanged" in (workspace.root / "outbound/renamed.result.csv").read_text()
+
+
+def test_an_archive_that_is_answered_with_a_result_can_be_corrected_and_dropped_in_one_again(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    workspace.job("orders-nightly", JOB)
+    wrong = order_lines(["A-1", "A-2"]).replace("9876500002", "12")
+    workspace.drop("drop.zip", zipped({"orders.csv": wrong}))
+    assert workspace.run("run", "orders-nightly").code == 3
+    answers = {path.name: path.read_bytes() for path in (workspace.root / "outbound").glob("orders*")}
+    answers["orders.fix.csv"] = answers["orders.fix.csv"].replace(b",12,", b",9876500002,")
+    assert b"9876500002" in answers["orders.fix.csv"]
+    del answers["orders.result.xlsx"]  # the same rows, uncorrected
+    workspace.drop("again.zip", zipped(answers))
+    done = workspace.run("run", "orders-nightly", "--json")
+    assert done.code == 0, (done.err, done.out)
+    assert created(sandbox) == {"A-1": 1, "A-2": 1}
+
+
+def test_an_archive_that_would_fill_memory_is_answered_and_the_next_file_is_sent(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("mimetype", bytes(50 << 20))
+    workspace.drop("bomb.zip", buffer.getvalue())
+    workspace.drop("orders.csv", order_lines(["A-1"]))
+    workspace.job("orders-nightly", JOB)
+    done = workspace.run("run", "orders-nightly", "--json")
+    assert done.code == 4, done.err
+    assert created(sandbox) == {"A-1": 1}
+    assert names(workspace, "rejected") == {"bomb.zip"}
+    assert "bomb.result.csv" in names(workspace, "outbound")
+    assert {path.suffix for path in (workspace.root / "var/files").iterdir()} == {".zip", ".csv"}

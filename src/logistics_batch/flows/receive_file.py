@@ -10,7 +10,6 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.order_ids import with_orders
 from logistics_batch.flows.parts import Parts
-from logistics_batch.intake.names import printable
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import Arrival
@@ -77,18 +76,18 @@ def _map(
     try:
         sheets = parts.read_file(received.path, name=received.name, options=mapping.read_options)
         mapped = apply_mapping(mapping, sheets, run_values=run_values, longitude=parts.policy.longitude)
-        return source, _noted(mapped, archive=str(received.origin.get("archive", ""))), None
+        return source, _noted(mapped, received.origin.get("archive_notes")), None
     except FileHeld as held:
         return source, rows_of_held(sheets, held), held
 
 
-def _noted(mapped: MappedFile, *, archive: str) -> MappedFile:
-    """The same file, with a note on the archive it came in, and one if there is nothing below its header.
+def _noted(mapped: MappedFile, archive_notes: object) -> MappedFile:
+    """The same file, with notes on the archive it came in, and one if there is nothing below its header.
 
     Whoever sent that may have meant another.
     """
-    if archive:
-        mapped = replace(mapped, notes=(f"It came in {printable(archive)}.", *mapped.notes))
+    if isinstance(archive_notes, list):
+        mapped = replace(mapped, notes=(*archive_notes, *mapped.notes))
     if not mapped.rows.filter(~pl.col("rule").is_in(_NO_DATA) | pl.col("rule").is_null()).is_empty():
         return mapped
     return replace(mapped, notes=(NO_ROWS, *mapped.notes))

@@ -7,6 +7,8 @@ from pathlib import Path
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile
+from logistics_batch.intake.containers import Member
+from logistics_batch.intake.names import printable
 
 
 def unpacked(parts: Parts, files: Sequence[ReceivedFile], *, to: Path) -> tuple[ReceivedFile, ...]:
@@ -21,6 +23,32 @@ def unpacked(parts: Parts, files: Sequence[ReceivedFile], *, to: Path) -> tuple[
         except FileHeld as held:
             found.append(replace(file, held=held))
             continue
-        origin = file.origin | {"archive": file.name}
-        found += [replace(file, path=each.path, name=each.name, origin=origin) for each in members] or [file]
+        found += _members(file, members) if members else [file]
     return tuple(found)
+
+
+def _members(file: ReceivedFile, members: Sequence[Member]) -> list[ReceivedFile]:
+    """What is to be read of an archive; the notes of each file say where it lay, and what was left out beside it."""
+    left_out = [f"{printable(each.name)} was left out: {each.left_out}." for each in members if each.left_out]
+    taken: dict[tuple[str, str], Member] = {}
+    for each in members:
+        if each.left_out:
+            continue
+        if (each.path.name, each.name) in taken:
+            left_out.append(f"{each.inside} was left out: it is the same file as {each.name} beside it.")
+        taken.setdefault((each.path.name, each.name), each)
+    return [
+        replace(
+            file,
+            path=each.path,
+            name=each.name,
+            origin=file.origin | {"archive": file.name, "archive_notes": [_came_in(file, each), *left_out]},
+            held=each.held,
+        )
+        for each in taken.values()
+    ]
+
+
+def _came_in(file: ReceivedFile, member: Member) -> str:
+    place = f" as {member.inside}" if member.inside else ""
+    return f"It came in {printable(file.name)}{place}."

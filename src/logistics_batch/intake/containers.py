@@ -1,6 +1,9 @@
 """Files inside of files: the members of a zip archive, of a gzip file, of a PGP message, each as a file of its own."""
 
+import errno
 import gzip
+import struct
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -12,8 +15,10 @@ from uuid import uuid4
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.guards import Limits, damaged, is_out_of_proportion, recognise
-from logistics_batch.intake.landing import landing
-from logistics_batch.intake.names import name_fault, printable
+from logistics_batch.intake.landing import landing, local_disk, sync_folder
+from logistics_batch.intake.names import MAX_NAME_CHARACTERS, name_fault, printable
+from logistics_batch.intake.readiness import never_input
+from logistics_batch.intake.zip_directory import check_directory
 
 MAX_MEMBERS = 100
 _BLOCK_BYTES = 1 << 20
@@ -25,10 +30,16 @@ _UNREADABLE = (
     NotImplementedError,
     ValueError,
     RuntimeError,
+    OverflowError,
+    struct.error,
 )
+_ORDINARY_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the only ones that zipfile unpacks piece by piece
 _DEBRIS = ("__macosx", "thumbs.db", "desktop.ini")  # what programs add to archives by themselves
+_GZIP_ENDINGS = (".gz", ".gzip")
 _PGP_ENDINGS = (".pgp", ".gpg", ".asc")
 _PGP_ARMOUR = b"-----BEGIN PGP MESSAGE-----"
+_SHEETS = ("csv", "xlsx", "xls", "xlsb", "ods")
+_CONTAINERS = ("zip", "gzip", "archive")
 
 
 class _Readable(Protocol):
@@ -38,16 +49,33 @@ class _Readable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file that came in a container: its own name, and its bytes under their hash."""
+    """A file that came in a container: its own name, and its bytes under their hash.
+
+    inside: where it lay in an archive, if that is more than its name. held: why it cannot be taken, if that is known.
+    left_out: why it is not input at all and was not even kept, "" if it is.
+    """
 
     path: Path
     name: str
+    inside: str = ""
+    held: FileHeld | None = None
+    left_out: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrived:
+    """A member on the disk, not yet under its hash."""
+
+    path: Path
+    name: str
+    sha256: str
+    entry: str = ""
 
 
 class Decrypt(Protocol):
-    """Decrypts a PGP message; raises FileHeld if it is not for us."""
+    """Decrypts a PGP message; raises FileHeld if it is not for us, or larger inside than it may be."""
 
-    def __call__(self, source: Path, *, name: str, to: Path) -> None:
+    def __call__(self, source: Path, *, name: str, to: Path, most_bytes: int) -> None:
         """Write the plain bytes to `to`."""
 
 
@@ -61,41 +89,64 @@ class Unpacker:
     def __call__(self, path: Path, *, name: str, to: Path) -> tuple[Member, ...]:
         """The files in a container, written to the folder `to`; () if it is an ordinary file.
 
-        A PGP message may hold an archive; an archive in an archive is left as it is, to be refused as a spreadsheet.
-        Raises FileHeld for a container that cannot be opened, is empty, or is larger inside than any drop should be.
+        A PGP message may hold an archive; an archive in an archive is a member that is held.
+        Raises FileHeld for a container that cannot be opened, has no file for us, or is larger inside than any drop
+        should be: then nothing of it is written. Raises StoreError where the local disk takes no more.
         """
-        if _is_pgp(path, name):
-            (plain,) = self._take([(_without_ending(name), self._decrypted(path, name, to))], to)
-            return self(plain.path, name=plain.name, to=to) or (plain,)
-        kind = recognise(path)
-        if kind not in ("zip", "gzip") and not (kind == "cut" and name.lower().endswith(".zip")):
-            return ()
+        with local_disk(to):
+            opening = tempfile.TemporaryDirectory(dir=to, prefix=".opening-")
+        with opening as folder:
+            arrived = list(self._opened(path, name, Path(folder)))
+            if arrived and all(never_input(each.name) for each in arrived):
+                why = f"holds no file for us ({printable(arrived[0].name)}: {never_input(arrived[0].name)})"
+                raise _held(name, why, rule="file|empty", remedy="Send the spreadsheet that was meant.")
+            members = tuple(_settled(each, name, to) for each in arrived)
+        if members:
+            sync_folder(to)
+        return members
+
+    def _opened(self, path: Path, name: str, to: Path) -> Iterator[_Arrived]:
+        if not _is_pgp(path, name):
+            yield from self._from_archive(path, name, to)
+            return
+        plain = self._from_pgp(path, name, to)
+        members = list(self._from_archive(plain.path, plain.name, to))
+        yield from members or [plain]
+
+    def _from_archive(self, path: Path, name: str, to: Path) -> Iterator[_Arrived]:
+        kind = _kind(path, name)
         with _translated(name):
             if kind == "gzip":
                 with gzip.open(path) as stream:
-                    return self._take([(_without_ending(name), self._counted(stream, name, path.stat().st_size))], to)
-            return self._from_zip(path, name, to)
+                    blocks = self._counted(stream, name, path.stat().st_size)
+                    yield _with_ending(_arrived(_without(_GZIP_ENDINGS, name), blocks, to))
+            elif kind == "zip" or (kind == "cut" and name.lower().endswith(".zip")):
+                yield from self._from_zip(path, name, to)
 
-    def _from_zip(self, path: Path, name: str, to: Path) -> tuple[Member, ...]:
+    def _from_zip(self, path: Path, name: str, to: Path) -> Iterator[_Arrived]:
         with zipfile.ZipFile(path) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.is_dir() and not _is_debris(entry.filename)]
-            if not entries:
-                raise _held(name, "is empty: there is no file in it", rule="file|empty", remedy="Send it again.")
-            if len(entries) > MAX_MEMBERS:
-                remedy = "Send several smaller archives."
-                raise _held(name, f"holds {len(entries):,} files; at most {MAX_MEMBERS} are taken", remedy=remedy)
-            if any(entry.flag_bits & 1 for entry in entries):
-                remedy = "Pack it again without a password and send that."
-                raise _held(name, "is protected with a password", rule="file|encrypted", remedy=remedy)
+            entries = [entry for entry in archive.infolist() if not _is_debris(entry.filename)]
+            _check_entries(entries, name)
             size = packed = 0
-            found: list[Member] = []
             for entry in entries:
                 packed += entry.compress_size
                 with archive.open(entry) as stream:
                     blocks = self._counted(stream, name, packed, before=size)
-                    found += self._take([(_own_name(entry.filename), blocks)], to)
-                size += found[-1].path.stat().st_size
-            return tuple(found)
+                    arrived = _arrived(_own_name(entry.filename), blocks, to, entry=entry.filename)
+                size += arrived.path.stat().st_size
+                yield arrived
+
+    def _from_pgp(self, path: Path, name: str, to: Path) -> _Arrived:
+        if self.decrypt is None:
+            remedy = "Send it unencrypted, or ask the operator to set key_file under [pgp] in the settings."
+            raise _held(name, "is encrypted with PGP, and there is no key here to open it", remedy=remedy)
+        plain = to / f"{uuid4().hex}.plain"
+        self.decrypt(path, name=name, to=plain, most_bytes=self.limits.max_unpacked_bytes)
+        with plain.open("rb") as stream:
+            blocks = self._counted(stream, name, path.stat().st_size)
+            arrived = _arrived(_without(_PGP_ENDINGS, name), blocks, to)
+        plain.unlink()
+        return _with_ending(arrived)
 
     def _counted(self, stream: _Readable, name: str, packed: int, *, before: int = 0) -> Iterator[bytes]:
         """The blocks of a member; what an archive says of its size is not believed.
@@ -111,39 +162,76 @@ class Unpacker:
                 raise _unsafe(name, f"it unpacks to over {self.limits.max_ratio} times its size")
             yield block
 
-    def _decrypted(self, path: Path, name: str, to: Path) -> Iterator[bytes]:
-        if self.decrypt is None:
-            remedy = "Send it unencrypted, or ask the operator to set key_file under [pgp] in the settings."
-            raise _held(name, "is encrypted with PGP, and there is no key here to open it", remedy=remedy)
-        plain = to / f".{uuid4().hex}.part"
-        try:
-            self.decrypt(path, name=name, to=plain)
-            with plain.open("rb") as stream:
-                yield from self._counted(stream, name, plain.stat().st_size)
-        finally:
-            plain.unlink(missing_ok=True)
 
-    def _take(self, streams: list[tuple[str, Iterator[bytes]]], to: Path) -> tuple[Member, ...]:
-        return tuple(_kept(name, blocks, to) for name, blocks in streams)
+def _check_entries(entries: list[zipfile.ZipInfo], name: str) -> None:
+    if not entries:
+        raise _held(name, "is empty: there is no file in it", rule="file|empty", remedy="Send it again.")
+    if len(entries) > MAX_MEMBERS:
+        remedy = "Send several smaller archives."
+        raise _held(name, f"holds {len(entries):,} files; at most {MAX_MEMBERS} are taken", remedy=remedy)
+    if any(entry.flag_bits & 1 for entry in entries):
+        remedy = "Pack it again without a password and send that."
+        raise _held(name, "is protected with a password", rule="file|encrypted", remedy=remedy)
+    if any(entry.compress_type not in _ORDINARY_PACKING for entry in entries):
+        remedy = "Pack it again with the ordinary method (“Deflate”), as Windows Explorer and Finder do, and send that."
+        raise _held(name, "is packed in a way that is not read", remedy=remedy)
 
 
-def _kept(name: str, blocks: Iterator[bytes], to: Path) -> Member:
-    """A member written to the disk under the hash of its bytes."""
-    arriving = to / f".{uuid4().hex}.in"
-    with landing(arriving) as target:
+def _arrived(name: str, blocks: Iterator[bytes], to: Path, *, entry: str = "") -> _Arrived:
+    """A member written to the disk."""
+    path = to / uuid4().hex
+    with landing(path) as target:
         for block in blocks:
             target.write(block)
         digest = target.fetched.sha256
-    return Member(arriving.replace(to / (digest + PurePosixPath(name).suffix.lower())), name)
+    return _Arrived(path, name, digest, entry)
+
+
+def _settled(arrived: _Arrived, container: str, to: Path) -> Member:
+    """A member under the hash of its bytes, with what is known of it before it is read."""
+    path = to / (arrived.sha256 + PurePosixPath(arrived.name).suffix.lower())
+    inside = "" if arrived.entry == arrived.name else printable(arrived.entry)
+    if why := never_input(arrived.name):
+        return Member(path, arrived.name, inside, left_out=why)
+    held = _nested(arrived, container)
+    with local_disk(path):
+        arrived.path.replace(path)
+    return Member(path, arrived.name, inside, held)
+
+
+def _nested(arrived: _Arrived, container: str) -> FileHeld | None:
+    """Why a member is not taken that is a container again; None if it is an ordinary file."""
+    try:
+        kind = _kind(arrived.path, arrived.name)
+    except FileHeld as unsafe:
+        return unsafe
+    is_zip = kind == "cut" and arrived.name.lower().endswith(".zip")
+    if not is_zip and kind not in _CONTAINERS and not _is_pgp(arrived.path, arrived.name):
+        return None
+    what = f"lies in {printable(container)} and is packed or encrypted once more; such files are not opened"
+    return _held(arrived.name, what, remedy="Send what is in it by itself, or directly in one archive.")
+
+
+def _kind(path: Path, name: str) -> str:
+    check_directory(path, name=name)
+    with _translated(name):
+        return recognise(path)
 
 
 def _own_name(entry: str) -> str:
     """The name of an archive's entry without its folders; a name that is none gets a harmless one."""
     name = PurePosixPath(entry.replace("\\", "/")).name
-    return printable(name).replace("\\", "_") if name_fault(name) else name
+    if not name_fault(name):
+        return name
+    harmless = "".join(char if char.isprintable() and char not in "/\\" else "_" for char in name) or "file"
+    ending = PurePosixPath(harmless).suffix[:10]
+    return harmless[: MAX_NAME_CHARACTERS // 2].removesuffix(ending) + ending
 
 
 def _is_debris(entry: str) -> bool:
+    """Whether an entry is a folder, or what programs put beside the files."""
+    if entry.endswith(("/", "\\")):
+        return True
     parts = [part.lower() for part in PurePosixPath(entry.replace("\\", "/")).parts]
     return any(part in _DEBRIS for part in parts) or (bool(parts) and parts[-1].startswith((".", "~$")))
 
@@ -156,8 +244,16 @@ def _is_pgp(path: Path, name: str) -> bool:
     return name.lower().endswith(_PGP_ENDINGS) and bool(head) and bool(head[0] & 0x80)
 
 
-def _without_ending(name: str) -> str:
-    return PurePosixPath(name).stem
+def _without(endings: tuple[str, ...], name: str) -> str:
+    """The name of what was packed; a name that tells nothing of the packing is that of the content."""
+    return PurePosixPath(name).stem if name.lower().endswith(endings) else name
+
+
+def _with_ending(arrived: _Arrived) -> _Arrived:
+    """orders.gz does not tell what it holds: then the content does."""
+    if PurePosixPath(arrived.name).suffix or (kind := _kind(arrived.path, arrived.name)) not in _SHEETS:
+        return arrived
+    return _Arrived(arrived.path, f"{arrived.name}.{kind}", arrived.sha256)
 
 
 def _held(name: str, what: str, *, remedy: str, rule: str = "file|archive") -> FileHeld:
@@ -174,4 +270,8 @@ def _translated(name: str) -> Iterator[None]:
     try:
         yield
     except _UNREADABLE as error:
+        raise damaged(name) from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a place in the file that cannot be; others are faults of the disk
+            raise
         raise damaged(name) from error

@@ -1,10 +1,18 @@
-"""PGP messages: the only door to the PGP library, which is an extra."""
+"""PGP messages: opened in a process of its own, which may write no more than it should and take no more memory."""
 
+import json
+import os
+import subprocess
+import sys
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
-from logistics_batch.errors import FileHeld, SettingsError
+from logistics_batch.errors import FileHeld, SettingsError, StoreError
 from logistics_batch.intake.names import printable
+
+_CHILD = "logistics_batch.intake.pgp_child"
+_WAIT_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,27 +22,58 @@ class PgpKey:
     key_file: Path
     passphrase: str = field(default="", repr=False)
 
-    def decrypt(self, source: Path, *, name: str, to: Path) -> None:
+    def decrypt(self, source: Path, *, name: str, to: Path, most_bytes: int) -> None:
         """Write the plain bytes of a message to `to`.
 
-        Raises FileHeld if the message is damaged or not for our key, SettingsError if the key cannot be used.
+        Raises FileHeld if the message is damaged, not for our key, or has more than `most_bytes` inside, SettingsError
+        if the key cannot be used, StoreError if the disk is full.
         """
-        try:
-            import pysequoia
-        except ModuleNotFoundError as error:
+        if find_spec("pysequoia") is None:
             remedy = "Install the extra: pip install 'logistics-batch[pgp]'."
-            raise SettingsError("[pgp] is set, but the PGP library is not installed.", remedy=remedy) from error
-        try:
-            decryptor = pysequoia.Tsk.from_file(str(self.key_file)).decryptor(self.passphrase or None)
-        except (RuntimeError, ValueError) as error:
+            raise SettingsError("[pgp] is set, but the PGP library is not installed.", remedy=remedy)
+        to.touch(mode=0o600)
+        answer = self._ask(source, to, most_bytes)
+        if answer == "key":
             remedy = "Export the private key again (gpg --armor --export-secret-keys) and check its passphrase."
-            raise SettingsError(f"pgp.key_file: {self.key_file} is no usable private key.", remedy=remedy) from error
-        try:
-            to.touch(mode=0o600)
-            to.write_bytes(pysequoia.decrypt(source.read_bytes(), decryptor).bytes or b"")
-        except (RuntimeError, ValueError) as error:
+            raise SettingsError(f"pgp.key_file: {self.key_file} is no usable private key.", remedy=remedy)
+        if answer == "disk":
+            raise StoreError(f"Cannot write {to}: no space left.", remedy="Free some space; the file was not lost.")
+        if answer == "":
+            return
+        if to.stat().st_size >= most_bytes:
             raise FileHeld(
-                f"{printable(name)} cannot be decrypted: it is damaged, or was not encrypted for our key.",
-                rule="file|encrypted",
-                remedy="Encrypt it with the public key that the operator gave you and send it again.",
-            ) from error
+                f"{printable(name)} is not opened: decrypted it is larger than {most_bytes >> 20} MB.",
+                rule="file|unsafe",
+                remedy="Split it into several files.",
+            )
+        raise FileHeld(
+            f"{printable(name)} cannot be decrypted: it is damaged, was not encrypted for our key, or is compressed or "
+            "sealed in a way that is not read.",
+            rule="file|encrypted",
+            remedy="Encrypt it with the public key that the operator gave you and send it again; with GnuPG, add "
+            "--rfc4880 --compress-algo zip.",
+        )
+
+    def _ask(self, source: Path, to: Path, most_bytes: int) -> str:
+        """What the process answers: "" if it went well, else "key", "disk" or "message", whichever is to blame."""
+        request = {
+            "key_file": str(self.key_file.resolve()),
+            "passphrase": self.passphrase,
+            "source": str(source.resolve()),
+            "to": str(to.resolve()),
+            "most_bytes": most_bytes,
+        }
+        places = os.pathsep.join(place for place in sys.path if place)
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", _CHILD],
+                input=json.dumps(request).encode(),  # not as arguments, which others can see
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={"PYTHONPATH": places, "LC_ALL": "C.UTF-8"},
+                timeout=_WAIT_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return "message"
+        return done.stdout.decode() if done.returncode == 0 else "message"

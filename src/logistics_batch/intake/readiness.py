@@ -62,6 +62,15 @@ class Readiness:
     ignored: tuple[tuple[RemoteFile, str], ...] = ()
 
 
+def never_input(name: str) -> str:
+    """Why a file of this name is never input, wherever it comes from; "" if it may be.
+
+    >>> never_input("orders.ack.json")
+    'it is one of our acknowledgements'
+    """
+    return next((why for pattern, why in _NEVER_INPUT.items() if name_matches(name, [pattern])), "")
+
+
 def judge_listings(
     listings: Sequence[Sequence[RemoteFile]],
     rule: ReadyRule,
@@ -105,9 +114,8 @@ def _not_input(file: RemoteFile, patterns: Sequence[str], done_names: Mapping[st
         return f"{fault}; rename it"
     if file.is_link:
         return "it is a link, and links are not followed"
-    for pattern, why in _NEVER_INPUT.items():
-        if name_matches(file.name, [pattern]):
-            return why
+    if why := never_input(file.name):
+        return why
     if results_here and name_matches(file.name, _OWN_RESULTS):
         return "our results are written into this folder; drop a corrected one under another name"
     if file.name in done_names:

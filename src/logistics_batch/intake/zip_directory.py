@@ -1,0 +1,58 @@
+"""What a zip archive says of itself, looked at before anything opens it.
+
+A small file can name millions of parts, each of which takes memory as soon as the archive is opened, or pack a few
+bytes so that they can only be unpacked all at once.
+"""
+
+import io
+import struct
+import zipfile
+from pathlib import Path
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.names import printable
+
+_MOST_DIRECTORY_BYTES = 1 << 20  # a workbook of a thousand parts takes a tenth of it
+_PEEKED_AT = "mimetype"  # the part that is read to recognise a format
+_UNREADABLE = (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, OverflowError, struct.error, OSError)
+
+
+class _Sparing(io.FileIO):
+    """A file that gives no directory larger than any archive for us has."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > _MOST_DIRECTORY_BYTES:
+            raise _TooLarge
+        return super().read(-1 if size is None else size) or b""
+
+
+class _TooLarge(Exception):
+    """The directory is."""
+
+
+def check_directory(path: Path, *, name: str) -> None:
+    """Raise FileHeld for a zip archive, workbooks among them, that would hurt whoever only opens it.
+
+    An ordinary file, and an archive that is cut off, pass: whoever reads them says what is wrong.
+    """
+    with _Sparing(path) as file:
+        if file.read(2) != b"PK":
+            return
+        try:
+            with zipfile.ZipFile(file) as archive:
+                entries = archive.infolist()
+        except _TooLarge:
+            raise _unsafe(name, "it names more files than anybody packs") from None
+        except _UNREADABLE:
+            return
+    unusual = [each for each in entries if each.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]
+    if any(each.filename == _PEEKED_AT for each in unusual):
+        raise _unsafe(name, "it is packed in an unusual way")
+
+
+def _unsafe(name: str, why: str) -> FileHeld:
+    return FileHeld(
+        f"{printable(name)} is not opened: {why}.",
+        rule="file|unsafe",
+        remedy="Send the spreadsheet without an archive around it.",
+    )
