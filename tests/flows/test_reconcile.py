@@ -1,8 +1,10 @@
 """The whole reconciliation: files really pushed, a service that misbehaves, receipts, four papers, an exit code."""
 
 import csv
+import gzip
 import io
 import json
+import zipfile
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -209,6 +211,36 @@ def test_receipts_come_from_a_folder_and_repeat_nothing(parts, service, tmp_path
     report = run_reconcile(parts, plan(tmp_path, receipts=source))
     assert (report.exit_code, report.counts) == (0, {"matched": 2})
     assert "1 receipt lines stand alike in several files and count once." in report.notes
+
+
+def packed(path: Path, **lists: tuple[str, ...]) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, rows in lists.items():
+            archive.writestr(f"lists/{name}.csv", "\n".join([RECEIPTS_HEADER, *rows, ""]))
+    return path
+
+
+def test_receipts_come_in_archives_and_repeat_nothing(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "5"), asn_row("I3", "W", "2"))
+    drop = tmp_path / "receipts"
+    packed(drop / "monday.zip", day=("I1,W,10,,2026-11-02",))
+    packed(drop / "tuesday.zip", day=("I1,W,10,,2026-11-02", "I2,W,5,,2026-11-03"), late=("I3,W,2,,2026-11-04",))
+    (drop / "wednesday.csv.gz").write_bytes(gzip.compress(f"{RECEIPTS_HEADER}\nI3,W,2,,2026-11-04\n".encode()))
+    source = ReceiptsPlace(Place(folder=str(drop), path="/"), ("*",), "receipts")
+    report = run_reconcile(parts, plan(tmp_path, receipts=source))
+    assert (report.exit_code, report.counts) == (0, {"matched": 3})
+    assert "2 receipt lines stand alike in several files and count once." in report.notes
+
+
+def test_a_file_in_an_archive_of_receipts_that_cannot_be_read_makes_the_report_incomplete(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    path = packed(tmp_path / "receipts.zip", good=("I1,W,10,,",))
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("scan.pdf", b"%PDF-1.7")
+    report = run_reconcile(parts, plan(tmp_path, receipts_path=path, receipts_mapping="receipts"))
+    assert (report.exit_code, report.counts) == (4, {"matched": 1})
+    assert "receipts.zip/scan.pdf" in report.doubts[0]
 
 
 def test_no_receipts_file_is_not_nothing_received(parts, service, tmp_path):

@@ -1,16 +1,19 @@
 """The received leg: receipts files, by hand or from a server, read by a `receipt.read` mapping."""
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError, UsageError
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.parts import Parts
+from logistics_batch.intake.containers import Member
+from logistics_batch.intake.names import name_matches, printable
+from logistics_batch.intake.readiness import never_input
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping
@@ -22,7 +25,6 @@ LOOK_BACK_DAYS = 7
 """Goods may come, and lists of them be written, this many days before the first day of the range."""
 
 _ROWS_NAMED = 5
-_NEVER = ("~$*", ".*", "*.tmp", "*.part", "*.filepart")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,11 @@ def receipts_by_hand(parts: Parts, path: Path, *, mapping: str, business_date: d
     reader = _reader(parts, mapping)
     if not path.is_file():
         raise UsageError(f"There is no receipts file {path}.", remedy="Check the path after --receipts.")
-    return _put_together([_read(parts, path, path.name, reader, business_date=business_date)])
+    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
+        members = parts.unpack(path, name=path.name, to=Path(folder))
+        if not members:
+            return _put_together([_read(parts, path, path.name, reader, business_date=business_date)])
+        return _put_together(_members_read(parts, path.name, members, reader, business_date=business_date))
 
 
 def receipts_from(parts: Parts, source: ReceiptsPlace, *, since: date, business_date: date) -> Receipts:
@@ -73,7 +79,7 @@ def receipts_from(parts: Parts, source: ReceiptsPlace, *, since: date, business_
         wanted = [file for file in listed if _is_wanted(file, source.patterns, parts, since=since)]
         parts.progress.start("Reading receipts", len(wanted))
         for file in wanted:
-            read.append(_fetched(parts, store, file, reader, business_date=business_date))
+            read += _fetched(parts, store, file, reader, business_date=business_date)
             parts.progress.advance()
         parts.progress.done()
     finally:
@@ -110,28 +116,57 @@ def _listed(store: FileStore, path: str) -> list[RemoteFile]:
 
 
 def _is_wanted(file: RemoteFile, patterns: Sequence[str], parts: Parts, *, since: date) -> bool:
-    if file.is_link or any(fnmatch(file.name, pattern) for pattern in _NEVER):
-        return False
-    if not any(fnmatch(file.name.casefold(), pattern.casefold()) for pattern in patterns):
+    if file.is_link or never_input(file.name) or not name_matches(file.name, patterns):
         return False
     zone = parts.clock.now().tzinfo
     oldest = datetime.combine(since - timedelta(days=LOOK_BACK_DAYS), time.min, tzinfo=zone)
     return file.modified is None or file.modified >= oldest.timestamp()
 
 
-def _fetched(parts: Parts, store: FileStore, file: RemoteFile, reader: Mapping, *, business_date: date) -> Receipts:
-    """One file of a server; one that cannot be read makes the receipts incomplete, and the others go on."""
+def _fetched(
+    parts: Parts, store: FileStore, file: RemoteFile, reader: Mapping, *, business_date: date
+) -> list[Receipts]:
+    """A file of a server, or each in it if it is an archive.
+
+    One that cannot be read makes the receipts incomplete, and the others go on.
+    """
     folder = parts.files / "receipts"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     landing = folder / f".{uuid4().hex}.part"
     try:
         kept = folder / (store.fetch(file, to=landing).sha256 + PurePosixPath(file.name).suffix.lower())
         landing.replace(kept)
-        return _read(parts, kept, file.name, reader, business_date=business_date)
+        members = parts.unpack(kept, name=file.name, to=folder)
+        if members:
+            return _members_read(parts, file.name, members, reader, business_date=business_date)
+        return [_read(parts, kept, file.name, reader, business_date=business_date)]
     except (FileHeld, FileVanished, FileUnstable) as error:
-        return Receipts(None, complete=False, notes=(f"Receipts file {file.name}: {error.message}",))
+        return [_unreadable(file.name, error)]
     finally:
         landing.unlink(missing_ok=True)
+
+
+def _members_read(
+    parts: Parts, archive: str, members: Sequence[Member], reader: Mapping, *, business_date: date
+) -> list[Receipts]:
+    """Each file of an archive; one that cannot be read makes the receipts incomplete."""
+    read: list[Receipts] = []
+    for member in members:
+        if member.left_out:
+            continue
+        # Lists in two archives may have one name, and what one repeats of the other must not count twice.
+        name = f"{archive}/{member.inside or member.name}"
+        try:
+            if member.held is not None:
+                raise member.held
+            read.append(_read(parts, member.path, name, reader, business_date=business_date))
+        except FileHeld as held:
+            read.append(_unreadable(name, held))
+    return read
+
+
+def _unreadable(name: str, error: LogisticsBatchError) -> Receipts:
+    return Receipts(None, complete=False, notes=(f"Receipts file {printable(name)}: {error.message}",))
 
 
 def _read(parts: Parts, path: Path, name: str, reader: Mapping, *, business_date: date) -> Receipts:
