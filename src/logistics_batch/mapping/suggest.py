@@ -20,6 +20,11 @@ _BY_VALUES_ALONE: Final = {"customer_mobile": "phone", "delivery_postal_code": "
 _KEYS: Final = ("fields.reference_number", "fields.invoice_number")
 _OTHERS: Final = frozenset(["bill", "return", "pickup", "sender", "supplier"])
 _OTHER_WORDS: Final = re.compile(r"(?i)\b(?:billing|bill|return|pickup|sender)\b")
+# Never one that cancels or deletes: a person says so.
+_GUESSED: Final = (Operation.ORDER_CREATE, Operation.ASN_CREATE, Operation.RECEIPT_READ, Operation.ORDER_ADD_ITEMS)
+_CODE_OR_NAME: Final = {"site": 1.0, "supplier": 1.0, "site_name": 0.0, "supplier_name": 0.0}  # share of codes
+_FOR_SHOW: Final = re.compile(r"(?i)example|sample|instruction|definition|how to")
+_BARE: Final = frozenset(["id", "no", "number", "code", "ref"])  # what is numbered, they do not say
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
 
 
@@ -60,9 +65,9 @@ class Draft:
 def draft_of(sheets: Sequence[Sheet], *, operation: Operation | None = None) -> Draft | None:
     """Look at a file; None if no row of it looks like a header.
 
-    operation: what the rows shall become; None: orders, ASNs or receipts, whichever explains more columns.
+    operation: what the rows shall become; None: orders, ASNs, receipts or added items, whichever explains most columns.
     """
-    known = [operation] if operation else [Operation.ORDER_CREATE, Operation.ASN_CREATE, Operation.RECEIPT_READ]
+    known = [operation] if operation else list(_GUESSED)
     least = 1 if operation else 2
     drafts = [draft for each in known for sheet in sheets if (draft := _draft(sheet, each, least=least)) is not None]
     return max(drafts, key=_worth, default=None)
@@ -72,10 +77,21 @@ def _worth(draft: Draft) -> float:
     """How much a draft explains: what is demanded counts most."""
     demanded = {"fields.reference_number", "fields.customer_mobile", "fields.invoice_number", "fields.supplier_name"}
     sure = sum(each.confidence * (3 if each.place in demanded else 1) for each in draft.guesses)
+    sure -= 2 if _FOR_SHOW.search(draft.sheet) else 0
     if draft.operation is Operation.RECEIPT_READ:
         return sure - (0 if _speaks_of_receipt(draft) else 2)
+    if draft.operation is Operation.ORDER_ADD_ITEMS:
+        return sure if draft.guess("lines.item_id") and _by_awb(draft) else -1.0
+    if draft.operation is Operation.ASN_CREATE:
+        known = ("fields.invoice_number", "fields.supplier_name", "fields.supplier", "fields.site", "fields.site_name")
+        return sure - (0 if any(draft.guess(place) for place in known) else 3)
     to_somebody = draft.guess("fields.customer_mobile") or draft.guess("fields.delivery_address")
     return sure - (3 if draft.operation is Operation.ORDER_CREATE and not to_somebody else 0)
+
+
+def _by_awb(draft: Draft) -> bool:
+    order = draft.guess("fields.order_id")
+    return order is not None and draft.profiles[order.column].share("AWB number") > 0
 
 
 def _speaks_of_receipt(draft: Draft) -> bool:
@@ -118,11 +134,9 @@ def _header(sheet: Sheet, operation: Operation, *, least: int) -> tuple[int, lis
     best: tuple[float, int, list[str]] = (0.0, 0, [])
     for row, *cells in sheet.frame.head(SEARCHED_ROWS).iter_rows():
         texts = [cell or "" for cell in cells]
-        known = sum(
-            max(likeness(text, names)[0] for names in known_names) >= LIKELY
-            for text in texts
-            if text.strip() and not any(char.isdigit() for char in text)
-        )
+        words = [text for text in texts if text.strip() and not any(char.isdigit() for char in text)]
+        likely = [max((likeness(text, names)[0], names) for names in known_names) for text in words]
+        known = len({names for sure, names in likely if sure >= LIKELY})
         if known >= least and known > best[0]:
             best = (known, int(row), texts)
     return best[1], best[2]
@@ -130,13 +144,18 @@ def _header(sheet: Sheet, operation: Operation, *, least: int) -> tuple[int, lis
 
 def _parts_of_address(profiles: dict[str, Profile]) -> tuple[str, ...]:
     """The columns that make one address: lines 1 and 2, city and state of delivery."""
-    wanted = {"address", "city", "state", "landmark", "locality", "area", "line"}
+    wanted = {"address", "city", "state", "province", "landmark", "locality", "area", "line"}
     own = [name for name in profiles if words_of(name) & wanted and not _is_of_another(name)]
     lines = [name for name in own if "address" in words_of(name) and "pin" not in words_of(name)]
-    named = [name for name in own if name not in lines and words_of(name) & {"city", "state", "landmark", "area"}]
+    named = [
+        name for name in own if name not in lines and words_of(name) & {"city", "state", "province", "landmark", "area"}
+    ]
     lines = [name for name in lines if not words_of(name) & {"city", "state", "country", "email"}] + [
         name for name in lines if words_of(name) & {"city", "state"}
     ]
+    numbered = any(re.search(r"\b(?:address|line) ?\d", name.casefold()) for name in lines)
+    if numbered:  # then a street is lines 1 and 2 once more
+        lines = [name for name in lines if "street" not in name.casefold()]
     return tuple(dict.fromkeys([*lines, *named])) if lines else ()
 
 
@@ -182,6 +201,10 @@ def _guess(column: str, profile: Profile, place: str, names: str, operation: Ope
         like *= 0.75
     if fits is False and form is not Form.FLAG:
         return None
+    if column.strip().casefold() in _BARE:
+        like *= 0.7
+    if target in _CODE_OR_NAME and profile.values:  # BHIWANDI-01 is a code, Bhiwandi warehouse a name
+        like *= 0.8 if abs(profile.share("code") - _CODE_OR_NAME[target]) > 0.5 else 1.0
     if like < LIKELY:
         alone = _BY_VALUES_ALONE.get(target)
         if alone and profile.share(alone) >= 0.9 and len(profile.values) >= 3 and not _is_of_another(column):

@@ -29,8 +29,8 @@ _WORDS: Final[dict[str, str]] = {
         "amount": "amount amt value total",
         "cod": "cod collect collectable payable",
         "pay": "payment pay paymode method mode",
-        "supplier": "supplier vendor party seller",
-        "site": "site warehouse facility location wh branch fc fulfillment",
+        "supplier": "supplier vendor party seller account",
+        "site": "site warehouse facility location wh branch fc fulfillment fulfilment center centre",
         "invoice": "invoice inv bill challan",
         "date": "date dt on by",
         "expiry": "expiry exp expires expiration bbd",
@@ -44,11 +44,26 @@ _WORDS: Final[dict[str, str]] = {
     for word in words.split()
 }
 _SILENT: Final = frozenset(
-    ["of", "the", "optional", "required", "as", "per", "shipment", "dd", "mm", "yyyy", "in", "inr"]
+    [
+        "of",
+        "the",
+        "optional",
+        "required",
+        "as",
+        "per",
+        "shipment",
+        "dd",
+        "mm",
+        "yyyy",
+        "in",
+        "inr",
+        "header",
+        "merchant",
+    ]
 )
 _ORDER: Final[dict[str, str]] = {
-    "reference_number": "order number|order id|order|reference number|order no|external id|channel order id|name",
-    "customer_reference_number": "customer order id|customer reference|po number",
+    "reference_number": "order number|order id|order|reference number|order no|channel order id|name",
+    "customer_reference_number": "customer order id|customer reference|external id|po number",
     "customer_name": "customer name|shipping name|ship to name|buyer full name|consignee|recipient|name|ship to",
     "customer_mobile": "customer mobile|phone|mobile|contact number|shipping phone|ship to phone",
     "alternate_customer_mobile": "alternate mobile|customer alternate mobile|alternate phone",
@@ -58,7 +73,10 @@ _ORDER: Final[dict[str, str]] = {
     "is_cod": "payment method|payment|payment mode|cod",
     "cash_on_delivery": "cod amount|amount to collect|collectable amount|cash on delivery|amount|order total|total",
     "is_commercial_address": "is commercial|commercial address",
-    "expected_delivery_time": "deliver by|expected delivery date|delivery date|delivery by|promised date",
+    "expected_delivery_time": (
+        "deliver by|expected delivery date|delivery date|delivery by|promised date|due|due date"
+        "|delivery window max date"
+    ),
     "weight": "weight|weight of shipment|shipment weight|order weight",
     "length": "length",
     "breadth": "breadth|width",
@@ -88,19 +106,21 @@ _ASN: Final[dict[str, str]] = {
         "invoice number|inv no|purchase order code|po number|asn number|bill no|document number|doc num|reference"
     ),
     "supplier": "supplier id|vendor code|supplier code",
-    "supplier_name": "supplier|supplier name|vendor|vendor name|party|party name",
-    "site": "site id|facility code|warehouse code|site code|location code|branch code",
+    "supplier_name": "supplier|supplier name|vendor|vendor name|party|party name|account short name",
+    "site": (
+        "site id|facility code|warehouse code|site code|location code|branch code|site|warehouse|fulfillment center"
+    ),
     "site_name": "site|site name|warehouse|facility|location",
-    "delivery_date": "delivery date|expected date|eta|arrival date|expected arrival",
+    "delivery_date": "delivery date|expected date|eta|arrival date|expected arrival|due|due date",
     "expiry_date": "po expiry|asn expiry",
-    "description": "po description|reference",
+    "description": "po description",
     "total_price": "",
     "batch": "",
 }
 _SKU_LINE: Final[dict[str, str]] = {
-    "sku_name": "sku|item code|product code|sku name|channel sku|part number|article code",
+    "sku_name": "sku|item code|product code|sku name|channel sku|part number|article code|product id",
     "qty": "qty|quantity|item quantity|proposed qty|dispatched qty",
-    "price_per_qty": "rate|unit price|price|cost price",
+    "price_per_qty": "rate|unit price|price|cost price|declared value",
     "item_desc": "item description|description|item desc|product name|particulars|item name",
     "maximum_retail_price": "mrp|maximum retail price",
     "discount": "discount|discount amount",
@@ -115,6 +135,28 @@ _RECEIPT: Final[dict[str, str]] = {
     "site_name": "site|warehouse|facility|location",
 }
 
+_CHANGED: Final = {"order_id": "awb number|awb|waybill|order number|reference number"}
+_MEASURES: Final = {name: _ORDER[name] for name in ("weight", "length", "breadth", "height")}
+_LABEL: Final[dict[str, str]] = {
+    "order_numbers": "order number|order no|waybill|reference number",
+    "awb_number": "awb number|awb",
+    "primary_mobile_no": _ORDER["customer_mobile"],
+    "shipping_address": _ORDER["delivery_address"],
+    "delivery_pincode": _ORDER["delivery_postal_code"],
+    "customer_name": _ORDER["customer_name"],
+    "is_cod": _ORDER["is_cod"],
+    "amount_to_collect": _ORDER["cash_on_delivery"],
+    "date_placed": "date placed|placed|order date",
+    "return_address": _ORDER["return_address"],
+    **_MEASURES,
+}
+_LABEL_ITEM: Final[dict[str, str]] = {
+    "name": _ITEM["item_name"],
+    "quantity": _ITEM["item_quantity"],
+    "each_item_price": _ITEM["item_price_per_each"],
+    "total_item_price": _ITEM["total_item_price"],
+}
+
 
 def names_of_targets(operation: Operation) -> tuple[dict[str, str], dict[str, str]]:
     """For fields and for lines the names that people give each target, the likeliest first, parted by `|`."""
@@ -124,11 +166,13 @@ def names_of_targets(operation: Operation) -> tuple[dict[str, str], dict[str, st
         case Operation.ASN_CREATE | Operation.ASN_UPDATE:
             return _ASN, _SKU_LINE
         case Operation.LABEL_CREATE:
-            return {"order_numbers": "order number|awb number|waybill|reference number"}, {}
+            return _LABEL, _LABEL_ITEM
         case Operation.ORDER_CREATE:
             return _ORDER, _ITEM
+        case Operation.ORDER_ADD_ITEMS:
+            return _CHANGED | _ORDER, _ITEM | _MEASURES
         case _:
-            return {"order_id": "awb number|awb|waybill|order number|reference number"} | _ORDER, _ITEM
+            return _CHANGED | _ORDER, _ITEM
 
 
 @cache

@@ -16,6 +16,7 @@ NOT_FOUND: Final = "?"
 _COD: Final = re.compile(r"c\.?o\.?d\.?|cash(?: on delivery)?|y|yes|true|1", re.IGNORECASE)
 _PREPAID: Final = re.compile(r"prepaid|ppd|paid|online|card|upi|n|no|false|0", re.IGNORECASE)
 _GRAMS: Final = re.compile(r"[(\[]\s*(?:g|gm|gms|grams?)\s*[)\]]", re.IGNORECASE)
+_KILOGRAMS: Final = re.compile(r"[(\[]\s*(?:kgs?|kilos?|kilograms?)\s*[)\]]", re.IGNORECASE)
 _READ: Final = {Form.MOBILE: "mobile", Form.PINCODE: "pincode", Form.MONEY: "money", Form.QUANTITY: "integer"}
 
 
@@ -106,21 +107,28 @@ def _source(draft: Draft, guess: Guess, target: str) -> str:
     said = [f"from: {_quoted(guess.column)}"]
     if f"{'fields' if guess.place.startswith('fields') else 'lines'}.{target}" in targets_of(draft.operation).required:
         said.append("required: true")
-    if (read := _read(guess, profile, form)) is not None:
+    if (read := _read(guess, profile, form, draft.operation)) is not None:
         said.append(f"read: {read}")
     return f"{{{', '.join(said)}}}"
 
 
-def _read(guess: Guess, profile: Profile, form: Form) -> str | None:
+def _read(guess: Guess, profile: Profile, form: Form, operation: Operation) -> str | None:
     if form in _READ:
         return _READ[form]
     if form is Form.FLAG:
         return f"{{lookup: {{{', '.join(_answers(profile))}}}}}"
     if form in (Form.DATE, Form.MOMENT) and profile.date_formats:
         return f"{{date: {_quoted(profile.date_formats[0])}}}"
-    if form is Form.DECIMAL and guess.place == "fields.weight" and _GRAMS.search(guess.column):
-        return "{unit: g -> kg}"
+    if form is Form.DECIMAL and guess.place.endswith(".weight"):
+        return _unit(guess, operation)
     return None
+
+
+def _unit(guess: Guess, operation: Operation) -> str | None:
+    """Orders are weighed in kilograms when they are made, added items and labels in grams (API §2.2, §2.3)."""
+    wanted = "g" if operation in (Operation.ORDER_ADD_ITEMS, Operation.LABEL_CREATE) else "kg"
+    given = "g" if _GRAMS.search(guess.column) else "kg" if _KILOGRAMS.search(guess.column) else wanted
+    return None if given == wanted else f"{{unit: {given} -> {wanted}}}"
 
 
 def _answers(profile: Profile) -> list[str]:

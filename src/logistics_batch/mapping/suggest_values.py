@@ -21,6 +21,7 @@ _SHAPES: Final[dict[str, re.Pattern[str]]] = {
         r"|y|n|yes|no|true|false|1|0",
         re.IGNORECASE,
     ),
+    "code": re.compile(r"[A-Z]*[-_/]?[A-Z0-9_/-]*\d[A-Z0-9_/-]*"),
     "coordinate": re.compile(r"-?\d{1,3}\.\d{3,}"),
 }
 _OF_FORM: Final[dict[Form, str]] = {
@@ -57,7 +58,7 @@ class Profile:
         if not self.values:
             return 0.0
         if shape == "date":
-            return 1.0 if self.date_formats is not None else 0.0
+            return self._dates
         return sum(bool(_SHAPES[shape].fullmatch(value)) for value in self.values) / len(self.values)
 
     def fits(self, form: Form) -> bool | None:
@@ -76,8 +77,15 @@ class Profile:
             return None
         if len(texts) <= (1 - _MOST) * len(self.values):
             return ()
-        wanted = _MOST * len(texts)
+        wanted = _SOME * len(texts)
         return tuple(each for each in _DATE_FORMATS if sum(_reads(each, text) for text in texts) >= wanted) or None
+
+    @property
+    def _dates(self) -> float:
+        """The share of dates, all in one format or ISO."""
+        texts = [value for value in self.values if not _ISO.fullmatch(value)]
+        read = max((sum(_reads(each, text) for text in texts) for each in self.date_formats or ()), default=0)
+        return (len(self.values) - len(texts) + read) / len(self.values)
 
 
 def shape_of(form: Form) -> str:
