@@ -35,9 +35,7 @@ PARTS = {
     "A row is blocked": "Nothing is wrong with the row itself; its document is not sent because of another row.",
     "A row is skipped": "It holds no data. It is listed so that nothing is left out unnoticed.",
     "What the service said": "The document was sent.",
-    "A document is held": (
-        "A person decides: `logistics-batch held list` shows it, `logistics-batch held decide` takes the decision."
-    ),
+    "A document is held": ("A person decides: `logistics-batch held list` shows it, `held decide` takes the decision."),
     "A file is held as a whole": "Nothing of it is sent. It goes to quarantine, and its result says why.",
 }
 
