@@ -19,8 +19,9 @@ from protocol_model.states import with_worker as change
 
 Moves = Iterator[tuple[Label, State]]
 
+MID_CALL = ("intent", "looked_at_clock", "waiting", "answered")
 SENT_AND_OPEN = ("sending", "in_doubt")
-SECOND_CREATE = {"refuse": "refuse_400", "replay": "pass", "error": "error_500"}
+SECOND_CREATE = {"refuse": "taken_400", "replay": "pass", "error": "error_500"}
 NEVER_SENT = ("earlier_in_doubt", "earlier_held", "changed_after_acceptance", "cancelled")
 
 
@@ -63,7 +64,7 @@ def processes_die_and_sleep(state: State, world: World) -> Moves:
             yield Label("resume", index, detail=worker.step), change(state, index, suspended=False)
             if worker.step == "intent" and not worker.late:
                 yield Label("oversleep", index, worker.document), change(state, index, late=True)
-        elif state.left.pauses and worker.step in ("intent", "waiting", "answered"):
+        elif state.left.pauses and worker.step in MID_CALL:
             lock = worker.has_lock and world.broken is not Broken.LOCK_ENDS_IN_PAUSE
             yield (
                 Label("suspend", index, worker.document, worker.step),
@@ -75,7 +76,7 @@ def processes_die_and_sleep(state: State, world: World) -> Moves:
 
 def _dead(state: State, index: int, world: World) -> State:
     worker, workers = state.workers[index], list(state.workers)
-    if world.disk_lies and worker.step in ("intent", "waiting", "answered"):  # the intent is gone with the power
+    if world.disk_lies and worker.step in MID_CALL:  # the intent is gone with the power
         before = state.documents[worker.document]
         state = with_document(state, worker.document, state="planned", attempts=before.attempts - 1, open_attempt=False)
     workers[index] = Worker()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from protocol_model.outside import NEVER_SENT, SENT_AND_OPEN
+from protocol_model.outside import MID_CALL, NEVER_SENT, SENT_AND_OPEN
 from protocol_model.states import (
     NOBODY,
     Broken,
@@ -21,9 +21,22 @@ from protocol_model.states import with_worker as change
 Moves = Iterator[tuple[Label, State]]
 
 SEARCHES = 3  # for an ASN in doubt, before it is held or sent again
+HELD_FOR = {
+    "foreign": "reference_taken",
+    "cancelled": "found_cancelled",
+    "several": "possible_duplicate",
+}
 NO_EFFECT = ("not_sent", "throttled_429", "unauthorized_401")
 NOTHING_PROVEN = ("silence", "error_500", "unreadable_200")
-IDLE = {"step": "ready", "document": NOBODY, "attempt": 0, "again": False, "tainted": False, "late": False, "heard": ""}
+IDLE = {
+    "step": "ready",
+    "document": NOBODY,
+    "attempt": 0,
+    "again": False,
+    "tainted": False,
+    "late": False,
+    "heard": "",
+}
 GONE = IDLE | {"step": "away", "has_lock": False}
 
 
@@ -41,7 +54,7 @@ def workers_act(state: State, world: World) -> Moves:
                 yield from _choose_work(state, index, world)
             case "based" | "baselined":
                 yield from _after_asking(state, index, worker, world)
-            case "intent":
+            case "intent" | "looked_at_clock":
                 yield from _send(state, index, worker, world)
             case "answered":
                 yield from _write_outcome(state, index, worker, world)
@@ -94,15 +107,19 @@ def _taken_back(state: State, kept: Kept, world: World) -> State:
 
 def _take_over(state: State, index: int, world: World) -> tuple[Label, State]:
     """Whatever is still being sent has lost its sender."""
-    documents = tuple(_orphaned(d, world) if d.state == "sending" else d for d in state.documents)
+    documents = tuple(_orphaned(state, number, world) for number in range(len(state.documents)))
     found = "orphans" if documents != state.documents else ""
     return Label("take_over", index, detail=found), state._replace(documents=documents)
 
 
-def _orphaned(document: Document, world: World) -> Document:
+def _orphaned(state: State, number: int, world: World) -> Document:
+    document = state.documents[number]
+    if document.state != "sending":
+        return document
     if world.broken is Broken.TAKEN_OVER_IS_PLANNED:
         return document._replace(state="planned")
-    return document._replace(state="in_doubt", rule="sender_died", tainted=True, due=False)
+    rule = "sender_died" if _sender_is_gone(state, number) else "sender_lost"
+    return document._replace(state="in_doubt", rule=rule, tainted=True, due=False)
 
 
 def _choose_work(state: State, index: int, world: World) -> Moves:
@@ -161,8 +178,11 @@ def _after_asking(state: State, index: int, worker: Worker, world: World) -> Mov
 
 
 def _send(state: State, index: int, worker: Worker, world: World) -> Moves:
-    """The only place where bytes leave."""
-    if worker.late and world.broken is not Broken.NO_AGE_CHECK:
+    """The only place where bytes leave; between the look at the clock and the first of them a process may sleep."""
+    if world.sleeps_after_look and worker.step == "intent" and not worker.late:
+        yield Label("look_at_clock", index, worker.document), change(state, index, step="looked_at_clock")
+        return
+    if worker.step == "intent" and worker.late and world.broken is not Broken.NO_AGE_CHECK:
         label = Label("find_intent_too_old", index, worker.document)
         yield label, change(state, index, step="answered", heard="not_sent")
         return
@@ -204,19 +224,26 @@ def outcome(document: Document, worker: Worker, world: World) -> dict[str, objec
         return {"state": "in_doubt", "doubtful": document.doubtful - 1, "due": True}
     if heard in NO_EFFECT:
         return {"state": "planned", "rule": "not_sent", "doubtful": document.doubtful - 1}
-    if heard == "refuse_400":
-        clean = not (worker.again or worker.tainted) or broken is Broken.SECOND_REFUSAL_COUNTS
-        return {
-            "state": "refused" if clean else "held",
-            "rule": "refused" if clean else "refused_after_doubt",
-            "released": False,
-            "doubtful": document.doubtful - 1,
-        }
+    if heard in ("refuse_400", "taken_400"):
+        told = {"released": False, "doubtful": document.doubtful - 1}
+        return told | _refused(worker, world, is_taken=heard == "taken_400" and world.verified)
     if heard == "error_500" and broken is Broken.ERROR_IS_REFUSAL and not worker.again:
         return {"state": "refused", "rule": "refused"}
     if heard == "silence" and broken is Broken.RETRY_AFTER_TIMEOUT:
         return {"state": "planned", "rule": "not_sent"}
     return {"state": "in_doubt", "rule": "in_doubt", "tainted": True, "due": False}
+
+
+def _refused(worker: Worker, world: World, *, is_taken: bool) -> dict[str, object]:
+    """A refusal counts on a clean attempt only; "taken" says that some attempt arrived, or that there was none."""
+    clean = not (worker.again or worker.tainted)
+    if is_taken and (not clean or world.broken is Broken.TAKEN_IS_OURS):
+        return {"state": "accepted", "rule": "settled"}
+    if is_taken:
+        return {"state": "held", "rule": "reference_taken"}
+    if clean or world.broken is Broken.SECOND_REFUSAL_COUNTS:
+        return {"state": "refused", "rule": "refused"}
+    return {"state": "held", "rule": "refused_after_doubt"}
 
 
 def _probed(state: State, number: int, world: World) -> str:
@@ -250,27 +277,39 @@ def _conclude(state: State, index: int, worker: Worker, world: World) -> Moves:
         yield Label("let_go", index, number), done
     elif heard in ("present", "one"):
         yield Label("settle_accepted", index, number, heard), with_document(done, number, state="accepted", rule="")
-    elif heard in ("foreign", "cancelled", "several"):
-        rule = {"foreign": "reference_taken", "cancelled": "found_cancelled", "several": "possible_duplicate"}[heard]
-        yield _held(done, index, number, rule)
+    elif heard in HELD_FOR:
+        yield _held(done, index, number, HELD_FOR[heard])
     elif heard == "unreachable":
         yield Label("leave_open", index, number, heard), done
+    elif heard == "unknown" and world.verified and _may_send_again(state, number, world):
+        yield _claim(done, index, number, world, again=True)
     elif heard == "unknown":
         yield Label("leave_open", index, number, heard), done
         yield _held(done, index, number, "unknown")
     elif world.kind == "asn" and document.checks + 1 < SEARCHES and world.broken is not Broken.SETTLE_AT_ONCE:
         later = with_document(done, number, checks=document.checks + 1, due=False)
         yield Label("search_later", index, number), later
-    elif heard != "unsure" and _may_send_again(document, world):
+    elif heard != "unsure" and _may_send_again(state, number, world):
         yield _claim(done, index, number, world, again=True)
     else:
         yield _held(done, index, number, "not_found")
 
 
-def _may_send_again(document: Document, world: World) -> bool:
-    """Death of the last sender is proven by the kernel's lock only; for ASNs it takes that and the setting."""
-    allowed = world.kind == "order" or (world.resend_asns and world.lock == "kernel")
-    return allowed and document.doubtful < world.attempts_at_most
+def _may_send_again(state: State, number: int, world: World) -> bool:
+    """Not while whoever sent it last may only sleep; for ASNs it takes the setting, too."""
+    document = state.documents[number]
+    gone = document.rule != "sender_lost" or world.broken is Broken.SENDER_MAY_LIVE
+    if world.broken is Broken.SENDER_LOOKED_FOR_LATE:
+        gone = _sender_is_gone(state, number)
+    allowed = world.kind == "order" or world.resend_asns
+    return allowed and gone and document.doubtful < world.attempts_at_most
+
+
+def _sender_is_gone(state: State, number: int) -> bool:
+    """Nobody is in the middle of the last attempt; where the lock does not prove it, the process is looked for."""
+    attempt = state.documents[number].attempts
+    mine = [w for w in state.workers if (w.document, w.attempt) == (number, attempt)]
+    return not any(w.step in MID_CALL for w in mine)
 
 
 def _may_be_retried(state: State, number: int, world: World) -> bool:

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 
-from protocol_model.outside import SENT_AND_OPEN
+from protocol_model.outside import MID_CALL, SENT_AND_OPEN
 from protocol_model.states import NOBODY, Label, Record, Request, State, World
 
 from logistics_batch.ledger.guards import TRANSITIONS
 
 FINAL = ("accepted", "superseded", "abandoned")
-MID_CALL = ("intent", "waiting", "answered")
 
 
 def one_live_order(state: State, world: World) -> bool:

@@ -30,6 +30,9 @@ class Broken(StrEnum):
     CORRECTION_BESIDE_DOUBT = "a corrected file goes out beside a version in doubt"
     CORRECTION_REPLACES_RELEASED = "a corrected file replaces a doubt that a person released"
     FIRST_PAGE_ONLY = "what is not on the first page of a search is absent"
+    TAKEN_IS_OURS = "“the reference is taken” on a first attempt is taken as an acceptance"
+    SENDER_LOOKED_FOR_LATE = "whether the sender is gone is asked before a second send, not when the doubt begins"
+    SENDER_MAY_LIVE = "a doubt is sent again while its sender may only sleep"
     NO_BASELINE = "an ASN is sent without asking what was there before"
     OUTCOME_OF_ANY_ATTEMPT = "an outcome is written whichever attempt is under way"
     FILE_AWAY_FIRST = "a file is put away before it is in the ledger"
@@ -45,9 +48,11 @@ class World(NamedTuple):
 
     lock: "kernel" is held while its holder is suspended and ends with it; "session" may be lost by a live holder.
     duplicate: the answer to a second create of a live reference. readable: orders are found by their reference.
+    verified: test orders showed that references are unique, and how "taken" is said.
     foreign: something that others entered under our key before. informed: people look at the service before they
     decide, and wait for the pause before they let a restored copy go on.
-    late_after_pause, proxy_repeats, reads_lag, disk_lies, acts_despite_401: what is assumed not to happen.
+    late_after_pause, proxy_repeats, reads_lag, disk_lies, acts_despite_401,
+    sleeps_after_look: what is assumed not to happen.
     The numbers say how often a thing may happen; `faults` counts lost, late, wrong and unreadable answers together.
     """
 
@@ -58,6 +63,7 @@ class World(NamedTuple):
     duplicate: str = "refuse"
     readable: bool = True
     unique: bool = True
+    verified: bool = False
     resend_asns: bool = False
     foreign: str = ""
     hidden_page: bool = False
@@ -79,6 +85,7 @@ class World(NamedTuple):
     reads_lag: bool = False
     disk_lies: bool = False
     acts_despite_401: bool = False
+    sleeps_after_look: bool = False
     broken: Broken = Broken.NONE
 
 
@@ -105,7 +112,8 @@ class Document(NamedTuple):
 
 
 class Worker(NamedTuple):
-    """A process. step: away, locked, spilled, ready, based, baselined, intent, waiting, answered, looked.
+    """A process. step: away, locked, spilled, ready, based, baselined, intent, looked_at_clock, waiting,
+    answered, looked.
 
     document, attempt, again, tainted: what it works on, as it read it. heard: what came back. late: it was suspended
     for longer than an intent may age.

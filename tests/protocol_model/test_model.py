@@ -12,7 +12,8 @@ FULL = os.environ.get("CAMPAIGN") == "full"
 
 
 def named(value: World | BrokenDesign) -> str:
-    return (value if isinstance(value, World) else value.world).name
+    world = value if isinstance(value, World) else value.world
+    return world.broken or world.name
 
 
 @pytest.mark.slow

@@ -5,10 +5,20 @@ from typing import Any
 
 from protocol_model.states import Broken, World
 
+_SLEEPER = World(
+    "an ASN, its sender asleep just before the first byte",
+    kind="asn",
+    lock="session",
+    resend_asns=True,
+    sleeps_after_look=True,
+    pauses=1,
+    crashes=0,
+    faults=0,
+    decisions=0,
+)
+
 WORLDS = (
     World("an order, its answers lost, late and wrong", faults=2, crashes=1),
-    World("an order, the service repeats its first answer", duplicate="replay", faults=2, crashes=1),
-    World("an order, a second create is answered with 500", duplicate="error", faults=2, crashes=1),
     World("an order that may be cancelled at any time", cancels=1, faults=1, crashes=1, decisions=2),
     World("an order that cannot be found by its reference", readable=False, cancels=1, faults=1, decisions=2),
     World("an order that is refused now and taken later", refusals=1, faults=1, crashes=1),
@@ -22,8 +32,16 @@ WORLDS = (
     World("an order in doubt that a person sends again", informed=False, readable=False, faults=1, decisions=2),
     World("the same, the service repeats its first answer", informed=False, readable=False, duplicate="replay"),
     World("the same, the service answers a second create with 500", informed=False, readable=False, duplicate="error"),
+    World("an order, uniqueness verified by test orders", readable=False, verified=True, faults=2),
+    World(
+        "an order, uniqueness verified, first answer repeated",
+        readable=False,
+        verified=True,
+        duplicate="replay",
+    ),
     World("an ASN", kind="asn", faults=2, crashes=1),
     World("an ASN, its sender suspended", kind="asn", pauses=1, faults=1, crashes=1),
+    _SLEEPER,
     World("an ASN that may be sent again after absence", kind="asn", resend_asns=True, faults=2, crashes=1),
     World("an ASN like one that others entered", kind="asn", foreign="A", faults=1, crashes=1),
     World("an ASN on a page that is not shown", kind="asn", hidden_page=True, resend_asns=True, faults=1),
@@ -100,8 +118,11 @@ BROKEN_DESIGNS = (
         _order(Broken.CORRECTION_REPLACES_RELEASED, contents="AB", arrivals=2, readable=False), "every_doubt_is_listed"
     ),
     BrokenDesign(_asn(Broken.FIRST_PAGE_ONLY, hidden_page=True, resend_asns=True), "asn_never_twice"),
+    BrokenDesign(_SLEEPER._replace(broken=Broken.SENDER_MAY_LIVE), "asn_never_twice"),
+    BrokenDesign(_SLEEPER._replace(broken=Broken.SENDER_LOOKED_FOR_LATE), "asn_never_twice"),
     BrokenDesign(_asn(Broken.NO_BASELINE, foreign="A"), "accepted_has_proof"),
-    BrokenDesign(_order(Broken.OUTCOME_OF_ANY_ATTEMPT, lock="session", pauses=1), "every_doubt_is_listed"),
+    BrokenDesign(_asn(Broken.OUTCOME_OF_ANY_ATTEMPT, lock="session", pauses=1, faults=0, crashes=0), "asn_never_twice"),
+    BrokenDesign(_order(Broken.TAKEN_IS_OURS, readable=False, verified=True, foreign="X"), "accepted_has_proof"),
     BrokenDesign(_order(Broken.FILE_AWAY_FIRST), "nothing_is_lost"),
     BrokenDesign(
         _order(Broken.KEPT_ANSWER_OF_ANY_ATTEMPT, lock="session", spills=1, pauses=1, faults=1),
@@ -124,6 +145,15 @@ NEEDED_ASSUMPTIONS = (
     BrokenDesign(
         World("an effect comes after the pause", kind="asn", resend_asns=True, late_after_pause=True), "asn_never_twice"
     ),
+    BrokenDesign(
+        World("cancelled between a doubt and the second send", readable=False, verified=True, cancels=1),
+        "order_created_once",
+    ),
+    BrokenDesign(
+        World("others have the reference, and nobody can look", readable=False, verified=True, foreign="X"),
+        "accepted_has_proof",
+    ),
+    BrokenDesign(_SLEEPER._replace(name="sent again by a person who trusts a sleeper", decisions=1), "asn_never_twice"),
     BrokenDesign(World("reads never show it", kind="asn", resend_asns=True, reads_lag=True), "asn_never_twice"),
     BrokenDesign(World("the disk loses what it confirmed", kind="asn", disk_lies=True), "intent_before_bytes"),
     BrokenDesign(World("the service acts and answers 401", kind="asn", acts_despite_401=True), "every_doubt_is_listed"),
