@@ -215,6 +215,7 @@ def test_an_asn_is_amended_only_in_its_own_fields(
     assert (record["status"], record["delivery_date"]) == ("Completed", "2026-12-01")
     reply = service.post(f"/_sandbox/asns/{asn_id}", json={"received": "yes"})
     assert refusal(reply) == "Unknown parameter: received"
+    assert refusal(service.post(f"/_sandbox/asns/{2**63}", json={})) == "Malformed data"
 
 
 def test_a_range_with_one_end_does_not_narrow_a_search(service: httpx.Client, reference: str) -> None:

@@ -295,6 +295,10 @@ def test_requests_are_answered_while_the_dock_is_busy(dock: RunningSandbox, clie
         {"format": "pdf"},
         {"received_on": "tomorrow"},
         {"seed": None},
+        {"file": ""},
+        {"file": "/"},
+        {"file": "a\0b"},
+        {"file": "x" * 300},
     ],
 )
 def test_a_wrong_order_to_the_dock_is_refused(client: httpx.Client, body: dict[str, Any], tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What the document leaves open (API §2.1, §4.1-4.3, §5, §8): every reading of it, over real HTTP."""
 
+import re
 import subprocess
 import sys
 import time
@@ -10,6 +11,8 @@ from typing import Any
 import httpx
 import pytest
 from support.sandbox_process import RunningSandbox
+
+from logistics_batch.sandbox.switches import Switches
 
 ASN = "/wms/advance-shipping-notice"
 SHIPMENT = "/orders/shipment"
@@ -310,8 +313,14 @@ def test_asn_identity(
 
 
 def test_switches_that_do_not_exist_are_refused(service: httpx.Client, sandbox: RunningSandbox) -> None:
-    for wrong in ({"colour": "blue"}, {"asn_envelope": "heap"}, {"unknown_order_status": 418}, {"asn_page_cap": "few"}):
-        assert service.put("/_sandbox/switches", json=wrong).status_code == 400
+    wrong_numbers = [
+        *({"asn_page_cap": value} for value in ("few", -1, 1.5)),
+        *({"link_lifetime_seconds": value} for value in ("inf", "nan", -2)),
+        *({name: -0.1} for name in ("effect_delay_seconds", "webhook_first_retry_seconds", "event_late_seconds")),
+        {"webhook_attempts": 0},
+    ]
+    for wrong in ({"colour": "blue"}, {"asn_envelope": "heap"}, {"unknown_order_status": 418}, *wrong_numbers):
+        assert service.put("/_sandbox/switches", json=wrong).status_code == 400, wrong
     assert "colour" not in sandbox.control("GET", "/switches")
 
 
@@ -322,3 +331,10 @@ def wait_for(look: Any) -> Any:
         assert time.monotonic() < deadline, "nothing happened"
         time.sleep(0.02)
     return seen
+
+
+def test_every_switch_is_shown_by_a_test() -> None:
+    """Set by its name in a test of the sandbox, over HTTP or at the start."""
+    tests = "\n".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    for name in Switches().as_dict():
+        assert re.search(rf"\b{name}=(?!=)", tests), name

@@ -4,9 +4,9 @@ import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from starlette.responses import JSONResponse
 
 from logistics_batch.sandbox import events
@@ -15,6 +15,8 @@ from logistics_batch.sandbox.faults import make_plan
 from logistics_batch.sandbox.forms import Refused
 from logistics_batch.sandbox.service import json_body, service_of
 from logistics_batch.sandbox.statuses import stored_order
+
+_LARGEST_ID = 2**63 - 1  # of the database
 
 routes = APIRouter(prefix="/_sandbox")
 
@@ -54,7 +56,7 @@ async def asns(request: Request) -> JSONResponse:
 
 
 @routes.post("/asns/{asn_id}")
-async def amend(request: Request, asn_id: int) -> dict[str, Any]:
+async def amend(request: Request, asn_id: Annotated[int, Path(le=_LARGEST_ID)]) -> dict[str, Any]:
     """Set status, dates (also created_date and modified_date) or lines of an ASN."""
     body = await json_body(request)
     await service_of(request).store.write(lambda change: amend_asn(change, asn_id, body))

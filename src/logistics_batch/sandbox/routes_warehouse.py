@@ -142,8 +142,14 @@ def _day(body: dict[str, Any], name: str) -> date:
 def _place_under(root: Path | None, name: str) -> Path:
     if root is None:
         raise Refused("the sandbox runs without an SFTP folder")
-    path = (root / name.lstrip("/")).resolve()
-    if not path.is_relative_to(root.resolve()):
-        raise Refused("file is outside of the SFTP folder")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path = (root / name.lstrip("/")).resolve()
+        if not path.is_relative_to(root.resolve()):
+            raise Refused("file is outside of the SFTP folder")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_place = not path.is_dir()
+    except (OSError, ValueError):
+        is_place = False
+    if not is_place:
+        raise Refused("Malformed value of file: the name of a file in the SFTP folder is expected")
     return path

@@ -21,6 +21,12 @@ CHOICES = {
     "asn_duplicate": ("allow", "refuse"),
     "asn_identity": ("parties_and_invoice", "invoice", "refuse"),
 }
+_YEAR_SECONDS = 31_536_000
+_RANGES = {  # of numbers; other seconds go from 0 to a year
+    "asn_page_cap": (0, 1_000_000),
+    "webhook_attempts": (1, 1_000),
+    "link_lifetime_seconds": (-1, _YEAR_SECONDS),
+}
 SHARES = {"event_form": EVENT_FORMS, "event_disorder": EVENT_DISORDERS}
 
 
@@ -55,7 +61,7 @@ class Switches:
     ``asn_duplicate``: a second ASN of the same identity: ``allow`` or ``refuse``.
     ``asn_identity``: how PUT finds its ASN (API §4.3): ``parties_and_invoice`` supplier, site and invoice number,
     ``invoice`` the number alone, ``refuse`` never.
-    ``link_lifetime_seconds``: how long a label link works (API §8.5).
+    ``link_lifetime_seconds``: how long a label link works (API §8.5); -1: it has expired when it is given.
     ``webhook_first_retry_seconds``, ``webhook_attempts``, ``webhook_timeout_seconds``: event deliveries; each pause is
     four times the last and up to a quarter more, each attempt has its own time limit (API §6).
     ``event_form``: events in other forms than the document's, with the share of each: ``older=0.2,comment_null=0.1``;
@@ -118,9 +124,13 @@ def _value(name: str, kind: type, given: object) -> object:
     if name in SHARES:
         return _shares(name, text)
     try:
-        return kind(text)
+        number: float = kind(text)
     except ValueError:
         raise ValueError(f"switch {name} takes a number, not {given!r}") from None
+    low, high = _RANGES.get(name, (0, _YEAR_SECONDS) if kind is float else (number, number))
+    if not low <= number <= high:
+        raise ValueError(f"switch {name} takes a number from {low} to {high}, not {given!r}")
+    return number
 
 
 def _shares(name: str, text: str) -> str:
