@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import date
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -82,15 +83,21 @@ def _lines(values: list[dict[str, Any]]) -> list[str]:
 
 
 def _differences(golden: Path, found: list[str]) -> list[str]:
+    """What differs, line by line as people compare: a line that is missing does not make all below it differ."""
     try:
         wanted = golden.read_text(encoding="utf-8").splitlines(keepends=True)
     except OSError:
         return [f"{golden.name} is missing; --generate writes it."]
-    problems = [
-        f"{golden.name}, line {number}: must be {must.strip()}, is {now.strip()}"
-        for number, (must, now) in enumerate(zip(wanted, found, strict=False), 1)
-        if must != now
-    ]
-    if len(wanted) != len(found):
-        problems.append(f"{golden.name}: must have {len(wanted)} lines, has {len(found)}")
+    problems: list[str] = []
+    for kind, start, end, now, until in SequenceMatcher(None, wanted, found, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        both = min(end - start, until - now)
+        for place in range(both):
+            must, made = wanted[start + place].strip(), found[now + place].strip()
+            problems.append(f"{golden.name}, line {start + place + 1}: must be {must}, is {made}")
+        problems += [
+            f"{golden.name}, line {n + 1}: does not come: {wanted[n].strip()}" for n in range(start + both, end)
+        ]
+        problems += [f"{golden.name}: comes and is not wanted: {found[n].strip()}" for n in range(now + both, until)]
     return problems

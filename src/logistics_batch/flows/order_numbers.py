@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import polars as pl
+
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
-from logistics_batch.model.document import Operation
+from logistics_batch.model.document import MappedFile, Operation, RowState
 
 _ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 _LARGEST_LIST_BYTES = 4 << 20
@@ -18,8 +20,7 @@ def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> tuple[str,
     is one for label.create.
 
     Raises:
-        UsageError: the file is missing or cannot be read, no order is named, the mapping is for something else, or a
-            row is wrong.
+        UsageError: the file is missing or cannot be read, no order is named, or the mapping is for something else.
         FileHeld: the file as a whole cannot be read by the mapping.
     """
     path = Path(text)
@@ -76,8 +77,14 @@ def _mapped(parts: Parts, path: Path, name: str) -> tuple[str, ...]:
     arrival = arrival_of(parts, ReceivedFile(path, path.name), mapping, business_date=parts.clock.now().date())
     if arrival.held is not None:
         raise arrival.held
-    issues = arrival.mapped.issues if arrival.mapped else ()
-    if issues:
-        first = issues[0]
-        raise UsageError(f"{path.name}, cell {first.cell}: {first.reason}", remedy=first.fix)
-    return tuple(document.reference for document in arrival.mapped.documents) if arrival.mapped else ()
+    mapped = arrival.mapped
+    return (*(document.reference for document in mapped.documents), *_unread(mapped)) if mapped else ()
+
+
+def _unread(mapped: MappedFile) -> list[str]:
+    """Rows without a usable number, as they can be looked for in the sheet: nothing is printed for them, and they are
+    listed as missing."""
+    values = {issue.row: issue.value for issue in reversed(mapped.issues)}
+    stopped = mapped.rows.filter(pl.col("state").is_in([RowState.INVALID.value, RowState.BLOCKED.value]))
+    lines = stopped.select("row", "key").iter_rows()
+    return [f"{values.get(row) or key or 'blank'} (row {row})" for row, key in lines]
