@@ -107,7 +107,6 @@ def test_a_settle_job_needs_nothing_else() -> None:
     ("line", "complaint"),
     [
         ("aprove: never", "jobs/nightly.yaml:5:1: Unknown key `aprove`. Did you mean `approve`?"),
-        ("approve: required", "cannot wait for an approval"),
         ("on_change: update", "cannot update what was accepted"),
         ("expect: {by: '21:00'}", "cannot do that yet"),
         ("after: [other]", "cannot do that yet"),
@@ -150,7 +149,7 @@ def test_a_mistake_is_named_with_what_to_write(text: str, complaint: str) -> Non
 
 
 def test_every_mistake_of_a_file_is_named_at_once() -> None:
-    text = "kind: push\nmapping: m\nsource: {folder: a, patern: x}\napprove: required\nbudget: {invalid_rows: x}\n"
+    text = "kind: push\nmapping: m\nsource: {folder: a, patern: x}\napprove: maybe\nbudget: {invalid_rows: x}\n"
     assert len(findings(text)) == 3
 
 

@@ -1,10 +1,21 @@
 """`held`: what waits for a person."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import click
 
 from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option
 
 _DECISIONS = ("approve", "send-again", "accept", "drop")
+
+
+class _HeldId(WholeNumber):
+    """The number of a document, or that of a preview."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number of a document, or the name of a preview as it was typed."""
+        return value if str(value).startswith("preview-") else super().convert(value, param, ctx)
 
 
 @click.group(epilog="Example: logistics-batch held list")
@@ -20,47 +31,75 @@ def list_held(*, folder: str, as_json: bool) -> int:
     from pathlib import Path
 
     from logistics_batch.cli.show import print_json, print_table
+    from logistics_batch.flows.approval import RULE, previews
     from logistics_batch.flows.decisions import held_documents
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
         found = held_documents(parts)
+        waiting = previews(parts)
     if as_json:
         names = ("id", "operation", "key", "reference", "rule", "reason", "fix", "awb_number", "file_name", "sheet")
         lines = [{name: getattr(each, name) for name in names} | {"rows": each.rows, "run": each.run} for each in found]
-        print_json({"held": lines})
-    else:
-        print_table(
-            ["id", "what", "reference", "file", "rows", "reason", "what to do"],
-            (
+        files = [
+            {"id": each.id, "file_name": each.file_name, "documents": [one.id for one in each.documents]}
+            for each in waiting
+        ]
+        print_json({"held": lines, "previews": files})
+        return 0
+    print_table(
+        ["id", "what", "reference", "file", "rows", "reason", "what to do"],
+        [
+            *(
+                (
+                    each.id,
+                    _counted(each.documents),
+                    "",
+                    each.file_name,
+                    "",
+                    each.documents[0].reason,
+                    each.documents[0].fix,
+                )
+                for each in waiting
+            ),
+            *(
                 (each.id, each.operation, each.reference, each.file_name, _rows(each.rows), each.reason, each.fix)
                 for each in found
+                if each.rule != RULE
             ),
-            empty="Nothing is held.",
-        )
+        ],
+        empty="Nothing is held.",
+    )
     return 0
 
 
 @held.command(epilog='Example: logistics-batch held decide 17 drop --reason "the customer cancelled by phone"')
-@click.argument("document_id", metavar="ID", type=WholeNumber(1))
+@click.argument("held_id", metavar="ID", type=_HeldId(1))
 @click.argument("decision", type=click.Choice(_DECISIONS))
 @click.option("--reason", required=True, metavar="TEXT", help="Why; it is kept with the decision.")
 @click.option("--reissue", is_flag=True, help="With send-again: use the reference of a cancelled order again.")
 @in_workspace
-def decide(*, folder: str, document_id: int, decision: str, reason: str, reissue: bool) -> int:
-    """Decide about one held document; ID is its number in `held list`.
+def decide(*, folder: str, held_id: int | str, decision: str, reason: str, reissue: bool) -> int:
+    """Decide about what is held; ID is its number in `held list`.
 
-    send-again: it goes out with the next run. accept: the service has it. drop: it is not wanted any more.
+    approve: what was looked at goes out with the next run, of a file that waits for approval all of it. send-again:
+    it goes out with the next run. accept: the service has it. drop: it is not wanted any more.
     """
     from pathlib import Path
 
+    from logistics_batch.flows.approval import decide_preview
     from logistics_batch.flows.decisions import decide as decide_document
     from logistics_batch.flows.deliver import deliver_stale
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need()) as parts:
-        document = decide_document(parts, document_id, decision=decision, reason=reason, reissue=reissue)
-        click.echo(f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}.")
+        if isinstance(held_id, str):
+            preview = decide_preview(parts, held_id, decision=decision, reason=reason)
+            end = "goes out with the next run" if decision == "approve" else "is dropped"
+            click.echo(f"{preview.file_name}, {_counted(preview.documents)}: {end}.")
+        else:
+            document = decide_document(parts, held_id, decision=decision, reason=reason, reissue=reissue)
+            click.echo(f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}.")
         for delivered in deliver_stale(parts):
             for problem in delivered.failed:
                 click.echo(problem, err=True)
@@ -70,3 +109,7 @@ def decide(*, folder: str, document_id: int, decision: str, reason: str, reissue
 def _rows(rows: tuple[int, ...]) -> str:
     shown = ", ".join(str(row) for row in rows[:6])
     return f"{shown}, …" if len(rows) > 6 else shown
+
+
+def _counted(documents: Sequence[object]) -> str:
+    return f"{len(documents):,} document{'' if len(documents) == 1 else 's'}"

@@ -1,6 +1,7 @@
 """A person's word about what is held, checked against everything else that is known about the same key."""
 
 from logistics_batch.errors import UsageError
+from logistics_batch.flows.approval import RULE
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, probe_order
 from logistics_batch.flows.settle import write_settled
@@ -18,7 +19,7 @@ def held_documents(parts: Parts) -> list[StoredDocument]:
 def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissue: bool = False) -> StoredDocument:
     """A person's word about one held document, written down with the reason; returns the document as it is now.
 
-    send-again: it goes out with the next run. accept: the service has it. drop: it is not wanted any more.
+    approve, send-again: it goes out with the next run. accept: the service has it. drop: it is not wanted any more.
 
     Raises:
         UsageError: no such held document, or the decision does not fit what is known about it.
@@ -38,6 +39,8 @@ def _decided(parts: Parts, document: StoredDocument, decision: str, reason: str,
         return Outcome(document.id, "abandoned", "decided", rule="dropped", reason=words)
     if decision == "accept":
         return Outcome(document.id, "accepted", "decided", rule="decided", reason=words, accepted_run=document.run)
+    if decision == "approve" and document.rule == RULE:
+        return Outcome(document.id, "planned", "decided", rule="decided", reason=words)
     if decision == "send-again":
         _require_free(parts, document, reissue=reissue)
         return Outcome(document.id, "planned", "decided", rule="decided", reason=words)

@@ -1,9 +1,11 @@
 """A dry run: what a file would do, compared with the ledger, without a request and without a write."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
+from logistics_batch.flows import approval
+from logistics_batch.flows.gate import OPEN_GATE, Gate
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
 from logistics_batch.ledger import Arrival, Decision, StoredDocument, row_result
@@ -20,7 +22,7 @@ def preview_files(
     *,
     business_date: date,
     job: str,
-    budget_percent: float | None = None,
+    gate: Gate = OPEN_GATE,
 ) -> RunReport:
     """The report that a run would give if the service took everything; rows that would go out are `pending`.
 
@@ -29,7 +31,7 @@ def preview_files(
     reports = []
     parts.progress.start("Reading", len(files))
     for file in files:
-        arrival = arrival_of(parts, file, mapping, business_date=business_date, budget_percent=budget_percent)
+        arrival = arrival_of(parts, file, mapping, business_date=business_date, gate=gate)
         reports.append(_preview(parts, arrival))
         parts.progress.advance()
     parts.progress.done()
@@ -54,21 +56,30 @@ def _preview(parts: Parts, arrival: Arrival) -> FileReport:
     if mapped is None:
         return report
     documents = mapped.documents if held is None else ()
-    decisions = parts.ledger.evaluate(documents, sha256=arrival.source.sha256)
+    decisions = parts.ledger.evaluate(arrival, documents)
     existing = [_existing(parts, decision) for decision in decisions]
+    shown = tuple(
+        _document(arrival, document, decision, known)
+        for document, decision, known in zip(documents, decisions, existing, strict=True)
+    )
     return replace(
         report,
         sheet=mapped.sheet,
         header_row=mapped.header_row,
         rows_read=mapped.rows.height,
         rows=_rows(arrival, mapped, decisions, existing),
-        documents=tuple(
-            _document(arrival, document, decision, known)
-            for document, decision, known in zip(documents, decisions, existing, strict=True)
-        ),
+        documents=shown,
         issues=mapped.issues,
-        notes=mapped.notes,
+        notes=(*mapped.notes, *_approval_note(shown, decisions)),
     )
+
+
+def _approval_note(documents: Sequence[DocumentResult], decisions: Sequence[Decision]) -> Iterator[str]:
+    waiting = [
+        document for document, decision in zip(documents, decisions, strict=True) if decision.rule == approval.RULE
+    ]
+    if waiting:
+        yield f"What would wait for approval has the number {approval.preview_id(waiting)}."
 
 
 def _existing(parts: Parts, decision: Decision) -> StoredDocument | None:

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from logistics_batch.errors import StoreError, UsageError
+from logistics_batch.flows.gate import OPEN_GATE, gate_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.preview import preview_files
 from logistics_batch.flows.pull import Pulled, origin_of, pull, put_away
@@ -151,16 +152,14 @@ def _plan(
     job: PushJob | None = None,
 ) -> None:
     """Every file becomes rows and documents in the ledger, and is acknowledged."""
-    budget = job.budget.invalid_rows_percent if job and job.budget else None
+    gate = gate_of(job) if job else OPEN_GATE
     known = {(file.sha256, file.name) for file in parts.ledger.files(run=run.id)}
     parts.progress.start("Reading", len(received))
     for file in received:
         if (file.path.stem, file.name) in known:
             run.notes.append(f"{file.name} goes on where it was interrupted.")
         else:
-            plan_arrival(
-                parts, run, arrival_of(parts, file, mapping, business_date=business_date, budget_percent=budget)
-            )
+            plan_arrival(parts, run, arrival_of(parts, file, mapping, business_date=business_date, gate=gate))
             known.add((file.path.stem, file.name))
         parts.progress.advance()
     parts.progress.done()
@@ -226,7 +225,4 @@ def _preview_job(parts: Parts, store: FileStore, job: PushJob, mapping: Mapping,
     """What the job would do now: files are read where they lie, and nothing is written."""
     with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
         pulled = _pulled(parts, store, job, business_date=business_date, to=Path(folder))
-        budget = job.budget.invalid_rows_percent if job.budget else None
-        return preview_files(
-            parts, pulled.files, mapping, business_date=business_date, job=job.name, budget_percent=budget
-        )
+        return preview_files(parts, pulled.files, mapping, business_date=business_date, job=job.name, gate=gate_of(job))

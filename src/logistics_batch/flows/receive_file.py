@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from logistics_batch.errors import FileHeld
+from logistics_batch.flows.gate import OPEN_GATE, Gate, pass_gate
 from logistics_batch.flows.order_ids import with_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.reading import identify
@@ -39,14 +40,12 @@ class ReceivedFile:
 
 
 def arrival_of(
-    parts: Parts, received: ReceivedFile, mapping: Mapping, *, business_date: date, budget_percent: float | None = None
+    parts: Parts, received: ReceivedFile, mapping: Mapping, *, business_date: date, gate: Gate = OPEN_GATE
 ) -> Arrival:
     """What this file asks for; a file that cannot be taken is an arrival with `held`, not an exception."""
-    source, mapped, held = _map(parts, received, mapping, business_date)
+    source, sheets, mapped, held = _map(parts, received, mapping, business_date)
     if mapped is not None and held is None:
-        mapped = with_orders(parts, mapped)
-    if mapped is not None and held is None and budget_percent is not None:
-        held = over_budget(mapped, budget_percent)
+        mapped, held = pass_gate(gate, with_orders(parts, mapped), mapping, sheets)
     return Arrival(
         source=source,
         mapping=mapping.name,
@@ -56,6 +55,7 @@ def arrival_of(
         mapped=mapped,
         held=held,
         origin=received.origin,
+        approval=gate.approval,
         calls={each: (parts.client.method(each), _path(parts, each)) for each in _CALLS},
     )
 
@@ -67,18 +67,18 @@ def _path(parts: Parts, operation: Operation) -> str:
 
 def _map(
     parts: Parts, received: ReceivedFile, mapping: Mapping, business_date: date
-) -> tuple[SourceFile, MappedFile | None, FileHeld | None]:
+) -> tuple[SourceFile, Sequence[Sheet], MappedFile | None, FileHeld | None]:
     source = identify(received.path, name=received.name)
     if received.held is not None:
-        return source, None, received.held
+        return source, (), None, received.held
     sheets: Sequence[Sheet] = ()
     run_values = RunValues(file_name=received.name, business_date=business_date, timezone=parts.policy.timezone)
     try:
         sheets = parts.read_file(received.path, name=received.name, options=mapping.read_options)
         mapped = apply_mapping(mapping, sheets, run_values=run_values, longitude=parts.policy.longitude)
-        return source, _noted(mapped, received.origin.get("archive_notes")), None
+        return source, sheets, _noted(mapped, received.origin.get("archive_notes")), None
     except FileHeld as held:
-        return source, rows_of_held(sheets, held), held
+        return source, sheets, rows_of_held(sheets, held), held
 
 
 def _noted(mapped: MappedFile, archive_notes: object) -> MappedFile:
@@ -121,21 +121,3 @@ def _own_cells(sheet: Sheet, held: FileHeld) -> list[str]:
     headers = sheet.frame.filter(pl.col("row") == held.header_row).select(names)
     ours = earlier_columns([text or "" for text in headers.row(0)]) if headers.height else ()
     return [name for position, name in enumerate(names) if position not in ours]
-
-
-def over_budget(mapped: MappedFile, percent: float) -> FileHeld | None:
-    """The reason to hold a file of which too large a share of the rows is invalid; None within the budget."""
-    data = mapped.rows.filter(pl.col("state") != RowState.SKIPPED.value)
-    invalid = data.filter(pl.col("state") == RowState.INVALID.value).height
-    if not data.height or invalid * 100 <= percent * data.height:
-        return None
-    rules = pl.Series([issue.rule for issue in mapped.issues], dtype=pl.String).value_counts(sort=True)
-    commonest = f" Most often: {rules.row(0)[0]} ({rules.row(0)[1]} times)." if rules.height else ""
-    return FileHeld(
-        f"{invalid} of {data.height} rows are invalid, more than the allowed {percent:g} %.{commonest}",
-        rule="budget",
-        remedy="Look at the first issues: a wrong mapping, a moved column or a wrong sheet makes many rows fail alike.",
-        rows_read=mapped.rows.height,
-        sheet=mapped.sheet,
-        header_row=mapped.header_row,
-    )

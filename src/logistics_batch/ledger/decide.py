@@ -15,6 +15,7 @@ NEVER_SENT = (
     "cancelled",
     "order_in_doubt",
     "older_file",
+    "approval",
 )
 
 
@@ -69,6 +70,10 @@ _WHY = {
     "older_file": (
         "This very file was processed before, and a later file changed the same thing since.",
         "If the older content is wanted again, decide “send-again”; if the file came by mistake, “drop”.",
+    ),
+    "approval": (
+        "It goes out when a person has approved it.",
+        "Look at what would go out, then decide “approve” or “drop”; see “held list”.",
     ),
 }
 
@@ -156,6 +161,13 @@ def decide_change(
     if last is not None and last.body_sha256 == body_sha256:  # what is planned was never sent, and is taken back
         return Decision("unchanged", existing=last, supersede=found.planned)
     return Decision("plan", following, supersede=found.planned or found.waiting)
+
+
+def for_approval(decision: Decision) -> Decision:
+    """The same decision where a person must approve what goes out."""
+    if decision.action != "plan":
+        return decision
+    return _hold(decision.generation, "approval", decision.supersede)
 
 
 def _after_acceptance(accepted: Known, waiting: Known | None, body_sha256: str, following: int) -> Decision:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, func, select
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.connection import Connected, dump
-from logistics_batch.ledger.decide import Decision, Known, decide, decide_change
+from logistics_batch.ledger.decide import Decision, Known, decide, decide_change, for_approval
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.model.document import Document, MappedFile, RowState
@@ -43,6 +43,7 @@ class Arrival:
 
     mapped: None if it could not be mapped. held: why the file as a whole stays, None if it goes on.
     calls: HTTP method and path of each operation, fixed at planning; a document's own path goes before.
+    approval: what would go out waits until a person has approved it.
     """
 
     source: SourceFile
@@ -54,6 +55,7 @@ class Arrival:
     held: FileHeld | None = None
     origin: Mapping[str, object] | None = None
     calls: Mapping[str, tuple[str, str]] | None = None
+    approval: bool = False
 
     def call_of(self, item: Document) -> tuple[str, str]:
         """HTTP method and path of a document's call."""
@@ -64,10 +66,11 @@ class Arrival:
 class Planning(Connected):
     """Files, rows and documents go into the ledger in one transaction a file."""
 
-    def evaluate(self, documents: Sequence[Document], *, sha256: str = "") -> list[Decision]:
-        """What would become of each document if its file (of this sha256) came in now; writes nothing."""
+    def evaluate(self, arrival: Arrival, documents: Sequence[Document]) -> list[Decision]:
+        """What would become of each of a file's documents if it came in now; writes nothing."""
         with self._read() as connection:
-            return self._evaluate(connection, documents, came_before=_came_before(connection, sha256))
+            came_before = _came_before(connection, arrival.source.sha256)
+            return self._evaluate(connection, arrival, documents, came_before=came_before)
 
     def plan_file(self, run: str, arrival: Arrival) -> int:
         """Write a file with all its rows, issues and documents; returns the file's id."""
@@ -116,7 +119,9 @@ class Planning(Connected):
         )
         return file_id
 
-    def _evaluate(self, connection: Connection, documents: Sequence[Document], *, came_before: int) -> list[Decision]:
+    def _evaluate(
+        self, connection: Connection, arrival: Arrival, documents: Sequence[Document], *, came_before: int
+    ) -> list[Decision]:
         history: dict[tuple[str, str], list[Known]] = {}
         in_doubt: dict[str, set[str]] = {}
         by_kind: dict[str, list[str]] = {}
@@ -137,7 +142,7 @@ class Planning(Connected):
                 decisions.append(decide_change(known_here, content, came_before=came_before, order_in_doubt=others))
             else:
                 decisions.append(decide(known_here, content))
-        return decisions
+        return [for_approval(decision) for decision in decisions] if arrival.approval else decisions
 
     def _generations(
         self, connection: Connection, kinds: Sequence[str], keys: Sequence[str]
@@ -163,7 +168,7 @@ class Planning(Connected):
         placed: list[tuple[int, bool]] = []
         records: list[dict[str, object]] = []
         came_before = _came_before(connection, arrival.source.sha256, but=file_id)
-        decisions = self._evaluate(connection, documents, came_before=came_before)
+        decisions = self._evaluate(connection, arrival, documents, came_before=came_before)
         for item, decision in zip(documents, decisions, strict=True):
             if decision.supersede:
                 _supersede(connection, decision.supersede, arrival)

@@ -190,27 +190,23 @@ class Sending(Connected):
 
     def settle_document(self, outcome: Outcome, *, expected: str, now: str, evidence_text: str, who: str = "") -> bool:
         """Move a document out of `expected` by evidence or by a person's decision; False if it is no longer there."""
+        return self.settle_documents([outcome], expected=expected, now=now, evidence_text=evidence_text, who=who)
+
+    def settle_documents(
+        self, outcomes: Sequence[Outcome], *, expected: str, now: str, evidence_text: str, who: str = ""
+    ) -> bool:
+        """The same for several documents, all of them or none: False if one is no longer there."""
         crash_point("settle.before_commit")
-        with self._write() as connection:
-            changed = connection.execute(
-                document.update()
-                .where(document.c.id == outcome.document_id, document.c.state == expected)
-                .values(**_document_values(outcome, now=now))
-            ).rowcount
-            if changed:
-                mark_stale(connection, outcome.document_id)
-                if outcome.state == "accepted":
-                    _note_cancelled(connection, outcome.document_id)
-                _add_evidence(
-                    connection,
-                    outcome.document_id,
-                    at=now,
-                    kind="decision" if who else "settled",
-                    who=who,
-                    text=evidence_text,
-                )
+        kind = "decision" if who else "settled"
+        try:
+            with self._write() as connection:
+                for outcome in outcomes:
+                    _move(connection, outcome, expected=expected, now=now)
+                    _add_evidence(connection, outcome.document_id, at=now, kind=kind, who=who, text=evidence_text)
+        except _Elsewhere:
+            return False
         crash_point("settle.after_commit")
-        return bool(changed)
+        return True
 
     def record_by_hand(self, *, reference_or_awb: str, at: str, text: str, cancelled: bool) -> bool:
         """Keep what a person did to an order of ours by hand; False if the ledger does not know the order."""
@@ -238,6 +234,23 @@ class Sending(Connected):
                 )
             _add_evidence(connection, found, at=at, kind="by_hand", who="", text=text)
         return True
+
+
+class _Elsewhere(Exception):
+    """A document is not in the state that was expected; nothing of the transaction counts."""
+
+
+def _move(connection: Connection, outcome: Outcome, *, expected: str, now: str) -> None:
+    changed = connection.execute(
+        document.update()
+        .where(document.c.id == outcome.document_id, document.c.state == expected)
+        .values(**_document_values(outcome, now=now))
+    ).rowcount
+    if not changed:
+        raise _Elsewhere
+    mark_stale(connection, outcome.document_id)
+    if outcome.state == "accepted":
+        _note_cancelled(connection, outcome.document_id)
 
 
 def _claim(connection: Connection, wanted: StoredDocument, run: str, now: str, expected: str) -> Intent | None:
@@ -279,19 +292,13 @@ def _take_back(connection: Connection, spilled: Spilled) -> bool:
 
 
 def _record_outcome(connection: Connection, outcome: Outcome, *, now: str, expected: str = "sending") -> None:
-    changed = connection.execute(
-        document.update()
-        .where(document.c.id == outcome.document_id, document.c.state == expected)
-        .values(**_document_values(outcome, now=now))
-    ).rowcount
-    if not changed:
+    try:
+        _move(connection, outcome, expected=expected, now=now)
+    except _Elsewhere as elsewhere:
         raise LedgerRefused(
             f"Document {outcome.document_id} was changed by somebody else while it was being sent.",
             remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
-        )
-    mark_stale(connection, outcome.document_id)
-    if outcome.state == "accepted":
-        _note_cancelled(connection, outcome.document_id)
+        ) from elsewhere
     latest = select(attempt.c.id).where(attempt.c.document_id == outcome.document_id).order_by(attempt.c.n.desc())
     connection.execute(
         attempt.update()

@@ -225,15 +225,8 @@ class PushJob(_Job):
     source: Source
     results: Results | None = None
     budget: Budget | None = None
-    approve: Literal["never"] = "never"
+    approve: Literal["never", "required"] = "never"
     on_change: Literal["hold"] = "hold"
-
-    @field_validator("approve", mode="before")
-    @classmethod
-    def _no_approval(cls, value: object) -> object:
-        if value == "required":
-            raise _complaint("This version cannot wait for an approval.", 'Write "never".')
-        return value
 
     @field_validator("on_change", mode="before")
     @classmethod

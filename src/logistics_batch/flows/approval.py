@@ -1,0 +1,68 @@
+"""Files that wait for a person's approval: one word for all that would go out, bound to its exact content."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.model.report import DocumentResult
+
+RULE = "approval"
+_MARK = "preview-"
+_DIGITS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would go out of one file; id: a digest of all of it, so that an approval of anything else does not fit."""
+
+    id: str
+    documents: tuple[StoredDocument, ...]
+
+    @property
+    def file_name(self) -> str:
+        """The file that all of it came in."""
+        return self.documents[0].file_name
+
+
+def preview_id(documents: Iterable[StoredDocument | DocumentResult]) -> str:
+    """The number under which exactly these calls, with exactly these bodies, can be approved."""
+    calls = sorted((each.method, each.path, each.operation, each.key, each.body) for each in documents)
+    return _MARK + hashlib.sha256(repr(calls).encode()).hexdigest()[:_DIGITS]
+
+
+def previews(parts: Parts) -> list[Preview]:
+    """What waits for an approval, a file at a time, oldest first."""
+    by_file: dict[tuple[str, str], list[StoredDocument]] = {}
+    for document in parts.ledger.documents(states=["held"]):
+        if document.rule == RULE:
+            by_file.setdefault((document.run, document.file_name), []).append(document)
+    return [Preview(preview_id(documents), tuple(documents)) for documents in by_file.values()]
+
+
+def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str) -> Preview:
+    """A person's word about a whole file, written down with the reason. approve: it goes out with the next run.
+
+    Raises:
+        UsageError: nothing like that waits, it has changed since it was looked at, or the decision does not fit.
+    """
+    found = next((preview for preview in previews(parts) if preview.id == wanted), None)
+    if found is None:
+        raise UsageError(
+            f"Nothing waits under the number {wanted}.",
+            remedy="It was decided, or what would go out has changed since: look at “held list” again.",
+        )
+    if decision not in ("approve", "drop"):
+        raise UsageError(f"“{decision}” does not fit a file that waits for approval.", remedy="Decide approve or drop.")
+    now = parts.clock.now()
+    words = f"Decided by a person on {now.isoformat(' ', 'minutes')[:16]}: {reason}"
+    state, rule = ("planned", "decided") if decision == "approve" else ("abandoned", "dropped")
+    outcomes = [Outcome(each.id, state, "decided", rule=rule, reason=words) for each in found.documents]
+    evidence = f"{decision} {wanted}: {reason}"
+    if not parts.ledger.settle_documents(
+        outcomes, expected="held", now=now.isoformat(), evidence_text=evidence, who="operator"
+    ):
+        raise UsageError("What would go out has changed meanwhile.", remedy="Look at “held list” again.")
+    return found

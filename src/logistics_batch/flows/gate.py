@@ -1,0 +1,81 @@
+"""What is asked of a file as a whole before anything of it goes out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.mapping import Mapping
+from logistics_batch.mapping.alike import failing_alike
+from logistics_batch.model.document import MappedFile, RowState
+from logistics_batch.model.job import PushJob
+from logistics_batch.model.sheet import Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """budget_percent: the largest share of invalid rows, None for any. approval: a person approves what goes out."""
+
+    budget_percent: float | None = None
+    approval: bool = False
+
+
+OPEN_GATE = Gate()
+"""For a file that a person pushes by hand."""
+
+
+def gate_of(job: PushJob) -> Gate:
+    """What a job asks of its files."""
+    return Gate(job.budget.invalid_rows_percent if job.budget else None, approval=job.approve == "required")
+
+
+def pass_gate(
+    gate: Gate, mapped: MappedFile, mapping: Mapping, sheets: Sequence[Sheet]
+) -> tuple[MappedFile, FileHeld | None]:
+    """The file as it is answered, and why it is held as a whole: one cause for all its rows, or too many invalid ones.
+
+    Where one cause explains all, it is said once, and the rows have no issues of their own.
+    """
+    alike = _all_alike(mapped, mapping, sheets)
+    if alike is not None:
+        waiting = pl.col("state").replace({RowState.INVALID.value: RowState.READY.value})
+        return replace(mapped, rows=mapped.rows.with_columns(waiting), issues=()), alike
+    return mapped, _over_budget(mapped, gate.budget_percent) if gate.budget_percent is not None else None
+
+
+def _all_alike(mapped: MappedFile, mapping: Mapping, sheets: Sequence[Sheet]) -> FileHeld | None:
+    sheet = next((each for each in sheets if each.name == mapped.sheet), None)
+    found = failing_alike(mapped, sheet) if sheet else None
+    if found is None:
+        return None
+    column = f' in column "{found.issue.column}"' if found.issue.column else ""
+    elsewhere = f' Such values stand in column "{found.stands_in}".' if found.stands_in else ""
+    return FileHeld(
+        f"All {found.rows} rows fail alike{column}: {found.issue.reason} See {found.issue.cell}.{elsewhere}",
+        rule="all_alike",
+        remedy=(
+            "Check that columns have not moved and that this is the right sheet and file for the mapping "
+            f'"{mapping.name}"; if the values are right, the mapping must be corrected. Then send the file again.'
+        ),
+        rows_read=mapped.rows.height,
+        sheet=mapped.sheet,
+        header_row=mapped.header_row,
+    )
+
+
+def _over_budget(mapped: MappedFile, percent: float) -> FileHeld | None:
+    data = mapped.rows.filter(pl.col("state") != RowState.SKIPPED.value)
+    invalid = data.filter(pl.col("state") == RowState.INVALID.value).height
+    if not data.height or invalid * 100 <= percent * data.height:
+        return None
+    rules = pl.Series([issue.rule for issue in mapped.issues], dtype=pl.String).value_counts(sort=True)
+    commonest = f" Most often: {rules.row(0)[0]} ({rules.row(0)[1]} times)." if rules.height else ""
+    return FileHeld(
+        f"{invalid} of {data.height} rows are invalid, more than the allowed {percent:g} %.{commonest}",
+        rule="budget",
+        remedy="Look at the first issues: a wrong mapping, a moved column or a wrong sheet makes many rows fail alike.",
+        rows_read=mapped.rows.height,
+        sheet=mapped.sheet,
+        header_row=mapped.header_row,
+    )

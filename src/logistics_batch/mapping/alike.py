@@ -1,0 +1,65 @@
+"""Where all rows of a file fail alike: one cause for the whole file, a moved column or a wrong sheet, not bad data."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.suggest_values import profile_of
+from logistics_batch.model.document import MappedFile, RowState
+from logistics_batch.model.issue import Issue
+from logistics_batch.model.sheet import Sheet
+
+ROWS_AT_LEAST: Final = 10  # fewer rows can fail alike by chance, and are soon mended one by one
+_SHAPES: Final = {
+    "mobile": "phone",
+    "pincode": "pin",
+    "date": "date",
+    "integer": "whole number",
+    "money": "amount",
+}
+_LOOKS_LIKE: Final = 0.8  # of the filled cells
+_SAMPLE: Final = 200  # rows
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """What is wrong with every one of `rows` rows, by the first issue; stands_in: the column that has such values."""
+
+    issue: Issue
+    rows: int
+    stands_in: str = ""
+
+
+def failing_alike(mapped: MappedFile, sheet: Sheet) -> Alike | None:
+    """What every row of data breaks, if all break one rule in one column; None otherwise, or if there are few rows."""
+    data = mapped.rows.filter(pl.col("state") != RowState.SKIPPED.value)
+    if data.height < ROWS_AT_LEAST or not data["state"].eq(RowState.INVALID.value).all():
+        return None
+    broken = Counter(
+        (rule, column) for _, rule, column in {(each.row, each.rule, each.column) for each in mapped.issues}
+    )
+    (commonest, rows), *_ = broken.most_common(1)
+    if rows < data.height:
+        return None
+    issue = next(each for each in mapped.issues if (each.rule, each.column) == commonest)
+    return Alike(issue, rows, _stands_in(mapped, sheet, issue))
+
+
+def _stands_in(mapped: MappedFile, sheet: Sheet, issue: Issue) -> str:
+    """The header of the one other column whose values look as the rule wants them; "" if there is none or several."""
+    shape = _SHAPES.get(issue.rule.rpartition("|")[2])
+    if shape is None:
+        return ""
+    rows = mapped.rows.filter(pl.col("state") == RowState.INVALID.value)["row"].head(_SAMPLE)
+    cells = sheet.frame.filter(pl.col("row").is_in(rows.implode()))
+    fitting = [
+        header
+        for number, header in enumerate(mapped.columns, 1)
+        if header.strip()
+        and header.strip() != issue.column
+        and str(number) in cells.columns
+        and profile_of(cells[str(number)].to_list()).share(shape) >= _LOOKS_LIKE
+    ]
+    return fitting[0].strip() if len(fitting) == 1 else ""
