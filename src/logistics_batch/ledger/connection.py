@@ -1,6 +1,7 @@
 """Opening a ledger: durable settings, schema version, and transactions that are either reads or exclusive writes."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -51,7 +52,7 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
         elif read_only and not path.exists():
             engine = _sqlite_engine("sqlite://", durable=False)
         else:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _make_durable(path.parent)
             if not path.exists():
                 path.touch(mode=0o600)
             engine = _sqlite_engine(url, durable=True)
@@ -68,6 +69,19 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             remedy="Check that the folder exists, is writable and has free space.",
         ) from exc
     return engine
+
+
+def _make_durable(folder: Path) -> None:
+    """Make a folder, and those above it, whose names survive a power cut: SQLite syncs only what is in it."""
+    if folder.exists():
+        return
+    _make_durable(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    above = os.open(folder.parent, os.O_RDONLY)
+    try:
+        os.fsync(above)
+    finally:
+        os.close(above)
 
 
 def _shown(url: str) -> str:
