@@ -1,5 +1,6 @@
 """Opening a ledger: durable settings, schema version, and transactions that are either reads or exclusive writes."""
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -115,6 +116,15 @@ def _sqlite_engine(url: str, *, durable: bool) -> Engine:
     return engine
 
 
+def named_for(kind: str, account: str) -> str:
+    """The name of an account's entry in the table `meta`: names are short there, and addresses may be long.
+
+    >>> len(named_for("facts", "https://service.example.com")) <= 64
+    True
+    """
+    return f"{kind}:{hashlib.sha256(account.encode()).hexdigest()[:32]}"
+
+
 def _be_patient(connection: Connection, seconds: float) -> None:
     """How long the next transaction waits for other writers; PostgreSQL has none to wait for as a whole."""
     if connection.dialect.name == "sqlite":
@@ -155,6 +165,11 @@ class Connected:
         except (IntegrityError, ProgrammingError, DataError):
             raise
         except DBAPIError as exc:
+            if _cause(exc) == _LOCKED:
+                raise LedgerRefused(
+                    f"Another program has been writing into the ledger for {patience_seconds:g} seconds.",
+                    remedy="It may be suspended: see what it does, then run again.",
+                ) from exc
             raise LedgerRefused(
                 f"The ledger cannot be written: {_cause(exc)}", remedy="Check free space and rights, then run again."
             ) from exc
