@@ -38,6 +38,7 @@ PREFIX = "LOGISTICS_BATCH_"
 CRASH_POINT = "LOGISTICS_BATCH_CRASH_AT"
 
 _RATE = re.compile(r"none|\d+(\.\d+)?/(s|min)")
+_SHORTEST_RETENTION_SECONDS = 30 * 86400.0
 _SECRETS = ("api_key", "passphrase", "password", "secret", "url", "urls")
 
 Tree = dict[str, Any]
@@ -78,6 +79,14 @@ def _header(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9]+(-[A-Za-z0-9]+)+", value):
         raise ValueError(f'"{value}" is no name of a header of our own. Write one as "X-Logistics-Secret".')
     return value
+
+
+def _retention(seconds: float) -> float:
+    if 0 < seconds < _SHORTEST_RETENTION_SECONDS:
+        raise ValueError(
+            'What is younger than 30 days is still worked with. Write "30d" or more, or leave the key out.'
+        )
+    return seconds
 
 
 def _listed(value: object) -> object:
@@ -142,6 +151,7 @@ class LedgerSettings(_Section):
 
     url: SecretStr | None = None
     url_file: str | None = None
+    purge_after_seconds: Annotated[Seconds, AfterValidator(_retention)] = Field(default=0.0, alias="purge_after")
 
 
 class ReportsSettings(_Section):

@@ -86,7 +86,8 @@ class Need:
 class Workspace:
     """A workspace folder; opens its settings, mappings, stores and ledger.
 
-    All parts that one object opens share one pacer, so that jobs that run side by side keep one rate together.
+    All parts that one object opens share one pacer, so that jobs that run side by side keep one rate together; with
+    other processes and machines they share the turns in the ledger.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -115,6 +116,8 @@ class Workspace:
             stack.callback(client.close)
             ledger = self.ledger(settings, account=client.settings.base_url, read_only=not need.writes)
             stack.callback(ledger.close)
+            if need.calls and need.writes:
+                stack.enter_context(client.pacer.sharing(ledger))
             reader = LimitedReader()
             stack.callback(reader.close)
             assembled = self._assembled(settings, client=client, ledger=ledger, need=need)
@@ -232,6 +235,7 @@ class Workspace:
                 concurrency=service.concurrency,
                 settle_after_seconds=service.settle_after_seconds,
                 asn_resend=service.asn.resend,
+                purge_after_seconds=settings.ledger.purge_after_seconds,
                 label_hosts=service.label_hosts,
                 longitude=service.longitude,
             ),

@@ -111,10 +111,10 @@ class Verdict:
         }
 
 
-def created(sandbox: RunningSandbox, kind: str) -> Counter[str]:
-    """How often the service created each reference, by its journal."""
+def created(sandbox: RunningSandbox, kind: str, *, after: int = 0) -> Counter[str]:
+    """How often the service created each reference, by the lines of its journal after that number."""
     effect, name = EFFECTS[kind]
-    return Counter(line[name] for line in sandbox.committed(effect))
+    return Counter(line[name] for line in sandbox.committed(effect) if line["seq"] > after)
 
 
 def answers(each: Night) -> dict[str, str]:
@@ -130,8 +130,13 @@ def answers(each: Night) -> dict[str, str]:
 
 def judge(each: Night, sandbox: RunningSandbox) -> Verdict:
     """The verdict on one night."""
+    return verdict_on(each, created(sandbox, each.kind))
+
+
+def verdict_on(each: Night, all_created: Counter[str]) -> Verdict:
+    """The verdict on one night, when the service created so much."""
     told = answers(each)
-    times = Counter({one: n for one, n in created(sandbox, each.kind).items() if one in set(each.references)})
+    times = Counter({one: n for one, n in all_created.items() if one in set(each.references)})
     fates = Counter(told.get(reference, "no answer") for reference in each.references)
     yes, open_ = ("accepted", "unchanged"), ("held",)
     final = (*yes, *open_, "refused")

@@ -5,6 +5,7 @@ import io
 import json
 from collections import Counter
 
+import pytest
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace, asn_lines, order_lines
 
@@ -127,3 +128,18 @@ def test_two_contents_under_one_name_have_two_results(workspace: Workspace) -> N
     results = sorted(path.name for path in (workspace.root / "reports").glob("*.result.csv"))
     assert len(results) == 2
     assert "orders.result.csv" in results
+
+
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_a_redirect_of_the_first_create_stops_the_run_and_is_a_doubt(
+    workspace: Workspace, sandbox: RunningSandbox, phase: str
+) -> None:
+    """Whoever redirects may have passed the order on: 307 proves a wrong address, not that nothing was done."""
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "redirect_307", "phase": phase, "times": 1}])
+    file = workspace.drop("orders.csv", order_lines(["A", "B"]))
+    stopped = workspace.run("push", file, "--mapping", "orders", "--json")
+    assert stopped.code == 4
+    assert "address or path is wrong: it answered 307" in stopped.json["stopped"]
+    assert [row["fate"] for row in stopped.json["files"][0]["rows"]] == ["in_doubt", "pending"]
+    assert workspace.run("push", file, "--mapping", "orders").code == 0
+    assert sorted(line["reference_number"] for line in sandbox.committed("order.created")) == ["A", "B"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.sandbox_process import RunningSandbox, start_sandbox
-from support.workspace import Finished, Workspace, order_lines
+from support.workspace import Finished, Workspace, asn_lines, order_lines
 
 
 def created(sandbox: RunningSandbox) -> Counter[str]:
@@ -116,3 +116,22 @@ def test_a_decision_shows_in_the_answer(
     assert fates(workspace, "changed") == {"A": fate}
     assert created(sandbox) == {"A": 1}
     assert held(workspace) == []
+
+
+@pytest.mark.parametrize("fault", ["drop_before", "drop_after"])
+def test_an_asn_is_not_sent_again_where_the_service_shows_a_part_only(tmp_path: Path, fault: str) -> None:
+    """Two others lie under the invoice number, and the service shows one at a time: not seen is not absent."""
+    sandbox = start_sandbox(tmp_path, asn_page_cap=1)
+    try:
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+        workspace.configure("[service.asn]", 'resend = "after_absent"')
+        for number in (1, 2):
+            other = asn_lines(["INV-1"]).replace("Acme", f"Other {number}")
+            assert workspace.run("push", workspace.drop(f"{number}.csv", other), "--mapping", "asns").code == 0
+        sandbox.set_faults([{"endpoint": "asn.create", "kind": fault, "times": 1}])
+        workspace.run("push", workspace.drop("asns.csv", asn_lines(["INV-1"])), "--mapping", "asns")
+        assert workspace.run("settle", "--wait").code == 4
+        assert [line["rule"] for line in held(workspace)] == ["not_all_shown"]
+        assert len(sandbox.received("asn.create")) == 3
+    finally:
+        sandbox.stop()

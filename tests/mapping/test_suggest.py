@@ -191,6 +191,31 @@ def test_names_in_lists_and_joins_are_extended_in_their_place() -> None:
     assert '{from: [Order No, "Order Number", "Order Id", "#"], required: true}' in diff
 
 
+def test_values_help_to_know_a_renamed_column_and_nothing_is_ignored_while_one_is_wanted() -> None:
+    renamed = ["Ring up", *HEADER[1:]]
+    rows = [[*HEADER[:2], "Mobile Nmbr", *HEADER[3:]], ROW, ROW]
+    found = drift_of(mapping_of(ORDERS), [sheet_of(rows)], ORDERS, load=mapping_of)
+    assert found is not None and [pair[:2] for pair in found.renamed] == [("Phone", "Mobile Nmbr")]
+    unknown = drift_of(mapping_of(ORDERS), [sheet_of([renamed, ROW])], ORDERS, load=mapping_of)
+    assert unknown is not None and (unknown.fresh, unknown.lost[:1]) == (("Ring up",), ("Order No",))
+    assert not unknown.diff(ORDERS, path="orders.yaml")
+
+
+def test_a_file_of_two_sheets_or_packed_lines_is_compared_with_what_each_sheet_has() -> None:
+    two = ORDERS + "lines_sheet: {name: Lines, key: [Order No]}\n"
+    heads = sheet_of([HEADER[:4], ROW[:4]], name="Orders")
+    lines = sheet_of([["Order No", "SKU", "Quantity"], ["A1", "tea", "2"]], name="Lines")
+    found = drift_of(mapping_of(two), [heads, lines], two, load=mapping_of)
+    assert found is not None and [pair[:2] for pair in found.renamed] == [("Qty", "Quantity")]
+    assert not found.lost and not found.fresh
+    packed = ORDERS.replace("{from: SKU,", "{from: sku,").replace("{from: Qty,", "{from: qty,")
+    packed += 'lines_from: {split: Items, pattern: "{sku} x {qty}"}\n'
+    same = drift_of(
+        mapping_of(packed), [sheet_of([[*HEADER[:4], "Items"], [*ROW[:4], "tea x 2"]])], packed, load=mapping_of
+    )
+    assert same is not None and not same.lost
+
+
 def test_a_file_of_another_layout_has_no_drift() -> None:
     assert drift_of(mapping_of(ORDERS), [sheet_of([["a", "b"], ["1", "2"]])], ORDERS, load=mapping_of) is None
 

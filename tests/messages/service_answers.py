@@ -28,7 +28,7 @@ def _document(**known: object) -> StoredDocument:
 
 
 def _after(reply: Reply, **known: object) -> ServiceAnswer:
-    outcome = outcome_of(_document(**known), reply, judge(reply, operation="order.create"), run="", first=False)
+    outcome = outcome_of(_document(**known), reply, judge(reply, operation="order.create"), run="")
     return ServiceAnswer(outcome.rule, outcome.reason, outcome.fix)
 
 

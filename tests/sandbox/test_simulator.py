@@ -156,6 +156,19 @@ def test_an_order_moved_by_hand_stays_where_it_was_put_until_it_is_named(
     }
 
 
+def test_a_cancelled_order_does_not_come_back_when_its_reference_is_taken(
+    sandbox: RunningSandbox, service: httpx.Client, reference: str
+) -> None:
+    """API §8.4: one live order for each reference, whatever is set by hand."""
+    body = {"reference_number": reference, "customer_mobile": "9876543210", "delivery_address": "A"}
+    awb = service.post("/orders/shipment", json=body).json()["message"]["awb_number"]
+    service.put(f"/api/orders/cancel/{awb}")
+    assert service.post("/orders/shipment", json=body).status_code == 200
+    reply = service.post(f"/_sandbox/orders/{awb}/status", json={"status": "Pending"})
+    assert (reply.status_code, reply.json()["message"]) == (400, "Shipment Reference Number already exists")
+    assert [one["status"] for one in sandbox.orders(reference=reference)] == ["cancelled", "Pending"]
+
+
 def test_partial_pick_and_delivery_by_hand_with_cash(sandbox: RunningSandbox, service: httpx.Client) -> None:
     awb = create(service, "COD", quantity=2, is_cod="true", cash_on_delivery="500.00", delivery_postal_code="560001")
     first, second = details(service, awb)["item_details"]

@@ -4,6 +4,7 @@ import http.client
 import itertools
 import json
 import os
+import resource
 import socket
 import sqlite3
 import threading
@@ -120,6 +121,31 @@ def test_while_the_ledger_is_locked_the_sender_is_asked_to_come_again(receiver: 
     assert "SH-LOCKED" not in [row["waybill"] for row in receiver.stored()]
     assert receiver.post(event("SH-LOCKED"))[0] == 200
     assert any("not kept and have to come again" in line for line in receiver.log)
+
+
+@pytest.mark.slow
+def test_while_the_disk_is_full_nothing_is_acknowledged_that_is_not_kept(own_receiver: RunningReceiver) -> None:
+    """The process may let no file grow beyond a little more than the ledger is now."""
+    size = (own_receiver.workspace.root / "var/ledger.db").stat().st_size
+    numbers = range(30)
+    _limit_files(own_receiver, size + 20_000)
+    first = [own_receiver.post(event(f"SH-{number}", remarks="x" * 3000))[0] for number in numbers]
+    assert {200, 503} == set(first)
+    assert {row["waybill"] for row in own_receiver.stored()} == {
+        f"SH-{number}" for number, status in zip(numbers, first, strict=True) if status == 200
+    }
+    _limit_files(own_receiver, resource.RLIM_INFINITY)
+    again = [own_receiver.post(event(f"SH-{number}", remarks="x" * 3000))[0] for number in numbers]
+    assert set(again) == {200}
+    assert [row["waybill"] for row in own_receiver.stored()].count("SH-0") == 1
+    assert len(own_receiver.stored()) == len(numbers)
+    assert own_receiver.stop() == 0
+    told = [line for line in own_receiver.log if "not kept and have to come again" in line]
+    assert len(told) < 10, "a disk that is full is not filled with lines about it"
+
+
+def _limit_files(receiver: RunningReceiver, most_bytes: int) -> None:
+    resource.prlimit(receiver.process.pid, resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
 
 
 def test_it_stores_while_a_sending_run_holds_the_ledger(receiver: RunningReceiver) -> None:

@@ -4,9 +4,11 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Protocol
 
-from logistics_batch.errors import SettingsError
+from logistics_batch.errors import LedgerRefused, SettingsError
 
 LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
@@ -35,6 +37,16 @@ def interval_seconds(rate: str) -> float:
     return _SECONDS[found[2]] / float(found[1])
 
 
+class SharedTurns(Protocol):
+    """Where turns are claimed by several processes; each call raises LedgerRefused if that cannot be written."""
+
+    def take_turn(self, interval_seconds: float) -> float:
+        """Take a turn: 0, or the seconds until the next."""
+
+    def hold_turns(self, seconds: float) -> None:
+        """Give nobody a turn for so long."""
+
+
 class Pacer:
     """Hands out turns, one call each, never closer together than the rate allows; one for all threads.
 
@@ -61,6 +73,7 @@ class Pacer:
         self._queue = threading.Lock()  # held by the one thread that waits for the next turn
         self._state = threading.Lock()
         self._not_before = -math.inf
+        self._shared: list[SharedTurns] = []
         self._departures = threading.Lock()
         self._last_departure = -math.inf
 
@@ -71,8 +84,28 @@ class Pacer:
             wait = self._not_before - now
             if wait > 0:
                 return wait
-            self._not_before = now + self._interval
-            return 0.0
+            following = self._not_before = now + self._interval
+            shared = self._shared[-1] if self._shared and self._interval else None
+        wait = 0.0
+        if shared is not None:
+            with suppress(LedgerRefused):  # the rate of this process holds then; what is sent must be written anyway
+                wait = shared.take_turn(self._interval)
+        if wait > 0:
+            with self._state:
+                if self._not_before == following:  # nobody asked to slow down meanwhile
+                    self._not_before = now + wait
+        return wait
+
+    @contextmanager
+    def sharing(self, turns: SharedTurns) -> Iterator[None]:
+        """While the block runs, keep one rate with all that claim their turns in the same place."""
+        with self._state:
+            self._shared.append(turns)
+        try:
+            yield
+        finally:
+            with self._state:
+                self._shared.remove(turns)
 
     def wait_turn(self, *, stop: threading.Event | None = None) -> bool:
         """Wait for a turn and take it; False, soon, if `stop` (or the pacer's own) is set instead."""
@@ -102,8 +135,13 @@ class Pacer:
         """Give no turn for so long, at most 15 minutes: the service asked for it (Retry-After)."""
         if not seconds > 0:
             return
+        pause = min(seconds, LONGEST_PAUSE_SECONDS)
         with self._state:
-            self._not_before = max(self._not_before, self._clock() + min(seconds, LONGEST_PAUSE_SECONDS))
+            self._not_before = max(self._not_before, self._clock() + pause)
+            shared = self._shared[-1] if self._shared else None
+        if shared is not None:
+            with suppress(LedgerRefused):
+                shared.hold_turns(pause)
 
     def seconds_for(self, calls: int) -> float:
         """How long so many calls take at this rate from now on, as far as the rate decides it."""

@@ -18,12 +18,16 @@ from logistics_batch.operate.doctor import (
     check_times,
     tried,
 )
+from logistics_batch.operate.staging import check_facts, stage
 from logistics_batch.settings import FILE_NAME, Settings, open_secrets
 from logistics_batch.wiring import Need, Workspace
 
 
-def checkup(workspace: Workspace) -> Iterator[Check]:
-    """Every check, one after the other; what cannot be checked because of an earlier problem is left out."""
+def checkup(workspace: Workspace, *, staging: str = "") -> Iterator[Check]:
+    """Every check, one after the other; what cannot be checked because of an earlier problem is left out.
+
+    staging: the pincode of test orders; "" makes none.
+    """
     try:
         settings = workspace.settings()
     except LogisticsBatchError as error:
@@ -39,6 +43,7 @@ def checkup(workspace: Workspace) -> Iterator[Check]:
     try:
         with workspace.parts(Need()) as parts:
             yield from _parts_checks(parts, jobs)
+            yield from stage(parts, pincode=staging) if staging else (check_facts(parts),)
     except LogisticsBatchError as error:
         yield Check("service and ledger", State.PROBLEM, error.message, error.remedy)
 

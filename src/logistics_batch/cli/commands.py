@@ -20,6 +20,7 @@ COMMANDS: dict[str, CommandEntry] = {
     "schedule": CommandEntry("schedule", "schedule", "Run the jobs by their schedules, until stopped."),
     "settle": CommandEntry("settle", "settle", "Find out what became of calls without an answer."),
     "held": CommandEntry("held", "held", "What waits for a person, and deciding it."),
+    "retry": CommandEntry("retry", "retry", "Send again what was refused or not sent yet."),
     "mapping": CommandEntry("mapping", "mapping", "Check mapping files and see what they make of a file."),
     "reconcile": CommandEntry("reconcile", "reconcile", "Compare ASNs with the ledger and the receipts."),
     "labels": CommandEntry("labels", "labels", "Make a bundle of labels for the printer."),
@@ -28,6 +29,7 @@ COMMANDS: dict[str, CommandEntry] = {
     "webhook": CommandEntry("webhook", "webhook", "Subscribe to order events."),
     "receive": CommandEntry("receive", "receive", "Store events of orders as they come, until stopped."),
     "runs": CommandEntry("runs", "runs", "What ran, with what outcome; its reports again."),
+    "ledger": CommandEntry("ledger", "ledger", "Check the memory, or write it out as records."),
     "doctor": CommandEntry("doctor", "doctor", "Check settings, servers, key, mappings, ledger, disk and clock."),
     "sandbox": CommandEntry("sandbox", "sandbox", "A local service and SFTP server to try things on."),
 }

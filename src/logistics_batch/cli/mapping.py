@@ -117,6 +117,8 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
         return 0
     for was, now, sure in drift.renamed:
         click.echo(plain(f"# {sure:.2f}: “{now}” is probably what was called “{was}”"))
+    for name in drift.fresh:
+        click.echo(plain(f"# new: “{name}”"))
     for name in drift.lost:
         click.echo(plain(f"# missing, and nothing like it is there: “{name}”"))
     click.echo(diff or "# The mapping knows every column of the file.\n", nl=False)

@@ -19,29 +19,34 @@ from logistics_batch.api.answers import (
 from logistics_batch.api.client import Client, Reply
 from logistics_batch.ledger import StoredDocument
 
+_PART = "and more"  # stands among the digests where the service did not show all
+
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """The digests of what a search by invoice number found.
 
-    failed: the reply and its meaning if the search could not be made; then nothing is known.
+    whole: the service did not say that it has more. failed: the reply and its meaning if the search could not be made;
+    then nothing is known.
     """
 
     digests: tuple[str, ...] = ()
+    whole: bool = True
     already_there: bool = False
     failed: tuple[Reply, Answer] | None = None
 
     @property
     def text(self) -> str:
         """As the ledger keeps it."""
-        return json.dumps(self.digests)
+        return json.dumps([*self.digests, *(() if self.whole else (_PART,))])
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The service's records under one invoice number."""
+    """The service's records under one invoice number; whole: it did not say that it has more."""
 
     records: tuple[dict[str, object], ...] = ()
+    whole: bool = True
     failed: tuple[Reply, Answer] | None = None
 
 
@@ -55,7 +60,8 @@ def search_invoice(client: Client, document: StoredDocument, *, turn_taken: bool
         return Found(failed=(reply, answer if answer.meaning in known else Answer(Meaning.NOT_SENT, page.message)))
     # Names and numbers may match in part at the service: compare again here.
     exact = [record for record in page.records if asn_header(record).invoice_number == document.reference]
-    return Found(records=tuple(exact))
+    more = bool(page.next and page.next.strip("0 ")) or (page.count or 0) > len(page.records)
+    return Found(records=tuple(exact), whole=not more)
 
 
 def take_baseline(client: Client, document: StoredDocument) -> Baseline:
@@ -65,8 +71,14 @@ def take_baseline(client: Client, document: StoredDocument) -> Baseline:
         return Baseline(failed=found.failed)
     return Baseline(
         digests=tuple(sorted(record_digest(record) for record in found.records)),
+        whole=found.whole,
         already_there=any(same_asn(document.body, record) for record in found.records),
     )
+
+
+def saw_all(document: StoredDocument) -> bool:
+    """Whether the search before the first send was shown everything."""
+    return _PART not in json.loads(document.baseline or "[]")
 
 
 def new_since(document: StoredDocument, found: Found) -> list[dict[str, object]]:

@@ -86,3 +86,9 @@ def _require_cancelled(parts: Parts, earlier: StoredDocument) -> None:
             "The accepted order is not known to be cancelled, so its reference cannot be used again (API §8.4).",
             remedy=f"Cancel it first: logistics-batch order cancel {earlier.awb_number or earlier.reference}",
         )
+    parts.ledger.record_by_hand(
+        reference_or_awb=earlier.awb_number or earlier.reference,
+        at=parts.clock.now().isoformat(),
+        text="found cancelled at the service",
+        cancelled=True,
+    )

@@ -72,6 +72,7 @@ class Dispatcher:
         self._parts = parts
         self._run = run
         self._done: SimpleQueue[Finished] = SimpleQueue()
+        self._facts = parts.ledger.facts()
 
     def send(self, documents: Sequence[StoredDocument]) -> DispatchResult:
         """Send all, in order, until done or until something says to stop."""
@@ -81,9 +82,9 @@ class Dispatcher:
         with ThreadPoolExecutor(self._parts.policy.concurrency, thread_name_prefix="send") as workers:
             while True:
                 claim = self._next_claims(state, workers)
-                intents = self._commit(state, claim)
-                for intent in intents:
-                    self._start(state, workers, self._post, intent, self._parts.clock.monotonic())
+                since = self._parts.clock.monotonic()  # a commit that stalls ages its intents
+                for intent in self._commit(state, claim):
+                    self._start(state, workers, self._post, intent, since)
                 if not state.in_flight and not state.outcomes and (state.stopped or not state.queue):
                     break
                 self._collect(state)
@@ -171,7 +172,7 @@ class Dispatcher:
             state.queue.appendleft(replace(document, attempts=intent.n))
         elif intent is not None and reply is not None:
             answer = judge(reply, operation=document.operation)
-            outcome = outcome_of(document, reply, answer, run=self._run, first=not state.proven)
+            outcome = outcome_of(document, reply, answer, run=self._run, facts=self._facts)
             state.outcomes.append(outcome)
             self._react(state, intent, reply, answer, outcome.state)
 
@@ -208,6 +209,8 @@ class Dispatcher:
             self._count(state, replace(intent.document, attempts=intent.n), reply, answer)
             return
         self._parts.progress.advance(note=written)
+        if answer.meaning is Meaning.MISADDRESSED:  # a redirect, which is in doubt
+            self._stop_misaddressed(state, reply)
         if written != "in_doubt":
             state.proven, state.doubts, state.failures, state.slow_downs = True, 0, 0, 0
             return
@@ -233,10 +236,7 @@ class Dispatcher:
                 "header API_KEY.",
             )
         elif answer.meaning is Meaning.MISADDRESSED:
-            state.stop(
-                f"The service's address or path is wrong: it answered {reply.status}.",
-                "Check service.base_url and service.paths.",
-            )
+            self._stop_misaddressed(state, reply)
         elif answer.meaning is Meaning.SLOW_DOWN:
             state.slow_downs += 1
             self._pause(state, reply.retry_after_seconds or 2.0 ** min(state.slow_downs - 1, 6))
@@ -250,6 +250,12 @@ class Dispatcher:
                     f"Nothing could be sent: {stop_reason(reply, answer)}",
                     "Check the network and service.base_url, then run the job again.",
                 )
+
+    def _stop_misaddressed(self, state: _State, reply: Reply) -> None:
+        state.stop(
+            f"The service's address or path is wrong: it answered {reply.status}.",
+            "Check service.base_url and service.paths.",
+        )
 
     def _pause(self, state: _State, seconds: float) -> None:
         pause = min(seconds, _LONGEST_PAUSE_SECONDS)

@@ -167,7 +167,7 @@ def _sift(parts: Parts, documents: Sequence[StoredDocument], *, named: bool, rep
         later = changes.get(document.id, [])
         lost = _why_no_label(document, later)
         if lost is not None:
-            if named or not _is_cancelled(document, later):
+            if named or not (_is_cancelled(document, later) or document.purged):
                 missing.append(lost)
             continue
         order = _label_order(parts, document, later)
@@ -198,6 +198,8 @@ def _why_no_label(document: StoredDocument, changes: Sequence[StoredDocument]) -
         return missing_label(document, "the order was cancelled", "nothing; do not pick it")
     if document.state == "accepted" and not document.awb_number:
         return missing_label(document, "the AWB is not known", "look the order up with the operator of the service")
+    if document.state == "accepted" and document.purged:
+        return missing_label(document, "its content is no longer kept", "print its label at the service")
     if document.state == "accepted":
         return None
     reason, remedy = _NOT_ACCEPTED[document.state]
@@ -230,7 +232,7 @@ def _label_order(parts: Parts, document: StoredDocument, changes: Sequence[Store
     body = json.loads(document.body)
     for change in changes:
         if change.operation == "order.update":
-            header = json.loads(change.body)
+            header = json.loads(change.body or "{}")
             body |= {name: value for name, value in header.items() if name != "item_details"}
     return LabelOrder(
         document=document,

@@ -4,7 +4,7 @@ import json
 
 from logistics_batch.api.answers import Answer, Meaning
 from logistics_batch.api.client import Reply
-from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.ledger import Outcome, ServiceFacts, StoredDocument
 from logistics_batch.model.document import Operation
 
 _KEPT_REPLY_CHARACTERS = 4000
@@ -16,6 +16,18 @@ _LOOK_AT_ORDER = (
     "Look at the order at the service: decide “accept” if the change is there, else “drop” or “send-again”."
 )
 _ANOTHER = "The service says that it changed another order ({})."
+_TAKEN = {
+    "accepted": (
+        "settled",
+        "Accepted: the service says that it has this reference, after an answer was lost. Its AWB number is not known.",
+        "",
+    ),
+    "held": (
+        "reference_taken",
+        "The service says that it has an order under this reference already, which was not sent from here.",
+        "Compare both orders; give this one another reference, or decide “drop”.",
+    ),
+}
 _AWB_PREFIX = "SH-"  # API §1; without it the number may be an order id, which no answer repeats
 _REDIRECTS = range(300, 400)
 
@@ -30,20 +42,27 @@ _STATES = {
 }
 
 
-def outcome_of(document: StoredDocument, reply: Reply, answer: Answer, *, run: str, first: bool) -> Outcome:
+def outcome_of(
+    document: StoredDocument, reply: Reply, answer: Answer, *, run: str, facts: ServiceFacts | None = None
+) -> Outcome:
     """What to write down about one attempt.
 
-    A refusal counts only if no earlier attempt can have arrived unseen: the service may refuse the second of two.
-    first: whether this was the run's first create, sent alone. A redirect then proves a wrong address; later, when
-    creates went through before, it proves nothing.
+    A refusal counts only if no earlier attempt can have arrived unseen: the service may refuse the second of two. A
+    redirect says that the address is wrong, but not that nothing was done behind it. facts: what test orders showed; a
+    refusal in the words for a reference that is taken proves that an earlier attempt arrived, or that there was none.
     """
     state = _STATES[answer.meaning]
-    if answer.meaning is Meaning.MISADDRESSED and reply.status in _REDIRECTS and not first:
+    if answer.meaning is Meaning.MISADDRESSED and reply.status in _REDIRECTS:
         state = "in_doubt"
+    taken = state == "refused" and _is_taken(document, answer, facts)
     if state == "refused" and document.tainted:
+        state = "accepted" if taken else "held"
+    elif taken:
         state = "held"
     creates = Operation(document.operation).creates
     rule, reason, fix = _words(state, reply, answer, creates=creates)
+    if taken:
+        rule, reason, fix = _TAKEN[state]
     if state == "accepted" and not creates and _is_another(document, answer):
         state, rule, reason, fix = "held", "another_order", _ANOTHER.format(answer.awb_number), _LOOK_AT_ORDER
     return Outcome(
@@ -65,6 +84,11 @@ def outcome_of(document: StoredDocument, reply: Reply, answer: Answer, *, run: s
         child_awb_numbers=tuple(answer.child_awb_numbers),
         accepted_run=run if state == "accepted" else "",
     )
+
+
+def _is_taken(document: StoredDocument, answer: Answer, facts: ServiceFacts | None) -> bool:
+    orders = document.operation == Operation.ORDER_CREATE
+    return orders and facts is not None and facts.says_taken(answer.message, document.reference)
 
 
 def _is_another(document: StoredDocument, answer: Answer) -> bool:

@@ -76,6 +76,7 @@ class Policy:
 
     settle_after_seconds: how long after a doubt the service can still act on it.
     asn_resend: "never" or "after_absent" (at-least-once for ASNs).
+    purge_after_seconds: how long payloads and other data of people are kept once they are settled; 0: for ever.
     longitude: how the longitude fields of orders are spelt on the wire.
     """
 
@@ -83,6 +84,7 @@ class Policy:
     concurrency: int = 4
     settle_after_seconds: float = 180.0
     asn_resend: str = "never"
+    purge_after_seconds: float = 0.0
     label_hosts: tuple[str, ...] = ()
     longitude: Literal["delivery_long", "delivery_lon"] = "delivery_long"
 

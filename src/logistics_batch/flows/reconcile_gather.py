@@ -46,7 +46,8 @@ def gather(parts: Parts, scope: Scope, receipts: Receipts) -> Gathered:
     fetched = fetch_asns(parts, _overlapping(scope.wanted))
     returned = _invoices(fetched.records)
     received = [] if receipts.lines is None else receipts.lines["invoice_number"].drop_nulls().to_list()
-    documents = announced_documents(parts.ledger, scope, references={*returned, *received})
+    announced = announced_documents(parts.ledger, scope, references={*returned, *received})
+    documents = [document for document in announced if not document.purged]
     absent = _absent(documents, scope, returned=returned, received=received)
     searched = fetch_by_invoice(parts, absent[:SEARCHED_BY_INVOICE])
     unsearched = len(absent) - SEARCHED_BY_INVOICE
@@ -54,8 +55,8 @@ def gather(parts: Parts, scope: Scope, receipts: Receipts) -> Gathered:
     return Gathered(
         records=_once((*fetched.records, *searched.records)),
         documents=documents,
-        complete=fetched.complete and searched.complete,
-        doubts=(*_doubts(fetched), *_doubts(searched)),
+        complete=fetched.complete and searched.complete and len(documents) == len(announced),
+        doubts=(*_doubts(fetched), *_doubts(searched), *_purged(len(announced) - len(documents))),
         notes=notes if unsearched > 0 else (),
         requests=fetched.requests + searched.requests,
         folder=fetched.folder,
@@ -99,6 +100,11 @@ def _folded(number: str) -> str:
 
 def _once(records: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     return tuple({record_digest(record): record for record in records}.values())
+
+
+def _purged(count: int) -> tuple[str, ...]:
+    words = "announced ASNs are no longer kept in full (ledger.purge_after), and cannot be compared."
+    return (f"{count} {words}",) if count else ()
 
 
 def _doubts(fetched: FetchedAsns) -> tuple[str, ...]:

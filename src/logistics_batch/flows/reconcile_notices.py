@@ -79,7 +79,7 @@ def announced_documents(ledger: Ledger, scope: Scope, *, references: Iterable[st
 def in_scope(document: StoredDocument, scope: Scope) -> bool:
     """Whether a document belongs to the range by its own dates."""
     if scope.wanted.by == "delivery":
-        return scope.holds(scope.day_of(str(json.loads(document.body).get("delivery_date") or "")))
+        return scope.holds(scope.day_of(str(json.loads(document.body or "{}").get("delivery_date") or "")))
     return scope.holds(scope.day_of(document.accepted_at or document.planned_at))
 
 

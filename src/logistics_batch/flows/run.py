@@ -12,6 +12,7 @@ from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStoppe
 from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
 from logistics_batch.flows.dispatch import Dispatcher
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.purge import purge_old
 from logistics_batch.flows.settle import settle_due
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile
 from logistics_batch.model.job import Place
@@ -51,6 +52,7 @@ def run_of(parts: Parts, job: str, *, business_date: date, hashes: set[str] | No
         parts.ledger.start_run(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
     try:
         settle_due(parts, run=run.id, give_up=False)
+        purge_old(parts)
         yield run
     except LogisticsBatchError as error:
         # Once a run has begun, a ledger that takes nothing any more stops it early; its end cannot be written then.

@@ -11,13 +11,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from logistics_batch.api.answers import Meaning, judge
+from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.baseline import new_since, search_invoice
+from logistics_batch.flows.baseline import new_since, saw_all, search_invoice
+from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
 from logistics_batch.flows.outcomes import outcome_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, calibrate, probe_order
 from logistics_batch.flows.probe_change import look_for_change
+from logistics_batch.flows.purge import purge_old
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.model.document import Operation
 
@@ -25,6 +28,7 @@ ATTEMPTS_AT_MOST = 3
 RESEND_WITHIN = timedelta(hours=24)
 ASN_SEARCH_AT = (1, 3, 6)  # times settle_after, since the doubt
 _POLL_SECONDS = 1.0
+_CHECK_CANCELLED = "If this order was cancelled by hand after its answer was lost, check it at the service."
 _ASKS_UNTIL_STOP = 3  # times in a row that nobody could be asked
 _NO_EFFECT = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
 
@@ -113,6 +117,8 @@ def _settle_order(parts: Parts, document: StoredDocument, calibration: Calibrati
             return "unreachable"
         case Presence.ABSENT if _may_send_again(parts, document):
             return _send_again(parts, document, run=run)
+        case Presence.UNKNOWN if _is_unique(parts) and _may_send_again(parts, document):
+            return _send_again(parts, document, run=run, note=_CHECK_CANCELLED)
         case Presence.ABSENT:
             return _hold(
                 parts,
@@ -138,22 +144,37 @@ def _settle_order(parts: Parts, document: StoredDocument, calibration: Calibrati
 def _may_send_again(parts: Parts, document: StoredDocument) -> bool:
     first = datetime.fromisoformat(parts.ledger.first_sent_at(document.id))
     doubtful = parts.ledger.doubtful_attempts(document.id)
-    return doubtful < ATTEMPTS_AT_MOST and parts.clock.now() - first < RESEND_WITHIN
+    young = parts.clock.now() - first < RESEND_WITHIN
+    return doubtful < ATTEMPTS_AT_MOST and young and document.rule != "sender_lost"
 
 
-def _send_again(parts: Parts, document: StoredDocument, *, run: str) -> str:
-    """Attempt n+1 with the stored bytes: the service certainly does not have the order."""
+def _is_unique(parts: Parts) -> bool:
+    """Whether test orders showed that a second create of a live reference makes no second order."""
+    facts = parts.ledger.facts()
+    return facts is not None and facts.unique
+
+
+def _send_again(parts: Parts, document: StoredDocument, *, run: str, note: str = "") -> str:
+    """Attempt n+1 with the stored bytes: the service does not have the order, or makes no second one of it.
+
+    note: what a person should know if it is accepted.
+    """
     if not parts.client.pacer.wait_turn(stop=parts.stop):
         return "open"
-    now = parts.clock.now().isoformat()
+    since, now = parts.clock.monotonic(), parts.clock.now().isoformat()
     intents = parts.ledger.step(outcomes=[], claim=[document], run=run, now=now, expected="in_doubt")
     if not intents:
         return "open"
     crash_point("resend.before")
-    reply = parts.client.call(document.operation, body=document.body, turn_taken=True)
+    reply = Reply(document.operation)  # of an intent that grew too old: nothing was sent
+    if parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS:
+        reply = parts.client.call(document.operation, body=document.body, turn_taken=True)
     crash_point("resend.after")
     answer = judge(reply, operation=document.operation)
-    outcome = outcome_of(replace(document, tainted=True), reply, answer, run=run, first=False)
+    tainted = replace(document, tainted=True)
+    outcome = outcome_of(tainted, reply, answer, run=run, facts=parts.ledger.facts())
+    if outcome.state == "accepted" and note:
+        outcome = replace(outcome, rule="settled", reason=f"{outcome.reason or 'Accepted; sent again.'} {note}")
     if outcome.state == "planned":  # this attempt certainly had no effect: the earlier doubt stands as it was
         outcome = replace(
             outcome, state="in_doubt", rule=document.rule, reason=document.reason, doubt_since=document.doubt_since
@@ -171,9 +192,10 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
         parts.ledger.note_check(document.id, at=now, text="the service could not be asked", counts=False)
         return "unreachable"
     fresh = new_since(document, found)
-    if len(fresh) == 1:
+    whole = found.whole and saw_all(document)
+    if len(fresh) == 1 and whole:
         return _accept(parts, document, "one new ASN with this content was found", run="")
-    if len(fresh) > 1:
+    if len(fresh) > 1 and whole:
         return _hold(
             parts,
             document,
@@ -185,6 +207,15 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
     if document.checks + 1 < len(ASN_SEARCH_AT):
         parts.ledger.note_check(document.id, at=parts.clock.now().isoformat(), text="not found")
         return "open"
+    if not whole:
+        return _hold(
+            parts,
+            document,
+            "not_all_shown",
+            "Sent without an answer; the service showed only a part of what it has under this invoice number.",
+            "Look all of it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
+            evidence=f"{len(fresh)} new records in the part that was shown",
+        )
     if parts.policy.asn_resend == "after_absent" and _may_send_again(parts, document):
         return _send_again(parts, document, run=run)
     sent, searched = document.doubt_since[11:19], parts.clock.now().isoformat()[11:16]
@@ -259,6 +290,7 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     silent = 0
     with parts.ledger.sending("settle"):
         parts.ledger.take_over(parts.clock.now().isoformat())
+        purge_old(parts)
         while True:
             report = settle_due(parts, run=run or "settle", give_up=wait, only_run=run)
             settled, held = settled + report.settled, held + report.held

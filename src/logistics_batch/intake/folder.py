@@ -177,8 +177,12 @@ def _blocks(descriptor: int, *, limit_bytes: int) -> Iterator[bytes]:
 
 
 def _make_folders(folder: Path) -> None:
-    if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
+    """Make a folder and those above it; their names survive a power cut, or what is in them would be gone."""
+    if folder.is_dir():
+        return
+    _make_folders(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
 
 
 def _take_over(source: Path, target: Path) -> bool:
@@ -191,8 +195,8 @@ def _take_over(source: Path, target: Path) -> bool:
         if error.errno not in (errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
             raise
         return _copy_over(source, target)
+    sync_folder(target.parent)  # the new name is sure before the old one goes
     source.unlink()
-    sync_folder(target.parent)
     sync_folder(source.parent)
     return True
 

@@ -7,13 +7,17 @@ from pathlib import Path
 from logistics_batch.ledger.connection import open_engine, sqlite_path
 from logistics_batch.ledger.decide import Decision
 from logistics_batch.ledger.events import Events
+from logistics_batch.ledger.export import Export
+from logistics_batch.ledger.facts import Facts, ServiceFacts, TestOrder, form_of
 from logistics_batch.ledger.fates import FATE_OF_STATE, Fates, row_result
 from logistics_batch.ledger.high_water import HighWater
 from logistics_batch.ledger.history import History
 from logistics_batch.ledger.integrity import check_database
 from logistics_batch.ledger.lock import sending_lock
+from logistics_batch.ledger.pace import Pace
 from logistics_batch.ledger.planning import Arrival, Planning, kind_of
 from logistics_batch.ledger.prints import Prints
+from logistics_batch.ledger.purging import Purged, Purging
 from logistics_batch.ledger.records import (
     NewEvent,
     Outcome,
@@ -24,31 +28,37 @@ from logistics_batch.ledger.records import (
     StoredLabel,
     StoredRun,
 )
-from logistics_batch.ledger.restored import Restored
 from logistics_batch.ledger.sending import Intent, Sending
 from logistics_batch.ledger.spill import Spill
+from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 
 __all__ = [
     "FATE_OF_STATE",
     "Arrival",
     "Decision",
+    "Finding",
     "Intent",
     "Ledger",
     "NewEvent",
     "Outcome",
     "PrintLine",
+    "Purged",
     "RowNotSent",
+    "ServiceFacts",
     "StoredDocument",
     "StoredFile",
     "StoredLabel",
     "StoredRun",
+    "TestOrder",
+    "Verification",
+    "form_of",
     "kind_of",
     "open_ledger",
     "row_result",
 ]
 
 
-class Ledger(Planning, Sending, Fates, History, Prints, Events, Restored):
+class Ledger(Planning, Sending, Fates, History, Prints, Events, Verifying, Export, Facts, Purging, Pace):
     """All parts of the ledger over one engine."""
 
     @contextmanager

@@ -1,6 +1,8 @@
 """Opening a ledger: durable settings, schema version, and transactions that are either reads or exclusive writes."""
 
+import hashlib
 import json
+import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -51,7 +53,7 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
         elif read_only and not path.exists():
             engine = _sqlite_engine("sqlite://", durable=False)
         else:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _make_durable(path.parent)
             if not path.exists():
                 path.touch(mode=0o600)
             engine = _sqlite_engine(url, durable=True)
@@ -68,6 +70,19 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
             remedy="Check that the folder exists, is writable and has free space.",
         ) from exc
     return engine
+
+
+def _make_durable(folder: Path) -> None:
+    """Make a folder, and those above it, whose names survive a power cut: SQLite syncs only what is in it."""
+    if folder.exists():
+        return
+    _make_durable(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    above = os.open(folder.parent, os.O_RDONLY)
+    try:
+        os.fsync(above)
+    finally:
+        os.close(above)
 
 
 def _shown(url: str) -> str:
@@ -99,6 +114,15 @@ def _sqlite_engine(url: str, *, durable: bool) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine
+
+
+def named_for(kind: str, account: str) -> str:
+    """The name of an account's entry in the table `meta`: names are short there, and addresses may be long.
+
+    >>> len(named_for("facts", "https://service.example.com")) <= 64
+    True
+    """
+    return f"{kind}:{hashlib.sha256(account.encode()).hexdigest()[:32]}"
 
 
 def _be_patient(connection: Connection, seconds: float) -> None:
@@ -141,6 +165,11 @@ class Connected:
         except (IntegrityError, ProgrammingError, DataError):
             raise
         except DBAPIError as exc:
+            if _cause(exc) == _LOCKED:
+                raise LedgerRefused(
+                    f"Another program has been writing into the ledger for {patience_seconds:g} seconds.",
+                    remedy="It may be suspended: see what it does, then run again.",
+                ) from exc
             raise LedgerRefused(
                 f"The ledger cannot be written: {_cause(exc)}", remedy="Check free space and rights, then run again."
             ) from exc

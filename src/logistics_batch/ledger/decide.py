@@ -21,7 +21,10 @@ NEVER_SENT = (
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One earlier generation of a document; file_id: the arrival that planned it."""
+    """One earlier generation of a document.
+
+    file_id: the arrival that planned it. tainted: an attempt of it may have arrived unseen.
+    """
 
     id: int
     generation: int
@@ -29,6 +32,7 @@ class Known:
     body_sha256: str
     rule: str
     file_id: int = 0
+    tainted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +102,18 @@ def _sorted_out(history: Sequence[Known]) -> _History:
         return fitting[-1] if fitting else None
 
     return _History(
-        doubt=newest("sending", "in_doubt"),
+        doubt=newest("sending", "in_doubt") or _released_doubt(history),
         held=newest("held", never_sent=False),
         waiting=newest("held", never_sent=True),
-        planned=newest("planned"),
+        planned=newest("planned"),  # a tainted one counts as a doubt before
         accepted=newest("accepted"),
         ended=newest("refused", "abandoned"),
     )
+
+
+def _released_doubt(history: Sequence[Known]) -> Known | None:
+    """What goes out again although an attempt of it may have arrived: a correction must not take its place."""
+    return next((known for known in reversed(history) if known.state == "planned" and known.tainted), None)
 
 
 def decide(history: Sequence[Known], body_sha256: str) -> Decision:

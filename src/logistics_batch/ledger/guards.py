@@ -20,16 +20,14 @@ _LEGAL = " OR ".join(
 
 # What identifies a document never changes; its bytes may only go, and only when it is settled.
 _DOCUMENT_KEEPS = "account, kind, key, generation, body, body_sha256"
-_PURGED_IN = ("abandoned", "accepted", "refused", "superseded")
+PURGED_IN = ("abandoned", "accepted", "refused", "superseded")
 _DOCUMENT_CHANGED = (
     " OR ".join(f"NEW.{name} <> OLD.{name}" for name in ("account", "kind", "key", "generation", "body_sha256"))
     + " OR (NEW.body <> OLD.body AND NOT (length(NEW.body) = 0 AND OLD.state IN "
-    + f"({', '.join(map(repr, _PURGED_IN))})))"
+    + f"({', '.join(map(repr, PURGED_IN))})))"
 )
 
-_EVENT_KEEPS = (
-    "id, account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable, raw"
-)
+_EVENT_KEEPS = "id, account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable"
 
 _SQLITE = f"""
 CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document WHEN OLD.state <> NEW.state AND NOT ({_LEGAL})
@@ -53,6 +51,9 @@ BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END
 ---
 CREATE TRIGGER event_update BEFORE UPDATE OF {_EVENT_KEEPS} ON event
 BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
+---
+CREATE TRIGGER event_raw BEFORE UPDATE OF raw ON event WHEN NEW.raw <> OLD.raw AND length(NEW.raw) > 0
+BEGIN SELECT RAISE(ABORT, 'the bytes of an event do not change'); END
 ---
 CREATE TRIGGER event_delete BEFORE DELETE ON event
 BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
@@ -90,6 +91,12 @@ RAISE EXCEPTION 'events are append-only'; END $$
 ---
 CREATE TRIGGER event_update BEFORE UPDATE OF {_EVENT_KEEPS} ON event
 FOR EACH ROW EXECUTE FUNCTION event_guard()
+---
+CREATE FUNCTION event_raw() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+IF NEW.raw <> OLD.raw AND length(NEW.raw) > 0 THEN RAISE EXCEPTION 'the bytes of an event do not change'; END IF;
+RETURN NEW; END $$
+---
+CREATE TRIGGER event_raw BEFORE UPDATE OF raw ON event FOR EACH ROW EXECUTE FUNCTION event_raw()
 ---
 CREATE TRIGGER event_delete BEFORE DELETE ON event FOR EACH ROW EXECUTE FUNCTION event_guard()
 """

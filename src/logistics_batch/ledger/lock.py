@@ -5,12 +5,13 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO
 
 from sqlalchemy import Engine, text
+from sqlalchemy.exc import DBAPIError
 
 from logistics_batch.errors import LedgerBusy
 
@@ -91,5 +92,6 @@ def _advisory_lock(engine: Engine) -> Iterator[bool]:
         try:
             yield True
         finally:
-            connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _ADVISORY_KEY})
-            connection.commit()
+            with suppress(DBAPIError):  # where the connection broke meanwhile, the server has released the lock
+                connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _ADVISORY_KEY})
+                connection.commit()

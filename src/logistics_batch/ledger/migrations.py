@@ -106,4 +106,33 @@ CREATE TRIGGER document_delete BEFORE DELETE ON document FOR EACH ROW EXECUTE FU
 CREATE TRIGGER attempt_delete BEFORE DELETE ON attempt FOR EACH ROW EXECUTE FUNCTION history_guard()
 """,
 }
-_STEPS: dict[int, Callable[[Operations, str], None]] = {2: _to_version_2, 3: _to_version_3}
+
+
+def _to_version_4(op: Operations, dialect: str) -> None:
+    """The bytes of an event may go, as those of a document, but not change."""
+    op.execute(sa.text("DROP TRIGGER event_update" + (" ON event" if dialect == "postgresql" else "")))
+    for statement in _EVENT_GUARDS_4[dialect].split("---"):
+        op.execute(sa.text(statement.strip()))
+
+
+_KEPT_4 = "id, account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable"
+_EVENT_GUARDS_4 = {
+    "sqlite": f"""
+CREATE TRIGGER event_update BEFORE UPDATE OF {_KEPT_4} ON event
+BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
+---
+CREATE TRIGGER event_raw BEFORE UPDATE OF raw ON event WHEN NEW.raw <> OLD.raw AND length(NEW.raw) > 0
+BEGIN SELECT RAISE(ABORT, 'the bytes of an event do not change'); END
+""",
+    "postgresql": f"""
+CREATE TRIGGER event_update BEFORE UPDATE OF {_KEPT_4} ON event
+FOR EACH ROW EXECUTE FUNCTION event_guard()
+---
+CREATE FUNCTION event_raw() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+IF NEW.raw <> OLD.raw AND length(NEW.raw) > 0 THEN RAISE EXCEPTION 'the bytes of an event do not change'; END IF;
+RETURN NEW; END $$
+---
+CREATE TRIGGER event_raw BEFORE UPDATE OF raw ON event FOR EACH ROW EXECUTE FUNCTION event_raw()
+""",
+}
+_STEPS: dict[int, Callable[[Operations, str], None]] = {2: _to_version_2, 3: _to_version_3, 4: _to_version_4}

@@ -129,7 +129,15 @@ class Planning(Connected):
             by_kind.setdefault(kind_of(item.operation), []).append(item.key)
         for kind, keys in by_kind.items():
             for found in self._generations(connection, _CHANGES if kind in _CHANGES else (kind,), keys):
-                known = Known(found.id, found.generation, found.state, found.body_sha256, found.rule, found.file_id)
+                known = Known(
+                    found.id,
+                    found.generation,
+                    found.state,
+                    found.body_sha256,
+                    found.rule,
+                    found.file_id,
+                    bool(found.tainted),
+                )
                 history.setdefault((found.kind, found.key), []).append(known)
                 if found.state in _OPEN:
                     in_doubt.setdefault(found.key, set()).add(found.kind)
@@ -147,7 +155,7 @@ class Planning(Connected):
     def _generations(
         self, connection: Connection, kinds: Sequence[str], keys: Sequence[str]
     ) -> Iterable[Row[tuple[Any, ...]]]:
-        names = ("id", "kind", "key", "generation", "state", "body_sha256", "rule", "file_id")
+        names = ("id", "kind", "key", "generation", "state", "body_sha256", "rule", "file_id", "tainted")
         columns = [document.c[name] for name in names]
         for start in range(0, len(keys), _CHUNK):
             yield from connection.execute(

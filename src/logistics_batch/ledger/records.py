@@ -1,10 +1,13 @@
 """The ledger's rows as frozen values."""
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import RowMapping
+
+_OF_NOTHING = hashlib.sha256(b"").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class StoredDocument:
     generation: int
     state: str
     body: str
+    body_sha256: str
     reference: str
     awb_number: str
     order_id: str
@@ -51,6 +55,11 @@ class StoredDocument:
     settled_at: str
 
     @property
+    def purged(self) -> bool:
+        """Whether its bytes are gone because their time was over; their digest stays."""
+        return not self.body and self.body_sha256 != _OF_NOTHING
+
+    @property
     def accepted_at(self) -> str:
         """When the service's acceptance was recorded, "" if it was not."""
         return self.settled_at if self.state == "accepted" else ""
@@ -65,6 +74,7 @@ def stored_document(record: RowMapping) -> StoredDocument:
         generation=record["generation"],
         state=record["state"],
         body=bytes(record["body"]).decode(),
+        body_sha256=record["body_sha256"],
         reference=record["reference"],
         awb_number=record["awb_number"],
         order_id=record["order_id"],

@@ -1,15 +1,20 @@
 """Whether this is the ledger with which was sent last; a person may confirm that an older copy goes on."""
 
 import getpass
+import json
 from dataclasses import asdict
+from typing import Any
 
 from sqlalchemy import func, select
 
-from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.connection import Connected, dump, sqlite_path
 from logistics_batch.ledger.high_water import Mark, read_mark, start_anew
+from logistics_batch.ledger.lock import sending_lock
 from logistics_batch.ledger.schema import document, meta
 from logistics_batch.ledger.stale import mark_stale
 
+_RELEASED_BEFORE = "It was to be sent again when this copy of the ledger was made; it may have been sent since."
+_DECIDE_AGAIN = "Look it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”."
 _MAY_STILL_GO_OUT = ("planned", "refused", "held")
 
 
@@ -36,7 +41,14 @@ class Restored(Connected):
 
         What it takes for not yet sent may have been sent by the history that is lost. So no later refusal of such a
         document counts: the service may be refusing the second of two.
+
+        Raises:
+            LedgerBusy: a sending run holds the ledger.
         """
+        with sending_lock(self._engine, path=sqlite_path(self.url), what="ledger verify", wait=False):
+            return self._go_on(reason=reason, now=now)
+
+    def _go_on(self, *, reason: str, now: str) -> int:
         noted = self._high_water.noted()
         with self._write(counts=False) as connection:
             found = read_mark(connection)
@@ -45,6 +57,11 @@ class Restored(Connected):
                 connection.execute(select(document.c.id).where(document.c.state.in_(_MAY_STILL_GO_OUT))).scalars()
             )
             connection.execute(document.update().where(document.c.state.in_(_MAY_STILL_GO_OUT)).values(tainted=1))
+            connection.execute(
+                document.update()
+                .where(document.c.state == "planned", document.c.released == 1)
+                .values(state="held", rule="restored", reason=_RELEASED_BEFORE, fix=_DECIDE_AGAIN, released=0)
+            )
             for number in open_documents:
                 mark_stale(connection, number)
             mark = start_anew(connection, above=above)
@@ -54,6 +71,13 @@ class Restored(Connected):
         self._mark = mark
         self._keep_mark()
         return len(open_documents)
+
+    def restorations(self) -> list[dict[str, Any]]:
+        """Who confirmed when and why (at, who, reason) that an older copy goes on, the oldest first."""
+        query = select(meta.c.value).where(meta.c.name.like("restored:%"))
+        with self._read() as connection:
+            said = [json.loads(value) for value in connection.execute(query).scalars()]
+        return sorted(said, key=lambda each: str(each["at"]))
 
     def _keep_mark(self) -> None:
         if self._mark is not None:

@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 metadata = MetaData()
 
@@ -205,7 +205,8 @@ print_line = Table(
 )
 Index("print_bundle", print_line.c.bundle_id)
 
-# Append-only: events that the service sent about orders (API §6), with the exact bytes. Only `seen` grows.
+# Append-only: events that the service sent about orders (API §6), with the exact bytes until their time is over.
+# Only `seen` grows.
 event = Table(
     "event",
     metadata,

@@ -1,5 +1,6 @@
 """Intents before the first byte, outcomes after the last: every change of a document's state goes through here."""
 
+import json
 import os
 import socket
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ from logistics_batch.ledger.records import Outcome, StoredDocument, stored_docum
 from logistics_batch.ledger.schema import attempt, document, evidence, file, row
 from logistics_batch.ledger.spill import Spilled
 from logistics_batch.ledger.stale import mark_stale
+
+_CHUNK = 400  # numbers in one IN (…)
 
 
 @cache
@@ -90,7 +93,7 @@ class Sending(Connected):
         try:
             with self._write() as connection:
                 for outcome in outcomes:
-                    _record_outcome(connection, outcome, now=now)
+                    _record_outcome(connection, outcome, n=self._claimed.get(outcome.document_id, 0), now=now)
                 intents = [intent for wanted in claim if (intent := _claim(connection, wanted, run, now, expected))]
         except LedgerRefused as error:
             kept = self.keep_answers(outcomes, now=now)
@@ -132,26 +135,23 @@ class Sending(Connected):
         return taken
 
     def take_over(self, now: str) -> list[int]:
-        """Whatever is still `sending` has lost its sender: it is in doubt. Call only while holding the sending lock."""
-        orphaned = (document.c.account == self.account) & (document.c.state == "sending")
+        """Whatever is still `sending` has lost its sender: it is in doubt. Call only while holding the sending lock.
+
+        Rule "sender_died": it certainly sends no more. "sender_lost": it may still be alive somewhere, so that nothing
+        of it is ever sent again without a person; whether it is gone later says nothing about the time between.
+        """
+        query = (
+            select(document.c.id, attempt.c.owner)
+            .join(attempt, (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts))
+            .where(document.c.account == self.account, document.c.state == "sending")
+            .order_by(document.c.id)
+        )
         with self._write() as connection:
-            orphans = list(connection.execute(select(document.c.id).where(orphaned)).scalars())
-            if orphans:
-                asking = select(row.c.file_id).join(document, row.c.document_id == document.c.id).where(orphaned)
-                connection.execute(file.update().where(file.c.id.in_(asking), file.c.stale == 0).values(stale=1))
-                connection.execute(
-                    document.update()
-                    .where(orphaned)
-                    .values(
-                        state="in_doubt",
-                        rule="sender_died",
-                        reason="The program ended while this was being sent; whether it arrived is not known yet.",
-                        fix="Nothing: it is checked with the service at the next run, or by “settle --wait”.",
-                        doubt_since=now,
-                        tainted=1,
-                    )
-                )
-        return orphans
+            sqlite = connection.dialect.name == "sqlite"  # its lock is kept while its holder lives
+            rules = {found.id: sqlite or _is_dead(found.owner) for found in connection.execute(query)}
+            for rule, gone in (("sender_died", True), ("sender_lost", False)):
+                _orphan(connection, [number for number, dead in rules.items() if dead is gone], rule=rule, now=now)
+        return list(rules)
 
     def in_doubt(self, *, run: str | None = None) -> list[StoredDocument]:
         """The documents whose outcome is not known, oldest doubt first."""
@@ -240,17 +240,44 @@ class _Elsewhere(Exception):
     """A document is not in the state that was expected; nothing of the transaction counts."""
 
 
-def _move(connection: Connection, outcome: Outcome, *, expected: str, now: str) -> None:
-    changed = connection.execute(
-        document.update()
-        .where(document.c.id == outcome.document_id, document.c.state == expected)
-        .values(**_document_values(outcome, now=now))
-    ).rowcount
-    if not changed:
+def _move(connection: Connection, outcome: Outcome, *, expected: str, now: str, n: int | None = None) -> None:
+    """Out of the state `expected`, and only while attempt `n` is the last. Raises _Elsewhere."""
+    there = [document.c.id == outcome.document_id, document.c.state == expected]
+    if n is not None:
+        there.append(document.c.attempts == n)
+    values = _document_values(outcome, now=now)
+    if not connection.execute(document.update().where(*there).values(**values)).rowcount:
         raise _Elsewhere
     mark_stale(connection, outcome.document_id)
     if outcome.state == "accepted":
         _note_cancelled(connection, outcome.document_id)
+
+
+def _is_dead(owner: str) -> bool:
+    """Whether a sender is seen to be dead; one of another machine never is."""
+    found, mine = json.loads(owner), json.loads(_owner())
+    if found["host"] != mine["host"]:
+        return False
+    return found["boot"] != mine["boot"] or not Path(f"/proc/{found['pid']}").exists()
+
+
+def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: str) -> None:
+    for start in range(0, len(numbers), _CHUNK):
+        some = document.c.id.in_(numbers[start : start + _CHUNK])
+        asking = select(row.c.file_id).join(document, row.c.document_id == document.c.id).where(some)
+        connection.execute(file.update().where(file.c.id.in_(asking), file.c.stale == 0).values(stale=1))
+        connection.execute(
+            document.update()
+            .where(some)
+            .values(
+                state="in_doubt",
+                rule=rule,
+                reason="The program ended while this was being sent; whether it arrived is not known yet.",
+                fix="Nothing: it is checked with the service at the next run, or by “settle --wait”.",
+                doubt_since=now,
+                tainted=1,
+            )
+        )
 
 
 def _claim(connection: Connection, wanted: StoredDocument, run: str, now: str, expected: str) -> Intent | None:
@@ -285,24 +312,24 @@ def _take_back(connection: Connection, spilled: Spilled) -> bool:
     ).scalar()
     if waiting != "sending" and not (waiting == "in_doubt" and outcome.state == "accepted"):
         return False
-    _record_outcome(connection, outcome, now=at, expected=waiting)
+    _record_outcome(connection, outcome, n=spilled.attempt, now=at, expected=waiting)
     text = "The ledger did not take this answer when it came; it was kept beside it."
     _add_evidence(connection, outcome.document_id, at=at, kind="spill", who="", text=text)
     return True
 
 
-def _record_outcome(connection: Connection, outcome: Outcome, *, now: str, expected: str = "sending") -> None:
+def _record_outcome(connection: Connection, outcome: Outcome, *, n: int, now: str, expected: str = "sending") -> None:
+    """Write down what came of attempt `n`; whoever slept while another made the next one has nothing to say of it."""
     try:
-        _move(connection, outcome, expected=expected, now=now)
+        _move(connection, outcome, expected=expected, now=now, n=n)
     except _Elsewhere as elsewhere:
         raise LedgerRefused(
             f"Document {outcome.document_id} was changed by somebody else while it was being sent.",
             remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
         ) from elsewhere
-    latest = select(attempt.c.id).where(attempt.c.document_id == outcome.document_id).order_by(attempt.c.n.desc())
     connection.execute(
         attempt.update()
-        .where(attempt.c.id == latest.limit(1).scalar_subquery())
+        .where(attempt.c.document_id == outcome.document_id, attempt.c.n == n)
         .values(
             trace=outcome.trace,
             status=outcome.status,

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect, select
+from sqlalchemy import Connection, Engine, inspect, select, text
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
@@ -16,6 +16,7 @@ from logistics_batch.ledger.schema import SCHEMA_VERSION, meta, metadata
 
 # Ledgers from this version on can be read as they are; only writing needs the newest.
 _READABLE_FROM = 1
+_CREATION_KEY = 0x6C6F6763  # "logc"; that of sending is another
 
 
 def prepare(engine: Engine, *, path: Path | None, read_only: bool) -> None:
@@ -28,6 +29,8 @@ def prepare(engine: Engine, *, path: Path | None, read_only: bool) -> None:
         LedgerBusy: it has to be brought up to date, and a sending run holds it.
     """
     with _write(engine) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":  # where two may find it empty at the same moment
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATION_KEY})
         if not inspect(connection).has_table("meta"):
             _create(connection)
             return

@@ -42,14 +42,14 @@ class Parted:
 
 def parted(mapping: Mapping, sheets: Sequence[Sheet]) -> Parted:
     """The longer sheet of a mapping with `lines_from`. Raises FileHeld as `choose` does."""
-    outer = _outer(mapping, sheets)
+    outer = outer_mapping(mapping, sheets)
     sheet, header = choose(outer, sheets)
     parting = part_rows(mapping.spec, sheet, header)
     notes = passed_over(outer, sheets, sheet)
     return Parted(_inner(mapping, header, parting), longer(sheet, header, parting), header, parting, sheet, notes)
 
 
-def _outer(mapping: Mapping, sheets: Sequence[Sheet]) -> Mapping:
+def outer_mapping(mapping: Mapping, sheets: Sequence[Sheet]) -> Mapping:
     """The mapping as the physical sheet sees it: what is made of lines is left out, what they are made of is there."""
     spec, form = mapping.spec, mapping.spec.lines_from
     if form is None:

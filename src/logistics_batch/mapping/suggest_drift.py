@@ -9,15 +9,19 @@ from typing import Final
 
 from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping.header import Header, bind
+from logistics_batch.mapping.lines_sheet_spec import header_mapping, lines_mapping
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.parted import outer_mapping
+from logistics_batch.mapping.patterns import name_fits
 from logistics_batch.mapping.suggest_names import LIKELY, likeness, names_of_targets
 from logistics_batch.mapping.suggest_values import profile_of
-from logistics_batch.mapping.targets import form_of
+from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Sheet
 
 _SEARCHED_ROWS: Final = 30
 _SAMPLED_ROWS: Final = 300
+_TELLING: Final = 0.15  # what values say that hardly anything else looks like
 _SOURCES: Final = r"(?:from|first|sum|less|times|ledger)"
 
 Load = Callable[[str], Mapping]
@@ -49,23 +53,37 @@ def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load
 
     text: of the mapping file. load: from a changed text to a mapping; raises SpecificationError.
     """
-    found = _best(mapping, sheets)
-    if found is None:
+    views = [
+        (view, *found) for view, its_sheets in _views(mapping, sheets) if (found := _best(view, its_sheets)) is not None
+    ]
+    if not views:
         return None
-    sheet, header = found
-    renamed = _renamed(mapping, sheet, header)
+    here = {name for _, _, header in views for name in header.columns}
     changed = text
     told: list[tuple[str, str, float]] = []
-    for old, new, sure in renamed:
+    for old, new, sure in (pair for view in views for pair in _renamed(*view) if pair[0] not in here):
         proposed = _with_alias(changed, old, new)
         if proposed is not None and _still_loads(proposed, load):
             changed = proposed
             told.append((old, new, sure))
+    settled = here | {old for old, _, _ in told}
     taken = {new for _, new, _ in told}
-    fresh = tuple(name for name in header.unknown if name not in taken)
-    ignoring = _ignoring(changed, fresh)
-    lost = tuple(name for name in header.absent if name not in {old for old, _, _ in told})
+    fresh = tuple(dict.fromkeys(name for _, _, header in views for name in header.unknown if name not in taken))
+    lost = tuple(dict.fromkeys(name for _, _, header in views for name in header.absent if name not in settled))
+    wanted = {name for _, _, header in views for name in header.missing} - settled
+    # One of the new columns may be the one that no row can do without: a person looks first.
+    ignoring = changed if wanted else _ignoring(changed, fresh)
     return Drift(tuple(told), fresh, lost, ignoring if _still_loads(ignoring, load) else changed)
+
+
+def _views(mapping: Mapping, sheets: Sequence[Sheet]) -> list[tuple[Mapping, Sequence[Sheet]]]:
+    """What the mapping looks for on which sheets."""
+    form = mapping.spec.lines_sheet
+    if form is None:
+        return [(outer_mapping(mapping, sheets), sheets)]
+    of_lines = [sheet for sheet in sheets if name_fits(sheet.name, form.name)]
+    others = [sheet for sheet in sheets if sheet not in of_lines]
+    return [(header_mapping(mapping), others), (lines_mapping(mapping), of_lines)]
 
 
 def _best(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header] | None:
@@ -103,8 +121,12 @@ def _like(mapping: Mapping, sheet: Sheet, header: Header, group: Sequence[str], 
         if group[0] in {name for names in field.columns for name in names}:
             known = (fields if part == "fields" else lines).get(target, "")
             best = max(best, 0.9 * likeness(new, known)[0])
-            if part != "keep" and profile_of(cells.to_list()).fits(form_of(target, mapping.operation)) is False:
+            form = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
+            fits = profile_of(cells.to_list()).fits(form)
+            if fits is False:
                 return 0.0
+            telling = fits and form in (Form.MOBILE, Form.PINCODE) and best > 0
+            best = min(1.0, best + _TELLING) if telling else best
     return best
 
 

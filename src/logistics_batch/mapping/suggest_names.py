@@ -16,7 +16,7 @@ _SAME_WORDS: Final = 0.97  # words of the same meaning are a little less than th
 _WORDS: Final[dict[str, str]] = {
     word: meaning
     for meaning, words in {
-        "number": "no num nr nbr number id code ref reference #",
+        "number": "no num nr nbr nmbr number id code ref reference #",
         "phone": "mobile phone mob contact tel telephone cell ph cellphone",
         "pin": "pin pincode zip zipcode postcode postal",
         "qty": "qty quantity pcs units nos",

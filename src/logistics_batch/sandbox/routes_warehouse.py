@@ -11,7 +11,7 @@ from starlette.responses import Response
 from logistics_batch.sandbox import simulator
 from logistics_batch.sandbox.clock import now
 from logistics_batch.sandbox.forms import Refused
-from logistics_batch.sandbox.orders import find_order, item_rows
+from logistics_batch.sandbox.orders import CANCELLED, DUPLICATE, find_order, item_rows, live_order
 from logistics_batch.sandbox.receipts_day import WantedDay, receive
 from logistics_batch.sandbox.receipts_plan import read_plan
 from logistics_batch.sandbox.service import json_body, service_of
@@ -34,6 +34,9 @@ async def set_status(request: Request, order_id: str) -> dict[str, Any]:
 
     def change(change: Change) -> dict[str, Any]:
         order = find_order(change.connection, order_id, by_reference=True)
+        holder = live_order(change.connection, order["reference_number"])
+        if status != CANCELLED and holder is not None and holder["order_id"] != order["order_id"]:
+            raise Refused(DUPLICATE)  # its reference belongs to another order by now
         goods = _goods(body["items"], item_rows(change.connection, order["order_id"])) if "items" in body else None
         words = {name: str(body.get(name, "")) for name in ("remarks", "courier_comment")}
         move_order(change, order, Move(status, goods=goods, **words))

@@ -3,12 +3,14 @@
 import asyncio
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.ledger import NewEvent
+from logistics_batch.web.troubles import Troubles
 
 _LARGEST_BATCH = 200
 
@@ -50,6 +52,7 @@ class GroupCommit:
         self._keep = keep
         self._patience_seconds = patience_seconds
         self._say = say
+        self._troubles = Troubles(time.monotonic)
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="events", daemon=True)
         self._thread.start()
@@ -99,7 +102,8 @@ class GroupCommit:
         try:
             news: list[bool] = self._keep([waiting.event for waiting in batch])
         except LogisticsBatchError as error:
-            self._say(f"{len(batch)} events were not kept and have to come again: {error.message}")
+            if line := self._troubles.line(f"events were not kept and have to come again: {error.message}"):
+                self._say(line)
             for waiting in batch:
                 waiting.tell(None)
             return

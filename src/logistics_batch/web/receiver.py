@@ -15,11 +15,11 @@ from starlette.types import Receive, Scope, Send
 
 from logistics_batch.flows.receive_event import NoEvent, event_line, read_event
 from logistics_batch.web.group_commit import GroupCommit, NotKept
+from logistics_batch.web.troubles import Troubles
 
 LARGEST_BODY_BYTES = 64 << 10
 _MOST_READ_BYTES = 1 << 20  # so that whoever sends a little too much can read why
 _RETRY_AFTER_SECONDS = 5
-_QUIET_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -52,25 +52,6 @@ class Counts:
         return f"{self.stored} stored, {self.again} again, {self.refused} refused, {self.not_kept} not kept"
 
 
-class Refusals:
-    """Refusals as lines of a log: of each kind one in ten seconds, with how many there were, so that none floods it."""
-
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._monotonic = monotonic
-        self._last: dict[str, float] = {}
-        self._untold: dict[str, int] = {}
-
-    def line(self, kind: str) -> str:
-        """What to say about one more of this kind, "" for nothing yet."""
-        now = self._monotonic()
-        untold = self._untold.get(kind, 0) + 1
-        if kind in self._last and now - self._last[kind] < _QUIET_SECONDS:
-            self._untold[kind] = untold
-            return ""
-        self._last[kind], self._untold[kind] = now, 0
-        return kind if untold == 1 else f"{kind} ({untold} times)"
-
-
 class Receiver:
     """The ASGI application.
 
@@ -86,7 +67,7 @@ class Receiver:
         self._now = now
         self._zone = zone
         self._say = say
-        self._refusals = Refusals(time.monotonic)
+        self._refusals = Troubles(time.monotonic)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

@@ -1,0 +1,119 @@
+"""`doctor --staging`: what test orders show, and how doubts are settled with it, for a service of each kind."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from cli.conftest import Run
+from support.sandbox_process import RunningSandbox, start_sandbox
+from support.workspace import Finished, Workspace, order_lines
+
+pytestmark = pytest.mark.slow
+
+Service = Callable[..., tuple[RunningSandbox, Workspace]]
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    started: list[RunningSandbox] = []
+
+    def start(**switches: str) -> tuple[RunningSandbox, Workspace]:
+        started.append(start_sandbox(tmp_path, **switches))
+        return started[0], Workspace(tmp_path, url=started[0].url)
+
+    yield start
+    for each in started:
+        each.stop()
+
+
+def checks(done: Finished) -> dict[str, tuple[str, str]]:
+    return {each["name"]: (each["state"], each["text"]) for each in done.json["checks"]}
+
+
+def push(run: Run, workspace: Workspace, references: list[str], name: str = "orders.csv") -> Finished:
+    return run("push", workspace.drop(name, order_lines(references)), "--mapping", "orders", "--json")
+
+
+def created(sandbox: RunningSandbox) -> Counter[str]:
+    found = Counter(line["reference_number"] for line in sandbox.committed("order.created"))
+    return Counter({reference: n for reference, n in found.items() if not reference.startswith("LB-TEST-")})
+
+
+def fates(done: Finished) -> dict[str, str]:
+    return {row["document"]: row["fate"] for row in done.json["files"][0]["rows"]}
+
+
+def test_what_is_seen_is_told_remembered_and_cleaned_up(run: Run, service: Service) -> None:
+    sandbox, _ = service()
+    assert "not verified on this account" in checks(run("doctor", "--json"))["uniqueness"][1]
+    done = run("doctor", "--staging", "--json")
+    assert done.code == 0, done.out
+    found = checks(done)
+    assert found["one order for a reference"][0] == "ok"
+    assert found["duplicate reference"][1].endswith("is refused, in words of its own")
+    assert found["orderId"] == ("ok", "an order is found by reference number or awb number")
+    assert found["test orders"] == ("ok", "all are cancelled")
+    assert {order["status"] for order in sandbox.orders()} == {"cancelled"}
+    assert len(sandbox.orders()) == 2  # six creates of two references
+    assert "verified on" in checks(run("doctor", "--json"))["uniqueness"][1]
+
+
+@pytest.mark.parametrize("duplicate", ["refuse", "replay"])
+def test_doubts_are_settled_where_orders_cannot_be_looked_for(run: Run, service: Service, duplicate: str) -> None:
+    """Orders are fetched by AWB only, so a lost answer leaves nothing to ask by: the verified uniqueness allows it."""
+    sandbox, workspace = service(duplicate_reference=duplicate, order_id_reading="id")
+    assert checks(run("doctor", "--staging", "--json"))["orderId"][0] == "warning"
+    faults = [("A", "drop_before"), ("B", "drop_after"), ("C", "error_500_after")]
+    sandbox.set_faults(
+        [{"endpoint": "order.create", "reference": ref, "kind": kind, "times": 1} for ref, kind in faults]
+    )
+    push(run, workspace, ["A", "B", "C", "D"])
+    done = push(run, workspace, ["A", "B", "C", "D"])
+    assert set(fates(done).values()) <= {"accepted", "unchanged"}
+    assert created(sandbox) == dict.fromkeys("ABCD", 1)
+    assert run("held", "list", "--json").json["held"] == []
+
+
+def test_where_uniqueness_cannot_be_shown_a_person_decides(run: Run, service: Service) -> None:
+    sandbox, workspace = service(duplicate_reference="error", order_id_reading="id")
+    found = checks(run("doctor", "--staging", "--json"))
+    assert found["one order for a reference"][0] == "warning"
+    assert found["duplicate reference"][1].endswith("proves nothing")
+    sandbox.set_faults([{"endpoint": "order.create", "reference": "A", "kind": "drop_after", "times": 1}])
+    assert push(run, workspace, ["A"]).code == 4
+    assert run("settle", "--wait").code == 4
+    assert [each["rule"] for each in run("held", "list", "--json").json["held"]] == ["unknown"]
+    assert created(sandbox) == {"A": 1}
+
+
+def test_a_reference_of_somebody_else_is_held_not_refused(run: Run, service: Service, tmp_path: Path) -> None:
+    sandbox, workspace = service()
+    other = Workspace(tmp_path / "other", url=sandbox.url)
+    push(lambda *given, **env: run("--workspace", other.root, *given, **env), other, ["A"])
+    assert fates(push(run, workspace, ["A"], "before.csv")) == {"A": "refused"}
+    assert run("doctor", "--staging").code == 0
+    again = run("retry", "push", "--json")
+    assert (again.code, fates(again)) == (4, {"A": "held"})
+    assert [each["rule"] for each in run("held", "list", "--json").json["held"]] == ["reference_taken"]
+
+
+def test_test_orders_that_could_not_be_cancelled_are_named_and_cancelled_next_time(run: Run, service: Service) -> None:
+    sandbox, _ = service()
+    sandbox.set_faults([{"endpoint": "order.cancel", "kind": "error_500_before"}])
+    done = run("doctor", "--staging", "--json")
+    state, text = checks(done)["test orders"]
+    assert (done.code, state) == (2, "problem")
+    assert all(order["awb_number"] in text for order in sandbox.orders())
+    sandbox.set_faults([])
+    assert checks(run("doctor", "--staging", "--json"))["test orders"][0] == "ok"
+    assert {order["status"] for order in sandbox.orders()} == {"cancelled"}
+
+
+def test_a_service_that_takes_no_test_order_is_a_problem(run: Run, service: Service) -> None:
+    sandbox, _ = service()
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_400"}])
+    done = run("doctor", "--staging", "--json")
+    assert done.code == 2
+    assert "took no test order" in checks(done)["service and ledger"][1]
+    assert sandbox.orders() == []
