@@ -93,7 +93,7 @@ def _become(request: dict[str, Any]) -> int:
     if request["stops"]:
         crash_points.os = SimpleNamespace(getpid=os.getpid, kill=_sleep_until_woken)
     if request["debug"]:
-        logging.basicConfig(level=logging.DEBUG, force=True)
+        _log_everything()
     sys.argv = ["logistics-batch", *request["start"]]
     from logistics_batch.cli import main as command_line
 
@@ -103,6 +103,15 @@ def _become(request: dict[str, Any]) -> int:
 def _sleep_until_woken(process: int, _signal: int) -> None:
     os.kill(process, signal.SIGSTOP)
     time.sleep(0.1)  # the stop reaches this thread a moment later than the process
+
+
+def _log_everything() -> None:
+    """Also what the program keeps its HTTP library from saying."""
+    logging.basicConfig(level=logging.DEBUG, force=True)
+    for name in ("httpx", "httpcore"):
+        talkative = logging.getLogger(name)
+        talkative.setLevel(logging.DEBUG)
+        talkative.setLevel = lambda _level: None
 
 
 def _limit_pages(most: int) -> Callable[[Any, object], None]:

@@ -20,6 +20,7 @@ from logistics_batch.settings import (
     AsnSettings,
     LedgerSettings,
     NotifySettings,
+    PgpSettings,
     ReceiveSettings,
     ReportsSettings,
     ServiceSettings,
@@ -34,6 +35,7 @@ SETTINGS: dict[str, type[BaseModel]] = {
     "[ledger]": LedgerSettings,
     "[reports]": ReportsSettings,
     "[sftp.NAME]": SftpSettings,
+    "[pgp]": PgpSettings,
     "[notify]": NotifySettings,
 }
 

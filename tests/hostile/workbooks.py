@@ -137,6 +137,57 @@ def shared_text_of_eight_megabytes_in_many_cells(path: Path) -> None:
     write_zip(path, workbook_parts(good_rows() + cells, more={"xl/sharedStrings.xml": shared}))
 
 
+def _ends_never(path: Path, piece: str, *, before_rows: bool = False) -> None:
+    """What patterns look at over and over again if they are careless."""
+    sheet = sheet_xml(good_rows()).decode()
+    place = "<sheetData>" if before_rows else "</sheetData>"
+    endless = piece * (600_000 // len(piece))
+    _with(
+        path, SHEET, sheet.replace(place, f"{endless}{place}" if before_rows else f"<row r='3'>{endless}</row>{place}")
+    )
+
+
+@hostile("orders.xlsx", "damaged")
+def attribute_that_never_ends(path: Path) -> None:
+    _ends_never(path, '<cols><col hidden="1" ' + "x" * 599_000 + ' min="4"/></cols>', before_rows=True)
+
+
+@hostile("orders.xlsx", "damaged")
+def error_cells_that_never_end(path: Path) -> None:
+    _ends_never(path, '<c r="A3" t="e">')
+
+
+@hostile("orders.xlsx", "damaged")
+def formulas_that_never_end(path: Path) -> None:
+    _ends_never(path, '<c r="A3"><f>')
+
+
+@hostile("orders.xlsx", "damaged")
+def ends_of_formulas_without_a_beginning(path: Path) -> None:
+    _ends_never(path, "</f></c>")
+
+
+@hostile("orders.xlsx", "order")
+def blanks_behind_a_formula(path: Path) -> None:
+    _ends_never(path, '<c r="A3"><f>1</f>' + " " * 599_000 + "<x/></c>")
+
+
+@hostile("orders.xlsx", "damaged")
+def tags_that_are_never_closed(path: Path) -> None:
+    _ends_never(path, '<c r="A3" s="1" hidden= <row r="3" ht="0 ')
+
+
+@hostile("orders.xlsx", "order")
+def number_format_of_brackets(path: Path) -> None:
+    code = "[" * 600_000
+    _with(
+        path,
+        "xl/styles.xml",
+        f'<styleSheet><numFmts><numFmt numFmtId="170" formatCode="{code}"/></numFmts>'
+        '<cellXfs><xf numFmtId="170"/></cellXfs></styleSheet>',
+    )
+
+
 @hostile("orders.xlsx", "damaged")
 def sheet_that_ends_in_a_row(path: Path) -> None:
     _with(path, SHEET, sheet_xml(good_rows())[:-40])

@@ -73,6 +73,11 @@ def complaints(text: str) -> list[str]:
         ),
         (QUANTITY, 'read: {date: "%d/%m/%Y"}', "9:30 `date` does not give a quantity, which `item_quantity` wants."),
         (QUANTITY, "read: {lookup: {dozen: many}}", "9:46 `many` is not allowed here: It is not a whole number."),
+        (
+            ADDRESS,
+            "{from: A}\n  weight: {from: W, read: {unit: kg -> g}}",
+            "7:28 `order.create` wants weights in kg, and this gives g. Write `kg -> kg`.",
+        ),
         # texts of the mapping that no target takes
         (
             ADDRESS,

@@ -1,6 +1,7 @@
 """The papers of a reconciliation, read back by other programs, with cells that try to do harm."""
 
 import csv
+import html
 import io
 import json
 from datetime import date, datetime
@@ -210,6 +211,23 @@ def test_the_page_shows_hostile_texts_and_runs_and_loads_nothing():
     assert not page.tags & {"script", "img", "link", "iframe", "b"} and not page.loads
     assert "<script>alert(1)</script>" in page.texts and "<b>doubt</b>" in page.texts
     assert "bell\\x07 and \\x1b[2J" in page.texts
+
+
+def test_the_page_gives_reasons_room_and_differences_a_sign():
+    """A browser narrows any column without a least width to its longest word."""
+    world = World()
+    world.both("I1", ("W", "10", "1.00"), delivery_date="2026-11-02")
+    world.both("I2", ("W", "1000", "1.00"), delivery_date="2026-11-02")
+    world.receive("I1", "W", "1012")
+    world.receive("I2", "W", "995")
+    made = account(world)
+    page = reconciliation_page(made).decode()
+    reasons = made.result.exceptions["reason"].to_list()
+    assert len(reasons) == 2
+    assert all(f'<td class="t">{html.escape(reason)}</td>' in page for reason in reasons)
+    assert ".t { min-width: 18rem; }" in page
+    assert '<td class="n">+1,002</td>' in page and '<td class="n">-5</td>' in page
+    assert page.count("<thead>") == 3, "the facts of the run have no titles"
 
 
 def test_the_page_says_that_there_is_nothing(night):

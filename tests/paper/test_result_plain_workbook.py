@@ -1,6 +1,7 @@
 """Input that is no .xlsx comes back as a plain workbook of the same rows, which reads as the file did."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -144,6 +145,20 @@ def test_a_file_refused_before_it_has_rows_gives_a_sheet_that_says_why() -> None
     workbook = load_workbook(io.BytesIO(result_workbook(report, sheet=None, original=b"x", format="xlsx")))
     texts = {cell.value for line in workbook.worksheets[0].iter_rows() for cell in line}
     assert {"Nothing of this file was sent", "The file is encrypted.", "Save it without a password."} <= texts
+
+
+def test_the_time_of_a_refused_file_is_written_for_people() -> None:
+    report = order_report(rows=(), header_row=0, reason="No.", received_at="2026-11-21T22:33:11.075135+05:30")
+    workbook = load_workbook(io.BytesIO(result_workbook(report, sheet=None, original=b"x", format="xlsx")))
+    assert "2026-11-21 22:33:11+05:30" in {cell.value for cell in workbook.worksheets[0]["B"]}
+
+
+def test_a_row_whose_answer_takes_several_lines_stands_on_one_height() -> None:
+    sheet = sheet_of(("Order", "Phone"), ("SO-1", "12"))
+    reason = "The reason is told in so many words that they take more than one line of the cell beside the row."
+    rows = (replace(row_result(2, Fate.REFUSED), reason=reason),)
+    found = opened(plain(sheet, report_of(sheet, rows=rows)), sheet="orders")
+    assert {cell.alignment.vertical for cell in found[2] if cell.value} == {"center"}
 
 
 def test_a_held_file_with_a_header_comes_back_with_the_reason_on_every_row() -> None:

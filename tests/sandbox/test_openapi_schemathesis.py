@@ -51,7 +51,7 @@ def test_every_operation_answers_as_described(running: RunningSandbox, tmp_path:
 
 @pytest.mark.slow
 def test_what_was_created_is_worked_on_as_described(running: RunningSandbox, tmp_path: Path) -> None:
-    run_schemathesis(running, tmp_path, phases="stateful", examples=80)
+    run_schemathesis(running, tmp_path, phases="stateful", examples=200)
     effects = {line["effect"] for line in running.committed()}
     expected = {
         "order.created",

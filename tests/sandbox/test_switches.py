@@ -16,7 +16,7 @@ from logistics_batch.sandbox.switches import Switches
 
 ASN = "/wms/advance-shipping-notice"
 SHIPMENT = "/orders/shipment"
-DELAY_SECONDS = 0.4
+DELAY_SECONDS = 1.0
 START = "import sys, pathlib; from logistics_batch.sandbox.serve import serve; "
 
 

@@ -1,6 +1,5 @@
 """Workbooks (.xlsx, .xls, .xlsb, .ods) as sheets of text cells with true row numbers; the only door to calamine."""
 
-import io
 import struct
 import zipfile
 import zlib
@@ -13,15 +12,15 @@ import polars as pl
 import python_calamine as calamine
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.cells import IMPRECISE_FROM, Cell, cell_text, number_text
 from logistics_batch.intake.grid import numbered, trimmed
 from logistics_batch.intake.guards import Limits, check_kind, damaged, unsafe
 from logistics_batch.intake.names import name_matches, printable
+from logistics_batch.intake.sheet_cells import extent, read_cells
 from logistics_batch.intake.sheet_facts import Address, SheetFacts
 from logistics_batch.intake.workbook_facts import Room, WorkbookFacts
 from logistics_batch.intake.xml_events import UnsafeXml
 from logistics_batch.model.issue import cell_address, column_letters
-from logistics_batch.model.sheet import MARKS_SCHEMA, Mark, ReadOptions, Sheet
+from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
 
 _SHOWN_RANGES = 5
 _FAULTS = (
@@ -43,11 +42,11 @@ def read_workbook(path: Path, *, name: str, kind: str, options: ReadOptions, lim
 
     kind: xlsx, xls, xlsb or ods. Raises FileHeld if there is none, a limit is passed, or the workbook is damaged.
     """
-    content = io.BytesIO(path.read_bytes())
     with _translated(name):
         room = Room(printable(name), limits, rows=limits.max_workbook_rows, cells=limits.max_workbook_cells)
         facts = WorkbookFacts(path, kind=kind, room=room)
-        workbook = calamine.CalamineWorkbook.from_filelike(content)
+        with path.open("rb") as file:
+            workbook = calamine.CalamineWorkbook.from_filelike(file)
         return _WorkbookReader(workbook, facts=facts, room=room).sheets(options)
 
 
@@ -87,11 +86,11 @@ class _WorkbookReader:
         source = self._workbook.get_sheet_by_name(sheet_name)
         if source.start is None and not facts.errors and not facts.without_value:
             return None
-        self._room.check(sheet_name, source.total_height, source.total_width)
-        self._room.take(0, source.total_height * source.total_width)
-        rows = source.to_python(skip_empty_area=False) if source.start is not None else []
-        frame, marks = _columns(rows, facts)
-        del rows
+        height, width = extent(source)
+        self._room.check(sheet_name, height, width)
+        self._room.take(0, height * width)
+        ranges = source.merged_cell_ranges or ()
+        frame, marks = read_cells(source, facts)
         frame = trimmed(
             frame,
             what=f'{self._name}, sheet "{printable(sheet_name)}"',
@@ -103,7 +102,6 @@ class _WorkbookReader:
             return None
         self._room.take(frame.height, 0)
         self._refuse_long_cells(frame, sheet_name)
-        ranges = source.merged_cell_ranges or ()
         merges = tuple(facts.merges) or tuple((a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in ranges)
         hidden = tuple(sorted({row for row in facts.hidden_rows if row <= frame.height}))
         notes = (*self._notes(facts, options, hidden=hidden, width=frame.width), *_merge_notes(merges))
@@ -163,103 +161,6 @@ def _unwanted(metadata: calamine.SheetMetadata, options: ReadOptions) -> str:
     if options.name and not name_matches(metadata.name, [options.name]):
         return "another name"
     return ""
-
-
-def _columns(rows: list[list[Cell]], facts: SheetFacts) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The cells as text columns named from "1", and their marks."""
-    special = dict.fromkeys(facts.without_value, "") | facts.errors
-    height = max([len(rows), *(row for row, _ in special)])
-    width = max([len(rows[0]) if rows else 0, *(column for _, column in special)])
-    for row in rows:
-        row.extend([""] * (width - len(row)))
-    rows.extend([""] * width for _ in range(height - len(rows)))
-    for (row_number, column), word in special.items():
-        rows[row_number - 1][column - 1] = word
-    marks = [
-        _marks([row for row, _ in at], [column for _, column in at], mark)
-        for at, mark in ((list(facts.errors), Mark.ERROR), (list(facts.without_value), Mark.NO_VALUE))
-    ]
-    texts = {}
-    for number, cells in enumerate(zip(*rows, strict=True), start=1):
-        texts[str(number)] = _column(cells, number, facts=facts, marks=marks)
-    return pl.DataFrame(texts), pl.concat(marks).sort("row", "column")
-
-
-def _column(cells: Sequence[Cell], column: int, *, facts: SheetFacts, marks: list[pl.DataFrame]) -> pl.Series:
-    """One column as text; its marks are added to `marks`."""
-    kinds = set(map(type, cells))
-    if kinds == {str}:
-        return pl.Series(cells, dtype=pl.String).replace("", None)
-    if kinds <= {str, float}:
-        texts, found = _texts_and_numbers(cells, column)
-        marks.append(found)
-    else:
-        texts, found = _one_by_one(cells, column)
-        marks.append(found)
-    padded = {row: width for (row, at), width in facts.padded.items() if at == column}
-    return _padded(texts, padded, found) if padded else texts
-
-
-def _texts_and_numbers(cells: Sequence[Cell], column: int) -> tuple[pl.Series, pl.DataFrame]:
-    """A column of texts and plain numbers, which most are, without a look at each cell."""
-    frame = pl.DataFrame(
-        {
-            "text": pl.Series([cell if type(cell) is str else None for cell in cells], dtype=pl.String),
-            "number": pl.Series([None if type(cell) is str else cell for cell in cells], dtype=pl.Float64),
-        }
-    )
-    number = pl.col("number")
-    exact = number.abs() < IMPRECISE_FROM
-    whole = exact & (number == number.round(0))
-    short = pl.when(whole).then(number.cast(pl.Int64, strict=False).cast(pl.String))
-    rest = number.map_elements(number_text, return_dtype=pl.String)  # runs where it is not null
-    odd = frame.select(pl.when(~whole).then(number)).select(rest).to_series()
-    texts = frame.select(
-        pl.coalesce(pl.when(pl.col("text") != "").then(pl.col("text")), short, odd).alias("text"),
-        pl.when(exact)
-        .then(pl.lit(Mark.NUMBER.value))
-        .when(number.is_finite())
-        .then(pl.lit(Mark.IMPRECISE.value))
-        .otherwise(pl.lit(Mark.ERROR.value))
-        .alias("mark"),
-        number.is_not_null().alias("is_number"),
-    )
-    found = texts.with_row_index("row", offset=1).filter("is_number")
-    return texts["text"], found.select("row", pl.lit(column, dtype=pl.UInt16).alias("column"), "mark")
-
-
-def _one_by_one(cells: Sequence[Cell], column: int) -> tuple[pl.Series, pl.DataFrame]:
-    """A column with dates, times or truth values in it."""
-    texts: list[str | None] = []
-    rows: list[int] = []
-    marks: list[str] = []
-    for row, value in enumerate(cells, start=1):
-        if isinstance(value, str):
-            texts.append(value or None)
-            continue
-        text, mark = cell_text(value)
-        texts.append(text)
-        if mark:
-            rows.append(row)
-            marks.append(mark.value)
-    found = pl.DataFrame({"row": rows, "column": [column] * len(rows), "mark": marks}, schema=MARKS_SCHEMA)
-    return pl.Series(texts, dtype=pl.String), found
-
-
-def _padded(texts: pl.Series, widths: dict[int, int], marks: pl.DataFrame) -> pl.Series:
-    """Whole numbers with the leading zeros that their cells show; widths: of each row that has such a format."""
-    numbers = set(marks.filter(pl.col("mark") == Mark.NUMBER.value)["row"])
-    shown = {
-        row - 1: texts[row - 1].zfill(width)
-        for row, width in widths.items()
-        if row in numbers and texts[row - 1].isdigit()
-    }
-    return texts.scatter(list(shown), list(shown.values())) if shown else texts
-
-
-def _marks(rows: list[int], columns: list[int], mark: Mark) -> pl.DataFrame:
-    values = {"row": rows, "column": columns, "mark": [mark.value] * len(rows)}
-    return pl.DataFrame(values, schema=MARKS_SCHEMA)
 
 
 def _merge_notes(ranges: Sequence[tuple[int, int, int, int]]) -> Iterator[str]:

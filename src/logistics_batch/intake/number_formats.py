@@ -3,6 +3,7 @@
 import re
 
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)')
+_MOST_CHARACTERS = 255  # of a number format
 _ZEROS = re.compile(r"0{2,}")
 
 
@@ -12,7 +13,7 @@ def padded_width(code: str) -> int:
     >>> padded_width("0000000_)"), padded_width("0.00")
     (7, 0)
     """
-    bare = re.sub(r'\[[^\]]*\]|_.|\*.|"', "", code.split(";")[0]).strip()
+    bare = re.sub(r'\[[^\]]*\]|_.|\*.|"', "", code[:_MOST_CHARACTERS].split(";")[0]).strip()
     return len(bare) if _ZEROS.fullmatch(bare) else 0
 
 
@@ -22,7 +23,7 @@ def adds_words(code: str) -> bool:
     >>> adds_words('"ORD-"000'), adds_words('"Rs." 0')
     (True, False)
     """
-    bare = re.sub(r"\[[^\]]*\]|_.|\*.", "", code)
+    bare = re.sub(r"\[[^\]]*\]|_.|\*.", "", code[:_MOST_CHARACTERS])
     literal = "".join(quoted or escaped for quoted, escaped in _LITERAL.findall(bare))
     letters = re.sub(r"(?i)\b(?:rs|inr)\b", "", literal)
     return bool(re.search(r"\w", letters) or re.search(r"[0#][-/][0#]", _LITERAL.sub("", bare)))

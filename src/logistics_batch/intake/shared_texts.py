@@ -9,8 +9,8 @@ from logistics_batch.intake.guards import part_blocks
 _PART = "xl/sharedStrings.xml"
 _ITEM_END = b"</si>"
 _CELL_END = b"</c>"
-_TAG = re.compile(rb"<[^>]*>")
-_SHARED_CELL = re.compile(rb't="s"[^>]*>\s*<v>\s*(\d{1,9})\s*</v>')
+_TAG = re.compile(rb"<[^<>]*>")
+_SHARED_CELL = re.compile(rb't="s"[^<>]*>\s*<v>\s*(\d{1,9})\s*</v>')
 
 
 def text_lengths(archive: zipfile.ZipFile, *, exactly_from: int) -> list[int]:

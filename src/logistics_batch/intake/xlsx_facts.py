@@ -13,24 +13,26 @@ from logistics_batch.intake.guards import part_blocks
 from logistics_batch.intake.sheet_facts import Address, SheetFacts
 from logistics_batch.intake.xlsx_parts import CellStyles
 
+# Hostile XML is scanned before anything else has judged it: no pattern may look at the same bytes again and again.
 _ROW_END = b"</row>"
-_CELL_ADDRESS = re.compile(rb'\br="([A-Z]{1,3})(\d{1,10})"')
-_FILLED_CELL = re.compile(rb'<c r="([A-Za-z]+)(\d+)"[^>]*(?<!/)>(?!</c>)')
-_ROW = re.compile(rb'<row r="(\d{1,10})"')
+_CELL_ADDRESS = re.compile(rb'\br="([A-Za-z]{1,3})(\d{1,10})"')
+_FILLED_CELL = re.compile(rb'<c r="([A-Za-z]+)(\d+)"[^<>]*(?<!/)>(?!</c>)')
+_ROW = re.compile(rb'<row r="(\d{1,10})"([^<>]*)')
+_IS_HIDDEN = re.compile(rb'\bhidden="(?:1|true)"|\bht="0(?:\.0*)?"')
 _BEYOND_Z = re.compile(rb'<c r="[A-Za-z]{2}')
 _PREFIXED = re.compile(rb"<\w+:(?:row|c)\b")
 _UNADDRESSED = re.compile(rb'<(?:c|row)(?:>|/>|[\t\r\n]| (?!r="))')
-_ERROR_CELL = re.compile(rb'<c ([^>]*\bt="e"[^>]*)(?<!/)>(?:(?!</c>).)*?<v>([^<]*)</v>', re.DOTALL)
-_UNCALCULATED = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(<v>\s*</v>|<v\s*/>)?\s*</c>")
-_STALE = re.compile(rb"(?:</f>|<f\b[^>]*/>)\s*(<v>\s*(?:0(?:\.0*)?)?\s*</v>|<v\s*/>)?\s*</c>")
-_COLUMNS = re.compile(rb"<(?:\w+:)?col\b([^>]*)>")
+_ERROR_CELL = re.compile(rb'<c ([^<>]*\bt="e"[^<>]*)(?<!/)>(?:(?!</?c\b).)*?<v>([^<]*)</v>', re.DOTALL)
+_FORMULA = rb"<c ([^<>]*)>\s*<f\b(?:[^<>]*/>|[^<>]*>[^<]*</f>)\s*(?:(<v>\s*%s</v>|<v\s*/>)\s*)?</c>"
+_UNCALCULATED = re.compile(_FORMULA % b"")
+_STALE = re.compile(_FORMULA % rb"(?:0(?:\.0*)?\s*)?")
+_COLUMNS = re.compile(rb"<(?:\w+:)?col\b([^<>]*)>")
 _NO_WIDTH = re.compile(rb"0(?:\.0*)?")
-_HIDDEN_ROW = re.compile(rb'<row ([^>]*(?:\bhidden="(?:1|true)"|\bht="0(?:\.0*)?")[^>]*)>')
-_ROW_NUMBER = re.compile(rb'\br="(\d{1,10})"')
-_TAG = re.compile(rb"<(row|c)\b([^>]*?)(/?)>")
-_ATTRIBUTE = re.compile(rb"""([\w:]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_TAG = re.compile(rb"<(row|c)\b([^<>]*?)(/?)>")
+_ATTRIBUTE = re.compile(rb"""(?<![\w:])([\w:]{1,60})\s{0,9}=\s{0,9}(?:"([^"<]*)"|'([^'<]*)')""")
+_SHARED_TEXTS = "xl/sharedStrings.xml"
 
-_MANY_COLUMNS = 16_384
+_ORDINARY_COLUMNS, _MANY_COLUMNS = 26, 16_384
 _MANY_ROWS = 100  # so many without an element are worth a closer look
 
 
@@ -40,30 +42,27 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
     is_stale: see `Book`. It ends early, with `too_far` set, where something stands below `max_rows`.
     """
     facts = SheetFacts()
-    normal = _Normaliser()
-    astray = _cells_from(max_rows)
-    in_style, in_worded = _style_pattern(styles.padded), _style_pattern(styles.worded)
+    normal, is_odd, astray = _Normaliser(), _odd_tag(max_rows), _cells_from(max_rows)
+    in_style, in_worded = _style_finder(styles.padded), _style_finder(styles.worded)
+    shares_texts = _SHARED_TEXTS in archive.namelist()
+    facts.last_column = _ORDINARY_COLUMNS
     raw = b""
     for raw in part_blocks(archive, part, end=_ROW_END):
-        block = normal(raw)
+        odd = is_odd(raw)
+        block = normal(raw) if odd or b":" in raw else raw
+        if odd and _BEYOND_Z.search(block):
+            facts.last_column = _MANY_COLUMNS
         if not facts.last_row:
             facts.hidden_columns += _hidden_columns(block)
-        rows = [facts.last_row, *map(int, _ROW.findall(block))]
-        facts.last_row = max(rows)
-        if max(map(sub, rows[1:], rows), default=0) > _MANY_ROWS:
-            facts.note_gaps(sorted({int(row) for _, row in _FILLED_CELL.findall(block)}), after=rows[0])
-        if (facts.last_row > max_rows or astray(block)) and (far := _far_corner(block, max_rows)):
+        _note_rows(facts, block)
+        if (facts.last_row > max_rows or (odd and astray(block))) and (far := _far_corner(block, max_rows)):
             facts.too_far = far
             return facts
-        facts.shared_texts += block.count(b't="s"')
-        facts.last_column = max(facts.last_column, _MANY_COLUMNS if _BEYOND_Z.search(block) else 26)
-        # most blocks hold nothing of the following; to look for one letter first is by far the fastest way to know
-        if b"h" in block and (b"hidden=" in block or b'ht="0' in block):
-            tags = _HIDDEN_ROW.findall(block)
-            facts.hidden_rows += [int(found[1]) for tag in tags if (found := _ROW_NUMBER.search(tag))]
-        if b"e" in block and b't="e"' in block:
+        facts.shared_texts += block.count(b't="s"') if shares_texts else 0
+        # most blocks hold nothing of the following; to look for a few letters first is by far the fastest way to know
+        if b't="e"' in block:
             facts.errors.update((_address(tag), word.decode()) for tag, word in _ERROR_CELL.findall(block))
-        if b"f" in block and (b"<f" in block or b"</f>" in block):
+        if b"<f" in block:
             facts.without_value.update(_uncalculated(block, is_stale=is_stale))
         for tag, style in in_style(block):
             facts.padded[_address(tag)] = styles.padded[int(style)]
@@ -74,11 +73,29 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
     return facts
 
 
+def _note_rows(facts: SheetFacts, block: bytes) -> None:
+    rows = _ROW.findall(block)
+    numbers = [facts.last_row, *(int(number) for number, _ in rows)]
+    if max(map(sub, numbers[1:], numbers), default=0) > _MANY_ROWS:
+        facts.note_gaps(sorted({int(row) for _, row in _FILLED_CELL.findall(block)}), after=numbers[0])
+    facts.last_row = max(numbers)
+    facts.hidden_rows += [int(number) for number, rest in rows if b"h" in rest and _IS_HIDDEN.search(rest)]
+
+
 def _cells_from(row: int) -> Callable[[bytes], object]:
     """Finds a cell that says itself that it stands there or below, whatever its row says; some rows above count too."""
     first, more = str(row)[0], len(str(row)) - 1
     pattern = f'<c r="[A-Za-z]+(?:[{first}-9][0-9]{{{more}}}|[0-9]{{{more + 2},}})"'
     return re.compile(pattern.encode()).search
+
+
+def _odd_tag(max_rows: int) -> Callable[[bytes], object]:
+    """Finds a row or cell without an address at its beginning, beyond column Z, or, whatever its row says of itself,
+    about as far down as `max_rows` or farther."""
+    first, more = int(str(max_rows)[0]), len(str(max_rows)) - 1
+    as_long = f"|[1-{first - 1}][0-9]{{{more}}}" if first > 1 else ""
+    ordinary = f'r="[A-Z]?(?:[0-9]{{0,{more}}}{as_long})"'
+    return re.compile(f"<(?:c|row)(?:>|/>|[\t\r\n]| (?!{ordinary}))".encode()).search
 
 
 def _far_corner(block: bytes, max_rows: int) -> Address | None:
@@ -114,17 +131,30 @@ def _hidden_columns(block: bytes) -> Iterator[tuple[int, int]]:
 def _uncalculated(block: bytes, *, is_stale: bool) -> Iterator[Address]:
     """The cells with a formula that no program has calculated."""
     for found in (_STALE if is_stale else _UNCALCULATED).finditer(block):
-        start = block.rfind(b"<c ", 0, found.start())
-        tag = block[start : block.find(b">", start)]
-        if not (found[1] and b't="str"' in tag):  # that one was calculated, and gave an empty text
-            yield _address(tag)
+        if not (found[2] and b't="str"' in found[1]):  # that one was calculated, and gave an empty text
+            yield _address(found[1])
 
 
-def _style_pattern(styles: Collection[int]) -> Callable[[bytes], list[tuple[bytes, bytes]]]:
+def _style_finder(styles: Collection[int]) -> Callable[[bytes], list[tuple[bytes, bytes]]]:
+    """Finds the number cells of some styles: their tags and styles."""
     if not styles:
         return lambda _: []
     numbers = b"|".join(str(index).encode() for index in styles)
-    return re.compile(rb'<c ((?:(?!\bt="(?:s|str|inlineStr|b|e)")[^>])*\bs="(' + numbers + rb')"[^>]*)(?<!/)>').findall
+    anywhere = re.compile(rb'\bs="(?:' + numbers + rb')"')
+    usual = re.compile(rb'<c (r="[A-Z]{1,3}\d{1,10}") s="(' + numbers + rb')"([^<>]*)>')
+    no_number = rb't="(?:s|str|inlineStr|b|e)"'
+    every = re.compile(rb"<c ((?:(?!\b" + no_number + rb')[^<>])*\bs="(' + numbers + rb')"[^<>]*)(?<!/)>')
+    is_text = re.compile(rb"/\Z|\b" + no_number).search
+
+    def find(block: bytes) -> list[tuple[bytes, bytes]]:
+        if not anywhere.search(block):
+            return []
+        tags = usual.findall(block)
+        if len(tags) != len(anywhere.findall(block)):
+            return [found for found in every.findall(block) if not is_text(found[0])]
+        return [(address, style) for address, style, rest in tags if not is_text(rest)]
+
+    return find
 
 
 class _Normaliser:
@@ -164,7 +194,7 @@ def _address(tag: bytes) -> Address:
 
 def _number(letters: bytes) -> int:
     number = 0
-    for letter in letters.upper():
+    for letter in letters[:9].upper():  # more letters are no column either
         number = number * 26 + letter - 64
     return number
 

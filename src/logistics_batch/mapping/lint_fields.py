@@ -9,6 +9,7 @@ from logistics_batch.mapping.conversion import unfit_texts
 from logistics_batch.mapping.spec import DateRead, FieldSpec, LookupRead, MappingSpec, UnitRead
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.verbs import verb_of
+from logistics_batch.model.document import Operation
 
 Place = tuple[str | int, ...]
 
@@ -74,9 +75,20 @@ def field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterato
         elif isinstance(step, UnitRead) and numbers.unit_pair(step.unit) is None:
             known = ", ".join(numbers.UNIT_NAMES)
             yield Complaint((*where, "unit"), f"`{step.unit}` is no conversion.", f"Write `g -> kg`. Known: {known}.")
+        elif isinstance(step, UnitRead) and name == "weight" and part != "keep":
+            yield from _weight_complaints((*where, "unit"), step, spec.operation)
         elif isinstance(step, LookupRead) and isinstance(step.lookup, dict):
             last = index == len(field.read or ()) - 1
             yield from _table_complaints((*where, "lookup"), step.lookup, name, form if last else Form.TEXT)
+
+
+def _weight_complaints(where: Place, step: UnitRead, operation: Operation) -> Iterator[Complaint]:
+    """Orders are weighed in kilograms, added items and labels in grams (API §2.2, §2.3): a thousandfold mistake."""
+    wanted = {Operation.ORDER_CREATE: "kg", Operation.ORDER_ADD_ITEMS: "g", Operation.LABEL_CREATE: "g"}.get(operation)
+    pair = numbers.unit_pair(step.unit)
+    if wanted and pair and pair[1] != wanted:
+        message = f"`{operation.value}` wants weights in {wanted}, and this gives {pair[1]}."
+        yield Complaint(where, message, f"Write `{pair[0]} -> {wanted}`.")
 
 
 def _date_complaints(where: Place, step: DateRead) -> Iterator[Complaint]:

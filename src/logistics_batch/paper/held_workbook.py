@@ -1,5 +1,7 @@
 """The result of a file that was refused before its rows could be told apart: one sheet that says why and what to do."""
 
+from datetime import datetime
+
 from logistics_batch.model.report import FileReport
 from logistics_batch.paper.plain_parts import PlainStyle, plain_package, plain_sheet
 from logistics_batch.paper.safe_text import xml_text
@@ -18,7 +20,7 @@ def held_workbook(report: FileReport, *, title: str = "Nothing of this file was 
         ("Sheet", report.sheet),
         ("Notes", "\n".join(report.notes)),
         ("Mapping", report.mapping),
-        ("Received", report.received_at),
+        ("Received", _moment(report.received_at)),
         ("Run", report.run),
         ("SHA-256", report.sha256),
     ]
@@ -27,6 +29,11 @@ def held_workbook(report: FileReport, *, title: str = "Nothing of this file was 
         height = sum(1 + len(line) // _TEXT_WIDTH for line in text.split("\n"))
         rows.append(_row(number, [("A", PlainStyle.HEADER, name), ("B", PlainStyle.WRAPPED, text)], lines=height))
     return plain_package(SHEET_NAME, plain_sheet({1: 14, 2: _TEXT_WIDTH}, "".join(rows))).content
+
+
+def _moment(text: str) -> str:
+    """A time as people read it: without the T and the fractions of a second."""
+    return datetime.fromisoformat(text).isoformat(sep=" ", timespec="seconds") if text else ""
 
 
 def _row(number: int, cells: list[tuple[str, PlainStyle, str]], *, lines: int) -> str:

@@ -48,13 +48,15 @@ class PlainStyle(IntEnum):
     WRAPPED = 7
 
 
+_CENTRED = '<alignment vertical="center"/>'  # as our columns beside them, also where these take several lines
+
 # number format, font, fill, more attributes, alignment
 _LOOKS: dict[PlainStyle, tuple[int, int, int, str, str]] = {
-    PlainStyle.GENERAL: (0, 0, 0, "", ""),
-    PlainStyle.TEXT: (49, 0, 0, "", ""),
-    PlainStyle.GUARDED_TEXT: (49, 0, 0, ' quotePrefix="1"', ""),
-    PlainStyle.DATE: (_FIRST_OWN_FORMAT, 0, 0, "", ""),
-    PlainStyle.DATE_TIME: (_FIRST_OWN_FORMAT + 1, 0, 0, "", ""),
+    PlainStyle.GENERAL: (0, 0, 0, "", _CENTRED),
+    PlainStyle.TEXT: (49, 0, 0, "", _CENTRED),
+    PlainStyle.GUARDED_TEXT: (49, 0, 0, ' quotePrefix="1"', _CENTRED),
+    PlainStyle.DATE: (_FIRST_OWN_FORMAT, 0, 0, "", _CENTRED),
+    PlainStyle.DATE_TIME: (_FIRST_OWN_FORMAT + 1, 0, 0, "", _CENTRED),
     PlainStyle.HEADER: (49, 1, 2, "", '<alignment vertical="center" wrapText="1"/>'),
     PlainStyle.TITLE: (49, 2, 0, "", ""),
     PlainStyle.WRAPPED: (49, 0, 0, "", '<alignment vertical="top" wrapText="1"/>'),

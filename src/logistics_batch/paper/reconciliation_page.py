@@ -32,6 +32,8 @@ tr.sum td { background: #e8edf2; font-weight: 600; }
 .critical { background: #c0392b; color: #fff; } .high { background: #f9d4d1; color: #8a1c12; }
 .medium { background: #ffe9c2; color: #7a3b00; } .low { background: #e3edf7; color: #1e4a72; }
 .b { min-width: 9rem; vertical-align: middle; } .k { white-space: nowrap; }
+.t { min-width: 18rem; } .s { min-width: 7rem; overflow-wrap: anywhere; }
+.i { font-size: .75rem; color: #6b7785; white-space: nowrap; }
 .bar { background: #1f5a8a; height: .8rem; min-width: 2px; border-radius: 2px; }
 @media print { body { margin: 0; font-size: 11px; } th { position: static; } }
 """
@@ -126,7 +128,7 @@ def _class(line: dict[str, Any], *, most: int) -> list[Cell]:
         (bar, "b"),
         *((_quantity(line[f"qty_{leg}"]), "n") for leg in ("announced", "returned", "received")),
         (rupees(line["impact_inr"]) if line["impact_inr"] else "", "n"),
-        (_safe(class_words(word)), ""),
+        (_safe(class_words(word)), "t"),
     ]
 
 
@@ -152,13 +154,13 @@ def _exception(line: dict[str, object]) -> list[Cell]:
     return [
         (_safe(str(line["code"])), f"w {line['severity']}"),
         (rupees(impact) if isinstance(impact, Decimal) else "", "n"),
-        *((text, "") for text in texts),
-        (_quantity(line["qty_delta"]), "n"),
-        (_safe(str(line["reason"])), ""),
+        *((text, "s") for text in texts),
+        (_difference(line["qty_delta"]), "n"),
+        (_safe(str(line["reason"])), "t"),
         (str(line["due_date"] or ""), "k"),
         (_safe(str(line["bucket"])), "k"),
-        (_safe(source), ""),
-        (_safe(str(line["exception_id"])), "k"),
+        (_safe(source), "s"),
+        (_safe(str(line["exception_id"])), "i"),
     ]
 
 
@@ -174,7 +176,7 @@ def _legs(account: Account) -> Iterator[str]:
     facts = [*account.log, *(("Note", note) for note in account.notes)]
     if facts:
         yield "<h2>Run</h2>"
-        yield from _table(("", ""), [[(_safe(name), "w"), (_safe(value), "")] for name, value in facts], numbers=())
+        yield from _table((), [[(_safe(name), "w"), (_safe(value), "")] for name, value in facts], numbers=())
 
 
 def _quantity(value: object) -> str:
@@ -185,9 +187,15 @@ def _quantity(value: object) -> str:
     return f"{number:,.0f}" if number == number.to_integral_value() else f"{number.normalize():,f}"
 
 
+def _difference(value: object) -> str:
+    """A difference with its sign."""
+    text = _quantity(value)
+    return f"+{text}" if text and Decimal(str(value)) > 0 else text
+
+
 def _table(titles: Sequence[str], rows: Iterable[list[Cell]], *, numbers: tuple[int, ...]) -> Iterator[str]:
     heads = "".join(f"<th{' class=n' if index in numbers else ''}>{title}</th>" for index, title in enumerate(titles))
-    yield f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>'
+    yield f'<div class="scroll"><table>{f"<thead><tr>{heads}</tr></thead>" if heads else ""}<tbody>'
     for row in rows:
         yield (
             "<tr>"

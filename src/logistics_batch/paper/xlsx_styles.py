@@ -88,7 +88,7 @@ class StyleSheet:
         look += b' xfId="0"' if self._has_style_parents else b""
         look += b' quotePrefix="1"' if guarded else b""
         look += b' applyNumberFormat="1" applyFont="1" applyFill="1" applyAlignment="1">'
-        place = b'vertical="top" wrapText="1"' if wrap else b'vertical="center"'
+        place = b'vertical="center" wrapText="1"' if wrap else b'vertical="center"'
         alignment = b'<%salignment horizontal="left" %s indent="1"/>' % (p, place)
         return self._xfs.add(look + alignment + b"</%sxf>" % p)
 

@@ -1,0 +1,149 @@
+"""The cells of a workbook's sheet as text columns and marks, in parts, so that no sheet is in memory as objects."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain, islice, repeat
+from typing import Protocol
+
+import polars as pl
+
+from logistics_batch.intake.cells import IMPRECISE_FROM, Cell, cell_text, number_text
+from logistics_batch.intake.sheet_facts import Address, SheetFacts
+from logistics_batch.model.sheet import MARKS_SCHEMA, Mark, empty_marks
+
+_ROWS_AT_ONCE = 10_000
+_ADDRESS = {"row": pl.UInt32, "column": pl.UInt16}
+
+
+class ParsedSheet(Protocol):
+    """A sheet as the fast reader gives it. start, end: row and column, from 0, of the first and the last filled cell;
+    None in an empty sheet."""
+
+    @property
+    def start(self) -> tuple[int, int] | None: ...
+    @property
+    def end(self) -> tuple[int, int] | None: ...
+    def iter_rows(self) -> Iterable[list[Cell]]:
+        """The rows from the very first, their cells from the first filled column."""
+
+
+def read_cells(source: ParsedSheet, facts: SheetFacts) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The cells of a sheet as text columns named from "1", and their marks; a part of the rows at a time."""
+    rows = _whole_rows(source, facts)
+    frames, marks = [], [empty_marks()]
+    above = 0
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        columns = [_column(cells, number, above=above) for number, cells in enumerate(zip(*some, strict=True), start=1)]
+        frames.append(pl.DataFrame([texts for texts, _ in columns]))
+        marks.append(pl.concat([found for _, found in columns]).sort("row", "column"))
+        above += len(some)
+    del rows, source
+    found = pl.concat(marks)
+    if facts.errors or facts.without_value:
+        told = _told_marks(facts.errors, Mark.ERROR), _told_marks(facts.without_value, Mark.NO_VALUE)
+        found = pl.concat([found, *told]).sort("row", "column")
+    del marks
+    frame = pl.concat(frames) if frames else pl.DataFrame()
+    return (_padded(frame, found, facts.padded) if facts.padded else frame), found
+
+
+def extent(source: ParsedSheet) -> tuple[int, int]:
+    """The last row and the last column in which something stands, from 1; 0 in an empty sheet."""
+    return (source.end[0] + 1, source.end[1] + 1) if source.end else (0, 0)
+
+
+def _whole_rows(source: ParsedSheet, facts: SheetFacts) -> Iterator[list[Cell]]:
+    """Each row from the first, with all columns from A, and with what the fast reader took for blanks."""
+    special: dict[int, list[tuple[int, str]]] = {}
+    for (row, column), word in (dict.fromkeys(facts.without_value, "") | facts.errors).items():
+        special.setdefault(row, []).append((column, word))
+    height, width = extent(source)
+    if source.start == (0, 0) and not special:
+        yield from source.iter_rows()
+        return
+    width = max([width, *(column for cells in special.values() for column, _ in cells)])
+    height = max([height, *special])
+    before: list[Cell] = [""] * (source.start[1] if source.start else 0)
+    blank: list[Cell] = [""] * width
+    below: Iterator[list[Cell]] = repeat([])
+    cells: Iterator[list[Cell]] = chain(source.iter_rows() if source.start else (), below)
+    for number, filled in enumerate(islice(cells, height), start=1):
+        whole = before + filled if before else filled
+        whole = whole + blank[len(whole) :] if len(whole) < width else whole
+        for column, word in special.get(number, ()):
+            whole[column - 1] = word
+        yield whole
+
+
+def _column(cells: Sequence[Cell], column: int, *, above: int) -> tuple[pl.Series, pl.DataFrame]:
+    """A part of a column as text, and its marks; above: how many rows stand above the part."""
+    kinds = set(map(type, cells))
+    if kinds == {str}:
+        return _filled(pl.Series(str(column), cells, dtype=pl.String)), empty_marks()
+    if kinds == {float}:
+        shown, found = _numbers(pl.Series(cells, dtype=pl.Float64))
+        rows = pl.int_range(above + 1, above + 1 + len(cells), dtype=pl.UInt32, eager=True)
+        return shown.alias(str(column)), _marks(rows, column, found)
+    if kinds <= {str, float}:
+        return _texts_and_numbers(cells, column, above=above)
+    texts, each = zip(*(cell_text(cell) for cell in cells), strict=True)
+    marked = [row for row, mark in enumerate(each, start=above + 1) if mark]
+    marks = _marks(pl.Series(marked, dtype=pl.UInt32), column, pl.Series([mark.value for mark in each if mark]))
+    return _filled(pl.Series(str(column), texts, dtype=pl.String)), marks
+
+
+def _texts_and_numbers(cells: Sequence[Cell], column: int, *, above: int) -> tuple[pl.Series, pl.DataFrame]:
+    """A column of texts and plain numbers, which most are, without a look at each cell."""
+    texts = pl.Series([cell if type(cell) is str else None for cell in cells], dtype=pl.String)
+    every = pl.Series([None if type(cell) is str else cell for cell in cells], dtype=pl.Float64)
+    at = every.is_not_null().arg_true()
+    shown, marks = _numbers(every.drop_nulls())
+    return _filled(texts.scatter(at, shown).alias(str(column))), _marks(at.cast(pl.UInt32) + above + 1, column, marks)
+
+
+def _numbers(numbers: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """The texts and marks of numbers."""
+    exact = numbers.abs() < IMPRECISE_FROM
+    whole = numbers.cast(pl.Int64, strict=False)
+    if not (exact & (whole.cast(pl.Float64) == numbers)).fill_null(value=False).all():
+        shown = pl.Series([number_text(number) for number in numbers], dtype=pl.String)
+    else:
+        shown = whole.cast(pl.String)
+    if exact.all():
+        return shown, pl.repeat(Mark.NUMBER.value, numbers.len(), dtype=pl.String, eager=True)
+    marks = pl.select(
+        pl.when(exact)
+        .then(pl.lit(Mark.NUMBER.value))
+        .when(numbers.is_finite())
+        .then(pl.lit(Mark.IMPRECISE.value))
+        .otherwise(pl.lit(Mark.ERROR.value))
+    ).to_series()
+    return shown, marks
+
+
+def _filled(texts: pl.Series) -> pl.Series:
+    """Texts of which the empty ones are null."""
+    return texts.set(texts == "", None)
+
+
+def _padded(frame: pl.DataFrame, marks: pl.DataFrame, widths: dict[Address, int]) -> pl.DataFrame:
+    """Whole numbers with the leading zeros that their cells show; widths: of the cells that have such a format."""
+    (rows, columns), digits = zip(*widths, strict=True), widths.values()
+    told = pl.DataFrame({"row": rows, "column": columns, "digits": digits}, schema_overrides=_ADDRESS)
+    numbers = marks.filter(pl.col("mark") == Mark.NUMBER.value)
+    for (column,), cells in told.join(numbers, on=["row", "column"]).partition_by("column", as_dict=True).items():
+        texts = frame[str(column)]
+        text = pl.lit(texts.gather(cells["row"] - 1))
+        shown = cells.select(pl.when(text.str.contains(r"^[0-9]+$")).then(text.str.zfill("digits")).otherwise(text))
+        frame = frame.with_columns(texts.scatter(cells["row"] - 1, shown.to_series()))
+    return frame
+
+
+def _told_marks(cells: Collection[Address], mark: Mark) -> pl.DataFrame:
+    rows, columns = zip(*cells, strict=True) if cells else ((), ())
+    values = {"row": rows, "column": columns, "mark": [mark.value] * len(rows)}
+    return pl.DataFrame(values, schema=MARKS_SCHEMA)
+
+
+def _marks(rows: pl.Series, column: int, marks: pl.Series) -> pl.DataFrame:
+    columns = pl.repeat(column, rows.len(), dtype=pl.UInt16, eager=True)
+    return pl.DataFrame({"row": rows, "column": columns, "mark": marks}, schema=MARKS_SCHEMA)

@@ -1,0 +1,137 @@
+"""What the service says in the words of its document, and the files that people drop, for paths of the model."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import polars as pl
+from protocol_model.states import Record
+
+from logistics_batch.api.client import Reply, Trace
+from logistics_batch.ledger import Arrival, Ledger, Outcome, ServiceFacts, form_of, open_ledger
+from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation
+from logistics_batch.model.sheet import SourceFile
+
+ACCOUNT = "http://service.test"
+RUN, AT = "20261121-211500-play", "2026-11-21T21:15:00+05:30"
+REFERENCE, CONTROL, CONTROL_AWB = "KEY-1", "CONTROL-1", "SH-CONTROL"
+KEYS = {"order": REFERENCE, "asn": f"Acme | Bhiwandi | {REFERENCE}"}
+_TAKEN = "Reference number already exists"
+VERIFIED = ServiceFacts(AT, unique=True, duplicate="refused", duplicate_form=form_of(_TAKEN, REFERENCE), found_by=())
+CALLS = {"order.create": ("POST", "/orders/shipment"), "asn.create": ("POST", "/wms/advance-shipping-notice")}
+_AMOUNTS = {"A": 1, "B": 2, "X": 9}
+_ARRIVED = Trace(connect_started=True, send_started=True, body_sent=True)
+_SILENCE = Reply("", trace=_ARRIVED, failure="timeout")
+
+
+def open_played(folder: Path) -> Ledger:
+    """The ledger of one path, with everything that lies beside it."""
+    return open_ledger(
+        f"sqlite:///{folder}/ledger.db", account=ACCOUNT, marks=(folder / "mark",), spill=folder / "spill"
+    )
+
+
+def first_ledger(folder: Path) -> None:
+    """A ledger in which one order was accepted, so that the absence of another can be calibrated."""
+    folder.mkdir()
+    ledger = open_played(folder)
+    ledger.start_run(RUN, job="play", kind="push", business_date="2026-11-21", now=AT)
+    with ledger.sending("play"):
+        ledger.plan_file(RUN, dropped("order", "A", name="control.csv", reference=CONTROL))
+        (control,) = ledger.planned_of(RUN)
+        ledger.step(outcomes=[], claim=[control], run=RUN, now=AT)
+        accepted = Outcome(control.id, "accepted", "accepted", awb_number=CONTROL_AWB, accepted_run=RUN)
+        ledger.step(outcomes=[accepted], claim=[], run=RUN, now=AT)
+    ledger.close()
+
+
+def dropped(kind: str, content: str, *, name: str, reference: str = REFERENCE) -> Arrival:
+    """A file with one row, as mapping hands it on."""
+    operation = Operation(f"{kind}.create")
+    key = KEYS[kind].replace(REFERENCE, reference)
+    body = json.dumps(body_of(kind, content, reference=reference))
+    return Arrival(
+        source=SourceFile(name, len(body), hashlib.sha256(body.encode()).hexdigest(), "csv"),
+        mapping="played",
+        mapping_digest="d" * 64,
+        operation=operation,
+        received_at=AT,
+        mapped=MappedFile(
+            sheet="played",
+            header_row=1,
+            columns=("Reference",),
+            rows=pl.DataFrame([(2, "ready", None, 0, key, None)], schema=ROWS_SCHEMA, orient="row"),
+            documents=(Document(key, operation, (2,), body, reference, (2,)),),
+            issues=(),
+        ),
+        calls=CALLS,
+    )
+
+
+def body_of(kind: str, content: str, *, reference: str = REFERENCE) -> dict[str, object]:
+    """What is sent for one content, and what the service tells of it later."""
+    if kind == "order":
+        return {
+            "reference_number": reference,
+            "customer_mobile": "9876543210",
+            "delivery_address": "1 Market Road",
+            "item_details": [{"item_name": "SKU-1", "item_quantity": _AMOUNTS[content]}],
+        }
+    return {
+        "supplier_name": "Acme",
+        "site_name": "Bhiwandi",
+        "invoice_number": reference,
+        "sku_lines": [{"sku_name": "SKU-1", "qty": str(_AMOUNTS[content])}],
+    }
+
+
+def answer(kind: str, said: str) -> Reply:
+    """The reply of a create, by the model's name for it."""
+    if said == "silence":
+        return _SILENCE
+    if said == "unreadable_200":
+        return Reply("", trace=_ARRIVED, status=200, content_type="text/html", body=b"<html>Welcome</html>")
+    taken = {"awb_number": f"SH-{REFERENCE}"} if kind == "order" else {"id": "1"}
+    status, content = {
+        "pass": (200, {"status": "PASS", "message": taken}),
+        "refuse_400": (400, {"status": "FAIL", "message": "Delivery address cannot be served"}),
+        "taken_400": (400, {"status": "FAIL", "message": _TAKEN}),
+        "error_500": (500, {"status": "FAIL", "message": "Unexpected error"}),
+        "throttled_429": (429, {"status": "FAIL", "message": "Too many requests"}),
+        "unauthorized_401": (401, {"status": "FAIL", "message": "Unauthorized"}),
+    }[said]
+    return _json(status, content)
+
+
+def asns(records: tuple[Record, ...], *, hidden_page: bool) -> Reply:
+    """What a search by invoice number shows; on a hidden page nothing, but that there is more."""
+    if hidden_page:
+        return _json(200, {"count": len(records) + 1, "next": "2", "results": []})
+    found = [{"id": str(n), **body_of("asn", record.content)} for n, record in enumerate(records) if record.shown]
+    return _json(200, {"count": len(found), "next": None, "results": found})
+
+
+def order(asked: str, records: tuple[Record, ...], *, readable: bool) -> Reply:
+    """What fetching an order by its reference or AWB shows; the control is one of those that can be found."""
+    if readable and asked in (CONTROL, CONTROL_AWB):
+        return _order(CONTROL, CONTROL_AWB, Record(0, "A"))
+    shown = sorted((record for record in records if record.shown), key=lambda record: record.live)
+    if readable and asked in (REFERENCE, f"SH-{REFERENCE}") and shown:
+        return _order(REFERENCE, f"SH-{REFERENCE}", shown[-1])
+    return _json(400, {"status": "FAIL", "message": f"No order {asked}"})
+
+
+def nobody_answers() -> Reply:
+    """A read that came to nothing."""
+    return _SILENCE
+
+
+def _order(reference: str, awb_number: str, record: Record) -> Reply:
+    status = "Pending" if record.live else "Cancelled"
+    told = {**body_of("order", record.content, reference=reference), "awb_number": awb_number, "status": status}
+    return _json(200, {"status": "PASS", "order_details": told})
+
+
+def _json(status: int, content: object) -> Reply:
+    body = json.dumps(content).encode()
+    return Reply("", trace=_ARRIVED, status=status, content_type="application/json", body=body)

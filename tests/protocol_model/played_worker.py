@@ -1,0 +1,152 @@
+"""A process that sends, settles and dies: the real ledger and flows, led from place to place over a pipe.
+
+At each place the process waits to be told to go on, or is killed there. Places are crash points, calls to the service,
+and the moments at which it has nothing to do.
+"""
+
+import resource
+import threading
+import time
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from protocol_model.played_service import AT, RUN, dropped, open_played
+
+from logistics_batch import crash_points
+from logistics_batch.api.client import Reply
+from logistics_batch.api.pacing import Pacer
+from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.flows import retry
+from logistics_batch.flows.dispatch import Dispatcher
+from logistics_batch.flows.parts import Parts, Policy
+from logistics_batch.flows.settle import settle_due
+
+CREATES = ("order.create", "asn.create")
+STOPS = ("intent.before_commit", "intent.after_commit", "send.after", "resend.after", "spill.taken_back")
+_FULL_AT_BYTES = 2048  # no journal fits, an answer in the space that was taken before does
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the one who leads says: the seconds that have passed on every clock, and what is wanted or answered."""
+
+    seconds: float
+    wanted: tuple[object, ...] = ()
+    reply: Reply | None = None
+    full: bool = False
+
+
+@dataclass
+class Stage:
+    """The process's end of the pipe; whoever asks waits for an answer."""
+
+    pipe: Connection
+    seconds: float = 0.0
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    def ask(self, place: str, detail: str = "") -> Told:
+        """Say where the process is, and wait there."""
+        self.pipe.send((place, detail))
+        told: Told = self.pipe.recv()
+        self.seconds = told.seconds
+        if told.full:  # from now on the disk takes nothing
+            resource.setrlimit(resource.RLIMIT_FSIZE, (_FULL_AT_BYTES, _FULL_AT_BYTES))
+        return told
+
+    def passes(self, point: str) -> None:
+        """A crash point is passed; at some of them the process waits."""
+        if point == "send.before":
+            self.stop.set()  # one document at a time: the dispatcher is asked to end
+        if point in STOPS:
+            self.ask(point)
+
+
+class EveryPoint(str):
+    """As the armed crash point it is told of every point that is passed, and kills at none."""
+
+    stage: Stage
+
+    def __ne__(self, point: object) -> bool:
+        self.stage.passes(str(point))
+        return True
+
+
+@dataclass
+class PlayedClock:
+    """The time of the one who leads; sleeping takes none of it."""
+
+    stage: Stage
+    slept: float = 0.0
+
+    def now(self) -> datetime:
+        return datetime.fromisoformat(AT) + timedelta(seconds=self.stage.seconds)
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.stage.seconds + self.slept
+
+    def sleep(self, seconds: float) -> None:
+        self.slept += seconds
+
+
+class PlayedClient:
+    """Calls to the service; what it answers comes over the pipe."""
+
+    def __init__(self, stage: Stage, clock: PlayedClock) -> None:
+        self._stage = stage
+        self.pacer = Pacer("none", clock=clock.monotonic, sleep=clock.sleep)
+
+    def call(self, endpoint: str, *, order_id: str | None = None, **_given: object) -> Reply:
+        reply = self._stage.ask(f"call {endpoint}", order_id or "").reply
+        assert reply is not None, f"nobody said what {endpoint} answers"
+        return reply
+
+
+def work(pipe: Connection, folder: Path, policy: Policy) -> None:
+    """The life of the process: take the lock, take over, do what is wanted, end."""
+    stage = Stage(pipe)
+    armed = EveryPoint("every point")
+    armed.stage = stage
+    clock = PlayedClock(stage)
+    try:
+        ledger = open_played(folder)
+        crash_points._armed.name = armed
+        parts = Parts(
+            ledger,
+            PlayedClient(stage, clock),  # type: ignore[arg-type]
+            open_store=None,  # type: ignore[arg-type]
+            mapping=None,  # type: ignore[arg-type]
+            reports=folder,
+            files=folder,
+            clock=clock,
+            policy=policy,
+            stop=stage.stop,
+        )
+        with ledger.sending("play"):
+            stage.ask("locked")
+            ledger.take_over(clock.now().isoformat())
+            while (wanted := stage.ask("ready").wanted) != ("end",):
+                stage.stop.clear()
+                _do(parts, wanted)
+        pipe.send(("ended", ""))
+    except LogisticsBatchError as error:
+        pipe.send((type(error).__name__, str(error)))
+
+
+def _do(parts: Parts, wanted: tuple[object, ...]) -> None:
+    match wanted:
+        case "plan", str(kind), str(content), str(name):
+            parts.ledger.plan_file(RUN, dropped(kind, content, name=name))
+        case "send", int(number):
+            document = parts.ledger.document(number)
+            assert document is not None
+            Dispatcher(parts, run=RUN).send([document])
+        case "settle", bool(give_up):
+            settle_due(parts, run=RUN, give_up=give_up)
+        case ("retry",):
+            run = parts.ledger.run(RUN)
+            assert run is not None
+            retry._chosen(parts, run, retry.REFUSED)
+        case _:
+            raise ValueError(wanted)
