@@ -47,6 +47,8 @@ def test_every_file_of_an_archive_is_answered_and_the_archive_put_away(
     assert {"early.result.csv", "late.result.csv", "tuesday.result.csv"} <= names(workspace, "outbound")
     assert names(workspace, "archive") == {"monday.zip", "tuesday.csv.gz"}
     assert not names(workspace, "inbound")
+    kept = {path.suffix for path in (workspace.root / "var/files").iterdir()}
+    assert kept == {".csv"}, "what people sent is not kept a second time in its archive"
 
 
 def test_an_archive_with_a_file_that_cannot_be_read_goes_to_quarantine_and_the_others_are_sent(
@@ -117,10 +119,14 @@ def test_an_archive_that_is_dropped_again_creates_nothing_twice_and_both_are_kep
         ("other.zip", {"renamed.csv": order_lines(["A-1"])}),
     ):
         workspace.drop(name, zipped(members))
+        if name == "other.zip":
+            workspace.drop("twin.zip", zipped(members))
         done = workspace.run("run", "orders-nightly", "--json")
         assert done.code == 0, done.err
     assert created(sandbox) == {"A-1": 1, "A-2": 1}
-    assert len(names(workspace, "archive")) == 3
+    assert workspace.run("run", "orders-nightly").code == 0  # the twin's turn
+    assert created(sandbox) == {"A-1": 1, "A-2": 1}
+    assert names(workspace, "archive") == {"drop.zip", "drop.2.zip", "other.zip", "twin.zip"}
     assert "unchanged" in (workspace.root / "outbound/renamed.result.csv").read_text()
 
 

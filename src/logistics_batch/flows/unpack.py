@@ -14,7 +14,7 @@ from logistics_batch.intake.names import printable
 def unpacked(parts: Parts, files: Sequence[ReceivedFile], *, to: Path) -> tuple[ReceivedFile, ...]:
     """The files with every archive replaced by its members, which lie in the folder `to`.
 
-    An archive that cannot be opened stays, with the reason as `held`.
+    An archive that cannot be opened stays, with the reason as `held`; the copy of one that was opened is removed.
     """
     found: list[ReceivedFile] = []
     for file in files:
@@ -24,6 +24,9 @@ def unpacked(parts: Parts, files: Sequence[ReceivedFile], *, to: Path) -> tuple[
             found.append(replace(file, held=held))
             continue
         found += _members(file, members) if members else [file]
+    # Our own copies of what was opened would keep the rows' data a second time; two files may share one.
+    for path in {file.path for file in files if file.path.parent == to} - {file.path for file in found}:
+        path.unlink()
     return tuple(found)
 
 
