@@ -1,6 +1,7 @@
 """What a file that came in means for the ledger: which documents are new, known, changed, or wait for a person."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -144,7 +145,8 @@ class Planning(Connected):
         decisions = []
         for item in documents:
             kind = kind_of(item.operation)
-            known_here, content = history.get((kind, item.key), ()), digest(item.body)
+            known_here = history.get((kind, item.key), [])
+            content = _content(connection, item, known_here)
             if kind in _CHANGES:
                 others = bool(in_doubt.get(item.key, set()) - {kind})
                 decisions.append(decide_change(known_here, content, came_before=came_before, order_in_doubt=others))
@@ -217,6 +219,24 @@ class Planning(Connected):
             "fix": decision.fix,
             "planned_at": arrival.received_at,
         }
+
+
+def _content(connection: Connection, item: Document, history: Sequence[Known]) -> str:
+    """The digest of what a document says: that of a version which differs in nothing but what its run lent it."""
+    content = digest(item.body)
+    if not item.lent or any(known.body_sha256 == content for known in history):
+        return content
+    said = _own_content(item.body, item.lent)
+    for known in reversed(history):
+        body = connection.execute(select(document.c.body).where(document.c.id == known.id)).scalar_one()
+        if body and _own_content(body.decode(), item.lent) == said:
+            return known.body_sha256
+    return content
+
+
+def _own_content(body: str, lent: Sequence[str]) -> object:
+    """A body without the fields that its run lent it, also in its lines."""
+    return json.loads(body, object_hook=lambda fields: {name: fields[name] for name in fields if name not in lent})
 
 
 def _came_before(connection: Connection, sha256: str, *, but: int = 0) -> int:

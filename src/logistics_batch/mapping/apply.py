@@ -280,6 +280,9 @@ def _as_documents(
             line_rows if table.line else repeat(()),
             _kept_of(lines.filter("first"), table.keep),
             (order_number(table, reference) for reference in references) if operation.changes_order else repeat(None),
+            repeat(""),
+            repeat(""),
+            repeat(tuple(field.target for field in (*table.header, *table.line) if field.spec.source == "run")),
         )
     )
 

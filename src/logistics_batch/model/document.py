@@ -69,6 +69,8 @@ class Document:
     keep: the mapping's `keep` values of the first row; never sent.
     order: of a change, which order the sheet means; None once it is known. order_id: what stands in the path then.
     path: the path of the call where it depends on the document.
+    lent: fields of the body that the run gave it and not the sheet, as its business date. The same rows of another
+        night differ in them, and are no other content for that.
     """
 
     key: str
@@ -81,6 +83,7 @@ class Document:
     order: OrderNumber | None = None
     order_id: str = ""
     path: str = ""
+    lent: tuple[str, ...] = ()
 
 
 class RowState(StrEnum):
