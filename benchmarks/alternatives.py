@@ -3,8 +3,11 @@
 import hashlib
 import json
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from inputs import PADDED
 
 MAPPING = """\
 operation: order.create
@@ -79,14 +82,25 @@ def map_floor(source: Path, target: Path) -> dict[str, Any]:
 
 
 def read_ours(source: Path, target: Path) -> dict[str, Any]:
-    """Every cell as text, with true row numbers, marks of formulas and hidden rows, behind the guards."""
+    """Every cell as text, with true row numbers, hidden rows, error cells and leading zeros, behind the guards."""
     from logistics_batch.intake.reading import read_file
     from logistics_batch.model.sheet import ReadOptions
 
     del target
     sheet = read_file(source, name=source.name, options=ReadOptions())[0]
-    cells = sum(sheet.frame.height - nulls for nulls in sheet.frame.drop("row").null_count().row(0))
-    return {"rows": sheet.frame.height, "cells": cells}
+    last = sheet.frame.to_series(sheet.width)
+    thousands = (sheet.frame.height - 1) // 1_000
+    padded = (last.str.len_chars() == len(PADDED)).sum()
+    if (len(sheet.hidden_rows), (last == "#N/A").sum(), padded) != (thousands, thousands, thousands * 999):
+        raise SystemExit("Hidden rows, error cells or number formats are not honoured.")
+    return {"rows": sheet.frame.height}
+
+
+def read_fastexcel(source: Path, target: Path) -> dict[str, Any]:
+    """The fastest way to Arrow: no true rows, no hidden rows, no error cells, no number formats."""
+    del target
+    sheet = import_module("fastexcel").read_excel(source).load_sheet(0, header_row=None)
+    return {"rows": sheet.to_arrow().num_rows}
 
 
 def read_calamine(source: Path, target: Path) -> dict[str, Any]:
@@ -95,7 +109,7 @@ def read_calamine(source: Path, target: Path) -> dict[str, Any]:
 
     del target
     rows = CalamineWorkbook.from_path(str(source)).get_sheet_by_index(0).to_python()
-    return {"rows": len(rows), "cells": sum(cell != "" for row in rows for cell in row)}
+    return {"rows": len(rows)}
 
 
 def read_openpyxl(source: Path, target: Path) -> dict[str, Any]:
@@ -104,15 +118,12 @@ def read_openpyxl(source: Path, target: Path) -> dict[str, Any]:
 
     del target
     book = load_workbook(source, read_only=True, data_only=True)
-    rows = cells = 0
-    for row in book.worksheets[0].iter_rows(values_only=True):
-        rows += 1
-        cells += sum(cell is not None for cell in row)
-    return {"rows": rows, "cells": cells}
+    return {"rows": sum(1 for _ in book.worksheets[0].iter_rows(values_only=True))}
 
 
 WORK = {
-    each.__name__: each for each in (map_ours, map_hand, map_polars, map_floor, read_ours, read_calamine, read_openpyxl)
+    each.__name__: each
+    for each in (map_ours, map_hand, map_polars, map_floor, read_ours, read_fastexcel, read_calamine, read_openpyxl)
 }
 
 

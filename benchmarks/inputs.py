@@ -20,6 +20,7 @@ _CATEGORIES = ("Grocery", "Home", "Beauty", "Toys")
 _BRANDS = ("Acme", "Himal", "Zen", "Nila")
 _MISTAKES = {"PIN": "5600", "Phone": "98450", "Qty": "two"}  # what stands there instead
 _MISTAKE_SHARE = 0.01
+PADDED = "0000000"
 
 
 def write_orders(path: Path, *, rows: int) -> None:
@@ -79,14 +80,23 @@ def _item_cells(chance: random.Random) -> list[str]:
 
 
 def write_workbook(path: Path, *, rows: int, columns: int) -> None:
-    """An xlsx of texts and whole numbers, half of the columns each."""
+    """An xlsx of texts and whole numbers, half of the columns each. The last column shows leading zeros; every
+    thousandth row is hidden, and the one after it has an error cell."""
     from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
 
     chance = random.Random(SEED)
     book = Workbook(write_only=True)
     sheet = book.create_sheet("Orders")
     sheet.append([f"Column {number}" for number in range(1, columns + 1)])
     for row in range(1, rows + 1):
-        line: list[str | int] = [f"R{row}-{chance.randint(1, 9_999)}" for _ in range(columns // 2)]
-        sheet.append(line + [chance.randint(1, 99_999) for _ in range(columns - len(line))])
+        line: list[object] = [f"R{row}-{chance.randint(1, 9_999)}" for _ in range(columns // 2)]
+        line += [chance.randint(1, 99_999) for _ in range(columns - len(line) - 1)]
+        last = WriteOnlyCell(sheet, chance.randint(1, 99_999))
+        last.number_format = PADDED
+        if row % 1_000 == 1:
+            last = WriteOnlyCell(sheet, "#N/A")
+            last.data_type = "e"
+        sheet.row_dimensions[row + 1].hidden = row % 1_000 == 0
+        sheet.append([*line, last])
     book.save(path)

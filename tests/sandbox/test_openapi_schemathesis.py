@@ -16,11 +16,11 @@ HERE = Path(__file__).parent
 TIMES = 25 if os.environ.get("CAMPAIGN") == "full" else 1
 
 
-def run_schemathesis(sandbox: RunningSandbox, folder: Path, *, phases: str, examples: int) -> str:
+def run_schemathesis(sandbox: RunningSandbox, folder: Path, *, phases: str, examples: int, seed: int = 1) -> str:
     """What it prints; fails with its findings."""
     command = [Path(sys.executable).with_name("schemathesis"), "--config-file", HERE / "schemathesis.toml", "run"]
     options = ["--url", sandbox.url, "--phases", phases, "--continue-on-failure", "--checks", "all"]
-    options += ["--max-examples", str(examples * TIMES), "--seed", "20261121"]
+    options += ["--max-examples", str(examples * TIMES), "--seed", str(seed)]
     done = subprocess.run(
         [*command, f"{sandbox.url}/openapi.json", *options],
         cwd=folder,
@@ -30,6 +30,18 @@ def run_schemathesis(sandbox: RunningSandbox, folder: Path, *, phases: str, exam
     )
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr
     return done.stdout
+
+
+def reached(sandbox: RunningSandbox) -> set[str]:
+    """The effects there were, and whether a label was fetched by its link."""
+    journal = sandbox.journal()
+    links = {line["seq"] for line in sandbox.received("label.download")}
+    fetched = any(
+        line["event"] == "answered" and line["request"] in links and line["status"] == 200 for line in journal
+    )
+    return {line["effect"] for line in sandbox.committed()} | (
+        {"a link is followed to its label"} if fetched else set()
+    )
 
 
 @pytest.fixture
@@ -51,8 +63,7 @@ def test_every_operation_answers_as_described(running: RunningSandbox, tmp_path:
 
 @pytest.mark.slow
 def test_what_was_created_is_worked_on_as_described(running: RunningSandbox, tmp_path: Path) -> None:
-    run_schemathesis(running, tmp_path, phases="stateful", examples=200)
-    effects = {line["effect"] for line in running.committed()}
+    """What is drawn depends on ids and times in the answers: some draws never reach an order, others do."""
     expected = {
         "order.created",
         "order.updated",
@@ -60,10 +71,12 @@ def test_what_was_created_is_worked_on_as_described(running: RunningSandbox, tmp
         "order.cancelled",
         "asn.created",
         "label.created",
+        "a link is followed to its label",
     }
-    assert expected <= effects
-    downloads = {line["seq"] for line in running.received("label.download")}
-    answers = {
-        line["status"] for line in running.journal() if line["event"] == "answered" and line["request"] in downloads
-    }
-    assert 200 in answers, "a link is followed to its label"
+    seen: set[str] = set()
+    for seed in range(1, 7):
+        run_schemathesis(running, tmp_path, phases="stateful", examples=80, seed=seed)
+        seen = reached(running)
+        if expected <= seen:
+            break
+    assert expected <= seen
