@@ -72,7 +72,8 @@ def test_a_piece_that_does_not_fit_is_named_at_its_cell() -> None:
     mapped = packed("tea x 2; milk, one", "tea x 1")
     (issue,) = mapped.issues
     assert (issue.row, issue.cell, issue.rule, issue.value) == (2, "D2", "lines_from|pattern", "tea x 2; milk, one")
-    assert issue.reason == '"milk, one" is not written like "{sku} x {qty}".'
+    assert issue.reason == '"milk, one" cannot be read as one item.'
+    assert issue.fix == "Write each item like SKU x 2."
     assert states(mapped) == {2: "invalid", 3: "ready"}
 
 

@@ -105,7 +105,8 @@ def _print_file(file: FileReport) -> None:
         click.echo(f"  Note: {plain(note)}")
     # Why the file is held as a whole is said above, once.
     told = {Fate.HELD} if file.reason else set()
-    _print_reasons([row for row in file.rows if row.fate in _TO_EXPLAIN and row.fate not in told])
+    rows = [row for row in file.rows if row.fate in _TO_EXPLAIN and row.fate not in told]
+    _print_reasons(rows or [row for row in file.rows if row.fate is Fate.BLOCKED])
 
 
 def _meaning(fate: Fate, file: FileReport) -> str:

@@ -4,7 +4,7 @@ The rest of mapping reads the longer sheet like any other; `parted` tells of the
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -121,7 +121,8 @@ def _by_pattern(form: LinesFromSpec, spec: MappingSpec, sheet: Sheet, header: He
     """`tea x 2; milk x 1`: every piece must fit the pattern, and in one way only."""
     (name,) = form.split or [""]
     column = header.column([name]) or 1
-    read = _reader(form, _numeric_parts(spec, form.parts))
+    numeric = _numeric_parts(spec, form.parts)
+    read, example = _reader(form, numeric), _example(form, numeric)
     added = tuple(range(sheet.width + 1, sheet.width + 1 + len(form.parts)))
     parting = Parting(added, cells=[[] for _ in added])
     body, nothing, sources = _body(sheet, header), (None,) * len(added), (column,) * len(added)
@@ -135,8 +136,8 @@ def _by_pattern(form: LinesFromSpec, spec: MappingSpec, sheet: Sheet, header: He
             values = read(piece)
             parting.add(row, values or nothing, sources)
             if values is None:
-                reason = f'"{piece}" is not written like "{form.pattern}".'
-                parting.blame(column, "pattern", reason, f"Write each piece like {_example(form)}.")
+                reason = f'"{piece}" cannot be read as one item.'
+                parting.blame(column, "pattern", reason, f"Write each item like {example}.")
         if not parting.rows or parting.rows[-1] != row:  # marks alone
             parting.add(row, nothing, sources)
     return parting
@@ -190,8 +191,9 @@ def _blank(word: Sequence[str], part: Sequence[str], numeric: set[str]) -> str:
     return r"\s+" if runs_together else r"\s*"
 
 
-def _example(form: LinesFromSpec) -> str:
-    return str(form.pattern).replace("{", "").replace("}", "")
+def _example(form: LinesFromSpec, numeric: Collection[str]) -> str:
+    """The pattern filled in: numbers are 2, texts their own names in capitals."""
+    return str(form.pattern).format(**{part: "2" if part in numeric else part.upper() for part in form.parts})
 
 
 def _parallel(form: LinesFromSpec, sheet: Sheet, header: Header, numbers: Sequence[int]) -> Parting:

@@ -97,7 +97,7 @@ def date(reading: Reading, step: Step, around: Surroundings) -> Reading:
         value = moment.dt.date().cast(pl.String)
     allowed = " or ".join(_example_of(each) for each in declared.date) or "2026-11-03"
     read = reading.then(
-        value, "date", say("The cell is no date as agreed.", f"Write it like {allowed}."), form=around.wanted
+        value, "date", say("The cell is no date as agreed.", f"Write 3 November 2026 as {allowed}."), form=around.wanted
     )
     words = say(
         f"The date is more than {dates.EARLIEST_DAYS} days before or {dates.LATEST_DAYS} days after the business date "
