@@ -48,6 +48,8 @@ def test_every_cell_stays_the_text_that_it_is(read):
     ]
     assert sheet.frame.schema == {"row": pl.UInt32, "1": pl.String, "2": pl.String, "3": pl.String}
     assert sheet.width == 3 and sheet.notes == ()
+    without_header = read("007,9.87654E+09\n008,9876543210\n")
+    assert without_header.frame.rows() == [(1, "007", "9.87654E+09"), (2, "008", "9876543210")]
 
 
 def test_rows_are_numbered_as_a_spreadsheet_program_shows_them(read):
