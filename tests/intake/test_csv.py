@@ -107,6 +107,11 @@ def test_encodings_are_found_and_told(read, content, note):
     assert (note in " ".join(sheet.notes)) and bool(sheet.notes) == bool(note)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_mark_alone_tells_the_encoding_where_no_letter_is_latin(read, encoding):
+    assert read("हिन्दी\n".encode(encoding)).frame.rows() == [(1, "हिन्दी")]
+
+
 def test_windows_letters_are_read_and_told(read):
     sheet = read("name,price\nMüller – “x”,€ 5\n".encode("cp1252"))
     assert sheet.frame.rows()[1] == (2, "Müller – “x”", "€ 5")

@@ -142,8 +142,15 @@ def test_an_archive_without_its_end_is_no_other_kind_of_file(tmp_path, name, rul
 
 def test_a_bomb_is_counted_and_not_believed(tmp_path):
     path = repacked(tmp_path / "file", add={"xl/media/zeros.xml": b"<a>" + bytes(40 << 20)})
-    assert "200 times" in held(path, "orders.xlsx").message
+    assert "the part xl/media/zeros.xml unpacks to over 200 times" in held(path, "orders.xlsx").message
     assert "20 MB" in held(path, "orders.xlsx", limits=Limits(max_unpacked_bytes=20 << 20, max_ratio=10_000)).message
+
+
+def test_a_bomb_of_many_small_parts_is_counted_together(tmp_path):
+    parts = {f"xl/media/{number}.xml": b"<a>" + bytes(9 << 20) for number in range(3)}
+    assert (
+        "its parts together unpack to over 200 times" in held(repacked(tmp_path / "file", add=parts), "o.xlsx").message
+    )
 
 
 def test_a_bomb_that_lies_about_its_size_is_stopped(tmp_path):
