@@ -37,10 +37,9 @@ def failing_alike(mapped: MappedFile, sheet: Sheet) -> Alike | None:
     data = mapped.rows.filter(pl.col("state") != RowState.SKIPPED.value)
     if data.height < ROWS_AT_LEAST or not data["state"].eq(RowState.INVALID.value).all():
         return None
-    broken = Counter(
-        (rule, column) for _, rule, column in {(each.row, each.rule, each.column) for each in mapped.issues}
-    )
-    (commonest, rows), *_ = broken.most_common(1)
+    # In order, so that the first column is named where several fail in all rows.
+    found = dict.fromkeys((each.row, each.rule, each.column) for each in mapped.issues)
+    (commonest, rows), *_ = Counter((rule, column) for _, rule, column in found).most_common(1)
     if rows < data.height:
         return None
     issue = next(each for each in mapped.issues if (each.rule, each.column) == commonest)
