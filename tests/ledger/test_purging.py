@@ -45,8 +45,9 @@ def test_only_what_is_old_and_settled_goes(ledger: Ledger) -> None:
 def test_what_was_accepted_long_ago_is_still_known(ledger: Ledger) -> None:
     filled(ledger)
     ledger.purge(before=BEFORE)
-    (same,) = ledger.evaluate(arrival({"A": f'["{NAME} A"]'}).mapped.documents)  # type: ignore[union-attr]
-    (other,) = ledger.evaluate(arrival({"A": "[]"}).mapped.documents)  # type: ignore[union-attr]
+    unchanged, changed = arrival({"A": f'["{NAME} A"]'}), arrival({"A": "[]"})
+    (same,) = ledger.evaluate(unchanged, unchanged.mapped.documents)  # type: ignore[union-attr]
+    (other,) = ledger.evaluate(changed, changed.mapped.documents)  # type: ignore[union-attr]
     assert (same.action, other.action, other.rule) == ("unchanged", "hold", "changed_after_acceptance")
     again = NewEvent(identity="R1", received_at=NOW, raw=NAME.encode())
     assert ledger.store_events([again], patience_seconds=5) == [False]
