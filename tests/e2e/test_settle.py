@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.sandbox_process import RunningSandbox, start_sandbox
-from support.workspace import Finished, Workspace, asn_lines, order_lines
+from support.workspace import ORDERS_MAPPING, Finished, Workspace, asn_lines, order_lines
 
 
 def created(sandbox: RunningSandbox) -> Counter[str]:
@@ -135,3 +135,15 @@ def test_an_asn_is_not_sent_again_where_the_service_shows_a_part_only(tmp_path: 
         assert len(sandbox.received("asn.create")) == 3
     finally:
         sandbox.stop()
+
+
+def test_what_goes_out_again_is_what_went_out_though_the_mapping_was_edited_meanwhile(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
+    workspace.mapping("orders", ORDERS_MAPPING.replace("lines:", "  division: {constant: North}\nlines:"))
+    assert workspace.run("settle", "--wait").code == 0
+    assert created(sandbox) == {"A": 1, "B": 1}
+    bodies = [line["body"] for line in sandbox.received("order.create")]
+    first, again = (body for body in bodies if body["reference_number"] == "B")
+    assert first == again
