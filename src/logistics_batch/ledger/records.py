@@ -194,6 +194,15 @@ class NewEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event about an order, as it was kept: when it came, the AWB number that it names, and its exact bytes."""
+
+    received_at: str
+    waybill: str
+    raw: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What one attempt to send gave, as it is written down.
 
