@@ -5,7 +5,7 @@ import hashlib
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.ledger import Arrival
+from logistics_batch.ledger import Arrival, Decision, Ledger
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import SourceFile
@@ -49,3 +49,9 @@ def arrival(
         held=held,
         calls=CALLS,
     )
+
+
+def evaluated(ledger: Ledger, file: Arrival) -> list[Decision]:
+    """What would become of the documents of a file."""
+    assert file.mapped is not None
+    return ledger.evaluate(file, file.mapped.documents)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ledger.arrivals import arrival
+from ledger.arrivals import arrival, evaluated
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
@@ -36,17 +36,26 @@ def test_only_what_is_old_and_settled_goes(ledger: Ledger) -> None:
     assert [(each.key, each.purged) for each in after] == [("A", True), ("B", False), ("C", False), ("D", False)]
     assert [each.body_sha256 for each in after] == [each.body_sha256 for each in before]
     assert after[0].awb_number == "SH-A"
+    assert [each.keep for each in after] == [{}, *(each.keep for each in before[1:])]
+    assert before[0].keep
     replies = {record["document_id"]: record["reply"] for record in ledger.records(personal=True) if "reply" in record}
     assert replies == {1: "", 2: NAME, 4: NAME}
     assert ledger.purge(before=BEFORE).documents == 0
     assert ledger.verify().findings == ()
 
 
+def test_what_a_mapping_keeps_is_written_out_only_with_personal_data(ledger: Ledger) -> None:
+    filled(ledger)
+    assert not any("keep" in record for record in ledger.records(personal=False))
+    kept = [record["keep"] for record in ledger.records(personal=True) if record["table"] == "document"]
+    assert len(kept) == 4 and all("bin" in each for each in kept)
+
+
 def test_what_was_accepted_long_ago_is_still_known(ledger: Ledger) -> None:
     filled(ledger)
     ledger.purge(before=BEFORE)
-    (same,) = ledger.evaluate(arrival({"A": f'["{NAME} A"]'}).mapped.documents)  # type: ignore[union-attr]
-    (other,) = ledger.evaluate(arrival({"A": "[]"}).mapped.documents)  # type: ignore[union-attr]
+    (same,) = evaluated(ledger, arrival({"A": f'["{NAME} A"]'}))
+    (other,) = evaluated(ledger, arrival({"A": "[]"}))
     assert (same.action, other.action, other.rule) == ("unchanged", "hold", "changed_after_acceptance")
     again = NewEvent(identity="R1", received_at=NOW, raw=NAME.encode())
     assert ledger.store_events([again], patience_seconds=5) == [False]

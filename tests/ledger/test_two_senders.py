@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ledger.arrivals import arrival
+from ledger.arrivals import arrival, evaluated
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, Outcome, StoredDocument, open_ledger
@@ -62,11 +62,9 @@ def test_a_correction_waits_behind_what_goes_out_again_after_a_doubt(ledger: Led
         (Outcome(document.id, "planned", "decided"), "held"),
     ):
         assert ledger.settle_document(outcome, expected=expected, now=NOW, evidence_text="x")
-    same, other = (arrival({"A": body}).mapped for body in ("{}", "[]"))
-    assert same is not None
-    assert other is not None
-    assert [each.action for each in ledger.evaluate(same.documents)] == ["follow"]
-    assert [(each.action, each.rule) for each in ledger.evaluate(other.documents)] == [("hold", "earlier_in_doubt")]
+    same, other = (arrival({"A": body}) for body in ("{}", "[]"))
+    assert [each.action for each in evaluated(ledger, same)] == ["follow"]
+    assert [(each.action, each.rule) for each in evaluated(ledger, other)] == [("hold", "earlier_in_doubt")]
 
 
 def test_what_a_person_released_is_decided_anew_in_a_restored_copy(ledger: Ledger) -> None:

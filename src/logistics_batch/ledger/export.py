@@ -10,7 +10,8 @@ from logistics_batch.ledger.schema import metadata
 
 # What holds names, phone numbers and addresses of people.
 _PERSONAL = {
-    "document": ("body",),
+    "document": ("body", "keep"),
+    "row": ("reason",),  # that of a skipped row quotes its cell, such as a signature
     "attempt": ("reply",),
     "issue": ("value",),
     "event": ("raw",),
@@ -24,7 +25,7 @@ class Export(Connected):
     def records(self, *, personal: bool) -> Iterator[dict[str, Any]]:
         """Every record as {"table": name, column: value …}, table by table, in the order in which they were written.
 
-        personal: also what holds data of people: payloads, replies, events, values of cells.
+        personal: also what holds data of people: payloads, what mappings keep, replies, events, values of cells.
         """
         with self._engine.connect() as connection:
             if connection.dialect.name != "sqlite":  # there one transaction sees one moment anyway

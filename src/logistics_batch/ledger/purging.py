@@ -22,7 +22,7 @@ class Purged:
 
 
 class Purging(Connected):
-    """Empties payloads, replies, values of cells and the bytes of events."""
+    """Empties payloads, what mappings keep, replies, values of cells and the bytes of events."""
 
     def purge(self, *, before: str) -> Purged:
         """Empty what was settled or came in before a moment; what is open keeps everything, however old it is.
@@ -46,7 +46,7 @@ class Purging(Connected):
             with self._write(counts=False) as connection:
                 _wipe(connection)
                 found = list(connection.execute(full).scalars())
-                connection.execute(document.update().where(document.c.id.in_(found)).values(body=b""))
+                connection.execute(document.update().where(document.c.id.in_(found)).values(body=b"", keep="{}"))
                 connection.execute(attempt.update().where(attempt.c.document_id.in_(found)).values(reply=""))
             emptied += len(found)
             if len(found) < _AT_ONCE:
