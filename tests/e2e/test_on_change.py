@@ -2,11 +2,19 @@
 
 import csv
 import io
+import json
 from collections import Counter
+from datetime import date
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace, asn_lines
+
+from logistics_batch.flows.fetch_asns import AsnRange
+from logistics_batch.flows.reconcile_notices import Scope, announced_documents
+from logistics_batch.wiring import Need
+from logistics_batch.wiring import Workspace as Opened
 
 JOB = """\
 kind: push
@@ -110,3 +118,9 @@ def test_an_asn_is_updated_only_where_its_identity_is_known(workspace: Workspace
     night(workspace, "wednesday", *more, "Acme,Bhiwandi,I-2,SKU-1,4", mapping="asns", columns=columns)
     assert len(sandbox.committed("asn.created")) == 2
     assert [line["invoice_number"] for line in sandbox.committed("asn.updated")] == ["I-1"]
+    with Opened(workspace.root).parts(Need(calls=False)) as parts:
+        wide = AsnRange("created", date(2020, 1, 1), date(2120, 1, 1))
+        scope = Scope(wide, ZoneInfo("Asia/Kolkata"))
+        announced = announced_documents(parts.ledger, scope, references=[])
+    quantities = [[line["qty"] for line in json.loads(one.body)["sku_lines"]] for one in announced]
+    assert quantities == [["12", "20"], ["4"]], "reconciliation compares with what the update said"
