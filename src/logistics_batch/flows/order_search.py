@@ -68,7 +68,7 @@ class OrderSearch:
             planned = datetime.fromisoformat(document.planned_at)
             since[document.reference] = min(planned, since.get(document.reference, planned))
         found: dict[str, dict[str, None]] = {}
-        events = self._ledger.order_events(received_from=min(since.values()).isoformat()) if since else []
+        events = self._ledger.order_events(received_from=min(since.values()).isoformat()) if since else ()
         for event in events:
             reference = order_named_by(event.raw)
             if reference in since and datetime.fromisoformat(event.received_at) >= since[reference]:

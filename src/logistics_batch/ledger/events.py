@@ -1,6 +1,6 @@
 """Events that the service sent about orders: each kept once, and how often it came."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, func, select
@@ -30,7 +30,7 @@ class Events(Connected):
         except DBAPIError as exc:
             raise LedgerRefused("The ledger did not take an event.", remedy="Look at its database's log.") from exc
 
-    def order_events(self, *, received_from: str) -> list[StoredEvent]:
+    def order_events(self, *, received_from: str) -> Iterator[StoredEvent]:
         """The events about orders that came since a time (ISO 8601), oldest first; not those whose bytes are gone."""
         since = datetime.fromisoformat(received_from)
         day_before = (since - timedelta(days=1)).date().isoformat()  # texts with other offsets sort by day at most
@@ -41,8 +41,9 @@ class Events(Connected):
             .order_by(event.c.id)
         )
         with self._read() as connection:
-            found = [StoredEvent(line.received_at, line.waybill, bytes(line.raw)) for line in connection.execute(query)]
-        return [each for each in found if datetime.fromisoformat(each.received_at) >= since]
+            for line in connection.execution_options(stream_results=True).execute(query):
+                if datetime.fromisoformat(line.received_at) >= since:
+                    yield StoredEvent(line.received_at, line.waybill, bytes(line.raw))
 
     def _keep(self, connection: Connection, new: NewEvent) -> bool:
         dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
