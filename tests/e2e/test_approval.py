@@ -35,6 +35,9 @@ def test_nothing_goes_out_before_it_is_approved_and_all_of_it_then(job: Workspac
     number = waiting(job)
     assert number in " ".join(dry.json["files"][0]["notes"]), "a dry run shows the number of what would wait"
 
+    shown = job.run("held", "show", number, "--json").json["documents"]
+    assert [each["body"] for each in shown] == [each["body"] for each in dry.json["files"][0]["documents"]]
+    assert "POST " in job.run("held", "show", number).out
     decided = job.run("held", "decide", number, "approve", "--reason", "looked at by Meena")
     assert decided.code == 0, decided.err
     assert "3 documents: goes out with the next run" in decided.out
@@ -96,3 +99,4 @@ def test_a_number_that_is_neither_is_told(job: Workspace) -> None:
     said = job.run("held", "decide", "orders.csv", "approve", "--reason", "x")
     assert said.code == 2
     assert "is no whole number" in said.err
+    assert job.run("held", "show", "preview-0000000000").code == 2

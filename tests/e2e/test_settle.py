@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from support.receiver_process import RunningReceiver, event
 from support.sandbox_process import RunningSandbox, start_sandbox
-from support.workspace import Finished, Workspace, asn_lines, order_lines
+from support.workspace import ORDERS_MAPPING, Finished, Workspace, asn_lines, order_lines
 
 from logistics_batch.flows.parts import Silent
 from logistics_batch.flows.receive_event import keep_events, read_event
@@ -223,3 +223,15 @@ def test_what_somebody_else_settled_meanwhile_does_not_end_the_round(
         found = parts.ledger.document(first.id)
         assert found is not None
         assert found.state == "held"
+
+
+def test_what_goes_out_again_is_what_went_out_though_the_mapping_was_edited_meanwhile(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
+    workspace.mapping("orders", ORDERS_MAPPING.replace("lines:", "  division: {constant: North}\nlines:"))
+    assert workspace.run("settle", "--wait").code == 0
+    assert created(sandbox) == {"A": 1, "B": 1}
+    bodies = [line["body"] for line in sandbox.received("order.create")]
+    first, again = (body for body in bodies if body["reference_number"] == "B")
+    assert first == again

@@ -48,6 +48,8 @@ def test_every_cell_stays_the_text_that_it_is(read):
     ]
     assert sheet.frame.schema == {"row": pl.UInt32, "1": pl.String, "2": pl.String, "3": pl.String}
     assert sheet.width == 3 and sheet.notes == ()
+    without_header = read("007,9.87654E+09\n008,9876543210\n")
+    assert without_header.frame.rows() == [(1, "007", "9.87654E+09"), (2, "008", "9876543210")]
 
 
 def test_rows_are_numbered_as_a_spreadsheet_program_shows_them(read):
@@ -103,6 +105,11 @@ def test_encodings_are_found_and_told(read, content, note):
     sheet = read(content)
     assert sheet.frame.rows() == [(1, "näme", "₹")]
     assert (note in " ".join(sheet.notes)) and bool(sheet.notes) == bool(note)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_mark_alone_tells_the_encoding_where_no_letter_is_latin(read, encoding):
+    assert read("हिन्दी\n".encode(encoding)).frame.rows() == [(1, "हिन्दी")]
 
 
 def test_windows_letters_are_read_and_told(read):

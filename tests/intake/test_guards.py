@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import struct
+import tracemalloc
 import zipfile
 import zlib
 from pathlib import Path
@@ -141,8 +142,15 @@ def test_an_archive_without_its_end_is_no_other_kind_of_file(tmp_path, name, rul
 
 def test_a_bomb_is_counted_and_not_believed(tmp_path):
     path = repacked(tmp_path / "file", add={"xl/media/zeros.xml": b"<a>" + bytes(40 << 20)})
-    assert "200 times" in held(path, "orders.xlsx").message
+    assert "the part xl/media/zeros.xml unpacks to over 200 times" in held(path, "orders.xlsx").message
     assert "20 MB" in held(path, "orders.xlsx", limits=Limits(max_unpacked_bytes=20 << 20, max_ratio=10_000)).message
+
+
+def test_a_bomb_of_many_small_parts_is_counted_together(tmp_path):
+    parts = {f"xl/media/{number}.xml": b"<a>" + bytes(9 << 20) for number in range(3)}
+    assert (
+        "its parts together unpack to over 200 times" in held(repacked(tmp_path / "file", add=parts), "o.xlsx").message
+    )
 
 
 def test_a_bomb_that_lies_about_its_size_is_stopped(tmp_path):
@@ -224,3 +232,40 @@ def test_messages_show_hostile_names_escaped(tmp_path):
     with pytest.raises(FileHeld) as caught:
         read_file(tmp_path / "file", name="a\x1b[2J\n.csv", options=ReadOptions())
     assert caught.value.message.isprintable()
+
+
+ODS_KIND = b"application/vnd.oasis.opendocument.spreadsheet"
+
+
+def write_packed(path: Path, method: int, *, part: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("mimetype", part)
+    return path
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_part_that_unpacks_in_one_piece_only_is_not_looked_into(tmp_path, method):
+    """The part that tells an .ods would become megabytes of a few bytes before any limit is asked."""
+    path = write_packed(tmp_path / "file", method, part=ODS_KIND + bytes(60 << 20))
+    tracemalloc.start()
+    try:
+        assert "zip archive" in held(path, "orders.ods").message
+        assert identify(path, name="orders.ods").format == "zip"
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damage_within_the_part_that_is_looked_at_is_a_held_file_and_no_crash(tmp_path, method):
+    whole = write_packed(tmp_path / "whole", method, part=ODS_KIND).read_bytes()
+    for place in range(2, whole.index(b"PK\1\2")):
+        (tmp_path / "file").write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        assert held(tmp_path / "file", "orders.ods").rule.startswith("file|")
+
+
+def test_an_archive_of_more_names_than_anybody_packs_is_not_opened(tmp_path):
+    with zipfile.ZipFile(tmp_path / "file", "w") as archive:
+        for number in range(10_000):
+            archive.writestr(f"xl/{number:060}", b"")
+    assert "more files than anybody packs" in held(tmp_path / "file", "orders.xlsx").message

@@ -77,6 +77,26 @@ def test_a_workbook_that_takes_too_much_is_held_and_the_next_is_read(workbook: P
     assert "orders.xlsx" in held.value.message
 
 
+def test_a_workbook_that_keeps_the_processor_busy_is_held(workbook: Path, tmp_path: Path) -> None:
+    """Reading it takes a second or two; of processor time the process gets none beyond its start."""
+    rows = "".join(
+        f'<row r="{row}">' + "".join(f'<c r="{letter}{row}"><v>{row * 7919 % 99991}</v></c>' for letter in "ABCDEFGHIJ")
+        for row in range(1, 100_001)
+    ).replace("<row", "</row><row")
+    sheet = f"<worksheet><sheetData>{rows.removeprefix('</row>')}</row></sheetData></worksheet>"
+    path = tmp_path / "busy.xlsx"
+    with zipfile.ZipFile(workbook) as good, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as made:
+        for part in good.namelist():
+            made.writestr(part, sheet if part == "xl/worksheets/sheet1.xml" else good.read(part))
+    reader = LimitedReader(Allowance(cpu_seconds=-1))
+    try:
+        with pytest.raises(FileHeld) as held:
+            reader(path, name="busy.xlsx", options=ReadOptions())
+    finally:
+        reader.close()
+    assert held.value.rule == "file|too_costly"
+
+
 def test_a_process_that_died_is_replaced(workbook: Path) -> None:
     reader = LimitedReader()
     try:

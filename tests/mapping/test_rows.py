@@ -158,9 +158,39 @@ def test_two_documents_with_one_reference_are_both_blocked() -> None:
     assert states(mapped) == {2: "blocked duplicate", 3: "blocked duplicate", 4: "ready"}
 
 
+def test_keys_that_differ_in_a_dash_or_a_quotation_mark_only_are_not_two_orders() -> None:
+    """A program that corrects while one types makes a dash of the hyphen in one row and not in the other."""
+    mapped = orders(order(Order_No="A-1"), order(Order_No="A\u20131"), order(Order_No="A-2"))
+    assert states(mapped) == {2: "blocked duplicate", 3: "blocked duplicate", 4: "ready"}
+    assert mapped.rows["reason"][0].startswith('"A-1", "A\u20131" differ in a dash or a quotation mark only (rows 2-3)')
+
+
+@pytest.mark.parametrize("cell", ["ORD  1", "ORD\u00a01", "ORD \u200b1", "ORD\u00a0 1"])
+def test_blanks_and_invisible_signs_inside_a_key_do_not_make_another_order(cell: str) -> None:
+    mapped = orders(order(Order_No="ORD 1"), order(Order_No=cell))
+    assert [(document.key, len(document.rows)) for document in mapped.documents] == [("ORD 1", 2)]
+
+
 def test_keys_are_compared_without_invisible_blanks_and_excel_tails() -> None:
     mapped = orders(order(Order_No="1001.0"), order(Order_No="1001"), order(Order_No="\u00a01001\u200b "))
-    assert [document.key for document in mapped.documents] == ["1001"]
+    assert [(document.key, len(document.rows)) for document in mapped.documents] == [("1001", 3)]
+
+
+@pytest.mark.parametrize("column", ["Order No", "SKU"])
+@pytest.mark.parametrize("cell", ["A-1\nA-2", "A-1\r\nA-2", "A-1\tA-2", "A-1\n\n A-2"])
+def test_two_numbers_or_goods_in_one_cell_are_never_joined_into_one(column: str, cell: str) -> None:
+    target = {"Order No": "reference_number", "SKU": "item_name"}[column]
+    mapped = orders(
+        ROW, [cell if name == column else text for name, text in zip(HEADER, order(Order_No="B"), strict=True)]
+    )
+    place = f"{'A' if column == 'Order No' else 'E'}3"
+    assert (states(mapped), rules(mapped)) == ({2: "ready", 3: "invalid"}, [(place, f"{target}|several_values")])
+
+
+def test_breaks_at_the_ends_of_a_number_or_within_a_name_of_somebody_do_no_harm() -> None:
+    mapped = orders(order(Order_No="\nA-1\r\n", SKU="tea\n", Name="Asha\nRao"), order(Order_No="A-1", Name="Asha Rao"))
+    assert [document.key for document in mapped.documents] == ["A-1"]
+    assert '"customer_name":"Asha Rao"' in mapped.documents[0].body
 
 
 def test_own_result_columns_are_ignored_when_the_sheet_comes_back() -> None:
@@ -189,14 +219,24 @@ def test_a_control_total_that_does_not_balance_holds_the_file() -> None:
         orders(ROW, mapping=mapping)
 
 
-def test_hidden_rows_and_unknown_columns_are_reported() -> None:
-    sheet = sheet_of([[*HEADER, "Colour"], [*ROW, "red"], [*ROW, "red"]])
-    hidden = type(sheet)(sheet.name, sheet.frame, sheet.marks, hidden_rows=(3,), notes=("read as cp1252",))
-    assert run(ORDERS, hidden).notes == (
-        "read as cp1252",
-        "Hidden rows were read like the others: 3.",
-        'Columns that the mapping does not know were not used: "Colour".',
-    )
+def test_what_the_reader_said_is_reported_once_and_unknown_columns_too() -> None:
+    said = ("hidden rows are read like the others: 3",)
+    sheet = replace(sheet_of([[*HEADER, "Colour"], [*ROW, "red"], [*ROW, "red"]]), hidden_rows=(3,), notes=said)
+    assert run(ORDERS, sheet).notes == (*said, 'Columns that the mapping does not know were not used: "Colour".')
+
+
+def test_a_row_of_units_under_the_header_is_told_and_stops_nobody() -> None:
+    mapped = orders(["", "", "(10 digits)", "", "", "pcs"], ROW)
+    assert states(mapped) == {2: "invalid", 3: "ready"}
+    assert ("A2", "key|required") in rules(mapped)
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_an_error_in_a_column_that_is_not_used_is_told(ignored: bool) -> None:
+    mapping = ORDERS + "ignore: [Bin]\n" * ignored
+    mapped = orders([*ROW, "#N/A"], [*order(Order_No="A2"), "ok"], header=[*HEADER, "Bin"], mapping=mapping)
+    said = 'Column "Bin", which is not used, shows an error of the spreadsheet program in row 2.'
+    assert (states(mapped), said in mapped.notes) == ({2: "ready", 3: "ready"}, not ignored)
 
 
 def test_a_sheet_with_a_header_only_is_an_empty_answer() -> None:
@@ -208,7 +248,7 @@ def test_damaged_cells_of_mapped_columns_are_issues_and_others_are_not() -> None
     sheet = sheet_of(
         [
             [*HEADER, "Note"],
-            [*order(SKU="#N/A"), "#REF!"],
+            [*order(SKU="#CALC!"), "#REF!"],
             order(Order_No="A2", Qty=""),
             order(Order_No="1234567890123456000"),
         ],
@@ -267,7 +307,7 @@ def test_rows_under_a_merged_key_belong_to_its_document() -> None:
 
 
 def test_header_cells_that_are_merged_and_not_filled_down_block_the_document() -> None:
-    lower = ["", "", "", "", "jug", "1"]
+    lower = ["", "", *ROW[2:4], "jug", "1"]
     found = merged(ROW, lower, merges=((2, 1, 3, 1), (2, 2, 3, 2)))
     assert states(found) == {2: "blocked disagree", 3: "blocked disagree"}
 

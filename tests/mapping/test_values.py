@@ -338,6 +338,13 @@ def test_quantities_are_whole_and_at_least_1(cell: str, rule: str | None) -> Non
     assert [issue.rule for issue in found.issues] == ([f"item_quantity|{rule}"] if rule else [])
 
 
+def test_a_negative_quantity_is_told_what_the_least_is_and_a_negative_price_likewise() -> None:
+    mapping = ORDERS.replace("lines:", "lines:\n  item_price_per_each: {from: Price}")
+    (quantity,) = orders(order(Qty="-1")).issues
+    (price,) = orders([*ROW, "-1"], header=[*HEADER, "Price"], mapping=mapping).issues
+    assert (quantity.fix, price.fix) == ("Write a number of 1 or more.", "Write a number of 0 or more.")
+
+
 def test_item_quantity_is_a_number_and_qty_a_string() -> None:
     assert '"item_quantity":2' in orders(order(Qty="2.0")).documents[0].body
     asn = """

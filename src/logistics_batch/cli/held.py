@@ -73,6 +73,30 @@ def list_held(*, folder: str, as_json: bool) -> int:
     return 0
 
 
+@held.command(epilog="Example: logistics-batch held show preview-3f9c21ab77")
+@click.argument("held_id", metavar="ID", type=_HeldId(1))
+@json_option
+@in_workspace
+def show(*, folder: str, held_id: int | str, as_json: bool) -> int:
+    """Show exactly what would go out: each call with its body. ID is a number in `held list`."""
+    from pathlib import Path
+
+    from logistics_batch.cli.show import plain, print_json
+    from logistics_batch.flows.decisions import what_would_go_out
+    from logistics_batch.wiring import Need, Workspace
+
+    with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
+        found = what_would_go_out(parts, held_id)
+    if as_json:
+        names = ("id", "operation", "key", "method", "path", "body", "file_name", "sheet", "rows", "rule", "reason")
+        print_json({"id": held_id, "documents": [{name: getattr(each, name) for name in names} for each in found]})
+        return 0
+    for each in found:
+        click.echo(f"{each.method} {plain(each.path)}  ({plain(each.file_name)}, rows {_rows(each.rows)})")
+        click.echo(f"  {plain(each.body) or 'no body'}")
+    return 0
+
+
 @held.command(epilog='Example: logistics-batch held decide 17 drop --reason "the customer cancelled by phone"')
 @click.argument("held_id", metavar="ID", type=_HeldId(1))
 @click.argument("decision", type=click.Choice(_DECISIONS))

@@ -1,7 +1,7 @@
 """A person's word about what is held, checked against everything else that is known about the same key."""
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.approval import RULE
+from logistics_batch.flows.approval import RULE, previews
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, probe_order
 from logistics_batch.ledger import Outcome, StoredDocument, kind_of
@@ -13,6 +13,16 @@ DECISIONS = ("approve", "send-again", "accept", "drop")
 def held_documents(parts: Parts) -> list[StoredDocument]:
     """What waits for a person, oldest first."""
     return parts.ledger.documents(states=["held"])
+
+
+def what_would_go_out(parts: Parts, held_id: int | str) -> list[StoredDocument]:
+    """The held document of this number, or all of a file that waits for approval. Raises UsageError: there is none."""
+    found = [document for preview in previews(parts) if preview.id == held_id for document in preview.documents] or [
+        document for document in held_documents(parts) if document.id == held_id
+    ]
+    if not found:
+        raise UsageError(f"Nothing with the number {held_id} is held.", remedy="See “held list”.")
+    return found
 
 
 def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissue: bool = False) -> StoredDocument:

@@ -3,7 +3,6 @@
 import re
 import struct
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.xml_events import UnsafeXml
+from logistics_batch.intake.zip_directory import BOUNDED_PACKINGS, ZIP_FAULTS, SparingFile, TooLarge, is_of_the_disk
 
 _FORMATS = {
     "csv": "csv",
@@ -38,6 +38,7 @@ _WORDS = {
     "pdf": "a PDF",
     "zip": "a zip archive",
     "cut": "a damaged zip archive",
+    "crowd": "an archive of more files than anybody packs",
     "gzip": "a gzip archive",
     "archive": "an archive",
     "picture": "a picture",
@@ -161,7 +162,9 @@ def check_archive(path: Path, *, name: str, limits: Limits) -> None:
                 packed += entry.compress_size
                 if is_out_of_proportion(total, packed, limits):
                     raise unsafe(name, f"its parts together unpack to over {limits.max_ratio} times its size")
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError) as error:
+    except ZIP_FAULTS as error:
+        if is_of_the_disk(error):
+            raise
         raise damaged(name) from error
 
 
@@ -212,14 +215,18 @@ def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes) -> Iterator[
 
 def _recognise_archive(path: Path) -> str:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with SparingFile(path) as file, zipfile.ZipFile(file) as archive:
             names = set(archive.namelist())
             if any(name.lower().endswith("vbaproject.bin") for name in names):
                 return "xlsm"
             if "mimetype" in names and b"opendocument.spreadsheet" in _beginning(archive, "mimetype"):
                 manifest = _beginning(archive, _ODS_MANIFEST) if _ODS_MANIFEST in names else b""
                 return "encrypted" if b"encryption-data" in manifest else "ods"
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError):
+    except TooLarge:
+        return "crowd"
+    except ZIP_FAULTS as error:
+        if is_of_the_disk(error):
+            raise
         return "cut"  # the directory of an archive stands at its end
     if "xl/workbook.xml" in names:
         return "xlsx"
@@ -229,8 +236,11 @@ def _recognise_archive(path: Path) -> str:
 
 
 def _beginning(archive: zipfile.ZipFile, part: str) -> bytes:
-    if archive.getinfo(part).header_offset < 0:
+    entry = archive.getinfo(part)
+    if entry.header_offset < 0:
         raise zipfile.BadZipFile("a part begins before the archive")
+    if entry.compress_type not in BOUNDED_PACKINGS:
+        return b""  # others are unpacked in one piece, however large; no ordinary program packs these parts so
     with archive.open(part) as stream:
         return stream.read(_BLOCK_BYTES)
 

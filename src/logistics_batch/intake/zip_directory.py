@@ -4,30 +4,53 @@ A small file can name millions of parts, each of which takes memory as soon as t
 bytes so that they can only be unpacked all at once.
 """
 
+import errno
 import io
 import struct
 import zipfile
+import zlib
 from pathlib import Path
+from typing import Final
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.names import printable
 
 _MOST_DIRECTORY_BYTES = 1 << 20  # a workbook of a thousand parts takes a tenth of it
 _PEEKED_AT = "mimetype"  # the part that is read to recognise a format
-_UNREADABLE = (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError, OverflowError, struct.error, OSError)
+
+ZIP_FAULTS: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    ValueError,
+    LookupError,
+    EOFError,
+    OSError,
+    OverflowError,
+    RuntimeError,  # a part with a password; NotImplementedError is one too
+)
+"""What opening a damaged zip archive or reading its parts may raise."""
+
+BOUNDED_PACKINGS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How ordinary archives are packed: a part can be read in pieces, however large it unpacks."""
 
 
-class _Sparing(io.FileIO):
-    """A file that gives no directory larger than any archive for us has."""
+def is_of_the_disk(error: BaseException) -> bool:
+    """Whether one of ZIP_FAULTS tells of the disk and not of the archive; a place that cannot be is the archive's."""
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+
+
+class SparingFile(io.FileIO):
+    """A file that gives no directory larger than any archive for us has; raises TooLarge instead."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is not None and size > _MOST_DIRECTORY_BYTES:
-            raise _TooLarge
+            raise TooLarge
         return super().read(-1 if size is None else size) or b""
 
 
-class _TooLarge(Exception):
-    """The directory is."""
+class TooLarge(Exception):
+    """The directory of an archive names more files than anybody packs."""
 
 
 def check_directory(path: Path, *, name: str) -> None:
@@ -35,17 +58,17 @@ def check_directory(path: Path, *, name: str) -> None:
 
     An ordinary file, and an archive that is cut off, pass: whoever reads them says what is wrong.
     """
-    with _Sparing(path) as file:
+    with SparingFile(path) as file:
         if file.read(2) != b"PK":
             return
         try:
             with zipfile.ZipFile(file) as archive:
                 entries = archive.infolist()
-        except _TooLarge:
+        except TooLarge:
             raise _unsafe(name, "it names more files than anybody packs") from None
-        except _UNREADABLE:
+        except ZIP_FAULTS:
             return
-    unusual = [each for each in entries if each.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]
+    unusual = [each for each in entries if each.compress_type not in BOUNDED_PACKINGS]
     if any(each.filename == _PEEKED_AT for each in unusual):
         raise _unsafe(name, "it is packed in an unusual way")
 

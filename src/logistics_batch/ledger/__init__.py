@@ -18,6 +18,7 @@ from logistics_batch.ledger.pace import Pace
 from logistics_batch.ledger.planning import Arrival, Planning, kind_of
 from logistics_batch.ledger.prints import Prints
 from logistics_batch.ledger.purging import Purged, Purging
+from logistics_batch.ledger.recording import Intent
 from logistics_batch.ledger.records import (
     NewEvent,
     Outcome,
@@ -29,7 +30,7 @@ from logistics_batch.ledger.records import (
     StoredLabel,
     StoredRun,
 )
-from logistics_batch.ledger.sending import Intent, Sending
+from logistics_batch.ledger.sending import Sending
 from logistics_batch.ledger.spill import Spill
 from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 

@@ -77,7 +77,7 @@ _WHY = {
     ),
     "approval": (
         "It goes out when a person has approved it.",
-        "Look at what would go out, then decide “approve” or “drop”; see “held list”.",
+        "Ask the operator: “held show” tells what would go out, “held decide” approves or drops it.",
     ),
 }
 

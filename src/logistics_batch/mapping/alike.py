@@ -37,9 +37,9 @@ def failing_alike(mapped: MappedFile, sheet: Sheet) -> Alike | None:
     data = mapped.rows.filter(pl.col("state") != RowState.SKIPPED.value)
     if data.height < ROWS_AT_LEAST or not data["state"].eq(RowState.INVALID.value).all():
         return None
-    broken = Counter(
-        (rule, column) for _, rule, column in {(each.row, each.rule, each.column) for each in mapped.issues}
-    )
+    # in the order of the issues, so that of equally common ones the first is named, whichever run it is
+    once_a_row = dict.fromkeys((each.row, each.rule, each.column) for each in mapped.issues)
+    broken = Counter((rule, column) for _, rule, column in once_a_row)
     (commonest, rows), *_ = broken.most_common(1)
     if rows < data.height:
         return None

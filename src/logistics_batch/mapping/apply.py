@@ -9,6 +9,7 @@ from typing import Final, Literal
 import polars as pl
 
 from logistics_batch.mapping.bodies import body_texts, check_body
+from logistics_batch.mapping.cells import as_typed
 from logistics_batch.mapping.changes import check_items, finished, order_number
 from logistics_batch.mapping.checks import check, hold_control_total, hold_mixed_dates
 from logistics_batch.mapping.contract import refused
@@ -163,15 +164,20 @@ def _doubled(table: Table, documents: pl.DataFrame) -> list[tuple[int, str, str]
     """Documents that differ in their key columns and would be one document to the service."""
     if table.mapping.operation is Operation.RECEIPT_READ:
         return []
-    doubled = documents.filter(pl.col("natural").is_not_null() & pl.col("natural").is_duplicated())
+    folded = as_typed(pl.col("natural"))
+    doubled = documents.filter(pl.col("natural").is_not_null() & folded.is_duplicated())
     if doubled.is_empty():
         return []
     rows = table.grouped.once_a_row("row", "doc").group_by("doc", maintain_order=True).agg("row")
     placed = doubled.select("doc", "natural").join(rows, on="doc", how="left", maintain_order="left")
     reasons: list[tuple[int, str, str]] = []
-    for natural, docs, places in placed.group_by("natural", maintain_order=True).agg("doc", "row").iter_rows():
+    alike = placed.group_by(folded.alias("typed"), maintain_order=True).agg("natural", "doc", "row")
+    for _, naturals, docs, places in alike.iter_rows():
         numbers = row_list(table.sheet.physical_rows(number for place in places for number in place))
-        reason = f'"{natural}" stands for different documents of this file (rows {numbers}).'
+        spellings = dict.fromkeys(naturals)
+        reason = f'"{naturals[0]}" stands for different documents of this file (rows {numbers}).'
+        if len(spellings) > 1:
+            reason = f"{listed(spellings)} differ in a dash or a quotation mark only (rows {numbers}): are they one?"
         reasons += [(doc, "duplicate", reason) for doc in docs]
     return reasons
 

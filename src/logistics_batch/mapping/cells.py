@@ -28,13 +28,14 @@ class Use(StrEnum):
     TEXT = "text"
     ADDRESS = "address"  # line breaks become ", "
     NUMBER = "number"  # exponents are read or refused; a line break parts two values
-    IDENTITY = "identity"  # exponents likewise; ".0" goes, blanks inside are one
-    DIGITS = "digits"  # an identity of one line: mobile numbers, PINs
+    GOODS = "goods"  # the name or code of goods: a line break parts two of them
+    IDENTITY = "identity"  # likewise; exponents are read or refused, ".0" goes, blanks inside are one
+    DIGITS = "digits"  # an identity of digits: mobile numbers, PINs
 
 
 _STRICT: Final = (Use.IDENTITY, Use.NUMBER, Use.DIGITS)
 _IDENTITIES: Final = (Use.IDENTITY, Use.DIGITS)
-_SINGLE: Final = (Use.NUMBER, Use.DIGITS)
+_SINGLE: Final = (*_STRICT, Use.GOODS)
 
 
 class Damage(StrEnum):
@@ -93,6 +94,14 @@ class Cleaned:
 def name_of(column: int) -> str:
     """The name of a sheet column in frames of this room: `c7` is column G."""
     return f"c{column}"
+
+
+def as_typed(text: pl.Expr) -> pl.Expr:
+    """A text with the dashes and quotation marks that a keyboard has, which programs replace while one types."""
+    straight = text.str.replace_all("[\u2018\u2019\u201a\u201b\u2032]", "'").str.replace_all(
+        "[\u201c\u201d\u201e\u2033]", '"'
+    )
+    return straight.str.replace_all("[\u2010-\u2015\u2212]", "-")
 
 
 def conspicuous(frame: pl.DataFrame) -> list[str]:

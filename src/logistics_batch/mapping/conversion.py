@@ -45,7 +45,10 @@ def checked(reading: Reading, target: str, wanted: Form, *, numeric: bool) -> Re
     if not numeric or reading.form not in _NUMERIC or wanted is Form.DEGREES:
         return reading
     negative = reading.value.str.starts_with("-").fill_null(value=False)
-    reading = reading.checked("negative", negative, say("The number is negative.", "Write a number of 0 or more."))
+    least = 1 if wanted is Form.QUANTITY else 0
+    reading = reading.checked(
+        "negative", negative, say("The number is negative.", f"Write a number of {least} or more.")
+    )
     if wanted is Form.QUANTITY:
         too_small = (reading.value.cast(pl.Float64, strict=False) < 1).fill_null(value=False)
         words = say("A quantity is at least 1.", "Write the quantity, or leave the row out.")

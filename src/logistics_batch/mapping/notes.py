@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from logistics_batch.mapping.cells import name_of
+from logistics_batch.mapping.cells import ERROR_WORDS, name_of
 from logistics_batch.mapping.doubts import doubts
 from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
@@ -12,12 +12,9 @@ from logistics_batch.mapping.table import Table
 
 
 def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
-    """The reader's notes, hidden rows, columns that the mapping does not know or the sheet does not have, repairs."""
+    """The reader's notes (hidden rows among them), columns that only the sheet or only the mapping has, repairs."""
     bound, sheet = table.bound, table.sheet
     notes = list(sheet.notes)
-    if sheet.hidden_rows:
-        said = "skipped" if table.mapping.spec.sheet.hidden_rows == "skip" else "read like the others"
-        notes.append(f"Hidden rows were {said}: {row_list(sheet.physical_rows(sheet.hidden_rows))}.")
     if bound.own:
         notes.append("The result columns of an earlier round were ignored.")
     if bound.unknown:
@@ -26,7 +23,23 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         notes.append(f"Columns were not used because another name came first: {listed(bound.unused, limit=20)}.")
     if bound.absent:
         notes.append(f"Columns of the mapping that this sheet does not have: {listed(bound.absent, limit=20)}.")
-    return (*notes, *rows.cleaned.notes, *_two_numbers(table), *doubts(table))
+    return (*notes, *rows.cleaned.notes, *_unused_errors(table), *_two_numbers(table), *doubts(table))
+
+
+def _unused_errors(table: Table) -> list[str]:
+    """Errors of the spreadsheet program in columns that nothing is read from."""
+    unread = {*table.bound.unknown, *table.bound.unused}
+    numbers = [number for number, text in enumerate(table.bound.texts, 1) if text.strip() in unread]
+    notes: list[str] = []
+    for number in numbers:
+        shows_error = pl.col(str(number)).str.strip_chars().is_in(ERROR_WORDS)
+        below = pl.col("row") > table.bound.row
+        rows = table.sheet.physical_rows(table.sheet.frame.filter(shows_error & below)["row"])
+        if rows:
+            place = f"row{'' if len(rows) == 1 else 's'} {row_list(rows)}"
+            name = table.bound.texts[number - 1].strip()
+            notes.append(f'Column "{name}", which is not used, shows an error of the spreadsheet program in {place}.')
+    return notes
 
 
 def _two_numbers(table: Table) -> list[str]:

@@ -135,7 +135,7 @@ def uses_of(mapping: Mapping, header: Header) -> dict[int, Use]:
     return {column: next((use for use in _BY_STRICTNESS if use in uses), Use.TEXT) for column, uses in found.items()}
 
 
-_BY_STRICTNESS: Final = (Use.DIGITS, Use.IDENTITY, Use.NUMBER, Use.ADDRESS, Use.TEXT)
+_BY_STRICTNESS: Final = (Use.DIGITS, Use.IDENTITY, Use.NUMBER, Use.GOODS, Use.ADDRESS, Use.TEXT)
 
 
 def _use(form: Form) -> Use:
@@ -145,6 +145,8 @@ def _use(form: Form) -> Use:
         return Use.DIGITS
     if form is Form.IDENTITY:
         return Use.IDENTITY
+    if form is Form.GOODS:
+        return Use.GOODS
     return Use.NUMBER if form in _NUMBERS else Use.TEXT
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import Final, get_args
 
 from pydantic import BaseModel
@@ -15,6 +16,7 @@ class Form(StrEnum):
 
     TEXT = "text"
     IDENTITY = "identity"  # a text under which something is known: no line breaks, no ".0", no exponent
+    GOODS = "goods"  # the name or code of an item: no line breaks
     ADDRESS = "address"  # a text whose line breaks become ", "
     FLAG = "flag"  # 'true' or 'false'
     MONEY = "money"
@@ -31,6 +33,7 @@ class Form(StrEnum):
 _FORMS: Final[dict[str, Form]] = {
     **dict.fromkeys(("reference_number", "awb_number", "invoice_number", "supplier", "site"), Form.IDENTITY),
     **dict.fromkeys(("customer_reference_number", "order_id", "item_id", "order_numbers"), Form.IDENTITY),
+    **dict.fromkeys(("item_name", "sku_name"), Form.GOODS),
     **dict.fromkeys(("delivery_address", "pickup_address", "return_address", "shipping_address"), Form.ADDRESS),
     **dict.fromkeys(("is_cod", "is_hyperlocal", "is_inventory_managed_bh", "is_return_order"), Form.FLAG),
     "is_commercial_address": Form.FLAG,
@@ -96,6 +99,7 @@ class Targets:
     reference: tuple[str, ...] = ("invoice_number",)
 
 
+@cache
 def targets_of(operation: Operation) -> Targets:
     """The targets of an operation (API §2)."""
     match operation:
