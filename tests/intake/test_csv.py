@@ -239,6 +239,7 @@ def test_a_quotation_mark_that_swallows_very_much_is_still_named_as_that(read):
 def test_too_many_columns_rows_or_a_gap_hold_the_file(read):
     assert "513 columns" in held(read, "x," * 512 + "x\n", "sheet|too_many_columns")
     assert read("x," * 512 + "\n").width == 512  # what is empty at the end does not count
+    assert read("a,b,,\n1,2,,\n").width == 2
     limits = Limits(max_csv_rows=10, max_gap_rows=3)
     assert "more than 10 rows" in held(read, "a,b\n" * 11, "file|too_many_rows", limits=limits)
     assert "more than 10 rows" in held(read, 'a,"b\nc"\n' * 11, "file|too_many_rows", limits=limits)

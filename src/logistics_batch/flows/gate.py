@@ -17,10 +17,14 @@ from logistics_batch.model.sheet import Sheet
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """budget_percent: the largest share of invalid rows, None for any. approval: a person approves what goes out."""
+    """budget_percent: the largest share of invalid rows, None for any. approval: a person approves what goes out.
+
+    updates: what was accepted and came again with other content goes out as an update.
+    """
 
     budget_percent: float | None = None
     approval: bool = False
+    updates: bool = False
 
 
 OPEN_GATE = Gate()
@@ -29,7 +33,8 @@ OPEN_GATE = Gate()
 
 def gate_of(job: PushJob) -> Gate:
     """What a job asks of its files."""
-    return Gate(job.budget.invalid_rows_percent if job.budget else None, approval=job.approve == "required")
+    budget = job.budget.invalid_rows_percent if job.budget else None
+    return Gate(budget, approval=job.approve == "required", updates=job.on_change == "update")
 
 
 def pass_gate(

@@ -42,6 +42,7 @@ def select_documents() -> Select[Any]:
         file.c.run_id.label("file_run"),
         file.c.name.label("file_name"),
         file.c.sheet.label("file_sheet"),
+        file.c.operation.label("file_operation"),
     ).join(file, document.c.file_id == file.c.id)
 
 
