@@ -31,28 +31,33 @@ def _service(seconds: float) -> Iterator[str]:
             process.kill()
 
 
-def _seconds(way: str, url: str, orders: int, in_flight: int, *, folder: Path) -> float:
+def _taken(way: str, url: str, orders: int, in_flight: int, *, folder: Path) -> tuple[float, float]:
+    """Seconds by the clock, and of one processor."""
     command = [sys.executable, str(HERE / "push_ways.py"), way, url, str(orders), str(in_flight)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder)
-    return float(json.loads(done.stdout)["seconds"])
+    said = json.loads(done.stdout)
+    return said["seconds"], said["processor"]
 
 
 def _row(title: str, url: str, folder: Path, *, orders: int, in_flight: int, runs: int, limit: float) -> None:
     print(f"\npush: {title}, {orders:,} orders, {in_flight} in flight" + (f"; limit {limit:,.0f}/s" if limit else ""))
-    print(f"  {'':<46}{'orders/s':>9}{'of ours':>9}" + (f"{'of limit':>9}" if limit else ""))
-    taken: dict[str, list[float]] = {way: [] for way in WORDS}
+    head = f"  {'':<46}{'orders/s':>9}{'of ours':>9}{'processor ms':>14}{'of ours':>9}"
+    print(head + (f"{'of limit':>10}" if limit else ""))
+    taken: dict[str, list[tuple[float, float]]] = {way: [] for way in WORDS}
     for _ in range(runs):
-        for way, seconds in taken.items():
-            seconds.append(_seconds(way, url, orders, in_flight, folder=folder))
-    rates = {way: orders / statistics.median(seconds) for way, seconds in taken.items()}
+        for way, each in taken.items():
+            each.append(_taken(way, url, orders, in_flight, folder=folder))
+    rates = {way: orders / statistics.median(seconds for seconds, _ in each) for way, each in taken.items()}
+    costs = {way: statistics.median(used for _, used in each) / orders * 1e3 for way, each in taken.items()}
     for way, rate in rates.items():
-        of_limit = f"{rate / limit:>9.2f}" if limit else ""
-        print(f"  {WORDS[way]:<46}{rate:>9.0f}{rate / rates['ours']:>9.2f}{of_limit}", flush=True)
+        of_limit = f"{rate / limit:>10.2f}" if limit else ""
+        cost = f"{costs[way]:>14.2f}{costs[way] / costs['ours']:>9.2f}"
+        print(f"  {WORDS[way]:<46}{rate:>9.0f}{rate / rates['ours']:>9.2f}{cost}{of_limit}", flush=True)
 
 
 def _fixed_rate(folder: Path) -> None:
     with _service(WAIT_SECONDS) as url:
-        _seconds("paced", url, RATE_ORDERS, 4, folder=folder)
+        _taken("paced", url, RATE_ORDERS, 4, folder=folder)
         with urllib.request.urlopen(url, timeout=30) as reply:
             moments = sorted(json.load(reply))
     gaps = [later - earlier for earlier, later in itertools.pairwise(moments)]

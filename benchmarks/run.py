@@ -121,10 +121,12 @@ def excel_read(folder: Path, *, rows: int, columns: int, runs: int) -> None:
         "read_fastexcel": "fastexcel to Arrow, none of these",
         "read_calamine": "python-calamine alone, none of these",
         "read_openpyxl": "openpyxl, read-only mode",
+        "read_pandas": "pandas with openpyxl",
     }
-    if find_spec("fastexcel") is None:
-        print("fastexcel is not installed and left out: pip install fastexcel pyarrow")
-        del words["read_fastexcel"]
+    for library, others in (("fastexcel", " pyarrow"), ("pandas", "")):
+        if find_spec(library) is None:
+            print(f"{library} is not installed and left out: pip install {library}{others}")
+            del words[f"read_{library}"]
     figures = measure(list(words), source, runs=runs)
     show(f"Excel: {rows:,} rows of {columns} cells", figures, words=words)
     agree(figures, list(figures))

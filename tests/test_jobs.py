@@ -107,7 +107,7 @@ def test_a_settle_job_needs_nothing_else() -> None:
     ("line", "complaint"),
     [
         ("aprove: never", "jobs/nightly.yaml:5:1: Unknown key `aprove`. Did you mean `approve`?"),
-        ("on_change: update", "cannot update what was accepted"),
+        ("on_change: overwrite", "`overwrite` is not known here"),
         ("expect: {by: '21:00'}", "cannot do that yet"),
         ("after: [other]", "cannot do that yet"),
         ("notify: [on_failure]", "cannot do that yet"),

@@ -126,7 +126,7 @@ def test_a_secret_of_the_environment_replaces_the_other_form_in_the_file(tmp_pat
         ('[service]\nrate = "0/s"\n', "is no rate"),
         ('[service]\ndeadline = "45"\n', 'service.deadline: "45" is no length of time.'),
         ('[service]\ndeadline = "0s"\n', "service.deadline: this value does not fit. Write more than 0."),
-        ("[service]\nconcurrency = 99\n", "service.concurrency: this value does not fit. Write at most 16."),
+        ("[service]\nconcurrency = 99\n", "service.concurrency: this value does not fit. Write at most 64."),
         ('[service]\nconcurrency = "many"\n', "service.concurrency: this value does not fit. Write a whole number."),
         ('[service.asn]\nresend = "maybe"\n', "asn.resend: this value does not fit. Write `never` or `after_absent`."),
         ("[service]\nca_file = 5\n", "service.ca_file: this value does not fit. Write a text"),

@@ -183,6 +183,7 @@ def test_a_union_by_kind_is_explained_from_its_branch() -> None:
         ("name: !!str x\n", "tag"),
         ("a: &a [x]\nb: *a\n", "Anchors and aliases"),
         ("name: *x\n", "Anchors and aliases"),
+        ("name: &a x\n", "Anchors and aliases"),
         ("name: x\n---\nname: y\n", "second document"),
         ("- a\n- b\n", "no `key: value` lines"),
         ("", "no `key: value` lines"),

@@ -134,7 +134,7 @@ class ServiceSettings(_Section):
     api_key_file: str | None = None
     paths: Annotated[dict[str, PathTemplate], BeforeValidator(_flattened)] = Field(default_factory=dict)
     rate: Annotated[str, AfterValidator(_rate)] = "1/s"
-    concurrency: int = Field(default=4, ge=1, le=16)
+    concurrency: int = Field(default=4, ge=1, le=64)
     deadline_seconds: Seconds = Field(default=45.0, alias="deadline", gt=0)
     create_deadline_seconds: Seconds = Field(default=60.0, alias="create_deadline", gt=0)
     label_hosts: Listed = ()

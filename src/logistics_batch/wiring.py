@@ -238,6 +238,7 @@ class Workspace:
                 purge_after_seconds=settings.ledger.purge_after_seconds,
                 label_hosts=service.label_hosts,
                 longitude=service.longitude,
+                updates_asns=service.asn.update_identity == "invoice_number",
             ),
             progress=need.progress,
             stop=need.stop,

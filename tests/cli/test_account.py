@@ -1,6 +1,14 @@
 """What a push prints about files that do not go the ordinary way."""
 
+import fcntl
 import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
 
 import pytest
 from cli.conftest import Run
@@ -46,6 +54,36 @@ def test_rows_of_a_held_file_are_not_sent_to_a_list_that_is_empty(
     assert "Held as a whole: Half is wrong. Send it again." in said
     assert said.count("Half is wrong.") == 1
     assert "held list" not in said
+
+
+def test_what_many_rows_are_told_in_the_same_words_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    waiting = [RowResult("a.csv", "a", row, "", Fate.HELD, reason="It waits", fix="Approve it.") for row in range(2, 9)]
+    refused = RowResult("a.csv", "a", 9, "", Fate.REFUSED, reason="No service in this area", fix="Correct the row.")
+    file = FileReport("a.csv", "00", 1, "r", "orders", "00", rows_read=8, rows=(*waiting, refused))
+    print_push(RunReport("r", "push", (file,)), {})
+    said = capsys.readouterr().out
+    assert "Row 2 and 6 more: It waits. Approve it.\n" in said
+    assert "Row 9: No service in this area. Correct the row.\n" in said
+
+
+_NARROW = """
+from logistics_batch.cli.show import print_table
+row = ("preview-3b489d1c7e", "word " * 30, "2026-11-23T21:15:00+05:30 " * 2)
+print_table(["id", "reason", "next"], [row, row], empty="")
+"""
+
+
+@pytest.mark.parametrize(("columns", "blocks"), [(40, True), (80, False)])
+def test_no_number_is_cut_at_a_narrow_terminal(columns: int, blocks: bool) -> None:
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+    command = [sys.executable, "-c", _NARROW]
+    subprocess.run(command, stdin=its, stdout=its, env=environment | {"TERM": "xterm"}, check=True, timeout=60)
+    said = re.sub(r"\x1b\[[0-9;]*m", "", os.read(ours, 100_000).decode())
+    assert (said.count("preview-3b489d1c7e"), said.count("2026-11-23T21:15:00+05:30")) == (2, 4)
+    assert max(map(len, said.splitlines())) <= columns
+    assert said.count("reason") == (2 if blocks else 1)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_columns_that_moved_hold_the_file_with_one_message(workspace: Workspace,
     assert sandbox.received("order.create") == []
     ((fate, reason),) = reasons(workspace.root / "results/orders.result.csv")
     assert fate == "held"
-    assert reason.startswith("All 12 rows fail alike in column")
+    assert reason.startswith('All 12 rows fail alike in column "Phone"')  # and in "PIN": the first one is named
     assert (workspace.root / "inbound/rejected/orders.csv").exists()
     assert [row["reason"] for row in dry.json["files"][0]["rows"]] == [reason] * 12
 
@@ -45,7 +45,9 @@ def test_more_invalid_rows_than_the_budget_allows_hold_the_file(workspace: Works
     workspace.drop("orders.csv", good.replace("98765", "12345", 1))  # one row of three
     assert workspace.run("run", "nightly").code == 4
     assert sandbox.received("order.create") == []
-    assert {fate for fate, _ in reasons(workspace.root / "results/orders.result.csv")} <= {"held", "invalid"}
+    told = dict(reasons(workspace.root / "results/orders.result.csv"))
+    assert told.keys() <= {"held", "invalid"}
+    assert told["held"].endswith(f'in column "Phone", {told["invalid"]}')
     within = order_lines([f"B-{number}" for number in range(6)])
     workspace.drop("within.csv", within.replace("98765", "12345", 1))  # one row of six
     assert workspace.run("run", "nightly").code == 3

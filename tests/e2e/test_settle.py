@@ -3,11 +3,22 @@
 import csv
 import io
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 
 import pytest
+from support.receiver_process import RunningReceiver, event
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import ORDERS_MAPPING, Finished, Workspace, asn_lines, order_lines
+
+from logistics_batch.flows.parts import Silent
+from logistics_batch.flows.receive_event import keep_events, read_event
+from logistics_batch.flows.settle import settle_due
+from logistics_batch.ledger import NewEvent, Outcome
+from logistics_batch.wiring import Need
+from logistics_batch.wiring import Workspace as Opened
 
 
 def created(sandbox: RunningSandbox) -> Counter[str]:
@@ -135,6 +146,83 @@ def test_an_asn_is_not_sent_again_where_the_service_shows_a_part_only(tmp_path: 
         assert len(sandbox.received("asn.create")) == 3
     finally:
         sandbox.stop()
+
+
+@pytest.fixture
+def mute(tmp_path: Path) -> Iterator[RunningSandbox]:
+    """A service that shows an order under its AWB number only."""
+    running = start_sandbox(tmp_path, order_id_reading="id")
+    yield running
+    running.stop()
+
+
+def event_came(workspace: Workspace, body: bytes) -> None:
+    with Opened(workspace.root).parts(Need(calls=False)) as parts:
+        read = read_event(body, received_at=parts.clock.now(), zone=UTC)
+        assert isinstance(read, NewEvent)
+        keep_events(parts.ledger, [read], patience_seconds=5)
+
+
+def test_an_event_leads_to_an_order_in_doubt_with_a_single_question(tmp_path: Path, mute: RunningSandbox) -> None:
+    workspace = Workspace(tmp_path / "workspace", url=mute.url)
+    doubtful_push(workspace, mute, "drop_after", ["A", "B"])
+    awb = mute.orders(reference="B")[0]["awb_number"]
+    receiver = RunningReceiver(workspace)
+    try:
+        assert receiver.post(event(awb, "Pending", order_no="B"))[0] == 200
+    finally:
+        receiver.close()
+    assert workspace.run("settle").code == 0
+    assert fates(workspace) == {"A": "accepted", "B": "accepted"}
+    assert awb in (workspace.root / "reports/orders.result.csv").read_text("utf-8-sig")
+    assert len(mute.received("order.fetch")) == 1
+    assert len(mute.received("order.create")) == 2
+
+
+def test_an_event_proves_nothing_by_itself(tmp_path: Path, mute: RunningSandbox) -> None:
+    """One leads nowhere, one to somebody else's order, one to another order of ours, one out of its path."""
+    workspace = Workspace(tmp_path / "workspace", url=mute.url)
+    other = Workspace(tmp_path / "other", url=mute.url)
+    other.run("push", other.drop("x.csv", order_lines(["X"]).replace("98765", "88888")), "--mapping", "orders")
+    doubtful_push(workspace, mute, "drop_before", ["A", "B"])
+    ours, foreign = (mute.orders(reference=name)[0]["awb_number"] for name in ("A", "X"))
+    for awb in ("SH-NOWHERE", foreign, ours, "../../wms/advance-shipping-notice"):
+        event_came(workspace, event(awb, "Delivered", order_no="B"))
+    assert workspace.run("settle", "--wait").code == 4
+    assert [line["rule"] for line in held(workspace)] == ["unknown"]
+    assert len(mute.received("order.create")) == 3
+
+
+def test_an_order_that_an_event_shows_cancelled_is_not_created_again(tmp_path: Path, mute: RunningSandbox) -> None:
+    workspace = Workspace(tmp_path / "workspace", url=mute.url)
+    doubtful_push(workspace, mute, "drop_after", ["A", "B"])
+    awb = mute.orders(reference="B")[0]["awb_number"]
+    assert workspace.run("order", "cancel", awb).code == 0
+    event_came(workspace, event(awb, "Cancelled", order_no="B"))
+    assert workspace.run("settle").code == 4
+    assert [line["rule"] for line in held(workspace)] == ["found_cancelled"]
+
+
+def test_what_somebody_else_settled_meanwhile_does_not_end_the_round(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    doubtful_push(workspace, sandbox, "drop_after", ["A", "B"])
+    doubtful_push(workspace, sandbox, "drop_after", ["A", "C"])
+    with Opened(workspace.root).parts(Need()) as parts, Opened(workspace.root).parts(Need(calls=False)) as others:
+        (first, second) = parts.ledger.in_doubt()
+
+        class Meanwhile(Silent):
+            def start(self, label: str, total: int | None) -> None:
+                gone = Outcome(first.id, "held", "held", rule="unknown")
+                assert others.ledger.settle_document(
+                    gone, expected="in_doubt", now=first.doubt_since, evidence_text="x"
+                )
+
+        report = settle_due(replace(parts, progress=Meanwhile()), run="settle", give_up=False)
+        assert (report.settled, report.open) == ((second.id,), (first.id,))
+        found = parts.ledger.document(first.id)
+        assert found is not None
+        assert found.state == "held"
 
 
 def test_what_goes_out_again_is_what_went_out_though_the_mapping_was_edited_meanwhile(

@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logistics_batch.flows.receive_event import NoEvent, event_line, read_event
@@ -115,6 +115,7 @@ def test_its_line_names_order_and_status_and_no_person() -> None:
 WORDS = st.none() | st.text(max_size=120) | st.integers() | st.floats(allow_nan=False) | st.lists(st.text(max_size=3))
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from([*SAMPLE, "order_status", "podDocs", "location", "model_config"]), WORDS))
 def test_whatever_the_fields_hold_the_event_can_be_stored_and_told(fields: dict[str, Any]) -> None:
     event = read_event(json.dumps(fields).encode(), received_at=NOW, zone=ZONE)

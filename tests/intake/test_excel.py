@@ -113,6 +113,14 @@ def test_numbers_are_plain_decimals_and_marked(read):
     assert not any("e" in text.lower() or text.endswith(".0") for text in sheet.frame["1"])
 
 
+def test_a_column_of_whole_numbers_alone_has_no_points(read):
+    def build(book, sheet):
+        for number in (9876543210, 7, 560001):
+            sheet.append([number])
+
+    assert read(build)[0].frame["1"].to_list() == ["9876543210", "7", "560001"]
+
+
 @pytest.mark.parametrize(
     ("number", "text"), [(0.0, "0"), (-0.0, "0"), (0.1 + 0.2, "0.3"), (2.5, "2.5"), (1 / 3, "0.333333333333333")]
 )

@@ -1,5 +1,7 @@
 """Events of orders in the ledger: each once, counted, and never changed."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
@@ -48,3 +50,20 @@ def test_all_or_none_are_kept(ledger: Ledger) -> None:
     with pytest.raises(LedgerRefused):
         ledger.store_events([new("c"), broken], patience_seconds=5)
     assert len(stored(ledger)) == 1
+
+
+def test_events_about_orders_are_read_back_from_a_moment_on(ledger: Ledger) -> None:
+    def at(identity: str, received_at: str, **values: str) -> NewEvent:
+        return replace(new(identity, **values), received_at=received_at)
+
+    events = [
+        at("a", "2026-11-21T20:59:59+05:30", waybill="EARLY"),
+        at("b", "2026-11-21T15:30:00+00:00", waybill="SAME-MOMENT"),
+        at("c", "2026-11-21T21:05:00+05:30", waybill="LATER"),
+        at("d", "2026-11-21T21:06:00+05:30", unreadable="another topic"),
+        replace(at("e", "2026-11-21T21:07:00+05:30", waybill="PURGED"), raw=b""),
+    ]
+    ledger.store_events(events, patience_seconds=5)
+    found = list(ledger.order_events(received_from="2026-11-21T21:00:00+05:30"))
+    assert [each.waybill for each in found] == ["SAME-MOMENT", "LATER"]
+    assert found[0].raw == b"\x00\xff{}"

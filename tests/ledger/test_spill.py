@@ -134,7 +134,7 @@ def test_its_space_is_taken_beforehand_and_only_we_can_read_it(opened: Opened, s
     ledger = opened()
     with ledger.sending("orders"):
         before = spill.stat()
-        assert before.st_size == before.st_blocks * 512 == 1 << 20
+        assert before.st_size == before.st_blocks * 512 == 1 << 22
         assert stat.S_IMODE(before.st_mode) == 0o600
     ledger.close()
 

@@ -65,6 +65,15 @@ def test_skip_rules_match_patterns_without_case_and_outer_blanks() -> None:
     assert mapped.rows["reason"][1] == '"Sub-Total INV-1" in "Order No": the mapping skips such rows.'
 
 
+def test_a_pattern_of_many_stars_takes_no_longer_than_others() -> None:
+    """An engine that tries every way to fit it would not come back from this."""
+    mapping = ORDERS + f'sheet: {{skip_rows_where: {{Name: "{"*a" * 30}*b"}}}}\n'
+    assert states(orders(order(Name="a" * 500), order(Order_No="A2", Name="a" * 500 + "b"), mapping=mapping)) == {
+        2: "ready",
+        3: "skipped skip_rows_where",
+    }
+
+
 def test_only_rows_that_fit_are_data_and_a_blank_fits_nothing() -> None:
     mapping = ORDERS + "sheet: {only_rows_where: {Status: [Ready, Packed]}}\n"
     header = [*HEADER, "Status"]

@@ -2,6 +2,7 @@
 
 import json
 
+import polars as pl
 import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, order, orders, rules, run, sheet_of, states
 
@@ -9,6 +10,7 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.mapping import vocabulary
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import Mark
+from logistics_batch.paper.safe_text import guarded
 
 PLAIN = """
 operation: order.create
@@ -386,6 +388,12 @@ lines: {sku_name: {from: SKU}, qty: {from: Qty}}
 )
 def test_text_is_trimmed_and_otherwise_as_it_stands(cell: str, sent: str) -> None:
     assert value("division: {from: Cell}", cell) == sent
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+919876543210", "-A1", "@home"])
+def test_the_guard_that_our_results_set_before_a_formula_is_taken_off_again(text: str) -> None:
+    written = pl.DataFrame({"cell": [text]}).select(guarded("cell")).item()
+    assert (written, value("division: {from: Cell}", written)) == (f"'{text}", text)
 
 
 def test_line_breaks_in_an_address_become_commas() -> None:

@@ -268,6 +268,7 @@ def test_any_text_can_stand_in_our_columns(text: str) -> None:
     changed = result(order_workbook(), order_report(rows=rows, issues=()))
     cell = opened(changed).cell(5, 10)
     assert cell.data_type == "s" or cell.data_type == "inlineStr"
+    assert bool(cell.quotePrefix) == text.startswith(("=", "+"))  # it stays text also when somebody edits it
     expected = text.replace("\x07", "\\x07").replace("_x0041_", "_x005F_x0041_")
     if len(text) > 32_767:
         assert len(str(cell.value)) == 32_767

@@ -77,6 +77,11 @@ class Pacer:
         self._departures = threading.Lock()
         self._last_departure = -math.inf
 
+    @property
+    def paced(self) -> bool:
+        """Whether there is a rate to keep."""
+        return self._interval > 0
+
     def try_turn(self) -> float:
         """Take a turn if there is one now: 0, or the seconds until the next, without waiting."""
         with self._state:

@@ -117,19 +117,22 @@ class Credential:
         return target + sign + _KEY_NAME + b"=" + quote(self.key.reveal(), safe="").encode("ascii"), headers
 
 
+_Connection = httpcore.HTTPConnection | httpcore.ConnectionPool
+
+
 class _Body(httpx.SyncByteStream):
     """The answer's body; closing it closes the connection."""
 
-    def __init__(self, response: httpcore.Response, pool: httpcore.ConnectionPool) -> None:
+    def __init__(self, response: httpcore.Response, connection: _Connection) -> None:
         self._response = response
-        self._pool = pool
+        self._connection = connection
 
     def __iter__(self) -> Iterator[bytes]:
         yield from self._response.iter_stream()
 
     def close(self) -> None:
         self._response.close()
-        self._pool.close()
+        self._connection.close()
 
 
 class DeadlineTransport(httpx.BaseTransport):
@@ -144,25 +147,32 @@ class DeadlineTransport(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request over a connection of its own."""
-        pool = httpcore.ConnectionPool(
-            ssl_context=self._ssl_context,
-            proxy=self._proxy,
-            max_connections=1,
-            max_keepalive_connections=0,
-            network_backend=TimedBackend(request.extensions["deadline"]),
-        )
+        asked = _core_request(request)
+        connection = self._connect(asked.url.origin, TimedBackend(request.extensions["deadline"]))
         try:
-            response = pool.handle_request(_core_request(request))
+            response = connection.handle_request(asked)
         except BaseException:
-            pool.close()
+            connection.close()
             raise
         headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_FOR_HTTPX]
         location = b"".join(value for name, value in response.headers if name.lower() == b"location")
         return httpx.Response(
             response.status,
             headers=headers,
-            stream=_Body(response, pool),
+            stream=_Body(response, connection),
             extensions={"location": location.decode("latin-1")},
+        )
+
+    def _connect(self, origin: httpcore.Origin, backend: TimedBackend) -> _Connection:
+        """A connection that opens with its one request; a pool only for what it knows about proxies."""
+        if self._proxy is None:
+            return httpcore.HTTPConnection(origin, ssl_context=self._ssl_context, network_backend=backend)
+        return httpcore.ConnectionPool(
+            ssl_context=self._ssl_context,
+            proxy=self._proxy,
+            max_connections=1,
+            max_keepalive_connections=0,
+            network_backend=backend,
         )
 
 

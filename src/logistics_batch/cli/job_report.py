@@ -2,7 +2,7 @@
 
 import click
 
-from logistics_batch.cli.show import plain, print_json, print_push, shown_path
+from logistics_batch.cli.show import plain, print_json, print_push, sentence, shown_path
 from logistics_batch.flows.labels import LabelReport
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import answers_of_run
@@ -56,7 +56,7 @@ def print_labels(report: LabelReport) -> None:
     """What is in the bundle, what is missing first."""
     for lost in report.missing:
         name = lost.reference_number or lost.awb_number
-        click.echo(f"Missing: {plain(name)}: {plain(lost.reason)}. What to do: {plain(lost.remedy)}.")
+        click.echo(f"Missing: {plain(name)}: {sentence(lost.reason)} What to do: {sentence(lost.remedy)}")
     click.echo(f"Bundle {report.bundle_id}: {report.labels} labels of {report.orders} orders.")
     for note in report.notes:
         click.echo(f"Note: {plain(note)}")

@@ -38,6 +38,16 @@ def plain(text: object) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in str(text))
 
 
+def sentence(text: str) -> str:
+    """The words of a service or a person with a full stop, so that another sentence can follow.
+
+    >>> sentence("Order not found"), sentence("Look again.")
+    ('Order not found.', 'Look again.')
+    """
+    text = plain(text).strip()
+    return text if not text or text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
 def moment(text: str | None) -> str:
     """A time of the ledger for people: to the second, with its offset.
 
@@ -61,21 +71,48 @@ def shown_path(delivered: str) -> str:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
-    """A table for people; `empty` is said instead of a table without rows."""
+    """A table for people; `empty` is said instead of a table without rows.
+
+    At a terminal that is too narrow for it, each row becomes a block of lines: a number that was cut is of no use.
+    """
     from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.measure import Measurement
+    from rich.table import Table
+    from rich.text import Text
+
+    lines = [[plain(cell) for cell in row] for row in rows]
+    if not lines:
+        click.echo(empty)
+        return
+    table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for line in lines:
+        table.add_row(*map(Text, line))
+    terminal = Console()
+    # A pipe has no width: nothing is cut or folded there.
+    console = Console(width=terminal.width if terminal.is_terminal else 1000, highlight=False)
+    if Measurement.get(console, console.options.update(max_width=10_000), table).minimum > console.width:
+        _print_blocks(columns, lines, width=console.width)
+    else:
+        console.print(table)
+
+
+def _print_blocks(columns: Sequence[str], lines: Sequence[Sequence[str]], *, width: int) -> None:
+    """Each line of a table as one block, a value below the other; what is longer than the terminal is folded."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
-    if not table.row_count:
-        click.echo(empty)
-        return
-    console = Console()
-    # A pipe has no width: nothing is cut or folded there.
-    Console(width=console.width if console.is_terminal else 1000, highlight=False).print(table)
+    for number, line in enumerate(lines):
+        block = Table.grid(padding=(0, 2))
+        block.add_column(style="bold", no_wrap=True)
+        block.add_column(overflow="fold")
+        for name, value in zip(columns, line, strict=True):
+            if value:
+                block.add_row(name, Text(value))
+        if number:
+            click.echo()
+        Console(width=width, highlight=False).print(block)
 
 
 def print_push(report: RunReport, answers: Mapping[str, Sequence[str]]) -> None:
@@ -119,8 +156,15 @@ def _meaning(fate: Fate, file: FileReport) -> str:
 
 
 def _print_reasons(rows: Sequence[RowResult]) -> None:
-    for row in rows[:_REASONS_SHOWN]:
+    """The first reasons; what several rows are told in the same words is said once."""
+    told: dict[tuple[str, ...], list[RowResult]] = {}
+    for row in rows:
+        told.setdefault((row.cell, row.reason, row.fix), []).append(row)
+    reasons = list(told.values())
+    for alike in reasons[:_REASONS_SHOWN]:
+        row = alike[0]
         place = f"Row {row.row}" + (f", cell {row.cell} ({plain(row.column)})" if row.cell else "")
-        click.echo(f"  {place}: {plain(row.reason)} {plain(row.fix)}".rstrip())
-    if len(rows) > _REASONS_SHOWN:
-        click.echo(f"  … and {len(rows) - _REASONS_SHOWN} more; the answers name each.")
+        others = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+        click.echo(f"  {place}{others}: {sentence(row.reason)} {sentence(row.fix)}".rstrip())
+    if left := sum(map(len, reasons[_REASONS_SHOWN:])):
+        click.echo(f"  … and {left} more; the answers name each.")

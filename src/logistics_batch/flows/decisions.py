@@ -4,7 +4,6 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.approval import RULE, previews
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, probe_order
-from logistics_batch.flows.settle import write_settled
 from logistics_batch.ledger import Outcome, StoredDocument, kind_of
 from logistics_batch.model.document import Operation
 
@@ -38,7 +37,9 @@ def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissu
     if document is None or document.state != "held":
         raise UsageError(f"Nothing with the number {document_id} is held.", remedy="See “held list”.")
     outcome = _decided(parts, document, decision, reason, reissue=reissue)
-    write_settled(parts, outcome, "held", f"{decision}: {reason}", who="operator")
+    now, words = parts.clock.now().isoformat(), f"{decision}: {reason}"
+    if not parts.ledger.settle_document(outcome, expected="held", now=now, evidence_text=words, who="operator"):
+        raise UsageError(f"Document {document_id} is no longer held.", remedy="Look at “held list” again.")
     return parts.ledger.document(document_id) or document
 
 

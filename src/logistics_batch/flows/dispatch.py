@@ -1,7 +1,8 @@
 """Sending planned documents: intents before bytes, several calls in flight, every outcome written down.
 
 One thread owns the ledger: it claims, commits and judges. Worker threads only telephone. Each turn of the loop makes
-one durable commit, which holds the outcomes that came in and the intents of the calls that go out next.
+one durable commit, which holds the outcomes that came in and the intents of the calls that go out next. Where calls are
+quick and many, a few intents are written ahead, so that a line that becomes free does not wait for a commit.
 """
 
 from collections import deque
@@ -23,6 +24,8 @@ INTENT_MAY_AGE_SECONDS = 5.0  # a process that slept longer between intent and f
 DOUBTS_UNTIL_STOP = 5
 FAILURES_UNTIL_STOP = 3
 SLOW_DOWNS_UNTIL_STOP = 30
+_LINES_FOR_ONE_AHEAD = 6
+_QUICK_SECONDS = 1.0  # an intent that waits longer for a free line may grow too old
 _LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked to end
 
@@ -41,12 +44,15 @@ class Finished:
 @dataclass
 class _State:
     queue: deque[StoredDocument]
+    ready: deque[tuple[Intent, float]] = field(default_factory=deque)  # durable since (monotonic), and not begun
     in_flight: int = 0
     doubts: int = 0  # in a row
     failures: int = 0  # in a row
     slow_downs: int = 0  # in a row
+    quick: bool = False  # the last answer came soon
     proven: bool = False  # some create of this run was answered by the service itself
-    not_before: float = 0.0  # monotonic; nothing goes out earlier
+    not_before: float = 0.0  # monotonic; no turn is taken earlier
+    paused_until: float = 0.0  # monotonic; nothing begins earlier
     stopped: str = ""
     remedy: str = ""
     outcomes: list[Outcome] = field(default_factory=list)
@@ -77,14 +83,13 @@ class Dispatcher:
     def send(self, documents: Sequence[StoredDocument]) -> DispatchResult:
         """Send all, in order, until done or until something says to stop."""
         # What the service had before is asked anew in each run: others may have written meanwhile.
-        state = _State(deque(replace(document, baseline="") for document in documents))
+        state = _State(deque(replace(each, baseline="") if each.baseline else each for each in documents))
         self._parts.progress.start("Sending", len(documents))
         with ThreadPoolExecutor(self._parts.policy.concurrency, thread_name_prefix="send") as workers:
             while True:
-                claim = self._next_claims(state, workers)
-                since = self._parts.clock.monotonic()  # a commit that stalls ages its intents
-                for intent in self._commit(state, claim):
-                    self._start(state, workers, self._post, intent, since)
+                self._start_ready(state, workers)
+                self._commit(state, self._next_claims(state, workers))
+                self._start_ready(state, workers)
                 if not state.in_flight and not state.outcomes and (state.stopped or not state.queue):
                     break
                 self._collect(state)
@@ -96,16 +101,44 @@ class Dispatcher:
         if self._parts.stop.is_set():
             state.stop("The program was asked to end.", "Run the job again: it goes on where it stopped.")
         claim: list[StoredDocument] = []
-        limit = self._parts.policy.concurrency if state.proven else 1  # the first create of a run goes alone
-        while state.queue and not state.stopped and state.in_flight + len(claim) < limit and self._take_turn(state):
+        lines = self._lines(state)
+        most = lines + self._ahead(state)
+        while state.queue and not state.stopped and state.in_flight + len(state.ready) + len(claim) < most:
+            asks = state.queue[0].operation == "asn.create" and not state.queue[0].baseline
+            if (asks and state.in_flight + len(state.ready) + len(claim) >= lines) or not self._take_turn(state):
+                break
             document = state.queue.popleft()
             if broken := broken_contract(document, longitude=self._parts.policy.longitude):
                 self._hold(broken, evidence_text="Checked before sending.")
-            elif document.operation == "asn.create" and not document.baseline:
+            elif asks:
                 self._start(state, workers, self._ask_before, document)
             else:
                 claim.append(document)
         return claim
+
+    def _lines(self, state: _State) -> int:
+        """How many calls may be in flight; the first create of a run goes alone."""
+        return self._parts.policy.concurrency if state.proven else 1
+
+    def _ahead(self, state: _State) -> int:
+        """How many intents more may be durable: with the doubts so far never more than stop the run anyway."""
+        if not (state.proven and state.quick) or self._parts.client.pacer.paced:
+            return 0
+        return max(0, min(DOUBTS_UNTIL_STOP - state.doubts, self._parts.policy.concurrency // _LINES_FOR_ONE_AHEAD))
+
+    def _start_ready(self, state: _State, workers: ThreadPoolExecutor) -> None:
+        """Begin what is durable while lines are free; what may not go out now is put back, for nothing of it left."""
+        now = self._parts.clock.monotonic()
+        if state.stopped or now < state.paused_until:
+            while state.ready:
+                self._put_back(state, state.ready.pop()[0])
+        while state.ready and state.in_flight < self._lines(state):
+            self._start(state, workers, self._post, *state.ready.popleft())
+
+    def _put_back(self, state: _State, intent: Intent) -> None:
+        document = intent.document
+        state.outcomes.append(Outcome(document.id, "planned", "not_sent", rule="not_sent"))
+        state.queue.appendleft(replace(document, attempts=intent.n))
 
     def _take_turn(self, state: _State) -> bool:
         now = self._parts.clock.monotonic()
@@ -116,10 +149,12 @@ class Dispatcher:
             state.not_before = now + wait
         return wait <= 0
 
-    def _commit(self, state: _State, claim: Sequence[StoredDocument]) -> list[Intent]:
+    def _commit(self, state: _State, claim: Sequence[StoredDocument]) -> None:
         outcomes, state.outcomes = state.outcomes, []
+        since = self._parts.clock.monotonic()  # a commit that stalls ages its intents
         now = self._parts.clock.now().isoformat()
-        return self._parts.ledger.step(outcomes=outcomes, claim=claim, run=self._run, now=now)
+        intents = self._parts.ledger.step(outcomes=outcomes, claim=claim, run=self._run, now=now)
+        state.ready.extend((intent, since) for intent in intents)
 
     def _start(self, state: _State, workers: ThreadPoolExecutor, call: Callable[..., Finished], *given: object) -> None:
         """Let a worker make a call; whatever becomes of it comes back through the queue."""
@@ -168,9 +203,9 @@ class Dispatcher:
         if finished.baseline is not None:
             self._take_baseline(state, document, finished.baseline)
         elif intent is not None and reply is None:
-            state.outcomes.append(Outcome(document.id, "planned", "not_sent", rule="not_sent"))
-            state.queue.appendleft(replace(document, attempts=intent.n))
+            self._put_back(state, intent)
         elif intent is not None and reply is not None:
+            state.quick = reply.elapsed_seconds < _QUICK_SECONDS
             answer = judge(reply, operation=document.operation)
             outcome = outcome_of(document, reply, answer, run=self._run, facts=self._facts)
             state.outcomes.append(outcome)
@@ -259,5 +294,6 @@ class Dispatcher:
 
     def _pause(self, state: _State, seconds: float) -> None:
         pause = min(seconds, _LONGEST_PAUSE_SECONDS)
-        state.not_before = max(state.not_before, self._parts.clock.monotonic() + pause)
+        state.paused_until = self._parts.clock.monotonic() + pause
+        state.not_before = max(state.not_before, state.paused_until)
         self._parts.client.pacer.slow_down(pause)

@@ -1,5 +1,6 @@
 """What is asked of a file as a whole before anything of it goes out."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,16 +10,21 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.alike import failing_alike
 from logistics_batch.model.document import MappedFile, RowState
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import PushJob
 from logistics_batch.model.sheet import Sheet
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """budget_percent: the largest share of invalid rows, None for any. approval: a person approves what goes out."""
+    """budget_percent: the largest share of invalid rows, None for any. approval: a person approves what goes out.
+
+    updates: what was accepted and came again with other content goes out as an update.
+    """
 
     budget_percent: float | None = None
     approval: bool = False
+    updates: bool = False
 
 
 OPEN_GATE = Gate()
@@ -27,7 +33,8 @@ OPEN_GATE = Gate()
 
 def gate_of(job: PushJob) -> Gate:
     """What a job asks of its files."""
-    return Gate(job.budget.invalid_rows_percent if job.budget else None, approval=job.approve == "required")
+    budget = job.budget.invalid_rows_percent if job.budget else None
+    return Gate(budget, approval=job.approve == "required", updates=job.on_change == "update")
 
 
 def pass_gate(
@@ -50,9 +57,10 @@ def _all_alike(mapped: MappedFile, mapping: Mapping, sheets: Sequence[Sheet]) ->
     if found is None:
         return None
     column = f' in column "{found.issue.column}"' if found.issue.column else ""
+    see = f" See cell {found.issue.cell}." if found.issue.cell else ""
     elsewhere = f' Such values stand in column "{found.stands_in}".' if found.stands_in else ""
     return FileHeld(
-        f"All {found.rows} rows fail alike{column}: {found.issue.reason} See {found.issue.cell}.{elsewhere}",
+        f"All {found.rows} rows fail alike{column}: {found.issue.reason}{see}{elsewhere}",
         rule="all_alike",
         remedy=(
             "Check that columns have not moved and that this is the right sheet and file for the mapping "
@@ -69,13 +77,24 @@ def _over_budget(mapped: MappedFile, percent: float) -> FileHeld | None:
     invalid = data.filter(pl.col("state") == RowState.INVALID.value).height
     if not data.height or invalid * 100 <= percent * data.height:
         return None
-    rules = pl.Series([issue.rule for issue in mapped.issues], dtype=pl.String).value_counts(sort=True)
-    commonest = f" Most often: {rules.row(0)[0]} ({rules.row(0)[1]} times)." if rules.height else ""
     return FileHeld(
-        f"{invalid} of {data.height} rows are invalid, more than the allowed {percent:g} %.{commonest}",
+        f"{invalid} of {data.height} rows are invalid, more than the allowed {percent:g} %.{_commonest(mapped.issues)}",
         rule="budget",
-        remedy="Look at the first issues: a wrong mapping, a moved column or a wrong sheet makes many rows fail alike.",
+        remedy=(
+            "Correct the invalid rows and send the file again. If many fail alike, look first whether a column has "
+            "moved and whether this is the right sheet and file."
+        ),
         rows_read=mapped.rows.height,
         sheet=mapped.sheet,
         header_row=mapped.header_row,
     )
+
+
+def _commonest(issues: Sequence[Issue]) -> str:
+    """What is wrong most often, in the words that its rows are told."""
+    counted = Counter((issue.column, issue.reason) for issue in issues)
+    if not counted:
+        return ""
+    ((column, reason), times), *_ = counted.most_common(1)
+    place = f'in column "{column}", ' if column else ""
+    return f" Most often, {times} times: {place}{reason}"

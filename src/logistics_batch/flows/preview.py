@@ -103,7 +103,8 @@ def _rows(
         if line["document"] is not None and arrival.held is None and known is None:
             document = mapped.documents[line["document"]]
             row = replace(row, reference_number=document.reference, awb_number=document.order_id)
-        found.append(replace(row, would=_would(row.fate, arrival.operation)))
+        operation = arrival.operation if line["document"] is None else mapped.documents[line["document"]].operation
+        found.append(replace(row, would=_would(row.fate, operation)))
     return tuple(found)
 
 

@@ -106,6 +106,18 @@ def probe_order(client: Client, document: StoredDocument, calibration: Calibrati
     return Probe(Presence.UNKNOWN, "an answer that is neither “found” nor the known “not found”")
 
 
+def probe_awb(client: Client, document: StoredDocument, awb_number: str) -> Probe:
+    """Fetch the order that is said to be this document; only one with its reference and this AWB number can be it."""
+    seen = _ask(client, awb_number)
+    if isinstance(seen, ReadFailed):
+        return Probe(Presence.UNREACHABLE, f"the service could not be asked: {seen.message}")
+    if not isinstance(seen, OrderFound):
+        return Probe(Presence.UNKNOWN, "the service does not show an order with this AWB number")
+    if (seen.order.reference_number, seen.order.awb_number) != (document.reference, awb_number):
+        return Probe(Presence.UNKNOWN, "the order with this AWB number does not show our reference")
+    return _judge_found(document, seen)
+
+
 def _judge_found(document: StoredDocument, seen: OrderFound) -> Probe:
     order = seen.order
     if order.reference_number and order.reference_number != document.reference:

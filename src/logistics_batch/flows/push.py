@@ -194,22 +194,51 @@ def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
     here = {(file.path.stem, file.remote.path): file.remote for file in came.pulled.files if file.remote}
     here |= {(_identity_without_bytes(remote), remote.path): remote for remote, _ in came.pulled.refused}
     lying = {remote.path: remote for remote in came.store.list(came.job.source.path)} if here else {}
-    for path, files in _by_path(parts.ledger.files(run=run.id)):
+    grouped = _by_path(parts.ledger.files(run=run.id))
+    again = _same_again(came, grouped)
+    for path, files in grouped:
         if not all(is_finished(parts, file) for file in files):
             continue
         pulled = next((here[file.sha256, path] for file in files if (file.sha256, path) in here), None)
-        name = PurePosixPath(path).name or files[0].name
-        if pulled is not None and path in lying and lying[path] != pulled:
-            run.notes.append(f"{name}: another file came under this name meanwhile; it is left for the next run.")
-        elif pulled is not None:
-            try:
-                held = any(file.rule for file in files)
-                put_away(came.store, came.job, path, held=held, business_date=came.business_date)
-            except StoreError as error:  # nothing is sent again for that: the ledger knows the file
-                run.undelivered.append(f"{name} was not put away: {error.message} {error.remedy}".strip())
-                continue
-        for file in files:
-            parts.ledger.set_file_state(file.id, "closed")
+        held = any(file.rule for file in files)
+        remotes = [*([pulled] if pulled else []), *again.get(path, ())]
+        away = [_put_one_away(run, came, remote, lying, held=held) for remote in remotes]
+        if all(away):
+            for file in files:
+                parts.ledger.set_file_state(file.id, "closed")
+
+
+def _put_one_away(run: PushRun, came: _Came, remote: RemoteFile, lying: dict[str, RemoteFile], *, held: bool) -> bool:
+    """False if it should go away and could not; nothing is sent again for that: the ledger knows the file."""
+    name = PurePosixPath(remote.path).name
+    if remote.path in lying and lying[remote.path] != remote:
+        run.notes.append(f"{name}: another file came under this name meanwhile; it is left for the next run.")
+        return True
+    try:
+        put_away(came.store, came.job, remote.path, held=held, business_date=came.business_date)
+    except StoreError as error:
+        run.undelivered.append(f"{name} was not put away: {error.message} {error.remedy}".strip())
+        return False
+    return True
+
+
+def _same_again(came: _Came, grouped: Sequence[tuple[str, list[StoredFile]]]) -> dict[str, list[RemoteFile]]:
+    """Archives that hold nothing but files of another one that came with them, by where that one lay."""
+    inside: dict[str, set[tuple[str, str]]] = {}
+    remotes: dict[str, RemoteFile] = {}
+    for file in came.pulled.files:
+        if file.remote is not None:
+            inside.setdefault(file.remote.path, set()).add((file.path.stem, file.name))
+            remotes[file.remote.path] = file.remote
+    for path, _ in grouped:
+        inside.pop(path, None)
+    found: dict[str, list[RemoteFile]] = {}
+    for path, files in grouped:
+        known = {(file.sha256, file.name) for file in files}
+        for other in [each for each, members in inside.items() if members <= known]:
+            found.setdefault(path, []).append(remotes[other])
+            del inside[other]
+    return found
 
 
 def _by_path(files: Sequence[StoredFile]) -> list[tuple[str, list[StoredFile]]]:

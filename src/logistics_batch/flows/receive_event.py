@@ -53,6 +53,16 @@ def keep_events(ledger: Ledger, events: Sequence[NewEvent], *, patience_seconds:
     return ledger.store_events(events, patience_seconds=patience_seconds)
 
 
+def order_named_by(raw: bytes) -> str:
+    """The customer's order number in the bytes of a kept event (API §6), "" if there is none."""
+    value = decode_json(raw).value
+    try:
+        named = StatusEvent.model_validate(value).order_no if isinstance(value, dict) else None
+    except ValidationError:
+        return ""
+    return (named or "").strip()
+
+
 def event_line(event: NewEvent, *, is_new: bool) -> str:
     """One line for a log: which order, which status, whether it came before; nothing about a person."""
     what = f"{event.waybill} {event.order_status}" if not event.unreadable else f"kept raw ({event.unreadable})"

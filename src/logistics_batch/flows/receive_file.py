@@ -9,6 +9,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.gate import OPEN_GATE, Gate, pass_gate
+from logistics_batch.flows.on_change import with_updates
 from logistics_batch.flows.order_ids import with_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.reading import identify
@@ -46,7 +47,7 @@ def arrival_of(
     source, sheets, mapped, held = _map(parts, received, mapping, business_date)
     if mapped is not None and held is None:
         mapped, held = pass_gate(gate, with_orders(parts, mapped), mapping, sheets)
-    return Arrival(
+    arrival = Arrival(
         source=source,
         mapping=mapping.name,
         mapping_digest=mapping.digest,
@@ -58,6 +59,7 @@ def arrival_of(
         approval=gate.approval,
         calls={each: (parts.client.method(each), _path(parts, each)) for each in _CALLS},
     )
+    return with_updates(parts, arrival) if gate.updates else arrival
 
 
 def _path(parts: Parts, operation: Operation) -> str:

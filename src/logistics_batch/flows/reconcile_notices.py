@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -66,14 +66,26 @@ def announced_documents(ledger: Ledger, scope: Scope, *, references: Iterable[st
     """The ASNs that files announced: those of the range, and those with the given invoice numbers."""
     kinds = [Operation.ASN_CREATE.value]
     # The ledger does not know delivery dates apart from the payloads, so for them every ASN is looked at.
-    last = None if scope.wanted.by == "delivery" else scope.wanted.date_to.isoformat()
-    candidates = ledger.documents(operations=kinds, planned_to=last)
+    until = None if scope.wanted.by == "delivery" else scope.wanted.date_to.isoformat()
+    candidates = ledger.documents(operations=kinds, planned_to=until)
     found = {one.id: one for one in candidates if in_scope(one, scope)}
     numbers = sorted(set(references))
     for start in range(0, len(numbers), _AT_ONCE):
         for one in ledger.documents(operations=kinds, references=numbers[start : start + _AT_ONCE]):
             found[one.id] = one
-    return [found[key] for key in sorted(found) if found[key].state not in _ENDED]
+    updates = ledger.documents(operations=[Operation.ASN_UPDATE], states=["accepted"])
+    last = {update.key: update for update in updates if update.body}
+    return [_as_updated(found[key], last) for key in sorted(found) if found[key].state not in _ENDED]
+
+
+def _as_updated(document: StoredDocument, last: Mapping[str, StoredDocument]) -> StoredDocument:
+    """An ASN with what its last accepted update says (API §4.3), from the rows that said it."""
+    update = last.get(document.key)
+    if update is None or document.state != "accepted":
+        return document
+    return replace(
+        document, body=update.body, line_rows=update.line_rows, file_name=update.file_name, sheet=update.sheet
+    )
 
 
 def in_scope(document: StoredDocument, scope: Scope) -> bool:

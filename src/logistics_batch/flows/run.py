@@ -122,6 +122,19 @@ def _sent_along(parts: Parts, run: PushRun, reports: Sequence[FileReport]) -> li
     return [document for document in found if document is not None and document.key not in own]
 
 
+def _told_along(documents: Sequence[StoredDocument]) -> Iterator[str]:
+    """One line for all, and one for each that was not accepted."""
+    if not documents:
+        return
+    fates = Counter(FATE_OF_STATE[document.state] for document in documents)
+    counted = ", ".join(f"{number} {fate}" for fate, number in fates.items())
+    yield f"Of earlier files, released by a person, went out with this run: {counted}."
+    for document in documents:
+        fate = FATE_OF_STATE[document.state]
+        if fate is not Fate.ACCEPTED:
+            yield f"{document.reference}, released by a person: {fate}. {document.reason}".strip()
+
+
 def finish(parts: Parts, run: PushRun) -> RunReport:
     """Close the run and write its own report, also when it found nothing."""
     reports = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=run.id))
@@ -131,19 +144,17 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
     stopped = " ".join(part for part in (run.stopped, run.remedy, *run.undelivered) if part)
     report = RunReport(run.id, run.job, reports, stopped=stopped, notes=tuple(notes))
     counts = Counter(report.counts)
-    for document in _sent_along(parts, run, reports):
-        counts[FATE_OF_STATE[document.state]] += 1
-        notes.append(
-            f"{document.reference}, released by a person, went out with this run: "
-            f"{FATE_OF_STATE[document.state]}. {document.reason}".strip()
-        )
+    along = _sent_along(parts, run, reports)
+    counts.update(FATE_OF_STATE[document.state] for document in along)
+    notes += _told_along(along)
     report = replace(report, notes=tuple(notes))
     code = exit_code(
         counts,
         file_held=any(found.reason for found in reports),
         stopped=bool(stopped),
     )
-    _end(parts, run, code=code, summary={str(fate): n for fate, n in report.counts.items()}, stopped=stopped)
+    summary = {str(fate): n for fate, n in report.counts.items()} | ({"released": len(along)} if along else {})
+    _end(parts, run, code=code, summary=summary, stopped=stopped)
     store = parts.open_store(Place(folder=str(parts.reports)))
     try:
         text = json.dumps(report_json(replace(report, exit_code=code)), ensure_ascii=False, indent=1)

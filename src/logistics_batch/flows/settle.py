@@ -13,12 +13,12 @@ from datetime import datetime, timedelta
 from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
-from logistics_batch.errors import UsageError
 from logistics_batch.flows.baseline import new_since, saw_all, search_invoice
 from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
+from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.outcomes import outcome_of
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.probe import Calibration, Presence, calibrate, probe_order
+from logistics_batch.flows.probe import Presence
 from logistics_batch.flows.probe_change import look_for_change
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.ledger import Outcome, StoredDocument
@@ -62,8 +62,8 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     due = [document for document in doubts if due_at(parts, document) <= now]
     outcomes: dict[str, list[int]] = {"settled": [], "held": [], "open": [], "unreachable": []}
     outcomes["open"] += [document.id for document in doubts if document not in due]
-    orders = [document for document in due if document.operation == "order.create"]
-    calibration = calibrate(parts.client, parts.ledger) if orders else Calibration(False)
+    orders = tuple(document for document in due if document.operation == Operation.ORDER_CREATE)
+    search = OrderSearch(parts.client, parts.ledger, orders)
     parts.progress.start("Settling", len(due))
     silent = 0  # documents in a row about which nobody could be asked
     for document in due:
@@ -71,7 +71,7 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
             outcomes["unreachable" if silent else "open"].append(document.id)
             continue
         if document.operation == Operation.ORDER_CREATE:
-            state = _settle_order(parts, document, calibration, run=run, give_up=give_up)
+            state = _settle_order(parts, document, search, run=run, give_up=give_up)
         elif document.operation == Operation.ASN_CREATE:
             state = _settle_asn(parts, document, run=run)
         else:
@@ -88,8 +88,8 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     )
 
 
-def _settle_order(parts: Parts, document: StoredDocument, calibration: Calibration, *, run: str, give_up: bool) -> str:
-    probe = probe_order(parts.client, document, calibration)
+def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *, run: str, give_up: bool) -> str:
+    probe = search.look_for(document)
     match probe.presence:
         case Presence.PRESENT:
             return _accept(parts, document, probe.text, awb_number=probe.awb_number, order_id=probe.order_id, run=run)
@@ -260,23 +260,18 @@ def _accept(
         order_id=order_id,
         accepted_run=run or document.run,
     )
-    write_settled(parts, outcome, "in_doubt", evidence)
-    return "settled"
+    return "settled" if _write(parts, outcome, evidence) else "open"
 
 
 def _hold(parts: Parts, document: StoredDocument, rule: str, reason: str, fix: str, *, evidence: str) -> str:
-    write_settled(parts, Outcome(document.id, "held", "held", rule=rule, reason=reason, fix=fix), "in_doubt", evidence)
-    return "held"
+    outcome = Outcome(document.id, "held", "held", rule=rule, reason=reason, fix=fix)
+    return "held" if _write(parts, outcome, evidence) else "open"
 
 
-def write_settled(parts: Parts, outcome: Outcome, expected: str, evidence: str, who: str = "") -> None:
-    """Move a document out of `expected` with its evidence; UsageError if somebody else was faster."""
+def _write(parts: Parts, outcome: Outcome, evidence: str) -> bool:
+    """Write down what was found out; False if somebody else settled the document meanwhile: then that stands."""
     now = parts.clock.now().isoformat()
-    if not parts.ledger.settle_document(outcome, expected=expected, now=now, evidence_text=evidence, who=who):
-        raise UsageError(
-            f"Document {outcome.document_id} is no longer {expected.replace('_', ' ')}.",
-            remedy="Look at “held list” again.",
-        )
+    return parts.ledger.settle_document(outcome, expected="in_doubt", now=now, evidence_text=evidence)
 
 
 def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:

@@ -45,7 +45,7 @@ class NumberFormats:
             self._known[style] = padded_width(code), adds_words(code)
         width, worded = self._known[style]
         if width:
-            facts.padded[row, column] = width
+            facts.note_padded((row, column), width)
         if worded:
             facts.worded.add((row, column))
 

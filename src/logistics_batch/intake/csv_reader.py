@@ -10,7 +10,8 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice, zip_longest
+from dataclasses import dataclass
+from itertools import islice, pairwise, zip_longest
 from pathlib import Path, PurePosixPath
 
 import polars as pl
@@ -28,6 +29,8 @@ _SEP_LINE = re.compile(rb'"?sep=([^"\r\n])"?[ \t,;]*(?:\r\n|\n|\r|\Z)', re.IGNOR
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _SAMPLE_LINES = 200
 _RECORDS_AT_ONCE = 50_000
+_BLOCK_BYTES = 16 << 20
+_LINE_BEGIN = re.compile(rb"\n(?=\S)")
 _NO_DELIMITER = "\x1f"  # a control character that no ordinary file holds
 
 
@@ -36,7 +39,7 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
     text = read_text(path, name=name, encoding=options.encoding, limits=limits)
     notes = list(text.notes)
     content = text.content
-    if not content.strip():
+    if not content or content.isspace():
         raise _no_rows(name)
     delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
     if found := _SEP_LINE.match(content):
@@ -47,13 +50,13 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
         delimiter = detect_delimiter(content, name=name)
     if delimiter != ",":
         notes.append(f"cells are separated by {_DELIMITERS.get(delimiter, delimiter)}")
-    frame = read_plain(content, delimiter=delimiter, limits=limits, name=name)
-    if frame is None:
+    if plain := read_plain(content, delimiter=delimiter, limits=limits, name=name):
+        frame, counts = plain
+    else:
         exact = ExactReader(name=name, delimiter=delimiter, options=options, limits=limits)
         frame = exact.read(content.decode())
         counts = pl.Series(exact.cell_counts, dtype=pl.UInt32)
-    else:
-        counts = _plain_counts(content, delimiter)
+    del content, text  # as large as the cells; what follows needs room
     frame = trimmed(frame, what=printable(name), max_columns=limits.max_columns, max_gap_rows=limits.max_gap_rows)
     if frame.height > limits.max_csv_rows:
         raise _too_many_rows(name, limits)
@@ -80,11 +83,14 @@ def detect_delimiter(content: bytes, *, name: str) -> str:
     return best
 
 
-def read_plain(content: bytes, *, delimiter: str, limits: Limits, name: str = "") -> pl.DataFrame | None:
-    """A file whose every line is a record by itself, by polars; None if it is not so plain.
+def read_plain(
+    content: bytes, *, delimiter: str, limits: Limits, name: str = "", block_bytes: int = _BLOCK_BYTES
+) -> tuple[pl.DataFrame, pl.Series] | None:
+    """A file whose every line is a record by itself, and how many cells each has; None if it is not so plain.
 
-    The columns are named from "1"; an empty cell is null. Raises FileHeld for more rows, or more empty ones between two
-    others, than are read.
+    By polars. The columns are named from "1"; an empty cell is null. block_bytes: so much of the text is looked at at
+    once, which bounds the memory that takes. Raises FileHeld for more rows, or more empty ones between two others, than
+    are read.
     """
     if (
         len(delimiter.encode()) != 1
@@ -92,31 +98,53 @@ def read_plain(content: bytes, *, delimiter: str, limits: Limits, name: str = ""
         or (b"\r" in content and content.count(b"\r") != content.count(b"\r\n"))
     ):
         return None
-    if not content[:4096].strip() and not content.strip():
+    blocks = _blocks(content, block_bytes)
+    if not content[blocks[0]][:4096].strip() and not content[blocks[0]].strip():
         return None
-    lines = _lines(content)
-    width, longest = _extent(lines, delimiter)
-    if width > limits.max_columns or longest > limits.max_cell_characters or not _is_plain(lines, delimiter):
+    lines = [_PlainLines.of(content[block], delimiter) for block in blocks]
+    width, longest = max(each.width for each in lines), max(each.longest for each in lines)
+    if width > limits.max_columns or longest > limits.max_cell_characters or not all(each.are_plain for each in lines):
         return None
-    height = lines.len()
-    filled = lines.is_not_null().arg_true()
+    filled = pl.concat([each.filled for each in lines]).arg_true()
     if filled.len() and int(filled[-1]) >= limits.max_csv_rows:
         raise _too_many_rows(name, limits)
     refuse_gap(filled, what=printable(name), max_gap_rows=limits.max_gap_rows)
-    del lines, filled
-    # A first line of full width tells polars how many columns there are, however short the file's own first line is.
-    padded = delimiter.encode() * (width - 1) + b"\n" + content if width > 1 else b"-\n" + content
-    frame = pl.read_csv(
-        padded,
-        separator=delimiter,
-        has_header=False,
-        schema={str(number): pl.String for number in range(1, width + 1)},
-        infer_schema=False,
-    )
-    if frame.height != height + 1:
+    frames = [_parsed(content[block], delimiter, width) for block in blocks]
+    if any(frame.height != each.counts.len() for frame, each in zip(frames, lines, strict=True)):
         return None
-    frame = frame.slice(1)
-    return frame.with_columns(pl.when(pl.all() != "").then(pl.all())) if b'"' in content else frame
+    return pl.concat(frames), pl.concat([each.counts for each in lines])
+
+
+def _blocks(content: bytes, size: int) -> list[slice]:
+    """Pieces of at least some size, each of whole lines; all but the first begin with a line that is not blank."""
+    ends = [0]
+    while cut := _LINE_BEGIN.search(content, ends[-1] + size):
+        ends.append(cut.end())
+    return [slice(begin, end) for begin, end in pairwise([*ends, len(content)])]
+
+
+@dataclass(frozen=True, slots=True)
+class _PlainLines:
+    """Some lines of a text, counted. width: at most so many columns; longest: characters of a line; are_plain: each is
+    a record by itself; filled: which are not blank; counts: the cells of each, also the empty ones at its end."""
+
+    width: int
+    longest: int
+    are_plain: bool
+    filled: pl.Series
+    counts: pl.Series
+
+    @classmethod
+    def of(cls, block: bytes, delimiter: str) -> "_PlainLines":
+        """Count the lines of a block."""
+        blank_as_null = _lines(block)
+        lines = blank_as_null.fill_null("")
+        delimiters = lines.str.count_matches(delimiter, literal=True)
+        cells = delimiters
+        if b'"' in block:
+            cells = lines.str.replace_all(r'"[^"]*"', "").str.count_matches(delimiter, literal=True)
+        width, longest = int(delimiters.max() or 0) + 1, int(lines.str.len_chars().max() or 0)  # type: ignore[arg-type]
+        return cls(width, longest, _is_plain(lines, delimiter), blank_as_null.is_not_null(), cells + 1)
 
 
 def _lines(content: bytes) -> pl.Series:
@@ -128,26 +156,26 @@ def _lines(content: bytes) -> pl.Series:
     return frame.to_series()
 
 
-def _plain_counts(content: bytes, delimiter: str) -> pl.Series:
-    """How many cells each line of a plain file has, also the empty ones at its end."""
-    unquoted = _lines(content).fill_null("").str.replace_all(r'"[^"]*"', "")
-    return unquoted.str.count_matches(delimiter, literal=True) + 1
-
-
-def _extent(lines: pl.Series, delimiter: str) -> tuple[int, int]:
-    """At most how many columns a file has, and how long its longest line is."""
-    frame = lines.fill_null("").to_frame("line")
-    delimiters = pl.col("line").str.count_matches(delimiter, literal=True).max()
-    widest, longest = frame.select(delimiters.alias("n"), pl.col("line").str.len_chars().max().alias("c")).row(0)
-    return widest + 1, longest
-
-
 def _is_plain(lines: pl.Series, delimiter: str) -> bool:
     """Whether each line with a quotation mark is a complete record in which these only enclose cells."""
     quoted = lines.filter(lines.str.contains('"', literal=True))
     mark = re.escape(delimiter)
     cell = f'(?:[^"{mark}]*|"(?:[^"]|"")*")'
     return bool(quoted.str.contains(f"^{cell}(?:{mark}{cell})*\r?$").all())
+
+
+def _parsed(block: bytes, delimiter: str, width: int) -> pl.DataFrame:
+    """The cells of some lines; empty ones are null."""
+    # A first line of full width tells polars how many columns there are, however short the block's own first line is.
+    first = delimiter.encode() * (width - 1) + b"\n" if width > 1 else b"-\n"
+    frame = pl.read_csv(
+        first + block,
+        separator=delimiter,
+        has_header=False,
+        schema={str(number): pl.String for number in range(1, width + 1)},
+        infer_schema=False,
+    ).slice(1)
+    return frame.with_columns(pl.when(pl.all() != "").then(pl.all())) if b'"' in block else frame
 
 
 class ExactReader:

@@ -138,7 +138,7 @@ class _WorkbookReader:
         if facts.is_filtered:
             yield "a filter is set in the sheet; the rows that it hides are among the hidden rows"
         if facts.padded:
-            columns = sorted({column for _, column in facts.padded})
+            columns = sorted({column for column, _ in facts.padded})
             yield f"leading zeros put back as the cells show them, in column {', '.join(map(column_letters, columns))}"
         if not self._facts.are_known:
             yield _BLIND
@@ -148,8 +148,10 @@ def _worded(marks: pl.DataFrame, facts: SheetFacts) -> tuple[Address, ...]:
     """The number cells that show more than their number."""
     if not facts.worded:
         return ()
-    numbers = marks.filter(pl.col("mark") == Mark.NUMBER.value).select("row", "column").rows()
-    return tuple(address for address in numbers if address in facts.worded)
+    rows, columns = zip(*facts.worded, strict=True)
+    worded = pl.DataFrame({"row": rows, "column": columns}, schema={"row": pl.Int64, "column": pl.Int64})
+    numbers = marks.filter(pl.col("mark") == Mark.NUMBER.value).select(pl.col("row", "column").cast(pl.Int64))
+    return tuple(numbers.join(worded, on=["row", "column"], how="semi").sort("row", "column").iter_rows())
 
 
 def _unwanted(metadata: calamine.SheetMetadata, options: ReadOptions) -> str:

@@ -115,7 +115,7 @@ class _Reader:
 def _note_format(facts: SheetFacts, address: Address, shown: str) -> None:
     """What a number shows beyond its digits."""
     if _PADDED.fullmatch(shown):
-        facts.padded[address] = len(shown)
+        facts.note_padded(address, len(shown))
     elif _WORDED.match(_CURRENCY.sub("", shown)) and "E" not in shown:
         facts.worded.add(address)
 

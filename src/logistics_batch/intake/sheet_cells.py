@@ -1,5 +1,6 @@
 """The cells of a workbook's sheet as text columns and marks, in parts, so that no sheet is in memory as objects."""
 
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice, repeat
 from typing import Protocol
@@ -8,10 +9,10 @@ import polars as pl
 
 from logistics_batch.intake.cells import IMPRECISE_FROM, Cell, cell_text, number_text
 from logistics_batch.intake.sheet_facts import Address, SheetFacts
-from logistics_batch.model.sheet import MARKS_SCHEMA, Mark, empty_marks
+from logistics_batch.model.sheet import MARKS_SCHEMA, Mark
 
-_ROWS_AT_ONCE = 10_000
-_ADDRESS = {"row": pl.UInt32, "column": pl.UInt16}
+_ROWS_AT_ONCE, _ROWS_TURNED = 10_000, 500
+_MOST_COLUMNS = 1 << 16  # more than any workbook has
 
 
 class ParsedSheet(Protocol):
@@ -28,21 +29,21 @@ class ParsedSheet(Protocol):
 
 def read_cells(source: ParsedSheet, facts: SheetFacts) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The cells of a sheet as text columns named from "1", and their marks; a part of the rows at a time."""
+    special = _by_part(dict.fromkeys(facts.without_value, "") | facts.errors)
     rows = _whole_rows(source, facts)
-    frames, marks = [], [empty_marks()]
+    frames: list[pl.DataFrame] = []
+    marks = [_told_marks(facts.errors, Mark.ERROR), _told_marks(facts.without_value, Mark.NO_VALUE)]
     above = 0
-    while some := list(islice(rows, _ROWS_AT_ONCE)):
-        columns = [_column(cells, number, above=above) for number, cells in enumerate(zip(*some, strict=True), start=1)]
+    while part := _columns(rows):
+        for (row, column), word in special.get(len(frames), ()):
+            part[column - 1][row - above - 1] = word
+        columns = [_column(cells, number, above=above) for number, cells in enumerate(part, start=1)]
         frames.append(pl.DataFrame([texts for texts, _ in columns]))
-        marks.append(pl.concat([found for _, found in columns]).sort("row", "column"))
-        above += len(some)
+        marks += [found for _, found in columns if found is not None]
+        above += len(part[0])
     del rows, source
-    found = pl.concat(marks)
-    if facts.errors or facts.without_value:
-        told = _told_marks(facts.errors, Mark.ERROR), _told_marks(facts.without_value, Mark.NO_VALUE)
-        found = pl.concat([found, *told]).sort("row", "column")
-    del marks
     frame = pl.concat(frames) if frames else pl.DataFrame()
+    found = pl.concat(marks).sort(pl.col("row").cast(pl.UInt64) * _MOST_COLUMNS + pl.col("column"))
     return (_padded(frame, found, facts.padded) if facts.padded else frame), found
 
 
@@ -51,34 +52,50 @@ def extent(source: ParsedSheet) -> tuple[int, int]:
     return (source.end[0] + 1, source.end[1] + 1) if source.end else (0, 0)
 
 
+def _columns(rows: Iterator[list[Cell]]) -> list[list[Cell]]:
+    """The columns of the next part of the rows; few rows at a time, as they are turned fastest in the cache."""
+    columns: list[list[Cell]] = []
+    for _ in range(_ROWS_AT_ONCE // _ROWS_TURNED):
+        some = list(islice(rows, _ROWS_TURNED))
+        columns = columns or [[] for _ in (some[0] if some else ())]
+        for column, cells in zip(columns, zip(*some, strict=True), strict=bool(some)):
+            column.extend(cells)
+    return columns
+
+
+def _by_part(words: dict[Address, str]) -> dict[int, list[tuple[Address, str]]]:
+    """What the fast reader took for blanks, by the part of the rows in which it stands."""
+    found: dict[int, list[tuple[Address, str]]] = {}
+    for address, word in words.items():
+        found.setdefault((address[0] - 1) // _ROWS_AT_ONCE, []).append((address, word))
+    return found
+
+
 def _whole_rows(source: ParsedSheet, facts: SheetFacts) -> Iterator[list[Cell]]:
-    """Each row from the first, with all columns from A, and with what the fast reader took for blanks."""
-    special: dict[int, list[tuple[int, str]]] = {}
-    for (row, column), word in (dict.fromkeys(facts.without_value, "") | facts.errors).items():
-        special.setdefault(row, []).append((column, word))
-    height, width = extent(source)
-    if source.start == (0, 0) and not special:
-        yield from source.iter_rows()
-        return
-    width = max([width, *(column for cells in special.values() for column, _ in cells)])
-    height = max([height, *special])
+    """Each row from the first, with all columns from A, as far as anything stands."""
+    known = extent(source)
+    height, width = map(max, zip(known, *facts.errors, *facts.without_value, strict=True))
+    if source.start == (0, 0) and known == (height, width):
+        return iter(source.iter_rows())
+    return _widened(source, height, width)
+
+
+def _widened(source: ParsedSheet, height: int, width: int) -> Iterator[list[Cell]]:
+    """Rows with blanks before, behind and below what the fast reader gives."""
     before: list[Cell] = [""] * (source.start[1] if source.start else 0)
     blank: list[Cell] = [""] * width
     below: Iterator[list[Cell]] = repeat([])
     cells: Iterator[list[Cell]] = chain(source.iter_rows() if source.start else (), below)
-    for number, filled in enumerate(islice(cells, height), start=1):
+    for filled in islice(cells, height):
         whole = before + filled if before else filled
-        whole = whole + blank[len(whole) :] if len(whole) < width else whole
-        for column, word in special.get(number, ()):
-            whole[column - 1] = word
-        yield whole
+        yield whole + blank[len(whole) :] if len(whole) < width else whole
 
 
-def _column(cells: Sequence[Cell], column: int, *, above: int) -> tuple[pl.Series, pl.DataFrame]:
-    """A part of a column as text, and its marks; above: how many rows stand above the part."""
+def _column(cells: Sequence[Cell], column: int, *, above: int) -> tuple[pl.Series, pl.DataFrame | None]:
+    """A part of a column as text, and its marks if it has any; above: how many rows stand above the part."""
     kinds = set(map(type, cells))
     if kinds == {str}:
-        return _filled(pl.Series(str(column), cells, dtype=pl.String)), empty_marks()
+        return _filled(pl.Series(str(column), cells, dtype=pl.String)), None
     if kinds == {float}:
         shown, found = _numbers(pl.Series(cells, dtype=pl.Float64))
         rows = pl.int_range(above + 1, above + 1 + len(cells), dtype=pl.UInt32, eager=True)
@@ -125,16 +142,19 @@ def _filled(texts: pl.Series) -> pl.Series:
     return texts.set(texts == "", None)
 
 
-def _padded(frame: pl.DataFrame, marks: pl.DataFrame, widths: dict[Address, int]) -> pl.DataFrame:
-    """Whole numbers with the leading zeros that their cells show; widths: of the cells that have such a format."""
-    (rows, columns), digits = zip(*widths, strict=True), widths.values()
-    told = pl.DataFrame({"row": rows, "column": columns, "digits": digits}, schema_overrides=_ADDRESS)
-    numbers = marks.filter(pl.col("mark") == Mark.NUMBER.value)
-    for (column,), cells in told.join(numbers, on=["row", "column"]).partition_by("column", as_dict=True).items():
+def _padded(frame: pl.DataFrame, marks: pl.DataFrame, padded: dict[tuple[int, int], "array[int]"]) -> pl.DataFrame:
+    """Whole numbers with the leading zeros that their cells show; padded: as in `SheetFacts`."""
+    for (column, width), told in padded.items():
+        is_number = (pl.col("column") == column) & (pl.col("mark") == Mark.NUMBER.value)
+        rows = pl.Series(told, dtype=pl.Int64).implode()
+        numbers = marks.filter(is_number)["row"].cast(pl.Int64)
+        places = numbers.filter(numbers.is_in(rows)) - 1
+        if places.is_empty():
+            continue
         texts = frame[str(column)]
-        text = pl.lit(texts.gather(cells["row"] - 1))
-        shown = cells.select(pl.when(text.str.contains(r"^[0-9]+$")).then(text.str.zfill("digits")).otherwise(text))
-        frame = frame.with_columns(texts.scatter(cells["row"] - 1, shown.to_series()))
+        text = texts.gather(places)
+        shown = text.zip_with(~text.str.contains(r"^[0-9]+$"), text.str.zfill(width))
+        frame = frame.with_columns(texts.scatter(places, shown))
     return frame
 
 

@@ -1,5 +1,6 @@
 """What a sheet of a workbook says about its cells beyond their values; each format is scanned for it in its own way."""
 
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -14,8 +15,8 @@ class SheetFacts:
     too_far: the corner of what stands below all rows that are read; the scan ended there. gap: a filled row below very
     many empty ones, and how many. hidden_columns: the first and last of each group. is_filtered: rows are hidden by a
     filter. shared_texts: at most so many cells hold one. characters: of all texts; merges: as
-    `Sheet.merges`; both only where no other reader tells. padded: cells whose number format shows leading zeros, with
-    its width. worded: cells whose number format adds words.
+    `Sheet.merges`; both only where no other reader tells. padded: rows of cells whose number format shows leading
+    zeros, by column and width. worded: cells whose number format adds words.
     """
 
     last_row: int = 0
@@ -29,9 +30,17 @@ class SheetFacts:
     is_filtered: bool = False
     errors: dict[Address, str] = field(default_factory=dict)
     without_value: set[Address] = field(default_factory=set)
-    padded: dict[Address, int] = field(default_factory=dict)
+    padded: dict[tuple[int, int], "array[int]"] = field(default_factory=dict)
     worded: set[Address] = field(default_factory=set)
     merges: list[tuple[int, int, int, int]] = field(default_factory=list)
+
+    def note_padded(self, address: Address, width: int) -> None:
+        """Put down a cell that shows its number in so many digits."""
+        row, column = address
+        rows = self.padded.get((column, width))
+        if rows is None:
+            rows = self.padded[column, width] = array("L")
+        rows.append(row)
 
     def note_gaps(self, rows: Iterable[int], *, after: int = 0) -> None:
         """Keep the largest gap between filled rows, which come in order; after: the filled row before them."""

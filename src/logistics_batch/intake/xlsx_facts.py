@@ -6,7 +6,7 @@ formats. The scan finds just those cells, in blocks, and the true extent of a sh
 
 import re
 import zipfile
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from operator import sub
 
 from logistics_batch.intake.guards import part_blocks
@@ -23,6 +23,8 @@ _BEYOND_Z = re.compile(rb'<c r="[A-Za-z]{2}')
 _PREFIXED = re.compile(rb"<\w+:(?:row|c)\b")
 _UNADDRESSED = re.compile(rb'<(?:c|row)(?:>|/>|[\t\r\n]| (?!r="))')
 _ERROR_CELL = re.compile(rb'<c ([^<>]*\bt="e"[^<>]*)(?<!/)>(?:(?!</?c\b).)*?<v>([^<]*)</v>', re.DOTALL)
+_ERROR_SIGN = b't="e"'
+_HAS_FORMULA = re.compile(rb"<f\b").search
 _FORMULA = rb"<c ([^<>]*)>\s*<f\b(?:[^<>]*/>|[^<>]*>[^<]*</f>)\s*(?:(<v>\s*%s</v>|<v\s*/>)\s*)?</c>"
 _UNCALCULATED = re.compile(_FORMULA % b"")
 _STALE = re.compile(_FORMULA % rb"(?:0(?:\.0*)?\s*)?")
@@ -60,13 +62,12 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
             return facts
         facts.shared_texts += block.count(b't="s"') if shares_texts else 0
         # most blocks hold nothing of the following; to look for a few letters first is by far the fastest way to know
-        if b't="e"' in block:
-            facts.errors.update((_address(tag), word.decode()) for tag, word in _ERROR_CELL.findall(block))
-        if b"<f" in block:
+        facts.errors.update(_errors(block))
+        if _HAS_FORMULA(block):
             facts.without_value.update(_uncalculated(block, is_stale=is_stale))
-        for tag, style in in_style(block):
-            facts.padded[_address(tag)] = styles.padded[int(style)]
-        facts.worded.update(_address(tag) for tag, _ in in_worded(block))
+        for address, style in in_style(block):
+            facts.note_padded(address, styles.padded[int(style)])
+        facts.worded.update(address for address, _ in in_worded(block))
     if not raw.rstrip().endswith(b"worksheet>"):
         raise ValueError(f"the part {part} has no end")  # the fast reader would take what is there for all
     facts.is_filtered = b"filterColumn" in raw
@@ -95,7 +96,9 @@ def _odd_tag(max_rows: int) -> Callable[[bytes], object]:
     first, more = int(str(max_rows)[0]), len(str(max_rows)) - 1
     as_long = f"|[1-{first - 1}][0-9]{{{more}}}" if first > 1 else ""
     ordinary = f'r="[A-Z]?(?:[0-9]{{0,{more}}}{as_long})"'
-    return re.compile(f"<(?:c|row)(?:>|/>|[\t\r\n]| (?!{ordinary}))".encode()).search
+    # one pattern for each tag: the letters that a pattern begins with are what it is fast by
+    cell, row = (re.compile(f"<{name}(?! {ordinary})(?:[ >\t\r\n]|/>)".encode()).search for name in ("c", "row"))
+    return lambda block: cell(block) or row(block)
 
 
 def _far_corner(block: bytes, max_rows: int) -> Address | None:
@@ -128,6 +131,17 @@ def _hidden_columns(block: bytes) -> Iterator[tuple[int, int]]:
             yield int(said[b"min"]), int(said[b"max"])
 
 
+def _errors(block: bytes) -> Iterator[tuple[Address, str]]:
+    """The error cells and their words; the pattern is tried only at the tags that bear the sign of one."""
+    done, sign = 0, block.find(_ERROR_SIGN)
+    while sign >= 0:
+        tag = block.rfind(b"<", done, sign)
+        if found := _ERROR_CELL.match(block, tag) if tag >= 0 else None:
+            yield _address(found[1]), found[2].decode()
+        done = found.end() if found else sign + 1
+        sign = block.find(_ERROR_SIGN, done)
+
+
 def _uncalculated(block: bytes, *, is_stale: bool) -> Iterator[Address]:
     """The cells with a formula that no program has calculated."""
     for found in (_STALE if is_stale else _UNCALCULATED).finditer(block):
@@ -135,24 +149,25 @@ def _uncalculated(block: bytes, *, is_stale: bool) -> Iterator[Address]:
             yield _address(found[1])
 
 
-def _style_finder(styles: Collection[int]) -> Callable[[bytes], list[tuple[bytes, bytes]]]:
-    """Finds the number cells of some styles: their tags and styles."""
+def _style_finder(styles: Collection[int]) -> Callable[[bytes], Iterable[tuple[Address, bytes]]]:
+    """Finds the number cells of some styles: their places and styles."""
     if not styles:
-        return lambda _: []
+        return lambda _: ()
     numbers = b"|".join(str(index).encode() for index in styles)
-    anywhere = re.compile(rb'\bs="(?:' + numbers + rb')"')
-    usual = re.compile(rb'<c (r="[A-Z]{1,3}\d{1,10}") s="(' + numbers + rb')"([^<>]*)>')
+    anywhere = re.compile(rb's="(?:' + numbers + rb')"')
+    usual = re.compile(rb'<c r="([A-Z]{1,3}+)(\d{1,10}+)" s="(' + numbers + rb')"([^<>]*+)>')
     no_number = rb't="(?:s|str|inlineStr|b|e)"'
     every = re.compile(rb"<c ((?:(?!\b" + no_number + rb')[^<>])*\bs="(' + numbers + rb')"[^<>]*)(?<!/)>')
     is_text = re.compile(rb"/\Z|\b" + no_number).search
 
-    def find(block: bytes) -> list[tuple[bytes, bytes]]:
-        if not anywhere.search(block):
-            return []
-        tags = usual.findall(block)
-        if len(tags) != len(anywhere.findall(block)):
-            return [found for found in every.findall(block) if not is_text(found[0])]
-        return [(address, style) for address, style, rest in tags if not is_text(rest)]
+    def find(block: bytes) -> Iterable[tuple[Address, bytes]]:
+        signs = len(anywhere.findall(block))
+        tags = usual.findall(block) if signs else []
+        if len(tags) != signs:
+            return ((_address(tag), style) for tag, style in every.findall(block) if not is_text(tag))
+        texts = {rest for rest in {tag[3] for tag in tags} if is_text(rest)}
+        columns = {letters: _number(letters) for letters in {tag[0] for tag in tags}}
+        return [((int(row), columns[letters]), style) for letters, row, style, rest in tags if rest not in texts]
 
     return find
 

@@ -18,17 +18,19 @@ from logistics_batch.ledger.pace import Pace
 from logistics_batch.ledger.planning import Arrival, Planning, kind_of
 from logistics_batch.ledger.prints import Prints
 from logistics_batch.ledger.purging import Purged, Purging
+from logistics_batch.ledger.recording import Intent
 from logistics_batch.ledger.records import (
     NewEvent,
     Outcome,
     PrintLine,
     RowNotSent,
     StoredDocument,
+    StoredEvent,
     StoredFile,
     StoredLabel,
     StoredRun,
 )
-from logistics_batch.ledger.sending import Intent, Sending
+from logistics_batch.ledger.sending import Sending
 from logistics_batch.ledger.spill import Spill
 from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 
@@ -46,6 +48,7 @@ __all__ = [
     "RowNotSent",
     "ServiceFacts",
     "StoredDocument",
+    "StoredEvent",
     "StoredFile",
     "StoredLabel",
     "StoredRun",

@@ -1,19 +1,20 @@
 """Events that the service sent about orders: each kept once, and how often it came."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.connection import Connected
-from logistics_batch.ledger.records import NewEvent
+from logistics_batch.ledger.records import NewEvent, StoredEvent
 from logistics_batch.ledger.schema import event
 
 
 class Events(Connected):
-    """Storing events; short transactions of their own, without the lock of a sending run."""
+    """Storing events, and reading them back; short transactions of their own, without the lock of a sending run."""
 
     def store_events(self, events: Sequence[NewEvent], *, patience_seconds: float) -> list[bool]:
         """Keep events durably, all or none; True for each that is new, False for one that came before.
@@ -28,6 +29,21 @@ class Events(Connected):
                 return [self._keep(connection, each) for each in events]
         except DBAPIError as exc:
             raise LedgerRefused("The ledger did not take an event.", remedy="Look at its database's log.") from exc
+
+    def order_events(self, *, received_from: str) -> Iterator[StoredEvent]:
+        """The events about orders that came since a time (ISO 8601), oldest first; not those whose bytes are gone."""
+        since = datetime.fromisoformat(received_from)
+        day_before = (since - timedelta(days=1)).date().isoformat()  # texts with other offsets sort by day at most
+        query = (
+            select(event.c.received_at, event.c.waybill, event.c.raw)
+            .where(event.c.account == self.account, event.c.unreadable == "", func.length(event.c.raw) > 0)
+            .where(event.c.received_at >= day_before)
+            .order_by(event.c.id)
+        )
+        with self._read() as connection:
+            for line in connection.execution_options(stream_results=True).execute(query):
+                if datetime.fromisoformat(line.received_at) >= since:
+                    yield StoredEvent(line.received_at, line.waybill, bytes(line.raw))
 
     def _keep(self, connection: Connection, new: NewEvent) -> bool:
         dialect = sqlite if connection.dialect.name == "sqlite" else postgresql

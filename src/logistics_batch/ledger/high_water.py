@@ -36,14 +36,17 @@ class Mark:
 _EPOCH = select(meta.c.value).where(meta.c.name == "epoch")
 
 
+_COUNT = (
+    meta.update()
+    .where(meta.c.name == "seq")
+    .values(value=cast(cast(meta.c.value, BigInteger) + 1, String))
+    .returning(meta.c.value, _EPOCH.scalar_subquery())
+)
+
+
 def count_transaction(connection: Connection) -> Mark | None:
     """Count the transaction that is about to commit; None in a ledger of a version that does not count."""
-    counted = connection.execute(
-        meta.update()
-        .where(meta.c.name == "seq")
-        .values(value=cast(cast(meta.c.value, BigInteger) + 1, String))
-        .returning(meta.c.value, _EPOCH.scalar_subquery())
-    ).first()
+    counted = connection.execute(_COUNT).first()
     return None if counted is None else Mark(str(counted[1]), int(counted[0]))
 
 

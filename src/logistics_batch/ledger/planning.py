@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
@@ -151,7 +151,7 @@ class Planning(Connected):
                 others = bool(in_doubt.get(item.key, set()) - {kind})
                 decisions.append(decide_change(known_here, content, came_before=came_before, order_in_doubt=others))
             else:
-                decisions.append(decide(known_here, content))
+                decisions.append(_explained(decide(known_here, content), item))
         return [for_approval(decision) for decision in decisions] if arrival.approval else decisions
 
     def _generations(
@@ -219,6 +219,13 @@ class Planning(Connected):
             "fix": decision.fix,
             "planned_at": arrival.received_at,
         }
+
+
+def _explained(decision: Decision, item: Document) -> Decision:
+    """A change that is held says why it could not go out as an update, where a job wanted that."""
+    if not item.no_update or decision.rule != "changed_after_acceptance":
+        return decision
+    return replace(decision, reason=f"{decision.reason} It is not updated: {item.no_update}")
 
 
 def _content(connection: Connection, item: Document, history: Sequence[Known]) -> str:

@@ -17,6 +17,7 @@ class StoredDocument:
     state: planned, sending, accepted, refused, in_doubt, held, superseded, abandoned. rule, reason, fix: why, for the
     states that need a why. tainted: some attempt of it may have arrived without our seeing it, so that a refusal of a
     later attempt proves nothing. released: a person decided to send it.
+    asked: the operation of the file that asked for it; not `operation` where an update stands for a create.
     rows: physical rows of `file_name`, `line_rows`: the row of each payload line.
     """
 
@@ -53,6 +54,7 @@ class StoredDocument:
     doubt_since: str
     planned_at: str
     settled_at: str
+    asked: str
 
     @property
     def purged(self) -> bool:
@@ -101,6 +103,7 @@ def stored_document(record: RowMapping) -> StoredDocument:
         doubt_since=record["doubt_since"],
         planned_at=record["planned_at"],
         settled_at=record["settled_at"],
+        asked=record["file_operation"],
     )
 
 
@@ -191,6 +194,15 @@ class NewEvent:
     status_at: str = ""
     zone_assumed: bool = False
     unreadable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event about an order, as it was kept: when it came, the AWB number that it names, and its exact bytes."""
+
+    received_at: str
+    waybill: str
+    raw: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ import json
 import os
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,10 @@ from sqlalchemy.exc import DBAPIError
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.connection import Connected, dump
-from logistics_batch.ledger.planning import digest
+from logistics_batch.ledger.recording import Elsewhere, Intent, add_evidence, claim_all, move_all, record_all
 from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
-from logistics_batch.ledger.schema import attempt, document, evidence, file, row
+from logistics_batch.ledger.schema import attempt, document, file, row
 from logistics_batch.ledger.spill import Spilled
-from logistics_batch.ledger.stale import mark_stale
 
 _CHUNK = 400  # numbers in one IN (…)
 
@@ -44,15 +42,8 @@ def select_documents() -> Select[Any]:
         file.c.run_id.label("file_run"),
         file.c.name.label("file_name"),
         file.c.sheet.label("file_sheet"),
+        file.c.operation.label("file_operation"),
     ).join(file, document.c.file_id == file.c.id)
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """A claimed document and the number of the attempt that may now send it."""
-
-    document: StoredDocument
-    n: int
 
 
 class Sending(Connected):
@@ -92,9 +83,8 @@ class Sending(Connected):
             crash_point("outcome.before_commit")
         try:
             with self._write() as connection:
-                for outcome in outcomes:
-                    _record_outcome(connection, outcome, n=self._claimed.get(outcome.document_id, 0), now=now)
-                intents = [intent for wanted in claim if (intent := _claim(connection, wanted, run, now, expected))]
+                record_all(connection, outcomes, attempts=self._claimed, now=now, expected="sending")
+                intents = claim_all(connection, claim, run=run, owner=_owner(), now=now, expected=expected)
         except LedgerRefused as error:
             kept = self.keep_answers(outcomes, now=now)
             raise LedgerRefused(error.message, remedy=f"{error.remedy} {kept}".strip()) from error
@@ -186,7 +176,7 @@ class Sending(Connected):
                 connection.execute(
                     document.update().where(document.c.id == document_id).values(checks=document.c.checks + 1)
                 )
-            _add_evidence(connection, document_id, at=at, kind="check", who="", text=text)
+            add_evidence(connection, document_id, at=at, kind="check", who="", text=text)
 
     def settle_document(self, outcome: Outcome, *, expected: str, now: str, evidence_text: str, who: str = "") -> bool:
         """Move a document out of `expected` by evidence or by a person's decision; False if it is no longer there."""
@@ -200,10 +190,10 @@ class Sending(Connected):
         kind = "decision" if who else "settled"
         try:
             with self._write() as connection:
-                for outcome in outcomes:
-                    _move(connection, outcome, expected=expected, now=now)
-                    _add_evidence(connection, outcome.document_id, at=now, kind=kind, who=who, text=evidence_text)
-        except _Elsewhere:
+                move_all(connection, outcomes, expected=expected, now=now)
+                settled = (outcome.document_id for outcome in outcomes)
+                add_evidence(connection, *settled, at=now, kind=kind, who=who, text=evidence_text)
+        except Elsewhere:
             return False
         crash_point("settle.after_commit")
         return True
@@ -232,25 +222,8 @@ class Sending(Connected):
                     .where(document.c.id == found)
                     .values(rule="cancelled", reason="Cancelled by hand.")
                 )
-            _add_evidence(connection, found, at=at, kind="by_hand", who="", text=text)
+            add_evidence(connection, found, at=at, kind="by_hand", who="", text=text)
         return True
-
-
-class _Elsewhere(Exception):
-    """A document is not in the state that was expected; nothing of the transaction counts."""
-
-
-def _move(connection: Connection, outcome: Outcome, *, expected: str, now: str, n: int | None = None) -> None:
-    """Out of the state `expected`, and only while attempt `n` is the last. Raises _Elsewhere."""
-    there = [document.c.id == outcome.document_id, document.c.state == expected]
-    if n is not None:
-        there.append(document.c.attempts == n)
-    values = _document_values(outcome, now=now)
-    if not connection.execute(document.update().where(*there).values(**values)).rowcount:
-        raise _Elsewhere
-    mark_stale(connection, outcome.document_id)
-    if outcome.state == "accepted":
-        _note_cancelled(connection, outcome.document_id)
 
 
 def _is_dead(owner: str) -> bool:
@@ -280,28 +253,6 @@ def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: s
         )
 
 
-def _claim(connection: Connection, wanted: StoredDocument, run: str, now: str, expected: str) -> Intent | None:
-    n = wanted.attempts + 1
-    claimed = connection.execute(
-        document.update()
-        .where(document.c.id == wanted.id, document.c.state == expected, document.c.attempts == wanted.attempts)
-        .values(state="sending", attempts=n, doubt_since=now)
-    ).rowcount
-    if not claimed:
-        return None
-    connection.execute(
-        attempt.insert().values(
-            document_id=wanted.id,
-            n=n,
-            run_id=run,
-            owner=_owner(),
-            intent_at=now,
-            request_sha256=digest(wanted.body),
-        )
-    )
-    return Intent(wanted, n)
-
-
 def _take_back(connection: Connection, spilled: Spilled) -> bool:
     outcome, at = spilled.outcome, spilled.at
     waiting = connection.execute(
@@ -312,81 +263,8 @@ def _take_back(connection: Connection, spilled: Spilled) -> bool:
     ).scalar()
     if waiting != "sending" and not (waiting == "in_doubt" and outcome.state == "accepted"):
         return False
-    _record_outcome(connection, outcome, n=spilled.attempt, now=at, expected=waiting)
+    attempts = {outcome.document_id: spilled.attempt}
+    record_all(connection, [outcome], attempts=attempts, now=at, expected=waiting)
     text = "The ledger did not take this answer when it came; it was kept beside it."
-    _add_evidence(connection, outcome.document_id, at=at, kind="spill", who="", text=text)
+    add_evidence(connection, outcome.document_id, at=at, kind="spill", who="", text=text)
     return True
-
-
-def _record_outcome(connection: Connection, outcome: Outcome, *, n: int, now: str, expected: str = "sending") -> None:
-    """Write down what came of attempt `n`; whoever slept while another made the next one has nothing to say of it."""
-    try:
-        _move(connection, outcome, expected=expected, now=now, n=n)
-    except _Elsewhere as elsewhere:
-        raise LedgerRefused(
-            f"Document {outcome.document_id} was changed by somebody else while it was being sent.",
-            remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
-        ) from elsewhere
-    connection.execute(
-        attempt.update()
-        .where(attempt.c.document_id == outcome.document_id, attempt.c.n == n)
-        .values(
-            trace=outcome.trace,
-            status=outcome.status,
-            failure=outcome.failure,
-            meaning=outcome.meaning,
-            message=outcome.message,
-            reply=outcome.reply,
-            finished_at=now,
-        )
-    )
-
-
-def _document_values(outcome: Outcome, *, now: str) -> dict[str, object]:
-    values: dict[str, object] = {
-        "state": outcome.state,
-        "rule": outcome.rule,
-        "reason": outcome.reason,
-        "fix": outcome.fix,
-    }
-    if outcome.state == "in_doubt":
-        values |= {"doubt_since": outcome.doubt_since or now, "tainted": 1}
-    elif outcome.state != "planned":
-        values |= {"settled_at": now, "released": 0}
-    elif outcome.meaning == "decided":
-        values |= {"released": 1, "checks": 0}
-    if outcome.state == "accepted":
-        told = {
-            "awb_number": outcome.awb_number,
-            "order_id": outcome.order_id,
-            "delivery_hub": outcome.delivery_hub,
-            "items": outcome.items and dump(outcome.items),
-            "child_awb_numbers": outcome.child_awb_numbers and dump(outcome.child_awb_numbers),
-        }
-        # What the answer does not tell stays: a change knows from the start which order it is about.
-        values |= {name: value for name, value in told.items() if value} | {"accepted_run": outcome.accepted_run}
-    return values
-
-
-def _note_cancelled(connection: Connection, document_id: int) -> None:
-    """An accepted cancellation makes the order's reference free again (API §8.4): the created order knows it."""
-    cancelled = connection.execute(
-        select(document.c.account, document.c.order_id, file.c.name)
-        .join(file, document.c.file_id == file.c.id)
-        .where(document.c.id == document_id, document.c.operation == "order.cancel")
-    ).first()
-    if cancelled is not None:
-        connection.execute(
-            document.update()
-            .where(
-                document.c.account == cancelled.account,
-                document.c.operation == "order.create",
-                document.c.state == "accepted",
-                document.c.awb_number == cancelled.order_id,
-            )
-            .values(rule="cancelled", reason=f"Cancelled by {cancelled.name}.")
-        )
-
-
-def _add_evidence(connection: Connection, document_id: int, *, at: str, kind: str, who: str, text: str) -> None:
-    connection.execute(evidence.insert().values(document_id=document_id, at=at, kind=kind, who=who, text=text))

@@ -14,7 +14,7 @@ from pathlib import Path
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.records import Outcome
 
-_RESERVED_BYTES = 1 << 20  # sixteen answers with replies of 4,000 characters, four times over
+_RESERVED_BYTES = 1 << 22  # 64 answers with replies of 4,000 characters, four times over
 
 
 @dataclass(frozen=True, slots=True)

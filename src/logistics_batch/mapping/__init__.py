@@ -8,20 +8,25 @@ from logistics_batch.mapping.suggest import Draft, draft_of
 from logistics_batch.mapping.suggest_drift import Drift, drift_of
 from logistics_batch.mapping.suggest_text import draft_text
 from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.update_bodies import Accepted, CannotUpdate, asn_update, order_update
 from logistics_batch.mapping.verbs import Verb, vocabulary
 from logistics_batch.mapping.whole_file import apply_mapping
 
 __all__ = [
+    "Accepted",
+    "CannotUpdate",
     "Draft",
     "Drift",
     "Mapping",
     "RunValues",
     "Verb",
     "apply_mapping",
+    "asn_update",
     "draft_of",
     "draft_text",
     "drift_of",
     "load_mapping",
+    "order_update",
     "reference_text",
     "schema_json",
     "unnamed_items",

@@ -23,7 +23,7 @@ from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.reading import say
 from logistics_batch.mapping.rows import sort_rows
-from logistics_batch.mapping.table import RunValues, Table, lay_out
+from logistics_batch.mapping.table import CELLS, LINE_VALUES, RunValues, Table, lay_out
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, RowState
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet
@@ -57,11 +57,15 @@ def apply_mapping(
     check_items(found, table)
     check_kits(found, table)
     blame_faults(found, table, faults)
+    notes, skipped = (*notes_of(table, rows), *passed_over(mapping, sheets, sheet)), rows.skipped
     documents = _documents(table)
     barred = _barred(table, documents, found)
+    del rows
+    table = table.without(*CELLS)
     bodies = _bodies(table, documents, barred, found, longitude=longitude)
+    table, documents = table.without(*LINE_VALUES), documents.select("doc", "natural", "reference")
     barred = _barred(table, documents, found)
-    states = _states(table, rows.skipped, documents, barred, found)
+    states = _states(table, skipped, documents, barred, found)
     return MappedFile(
         sheet=sheet.name,
         header_row=header.row,
@@ -69,16 +73,17 @@ def apply_mapping(
         rows=states,
         documents=_as_documents(table, documents, barred, bodies),
         issues=found.issues(sheet, header, fallback=table.key_column),
-        notes=(*notes_of(table, rows), *passed_over(mapping, sheets, sheet)),
+        notes=notes,
         keep=_kept(table, states),
     )
 
 
 def _documents(table: Table) -> pl.DataFrame:
     """One line a document: doc, natural (its natural key), reference, and the header fields' values."""
-    heads = table.grouped.heads.filter("first")
-    natural = _natural_key(table, heads)
     names = [field.value_name for field in table.header]
+    known = [name for name in ("doc", "first", "key", *names) if name in table.grouped.heads.columns]
+    heads = table.grouped.heads.select(known).filter("first")
+    natural = _natural_key(table, heads)
     return heads.select("doc", natural.alias("natural"), _reference(table, heads).alias("reference"), *names)
 
 
@@ -190,12 +195,12 @@ def _bodies(
         return {}
     fit = pl.col("doc").is_in(barred.documents["doc"].implode()).not_()
     good = documents.filter(fit)
-    lines = table.grouped.lines.filter(fit).select("doc", "row", *(field.value_name for field in table.line))
+    lines = table.grouped.lines.select("doc", "row", *(field.value_name for field in table.line))
     bodies: dict[int, str] = {}
     for start in range(0, good.height, BLOCK_DOCUMENTS):
         block = good.slice(start, BLOCK_DOCUMENTS)
         begin, end = (lines["doc"].search_sorted(block["doc"][place], side) for place, side in _ENDS)
-        own = lines.slice(begin, end - begin)
+        own = lines.slice(begin, end - begin).filter(fit)
         bodies |= _bodies_of_block(table, block, own, found, longitude=longitude)
     return bodies
 

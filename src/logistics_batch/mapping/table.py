@@ -57,10 +57,24 @@ class Table:
         names = self.mapping.names_of(self.mapping.spec.key[0]) if self.mapping.spec.key else ()
         return self.bound.column(names) or min(self.bound.columns.values(), default=1)
 
+    def without(self, *beginnings: str) -> "Table":
+        """The same without the columns whose names begin so; nobody asks for them any more, and they take much room."""
+        lines, heads = (
+            frame.drop([name for name in frame.columns if name.startswith(beginnings)])
+            for frame in (self.grouped.lines, self.grouped.heads)
+        )
+        return replace(self, grouped=Grouped(lines, heads))
+
     def field(self, place: str) -> Field | None:
         """A compiled field by its place, as "fields.is_cod"."""
         return next((each for each in (*self.header, *self.line, *self.keep) if each.place == place), None)
 
+
+CELLS: Final = ("c", "own:", "first:", "sum:", "run:", "uncounted:")
+"""So begin the names of columns from which values are made."""
+
+LINE_VALUES: Final = ("v:lines.", "v:kit")
+"""So begin the names of values that stand in a payload's lines."""
 
 # A result that was corrected and dropped again is the file that it answered; else its documents would be new ones.
 _OUR_MARKS: Final = re.compile(r"(?:(?:\.[0-9a-f]{8})?\.(?:result|fix))+(?=\.[^.]+$)")

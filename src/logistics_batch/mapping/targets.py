@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from typing import Final, get_args
 
 from pydantic import BaseModel
@@ -98,6 +99,7 @@ class Targets:
     reference: tuple[str, ...] = ("invoice_number",)
 
 
+@cache
 def targets_of(operation: Operation) -> Targets:
     """The targets of an operation (API §2)."""
     match operation:

@@ -71,6 +71,7 @@ class Document:
     path: the path of the call where it depends on the document.
     lent: fields of the body that the run gave it and not the sheet, as its business date. The same rows of another
         night differ in them, and are no other content for that.
+    no_update: where other content of it was accepted and a job wants that updated, why it cannot be.
     """
 
     key: str
@@ -84,6 +85,7 @@ class Document:
     order_id: str = ""
     path: str = ""
     lent: tuple[str, ...] = ()
+    no_update: str = ""
 
 
 class RowState(StrEnum):

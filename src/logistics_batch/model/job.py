@@ -226,14 +226,7 @@ class PushJob(_Job):
     results: Results | None = None
     budget: Budget | None = None
     approve: Literal["never", "required"] = "never"
-    on_change: Literal["hold"] = "hold"
-
-    @field_validator("on_change", mode="before")
-    @classmethod
-    def _no_update(cls, value: object) -> object:
-        if value == "update":
-            raise _complaint("This version cannot update what was accepted.", 'Write "hold".')
-        return value
+    on_change: Literal["hold", "update"] = "hold"
 
     @property
     def results_place(self) -> Place | None:
