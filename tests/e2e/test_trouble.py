@@ -69,7 +69,9 @@ def test_what_was_written_ahead_for_many_lines_is_put_back_when_sending_stops(
 ) -> None:
     workspace.configure("concurrency = 12")
     references = [f"T-{number}" for number in range(1, 81)]
-    sandbox.set_faults([{"endpoint": "order.create", "from": 30, "kind": fault}])
+    # They go wrong slowly: an answer that came after a doubt would begin the count of doubts in a row anew.
+    slowly = {"endpoint": "order.create", "from": 30, "kind": "delay", "seconds": 0.7}
+    sandbox.set_faults([slowly, {"endpoint": "order.create", "from": 30, "kind": fault}])
     lines = workspace.drop("orders.csv", order_lines(references))
     stopped = workspace.run("push", lines, "--mapping", "orders", "--json")
     found = counts(stopped)
