@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz import seeds
 from fuzz.mutations import damaged
+from hostile.make_hostile import MAPPING
 
 from logistics_batch.errors import FileHeld, SpecificationError
 from logistics_batch.intake.reading import read_file
@@ -36,18 +37,6 @@ MEMORY_BYTES = 500 << 20
 _ADDRESS_BYTES = 6 << 30  # a net below the net: what a runaway input may take of this machine
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _RESET_PEAK = "5"
-MAPPING = """
-operation: order.create
-key: [Order No]
-fields:
-  reference_number: {from: Order No, required: true}
-  customer_name: {from: Name, required: true}
-  customer_mobile: {from: Phone, read: mobile, required: true}
-  delivery_address: {from: Address, required: true}
-lines:
-  item_name: {from: SKU, required: true}
-  item_quantity: {from: Qty, read: integer, required: true}
-"""
 
 
 @dataclass(slots=True)

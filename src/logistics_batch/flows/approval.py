@@ -33,6 +33,11 @@ def preview_id(documents: Iterable[StoredDocument | DocumentResult]) -> str:
     return _MARK + hashlib.sha256(repr(calls).encode()).hexdigest()[:_DIGITS]
 
 
+def decided_words(parts: Parts, reason: str) -> str:
+    """What a row is told of a person's decision."""
+    return f"Decided by a person on {parts.clock.now().isoformat(' ', 'minutes')[:16]}: {reason}"
+
+
 def previews(parts: Parts) -> list[Preview]:
     """What waits for an approval, a file at a time, oldest first."""
     by_file: dict[tuple[str, str], list[StoredDocument]] = {}
@@ -56,8 +61,7 @@ def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str) -> 
         )
     if decision not in ("approve", "drop"):
         raise UsageError(f"“{decision}” does not fit a file that waits for approval.", remedy="Decide approve or drop.")
-    now = parts.clock.now()
-    words = f"Decided by a person on {now.isoformat(' ', 'minutes')[:16]}: {reason}"
+    now, words = parts.clock.now(), decided_words(parts, reason)
     state, rule = ("planned", "decided") if decision == "approve" else ("abandoned", "dropped")
     outcomes = [Outcome(each.id, state, "decided", rule=rule, reason=words) for each in found.documents]
     evidence = f"{decision} {wanted}: {reason}"

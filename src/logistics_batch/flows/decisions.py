@@ -1,7 +1,7 @@
 """A person's word about what is held, checked against everything else that is known about the same key."""
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.approval import RULE, previews
+from logistics_batch.flows.approval import RULE, decided_words, previews
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, probe_order
 from logistics_batch.ledger import Outcome, StoredDocument, kind_of
@@ -44,8 +44,7 @@ def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissu
 
 
 def _decided(parts: Parts, document: StoredDocument, decision: str, reason: str, *, reissue: bool) -> Outcome:
-    when = parts.clock.now().isoformat(" ", "minutes")[:16]
-    words = f"Decided by a person on {when}: {reason}"
+    words = decided_words(parts, reason)
     if decision == "drop":
         return Outcome(document.id, "abandoned", "decided", rule="dropped", reason=words)
     if decision == "accept":
