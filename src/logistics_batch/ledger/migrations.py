@@ -135,4 +135,43 @@ RETURN NEW; END $$
 CREATE TRIGGER event_raw BEFORE UPDATE OF raw ON event FOR EACH ROW EXECUTE FUNCTION event_raw()
 """,
 }
-_STEPS: dict[int, Callable[[Operations, str], None]] = {2: _to_version_2, 3: _to_version_3, 4: _to_version_4}
+
+
+def _to_version_5(op: Operations, dialect: str) -> None:  # noqa: ARG001
+    """Slots know their day, who runs them and how they ended; what a person should know is kept until it is told."""
+    for name, kind in (("business_date", sa.String(10)), ("state", sa.String(12)), ("owner", sa.Text)):
+        op.add_column("slot", sa.Column(name, kind, nullable=False, server_default=""))
+    op.add_column("slot", sa.Column("alive_at", sa.String(40), nullable=False, server_default=""))
+    op.add_column("slot", sa.Column("exit_code", sa.Integer))
+    op.add_column("slot", sa.Column("ended_at", sa.String(40), nullable=False, server_default=""))
+    op.create_table(
+        "notice",
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("key", sa.String(300), nullable=False),
+        sa.Column("kind", sa.String(40), nullable=False),
+        sa.Column("job", sa.String(200), nullable=False),
+        sa.Column("business_date", sa.String(10), nullable=False),
+        sa.Column("wanted", sa.Integer, nullable=False),
+        sa.Column("since", sa.String(40), nullable=False),
+        sa.Column("last_seen", sa.String(40), nullable=False),
+        sa.Column("seen", sa.Integer, nullable=False),
+        sa.Column("title", sa.Text, nullable=False),
+        sa.Column("text", sa.Text, nullable=False),
+        sa.Column("over_at", sa.String(40), nullable=False),
+        sa.Column("over_text", sa.Text, nullable=False),
+        sa.Column("owed", sa.Integer, nullable=False),
+        sa.Column("told", sa.Text, nullable=False),
+        sa.Column("over_told", sa.Text, nullable=False),
+        sa.Column("tries", sa.Integer, nullable=False),
+        sa.Column("next_try_at", sa.String(40), nullable=False),
+        sa.UniqueConstraint("key", "over_at", name="notice_once"),
+    )
+    op.create_index("notice_over_at", "notice", ["over_at"])
+
+
+_STEPS: dict[int, Callable[[Operations, str], None]] = {
+    2: _to_version_2,
+    3: _to_version_3,
+    4: _to_version_4,
+    5: _to_version_5,
+}
