@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from logistics_batch.ledger.arrivals import Arrivals, FileArrival
 from logistics_batch.ledger.connection import open_engine, sqlite_path
 from logistics_batch.ledger.decide import Decision
 from logistics_batch.ledger.events import Events
@@ -34,6 +35,7 @@ from logistics_batch.ledger.records import (
 from logistics_batch.ledger.sending import Sending
 from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
 from logistics_batch.ledger.spill import Spill
+from logistics_batch.ledger.tally import Tallies, Tally
 from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "RAN_THROUGH",
     "Arrival",
     "Decision",
+    "FileArrival",
     "Finding",
     "Intent",
     "Ledger",
@@ -58,6 +61,7 @@ __all__ = [
     "StoredNotice",
     "StoredRun",
     "StoredSlot",
+    "Tally",
     "TestOrder",
     "Verification",
     "form_of",
@@ -68,7 +72,7 @@ __all__ = [
 
 
 class Ledger(
-    Planning, Sending, Fates, History, Slots, Notices, Prints, Events, Verifying, Export, Facts, Purging, Pace
+    Planning, Sending, Fates, History, Slots, Notices, Arrivals, Tallies, Prints, Events, Verifying, Export, Facts, Purging, Pace
 ):
     """All parts of the ledger over one engine."""
 
