@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from logistics_batch.ledger.schema import SCHEMA_VERSION
 
 VERSION_1 = Path(__file__).parent / "version_1"  # ledgers with rows, as SQL, written when version 1 was the newest
 ACCOUNT = "http://service.test"
+NEWER_TABLES = ("meta", "event", "notice", "order_state", "feed")
+NEWER_COLUMNS = {"slot": ("business_date", "state", "owner", "alive_at", "exit_code", "ended_at")}
 
 POSTGRES_GUARDS = """
 SELECT tgname, pg_get_triggerdef(t.oid) FROM pg_trigger t WHERE NOT tgisinternal
@@ -84,18 +87,22 @@ def shape(url: str) -> dict[str, Any]:
 
 
 def rows(url: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table that version 1 had; its version is no row."""
+    """Every row of every table that version 1 had, in the columns that it had; its version is no row."""
     engine = create_engine(url)
     metadata = MetaData()
     metadata.reflect(engine)
     with engine.connect() as connection:
         found = {
-            name: sorted((tuple(row) for row in connection.execute(table.select())), key=repr)
+            name: sorted((_as_it_was(name, row._mapping) for row in connection.execute(table.select())), key=repr)
             for name, table in metadata.tables.items()
-            if name not in ("meta", "event", "order_state", "feed")
+            if name not in NEWER_TABLES
         }
     engine.dispose()
     return found
+
+
+def _as_it_was(table: str, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(value for name, value in row.items() if name not in NEWER_COLUMNS.get(table, ()))
 
 
 def version(url: str) -> str:

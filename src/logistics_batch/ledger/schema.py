@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 metadata = MetaData()
 
@@ -174,13 +174,48 @@ result_name = Table(
     Column("sha256", String(64), nullable=False),
 )
 
+# A planned time of a job. state: claimed, ended, left_out (missed for good), seen (since when a schedule is known);
+# "" in those of earlier versions, which ended. alive_at: when the claimer last said that it still runs it.
 slot = Table(
     "slot",
     metadata,
     Column("job", String(200), primary_key=True),
     Column("slot", String(64), primary_key=True),
     Column("claimed_at", String(40), nullable=False),
+    Column("business_date", String(10), nullable=False, server_default=""),
+    Column("state", String(12), nullable=False, server_default=""),
+    Column("owner", Text, nullable=False, server_default=""),  # host, boot, pid and start time of who runs it
+    Column("alive_at", String(40), nullable=False, server_default=""),
+    Column("exit_code", Integer),
+    Column("ended_at", String(40), nullable=False, server_default=""),
 )
+
+# Something a person should know: from when it was noticed until it is over, and who was told. `told` and `over_told`
+# are {digest of an address: when}.
+notice = Table(
+    "notice",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("key", String(300), nullable=False),
+    Column("kind", String(40), nullable=False),
+    Column("job", String(200), nullable=False),
+    Column("business_date", String(10), nullable=False),
+    Column("wanted", Integer, nullable=False),  # whether it is sent by itself, or only stands in the digest
+    Column("since", String(40), nullable=False),
+    Column("last_seen", String(40), nullable=False),
+    Column("seen", Integer, nullable=False),  # how often, since then
+    Column("title", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("over_at", String(40), nullable=False),  # "" while it lasts
+    Column("over_text", Text, nullable=False),
+    Column("owed", Integer, nullable=False),  # whether somebody has still to be told of it, or that it is over
+    Column("told", Text, nullable=False),
+    Column("over_told", Text, nullable=False),
+    Column("tries", Integer, nullable=False),  # attempts to tell it that failed, in a row
+    Column("next_try_at", String(40), nullable=False),
+    UniqueConstraint("key", "over_at", name="notice_once"),
+)
+Index("notice_over_at", notice.c.over_at)
 
 label = Table(
     "label",
