@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 metadata = MetaData()
 
@@ -257,6 +257,41 @@ event = Table(
     Column("unreadable", Text, nullable=False),  # why it says nothing about an order, "" if it does
     Column("seen", Integer, nullable=False),  # how often it came
     Column("raw", LargeBinary, nullable=False),
-    UniqueConstraint("account", "identity", name="event_identity"),
+    Column("content", String(64), nullable=False),  # digest of the bytes: the same event may come with other ones
+    UniqueConstraint("account", "identity", "content", name="event_identity"),
 )
 Index("event_waybill", event.c.waybill)
+
+# What is known of an accepted order since: what the service showed when it was asked last, and what events hint at.
+order_state = Table(
+    "order_state",
+    metadata,
+    Column("document_id", ForeignKey("document.id"), primary_key=True, autoincrement=False),
+    Column("status", String(80), nullable=False),  # as the service writes it, "" until it was asked
+    Column("status_at", String(40), nullable=False),  # since when, or when it was first seen
+    Column("source", String(8), nullable=False),  # what says so: event, fetch
+    Column("shown", Text, nullable=False),  # quantities and COD as the service showed them
+    Column("problem", Text, nullable=False),  # what was wrong when it was asked last
+    Column("asked_at", String(40), nullable=False),
+    Column("hint_status", String(80), nullable=False),  # of the newest event that was not verified yet
+    Column("hint_at", String(40), nullable=False),
+    Column("event_id", Integer, nullable=False),  # the last event that was taken into account
+    Column("change", Integer, nullable=False),  # its last change, counted over all orders; 0: none yet
+)
+Index("order_state_change", order_state.c.change)
+
+# Files of changed orders for a warehouse system. The bytes are kept until they were delivered.
+feed = Table(
+    "feed",
+    metadata,
+    Column("account", String(200), primary_key=True),
+    Column("job", String(200), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    Column("orders", Integer, nullable=False),
+    Column("up_to", Integer, nullable=False),  # the last change that is in it, or in one before
+    Column("sha256", String(64), nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("made_at", String(40), nullable=False),
+    Column("delivered_at", String(40), nullable=False),  # "" while it has to be delivered
+)
