@@ -136,3 +136,16 @@ def parse_job(text: str, *, name: str, path: str) -> JobSpec:
             ]
         )
     return spec.model_copy(update={"name": name})
+
+
+def fingerprint(workspace: Path) -> tuple[tuple[str, int, int], ...]:
+    """Something that is another one once a job file or calendar was changed, came or went."""
+    paths = [*(workspace / FOLDER).glob("*.yaml"), *(workspace / CALENDARS).glob("*.yaml")]
+    found = []
+    for path in sorted(paths):
+        try:
+            seen = path.stat()
+        except OSError:
+            continue  # it went meanwhile
+        found.append((f"{path.parent.name}/{path.name}", seen.st_mtime_ns, seen.st_size))
+    return tuple(found)

@@ -81,6 +81,12 @@ def _header(value: str) -> str:
     return value
 
 
+def _time_of_day(value: str) -> str:
+    if value and not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", value):
+        raise ValueError(f'"{value}" is no time of day. Write it as "07:00", or "" for none.')
+    return value
+
+
 def _retention(seconds: float) -> float:
     if 0 < seconds < _SHORTEST_RETENTION_SECONDS:
         raise ValueError(
@@ -155,9 +161,13 @@ class LedgerSettings(_Section):
 
 
 class ReportsSettings(_Section):
-    """`[reports]`: where the reports of runs lie, relative to the workspace."""
+    """`[reports]`: where the reports of runs lie, relative to the workspace, and how long they and labels are kept."""
 
     dir: str = "reports"
+    purge_after_seconds: Annotated[Seconds, AfterValidator(_retention)] = Field(default=0.0, alias="purge_after")
+    purge_labels_after_seconds: Annotated[Seconds, AfterValidator(_retention)] = Field(
+        default=0.0, alias="purge_labels_after"
+    )
 
 
 class SftpSettings(_Section):
@@ -200,10 +210,24 @@ class PgpSettings(_Section):
 
 
 class NotifySettings(_Section):
-    """`[notify]`: addresses of alerts, as Apprise writes them."""
+    """`[notify]`: addresses of alerts, as Apprise writes them, and when the daily digest goes out."""
 
     urls: Annotated[tuple[SecretStr, ...], BeforeValidator(_listed)] = ()
     urls_file: str | None = None
+    digest: Annotated[str, AfterValidator(_time_of_day)] = ""
+
+
+class LogSettings(_Section):
+    """`[log]`: what `schedule` and `run` write of what they do."""
+
+    format: Literal["text", "json"] = "text"
+    file: str = ""
+
+
+class MetricsSettings(_Section):
+    """`[metrics]`: figures for Prometheus; a text file for node_exporter."""
+
+    textfile: str = ""
 
 
 class Settings(BaseSettings):
@@ -217,6 +241,8 @@ class Settings(BaseSettings):
     sftp: dict[str, SftpSettings] = Field(default_factory=dict)
     receive: ReceiveSettings = ReceiveSettings()
     notify: NotifySettings = NotifySettings()
+    log: LogSettings = LogSettings()
+    metrics: MetricsSettings = MetricsSettings()
     pgp: PgpSettings = PgpSettings()
 
 
@@ -342,6 +368,20 @@ def read_secret(workspace: Path, *, name: str, inline: SecretStr | None, file: s
     return SecretStr(text)
 
 
+def notify_urls(workspace: Path, settings: NotifySettings) -> list[str]:
+    """The addresses of alerts, each a secret: from the settings, or a line each from their file.
+
+    Raises SettingsError if both are given, or the file is missing, empty, or open to others than its owner.
+    """
+    if settings.urls and settings.urls_file:
+        raise SettingsError("notify.urls and notify.urls_file are both given.", remedy="Remove one of them.")
+    if not settings.urls_file:
+        return [url.get_secret_value() for url in settings.urls]
+    found = read_secret(workspace, name="notify.urls", inline=None, file=settings.urls_file)
+    lines = found.get_secret_value().splitlines() if found else []
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
 def private_file(path: Path, *, name: str) -> Path:
     """The path itself, once it is sure that only its owner can read the file.
 
@@ -379,7 +419,7 @@ def open_secrets(workspace: Path) -> str:
     written = load_settings(workspace, {})
     passwords = (server.password for server in written.sftp.values())
     inline = [written.service.api_key, written.receive.secret, written.pgp.passphrase, *passwords]
-    if not any(inline):
+    if not any(inline) and not written.notify.urls:
         return ""
     return (
         f"{path} holds a secret and can be read by others. Put the secret into a file of its own, or: chmod 600 {path}"

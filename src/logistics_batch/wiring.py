@@ -236,6 +236,8 @@ class Workspace:
                 settle_after_seconds=service.settle_after_seconds,
                 asn_resend=service.asn.resend,
                 purge_after_seconds=settings.ledger.purge_after_seconds,
+                keep_reports_seconds=settings.reports.purge_after_seconds,
+                keep_labels_seconds=settings.reports.purge_labels_after_seconds,
                 label_hosts=service.label_hosts,
                 longitude=service.longitude,
                 updates_asns=service.asn.update_identity == "invoice_number",

@@ -72,7 +72,7 @@ def _job(workspace: Workspace, name: str, loaded: list[JobSpec]) -> str:
     mapping = getattr(job, "mapping", None)
     if mapping is not None:
         workspace.mapping(mapping)
-    return f"{job.kind}, {job.schedule.cron.text}" if job.schedule else f"{job.kind}, no schedule"
+    return f"{job.kind}, {job.schedule.text}" if job.schedule else f"{job.kind}, no schedule"
 
 
 def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from logistics_batch.flows.parts import Parts
 
+LABELS = "labels"
+
 
 @dataclass(frozen=True, slots=True)
 class Removed:
@@ -27,7 +29,7 @@ def purge_by_age(parts: Parts) -> Removed:
         reports = _remove_older(parts.reports, before)
     if parts.policy.keep_labels_seconds:
         before = now - timedelta(seconds=parts.policy.keep_labels_seconds)
-        labels = _remove_labels(parts, before)
+        labels = _remove_older(parts.files / LABELS, before)
     return Removed(reports, labels)
 
 
@@ -41,16 +43,6 @@ def _remove_older(folder: Path, before: datetime) -> int:
             if not any(path.iterdir()):
                 path.rmdir()
         elif path.lstat().st_mtime < before.timestamp():
-            path.unlink()
-            removed += 1
-    return removed
-
-
-def _remove_labels(parts: Parts, before: datetime) -> int:
-    old = parts.ledger.labels_before(before.isoformat())
-    removed = 0
-    for path in list(parts.files.iterdir()) if old and parts.files.is_dir() else ():
-        if path.stem in old and path.suffix == ".pdf" and path.stat().st_mtime < before.timestamp():
             path.unlink()
             removed += 1
     return removed

@@ -72,7 +72,21 @@ __all__ = [
 
 
 class Ledger(
-    Planning, Sending, Fates, History, Slots, Notices, Arrivals, Tallies, Prints, Events, Verifying, Export, Facts, Purging, Pace
+    Planning,
+    Sending,
+    Fates,
+    History,
+    Slots,
+    Notices,
+    Arrivals,
+    Tallies,
+    Prints,
+    Events,
+    Verifying,
+    Export,
+    Facts,
+    Purging,
+    Pace,
 ):
     """All parts of the ledger over one engine."""
 

@@ -34,7 +34,9 @@ class Tallies(Connected):
                 .group_by(document.c.state)
             )
             documents = {state: int(count) for state, count in states}
-            ended = connection.execute(select(run.c.job, run.c.exit_code, func.count()).group_by(run.c.job, run.c.exit_code))
+            ended = connection.execute(
+                select(run.c.job, run.c.exit_code, func.count()).group_by(run.c.job, run.c.exit_code)
+            )
             runs = {(job, code): int(count) for job, code, count in ended}
             last = connection.execute(select(outer).where(outer.c.started_at == newest)).mappings()
             last_runs = tuple(stored_run(record) for record in last)

@@ -1,6 +1,6 @@
 """What is due now: which planned time of a job a run that starts now is for; claimed in the ledger before it starts.
 
-What was taken stands in the ledger and nowhere else, so that restarts, downtime and a clock that was set change nothing:
+What was taken stands in the ledger and nowhere else, so restarts, downtime and a clock that was set change nothing:
 what was claimed is never claimed again, and what was not is found by looking back as far as the job's grace.
 
 A job that runs `after` others runs once for each of their rounds: when each of them ran n times to its end for a
@@ -8,7 +8,7 @@ business date, it runs the n-th time for that date. A run that failed is no roun
 fail lets the job go on. With a schedule of its own, too, its time waits until all of them had a round.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
@@ -23,8 +23,7 @@ from logistics_batch.model.job import JobSpec
 from logistics_batch.model.job_watch import Missed
 
 _ON_TIME = timedelta(seconds=60)  # a run that starts this late is still on time
-_LOOKS_BACK = timedelta(days=35)  # for what was missed for good
-_MOST_SLOTS = 5000  # looked at in one go; more of them were missed a long time ago
+_LOOKS_BACK = timedelta(days=35)  # for days that were lost
 _NEVER = timedelta(days=400)  # a calendar that leaves no day for so long leaves none
 
 
@@ -43,12 +42,13 @@ class PlannedJob:
 
     def slots(self, after: datetime) -> Iterator[Slot]:
         """The planned times later than `after`, on working days; none for a job that only runs after others."""
-        end = after + _NEVER
-        every = self.timing.slots(after, self.zone) if self.timing else iter(())
-        for slot in takewhile(lambda each: each.at < end, every):
+        last = after
+        for slot in self.timing.slots(after, self.zone) if self.timing else ():
+            if slot.at - last > _NEVER and self.calendar is not EVERY_DAY:
+                return
             if self.calendar.is_working(slot.business_date):
                 yield slot
-                end = slot.at + _NEVER
+                last = slot.at
 
     def next_slot(self, now: datetime) -> Slot | None:
         """The next planned time; None if there is none to be seen."""
@@ -99,14 +99,6 @@ class _Candidate:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Planned times that were missed for good. lost_days: business dates for which the job did not run at all."""
-
-    names: tuple[str, ...] = ()
-    lost_days: tuple[date, ...] = ()
-
-
 @dataclass
 class Agenda:
     """Takes what is due out of the ledger."""
@@ -134,35 +126,30 @@ class Agenda:
             return True
         return bool(self._choice(job, self._open(job, now)))
 
-    def leave_out(self, job: PlannedJob, now: datetime) -> LeftOut:
-        """Write down what was missed for good, because it is older than the grace or a later time stands for it."""
+    def lost_days(self, job: PlannedJob, now: datetime) -> list[date]:
+        """The business dates for which the job did not run and will not by itself; each is given once, ever."""
         since = max(self._known_since(job, now), now - _LOOKS_BACK)
         if (looked := self._looked.get(job.name, since)) <= now:
-            since = max(since, looked - job.late_by - _ON_TIME)
+            since = max(since, looked - job.late_by - timedelta(days=2))
         self._looked[job.name] = now
+        days = sorted({each.business_date for each in self._candidates(job, since, now)})
+        if not days:
+            return []
+        ran = {date.fromisoformat(day) for day in self.ledger.days_run(job.name, since=days[0].isoformat())}
         horizon = now - job.late_by
-        passed = self._candidates(job, since, now)[-_MOST_SLOTS:]
-        known = self.ledger.slots(job.name, [each.name for each in passed])
-        latest = self._latest_run(passed, known)
-        lost = [
-            each
-            for each in passed
-            if each.name not in known and (each.at <= horizon or (job.missed is Missed.LAST and each.at < latest))
-        ]
-        new = self.ledger.leave_out_slots(
-            job.name, {each.name: each.business_date.isoformat() for each in lost}, now=now.isoformat()
-        )
-        fresh = [each for each in lost if each.name in new]
-        return LeftOut(tuple(new), tuple(self._lost_days(job, fresh, horizon)))
+        lost = [day for day in days if day not in ran and not self._is_to_come(job, day, horizon, ran)]
+        new = self.ledger.note_lost_days(job.name, [day.isoformat() for day in lost], now=now.isoformat())
+        return [date.fromisoformat(day) for day in new]
 
-    def _lost_days(self, job: PlannedJob, left_out: Iterable[_Candidate], horizon: datetime) -> Iterator[date]:
-        """Days of which nothing ran, and nothing is to come."""
-        for day in sorted({each.business_date for each in left_out}):
-            ran = any(slot.state not in ("left_out", "seen") for slot in self.ledger.day_slots(job.name, str(day)))
-            start = datetime.combine(day, datetime.min.time(), job.zone) - timedelta(seconds=1)
-            following = next(job.slots(max(start, horizon)), None)
-            if not ran and (following is None or following.business_date > day):
-                yield day
+    def _is_to_come(self, job: PlannedJob, day: date, horizon: datetime, ran: set[date]) -> bool:
+        """Whether a time of that day lies ahead, or is not too late and no later day stands for it."""
+        if job.missed is Missed.LAST and any(day < later for later in ran):
+            return False
+        if job.timing is None:
+            return any(each.business_date == day for each in self._rounds(job, horizon, horizon + _LOOKS_BACK))
+        start = datetime.combine(day, datetime.min.time(), job.zone) - timedelta(seconds=1)
+        following = next(job.slots(max(start, horizon)), None)
+        return following is not None and following.business_date <= day
 
     def _interrupted(self, job: PlannedJob, now: datetime) -> Due | None:
         for slot in self.ledger.abandoned_slots(job.name, now=now.isoformat()):
@@ -172,22 +159,14 @@ class Agenda:
         return None
 
     def _open(self, job: PlannedJob, now: datetime) -> list[_Candidate]:
-        """Planned times that are due and nobody took, oldest first; those left out only as long as they are on time."""
-        since = max(self._known_since(job, now), now - job.late_by)
-        passed = self._candidates(job, min(since, now - _ON_TIME), now)
+        """Planned times that are due and nobody took, oldest first."""
+        passed = self._candidates(job, max(self._known_since(job, now), now - job.late_by), now)
         known = self.ledger.slots(job.name, [each.name for each in passed])
-        latest = self._latest_run(passed, known)
-        found = []
-        for each in passed:
-            on_time = each.at > now - _ON_TIME
-            if each.at <= since and not on_time:
-                continue
-            if each.name in known and not (on_time and known[each.name].state == "left_out"):
-                continue
-            if job.missed is Missed.LAST and each.at < latest and not on_time:
-                continue
-            found.append(each)
-        return found
+        latest = max((each.at for each in passed if each.name in known), default=None)
+        open_ = [each for each in passed if each.name not in known]
+        if job.missed is Missed.LAST and latest:
+            return [each for each in open_ if each.at > latest or each.at > now - _ON_TIME]
+        return open_
 
     def _choice(self, job: PlannedJob, open_: Sequence[_Candidate]) -> list[_Candidate]:
         """Of what is open, what may start now, the best first."""
@@ -217,11 +196,6 @@ class Agenda:
                 found.append(_Candidate(f"{day} round {number}", date.fromisoformat(day), at))
         return sorted(found, key=lambda each: each.at)
 
-    def _latest_run(self, passed: Sequence[_Candidate], known: dict[str, StoredSlot]) -> datetime:
-        """The latest of these times for which a run started."""
-        ran = (each.at for each in passed if each.name in known and known[each.name].state != "left_out")
-        return max(ran, default=datetime.min.replace(tzinfo=UTC))
-
     def _known_since(self, job: PlannedJob, now: datetime) -> datetime:
         key = (job.name, job.text)
         if key not in self._marks:
@@ -229,7 +203,8 @@ class Agenda:
             short = text if len(text) <= 50 else f"{text[:33]} {_digest(text)}"
             seen = self.ledger.schedule_seen(job.name, short, now=now.isoformat())
             self._marks[key] = datetime.fromisoformat(seen).astimezone(UTC)
-        return self._marks[key]
+        # Seen by a clock that was ahead: what is due now is not left for that.
+        return self._marks[key] if self._marks[key] <= now else now - _ON_TIME
 
 
 def _digest(text: str) -> str:

@@ -3,11 +3,13 @@
 import logging
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Any
 from urllib.parse import urlsplit
 
 from logistics_batch.errors import SettingsError
 
 _MISSING = "pip install 'logistics-batch[alerts]'"
+_TIMEOUT_SECONDS = 20.0
 
 
 class Address:
@@ -28,9 +30,9 @@ class Address:
 
         Raises SettingsError as `open` does.
         """
-        return bool(self.open().notify(title=title, body=body, body_format="text"))
+        return bool(self.open().notify(body, title, body_format="text", timeout=_TIMEOUT_SECONDS))
 
-    def open(self) -> "Apprise":  # type: ignore[name-defined]  # noqa: F821
+    def open(self) -> Any:
         """The address as Apprise knows it.
 
         Raises SettingsError if Apprise is not installed or does not know such addresses.
@@ -38,7 +40,9 @@ class Address:
         try:
             from apprise import Apprise
         except ImportError as error:
-            raise SettingsError("[notify] needs the extra “alerts”, which is not installed.", remedy=_MISSING) from error
+            raise SettingsError(
+                "[notify] needs the extra “alerts”, which is not installed.", remedy=_MISSING
+            ) from error
         for name in ("apprise", "requests", "urllib3"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # they write whole URLs
         opened = Apprise()

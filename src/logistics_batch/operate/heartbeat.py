@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+HEARTBEAT = Path("var") / "schedule.json"
 EVERY_SECONDS = 10.0
 OLD = timedelta(seconds=60)
 
@@ -24,7 +25,9 @@ class Heartbeat:
     next_run: str = ""
 
 
-def beat(file: Path, *, now: datetime, started_at: datetime, jobs: int, running: tuple[str, ...], next_run: str) -> None:
+def beat(
+    file: Path, *, now: datetime, started_at: datetime, jobs: int, running: tuple[str, ...], next_run: str
+) -> None:
     """Write the file anew, whole or not at all.
 
     Raises OSError.

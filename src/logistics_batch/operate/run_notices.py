@@ -119,7 +119,9 @@ def _causes(outcome: Outcome) -> list[str]:
         if file.reason:
             counted[f"{file.file} is held as a whole"] += file.rows_read
             continue
-        counted.update(f"{row.fate.value}: {row.rule or 'see the answers'}" for row in file.rows if row.fate in _TO_EXPLAIN)
+        counted.update(
+            f"{row.fate.value}: {row.rule or 'see the answers'}" for row in file.rows if row.fate in _TO_EXPLAIN
+        )
     return [f"  {number} rows {cause}" for cause, number in counted.most_common(_CAUSES_SHOWN)]
 
 
@@ -149,4 +151,3 @@ def _end_what_is_settled(parts: Parts, *, but: str) -> None:
     for each in held:
         if each.job not in waiting:
             parts.ledger.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))
-

@@ -124,6 +124,10 @@ class NightWatch:
         """The program itself failed."""
         self._cry(f"{name}: the program itself failed", f"the program itself failed ({kind})", job=name)
 
+    def chore_failed(self, name: str, words: str) -> None:
+        """Something beside the jobs could not be done; it is tried again."""
+        self._cry(f"{name}: failed", words, job=name)
+
     def start(self, loaded: Loaded) -> None:
         """Take over the jobs, and say when each runs next."""
         self._started_at = self._now()
@@ -151,17 +155,14 @@ class NightWatch:
             self.at.parts.ledger.over(f"{name}|job file", "The file can be used.", now=self._now().isoformat())
 
     def sweep(self) -> None:
-        """Say what was missed for good; write down the ends of runs that could not be written before."""
+        """Say for which days nothing ran; write down the ends of runs that could not be written before."""
         self._end_slots()
         self.at.parts.ledger.renew_slots(now=self._now().isoformat())
         for plan in self.planned():
-            left_out = self.agenda.leave_out(plan, self._now())
-            if left_out.names:
-                named = ", ".join(left_out.names[:3]) + (" …" if len(left_out.names) > 3 else "")
-                words = f"missed, and not caught up: {named} ({len(left_out.names)} in all)"
-                self.at.log.say("missed", words, job=plan.name, level="warning", slots=len(left_out.names))
-            if left_out.lost_days:
-                self._note_lost(plan, list(left_out.lost_days))
+            if days := self.agenda.lost_days(plan, self._now()):
+                named = ", ".join(day.isoformat() for day in days)
+                self.at.log.say("missed", f"did not run for {named}", job=plan.name, level="warning", days=len(days))
+                self._note_lost(plan, days)
 
     def watch_files(self) -> None:
         """Look whether expected files came."""
