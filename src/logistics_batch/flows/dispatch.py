@@ -29,6 +29,7 @@ SLOW_DOWNS_UNTIL_STOP = 30
 _CLEAR = (Meaning.ACCEPTED, Meaning.REFUSED)
 _LINES_FOR_ONE_AHEAD = 2
 _GATHER_SECONDS = 0.01  # while intents lie ahead for the lines, a commit waits so long for more outcomes
+_TURN_AHEAD_SECONDS = 0.1  # so long before its turn an intent may be written, so that the call leaves in time
 _QUICK_SECONDS = 1.0  # an intent that waits longer for a free line may grow too old
 _LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked to end
@@ -56,6 +57,7 @@ class _State:
     slow_downs: int = 0  # in a row
     quick: bool = False  # the last answer came soon
     proven: bool = False  # some create of this run was answered by the service itself
+    turns: dict[int, float] = field(default_factory=dict)  # of what is claimed next: when it leaves (monotonic)
     not_before: float = 0.0  # monotonic; no turn is taken earlier
     paused_until: float = 0.0  # monotonic; nothing begins earlier
     stopped: str = ""
@@ -154,15 +156,18 @@ class Dispatcher:
         most = lines + self._ahead(state)
         while state.queue and not state.stopped and len(state.handed) + len(claim) < most:
             asks = state.queue[0].operation == "asn.create" and not state.queue[0].baseline
-            if (asks and len(state.handed) + len(claim) >= lines) or not self._take_turn(state):
+            if asks and len(state.handed) + len(claim) >= lines:
+                break
+            if (turn := self._take_turn(state)) is None:
                 break
             document = state.queue.popleft()
             if broken := broken_contract(document, longitude=self._parts.policy.longitude):
                 self._hold(broken, evidence_text="Checked before sending.")
             elif asks:
-                self._start(state, workers.submit(self._ask_before, document))
+                self._start(state, workers.submit(self._ask_before, document, turn))
             else:
                 claim.append(document)
+                state.turns[document.id] = turn
         return claim
 
     def _lines(self, state: _State) -> int:
@@ -189,14 +194,16 @@ class Dispatcher:
         state.outcomes.append(Outcome(document.id, "planned", "not_sent", rule="not_sent"))
         state.queue.appendleft(replace(document, attempts=intent.n))
 
-    def _take_turn(self, state: _State) -> bool:
+    def _take_turn(self, state: _State) -> float | None:
+        """When the next call may leave (monotonic), if that is soon; else None."""
         now = self._parts.clock.monotonic()
         if now < state.not_before:
-            return False
-        wait = self._parts.client.pacer.try_turn()
-        if wait > 0:
-            state.not_before = now + wait
-        return wait <= 0
+            return None
+        wait = self._parts.client.pacer.try_turn(ahead_seconds=_TURN_AHEAD_SECONDS)
+        if wait > _TURN_AHEAD_SECONDS:
+            state.not_before = now + wait - _TURN_AHEAD_SECONDS
+            return None
+        return now + wait
 
     def _commit(self, state: _State, claim: Sequence[StoredDocument], workers: ThreadPoolExecutor) -> None:
         outcomes, state.outcomes = state.outcomes, []
@@ -206,15 +213,18 @@ class Dispatcher:
         if intents:
             self._gate.open()
         for intent in intents:
-            self._start(state, workers.submit(self._post, intent, since), intent)
+            turn = state.turns[intent.document.id]
+            self._start(state, workers.submit(self._post, intent, since, turn), intent)
+        state.turns.clear()
 
     def _start(self, state: _State, call: Future[Finished], intent: Intent | None = None) -> None:
         """Whatever becomes of a call that a worker makes comes back through the queue."""
         state.handed[call] = intent
         call.add_done_callback(self._done.put)
 
-    def _post(self, intent: Intent, since: float) -> Finished:
+    def _post(self, intent: Intent, since: float, turn: float) -> Finished:
         """In a worker thread: the only place where bytes of a document leave."""
+        self._parts.client.pacer.wait_until(turn)
         crash_point("send.before")
         document, reply, answer = intent.document, None, None
         if self._gate.may_begin() and self._parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS:
@@ -228,7 +238,8 @@ class Dispatcher:
                 self._gate.close()
         return Finished(document, intent, reply, answer)
 
-    def _ask_before(self, document: StoredDocument) -> Finished:
+    def _ask_before(self, document: StoredDocument, turn: float) -> Finished:
+        self._parts.client.pacer.wait_until(turn)
         return Finished(document, baseline=take_baseline(self._parts.client, document))
 
     def _collect(self, state: _State) -> None:
