@@ -183,7 +183,7 @@ def test_turns_that_are_taken_ahead_do_not_lose_what_a_late_taker_lost() -> None
     for late in (0.0, 0.06, 0.0, 0.03, 0.09):  # what was done between the turn and the call: a commit, a busy machine
         wait = pacer.try_turn(ahead_seconds=0.1)
         while wait > 0.1:
-            clock.sleep(wait - 0.1)
+            clock.sleep(wait - 0.095)
             wait = pacer.try_turn(ahead_seconds=0.1)
         turn = clock.now + wait
         clock.now += late
