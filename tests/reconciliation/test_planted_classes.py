@@ -147,7 +147,7 @@ def plant_stale_status(world: World) -> None:
 
 
 def plant_overdue(world: World) -> None:
-    world.both("P-OVERDUE", ("W", "10", "5.00"), delivery_date="2026-10-30")
+    world.both("P-OVERDUE", ("W", "10", "5.00"), delivery_date="2026-10-30", status="New")
     world.receipts = None  # with receipts it would be NOT_RECEIVED
 
 

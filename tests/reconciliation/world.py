@@ -46,7 +46,7 @@ class World:
     def serve(self, invoice: str, *lines: tuple[str, ...], **header: Any) -> None:
         """An ASN that the service returns."""
         notice = len(self.returned)
-        usual = {"supplier": "S-1", "site": "BHI", "delivery_date": DUE, "in_window": True, "status": "New"}
+        usual = {"supplier": "S-1", "site": "BHI", "delivery_date": DUE, "in_window": True, "status": "Received"}
         self.returned.append(
             {"notice": notice, "invoice_number": invoice, **usual, "record_id": str(100 + notice), **header}
         )
