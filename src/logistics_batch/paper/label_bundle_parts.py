@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import BinaryIO
 
 import pikepdf
 
@@ -50,7 +51,7 @@ class Sticker:
 class Sources:
     """The label files, by number, and the slips."""
 
-    files: Sequence[Path]
+    files: Sequence[Path | BinaryIO]
     slip_file: bytes = b""
 
     @contextmanager
