@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from logistics_batch.errors import KeyRefused, RunStopped, UsageError
 from logistics_batch.flows.decisions import decide
 from logistics_batch.flows.label_orders import Choice
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
+from logistics_batch.flows.purge import purge_old
 from logistics_batch.model.job import Place
 
 PAPERS = ("manifest.pdf", "index.csv", "pick_list.pdf")
@@ -529,3 +531,23 @@ def test_what_another_run_printed_meanwhile_is_not_printed_twice(room: PrintRoom
     assert not (room.root / "out").exists()
     assert barcodes(seen[0]) == ["SH-B"]
     assert barcodes(make_labels(room.parts, LabelsPlan())) == ["SH-A"]
+
+
+def test_labels_go_when_their_time_is_over(room: PrintRoom, service: LabelService) -> None:
+    accepted(room, Wish("A"), Wish("B"))
+    make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",))))
+    folder = room.parts.files / "labels"
+    (old,) = folder.iterdir()
+    long_ago = room.parts.clock.now().timestamp() - 100 * 86_400
+    room.ledger.record_label("SH-A", sha256=old.stem, pages=1, fetched_at="2020-01-01T00:00:00+05:30")
+    (folder / ".torn.pdf.part").write_bytes(b"%PDF")
+    for path in folder.iterdir():
+        os.utime(path, (long_ago, long_ago))
+    make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("B",))))
+    assert len(list(folder.iterdir())) == 3
+    purge_old(room.with_policy(purge_after_seconds=60 * 86_400.0))
+    (kept,) = folder.iterdir()
+    assert kept != old
+    assert list(room.ledger.labels(["SH-A", "SH-B"])) == ["SH-B"]
+    reprint = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="wet"))
+    assert barcodes(reprint) == ["SH-A"], "it is fetched again"
