@@ -8,7 +8,7 @@ from logistics_batch.ledger import Purged
 
 
 def purge_old(parts: Parts) -> Purged | None:
-    """Empty payloads, replies, cells and events of long ago, and remove their originals and labels; None if all is kept.
+    """Empty payloads, replies, cells and events of long ago; remove originals and labels; None if all is kept.
 
     Call while holding the ledger's sending lock.
     """
