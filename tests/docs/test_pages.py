@@ -16,9 +16,11 @@ from logistics_batch.cli.front import front
 from logistics_batch.model import job
 from logistics_batch.model.reconciliation import MEANINGS
 from logistics_batch.model.report import ExitCode, Fate
-from logistics_batch.settings import (
+from logistics_batch.model.settings_sections import (
     AsnSettings,
     LedgerSettings,
+    LogSettings,
+    MetricsSettings,
     NotifySettings,
     PgpSettings,
     ReceiveSettings,
@@ -37,6 +39,8 @@ SETTINGS: dict[str, type[BaseModel]] = {
     "[sftp.NAME]": SftpSettings,
     "[pgp]": PgpSettings,
     "[notify]": NotifySettings,
+    "[log]": LogSettings,
+    "[metrics]": MetricsSettings,
 }
 
 
@@ -54,13 +58,16 @@ def named(model: type[BaseModel]) -> set[str]:
     return {field.alias or name for name, field in model.model_fields.items()}
 
 
+ENTRIES = {"tolerance": "CLASS", "suppliers": "NAME", "skus": "SKU"}  # what the keys of these objects are
+
+
 def keys(model: type[BaseModel], before: str = "") -> Iterator[str]:
     """The keys of a job, dotted, as far as this version takes them."""
     for name, field in model.model_fields.items():
         path = before + (field.alias or name)
         below = models_in(field.annotation)
         if "dict" in str(field.annotation) and below:
-            yield from keys(below[0], f"{path}.CLASS.")
+            yield from keys(below[0], f"{path}.{ENTRIES[name]}.")
         elif below:
             yield from keys(below[0], f"{path}.")
         elif not is_later(model, name):
@@ -78,7 +85,10 @@ def is_later(model: type[BaseModel], name: str) -> bool:
     return any(getattr(each, "func", None) is job._refuse for each in field.metadata)
 
 
-COMMON = {"kind", "name", "schedule.cron", "schedule.timezone", "schedule.missed", "schedule.grace"}
+COMMON = {
+    *("kind", "name", "schedule.cron", "schedule.every", "schedule.timezone", "schedule.calendar"),
+    *("schedule.missed", "schedule.grace", "after", "notify"),
+}
 
 
 def test_every_page_is_there() -> None:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -80,6 +80,9 @@ class Night:
 
     def start(self, *planned: PlannedJob, patience_seconds: float = LIMIT_SECONDS) -> threading.Thread:
         self.scheduler = Scheduler(self, self.stop, self.chores)
+        for each in planned:  # known a little before, however long the machine takes to start the threads
+            seen = datetime.now(UTC) - timedelta(seconds=20)
+            self.ledger.schedule_seen(each.name, f"{each.text} {each.zone.key}", now=seen.isoformat())
 
         def serve() -> None:
             self.left = self.scheduler.serve(planned, patience_seconds=patience_seconds)

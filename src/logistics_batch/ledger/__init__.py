@@ -5,17 +5,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from logistics_batch.ledger.arrivals import Arrivals, FileArrival
+from logistics_batch.ledger.backup import Backup
 from logistics_batch.ledger.connection import open_engine, sqlite_path
 from logistics_batch.ledger.decide import Decision
 from logistics_batch.ledger.events import Events
 from logistics_batch.ledger.export import Export
 from logistics_batch.ledger.facts import Facts, ServiceFacts, TestOrder, form_of
 from logistics_batch.ledger.fates import FATE_OF_STATE, Fates, row_result
+from logistics_batch.ledger.feeds import Feeds, WriteFeed
 from logistics_batch.ledger.high_water import HighWater
 from logistics_batch.ledger.history import History
 from logistics_batch.ledger.integrity import check_database
 from logistics_batch.ledger.lock import sending_lock
 from logistics_batch.ledger.notices import NewNotice, Notices, StoredNotice
+from logistics_batch.ledger.order_states import OrderStates
 from logistics_batch.ledger.pace import Pace
 from logistics_batch.ledger.planning import Arrival, Planning, kind_of
 from logistics_batch.ledger.prints import Prints
@@ -26,8 +29,10 @@ from logistics_batch.ledger.records import (
     Outcome,
     PrintLine,
     RowNotSent,
+    SentOrder,
     StoredDocument,
     StoredEvent,
+    StoredFeed,
     StoredFile,
     StoredLabel,
     StoredRun,
@@ -53,9 +58,11 @@ __all__ = [
     "PrintLine",
     "Purged",
     "RowNotSent",
+    "SentOrder",
     "ServiceFacts",
     "StoredDocument",
     "StoredEvent",
+    "StoredFeed",
     "StoredFile",
     "StoredLabel",
     "StoredNotice",
@@ -64,6 +71,7 @@ __all__ = [
     "Tally",
     "TestOrder",
     "Verification",
+    "WriteFeed",
     "form_of",
     "kind_of",
     "open_ledger",
@@ -80,6 +88,7 @@ class Ledger(
     Notices,
     Arrivals,
     Tallies,
+    Backup,
     Prints,
     Events,
     Verifying,
@@ -87,6 +96,8 @@ class Ledger(
     Facts,
     Purging,
     Pace,
+    OrderStates,
+    Feeds,
 ):
     """All parts of the ledger over one engine."""
 

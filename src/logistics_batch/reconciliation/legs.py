@@ -4,6 +4,8 @@ Announced (our ledger) and returned (the service) are notices with lines; receiv
 guessed: a quantity or price that is no plain decimal number becomes null, and the line cannot be verified.
 """
 
+import re
+import unicodedata
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -21,9 +23,11 @@ _HEADER = {
     "description": pl.String,
     "delivery_date": pl.String,  # YYYY-MM-DD
     "expiry_date": pl.String,
+    "total_price": pl.String,
+    "tax": pl.String,  # of the whole notice, INR
     "in_window": pl.Boolean,  # False: read only because something in the window may point to it
 }
-_LINE = {"notice": pl.UInt32, "sku_name": pl.String, "qty": pl.String, "price": pl.String}
+_LINE = {"notice": pl.UInt32, "sku_name": pl.String, "qty": pl.String, "price": pl.String, "mrp": pl.String}
 
 ANNOUNCED_NOTICES = _HEADER | {
     "accepted": pl.Boolean,
@@ -34,8 +38,14 @@ ANNOUNCED_NOTICES = _HEADER | {
     "run": pl.String,
 }
 ANNOUNCED_LINES = _LINE | {"row": pl.UInt32}
-RETURNED_NOTICES = _HEADER | {"record_id": pl.String, "status": pl.String, "created_at": pl.String}
-RETURNED_LINES = _LINE
+RETURNED_NOTICES = _HEADER | {
+    "record_id": pl.String,
+    "status": pl.String,
+    "created_at": pl.String,
+    "modified_at": pl.String,  # begins with YYYY-MM-DD
+    "furthest_status": pl.String,  # that an earlier report saw, null without one
+}
+RETURNED_LINES = _LINE | {"qty_requested": pl.String}  # the service's `qty_received`, by which it means requested
 RECEIVED_LINES = {
     "invoice_number": pl.String,
     "supplier_name": pl.String,
@@ -73,6 +83,7 @@ HEADER_FIELDS = (
 
 # No thousands separators and no exponents: "1,500" may mean one and a half.
 _QUANTITY_TEXT = r"^[+-]?\d{1,15}(\.\d{1,3}0*)?$"
+_SURELY_WHOLE = 15  # digits
 _PRICE_TEXT = r"^[+-]?\d{1,13}(\.\d{1,4}0*)?$"
 
 
@@ -101,9 +112,28 @@ def spelling(column: str) -> pl.Expr:
     return pl.col(column).fill_null("").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "")
 
 
+def spelled(text: str) -> str:
+    """The same of a text that is not in a frame."""
+    return "".join(letter for letter in text.lower() if unicodedata.category(letter)[0] in "LN")
+
+
+def pattern_of(text: str) -> str:
+    """A regular expression for identifiers like this text, in which `*` stands for any letters."""
+    return f"^{'.*'.join(re.escape(part) for part in text.strip().lower().split('*'))}$"
+
+
 def quantity(column: str = "qty") -> pl.Expr:
     """The exact quantity (up to three decimals), null where the text is no plain number."""
     return _exact(column, pattern=_QUANTITY_TEXT, scale=QUANTITY)
+
+
+def with_units(lines: pl.DataFrame) -> pl.DataFrame:
+    """The lines with `units`, their exact quantity; whole numbers, the usual case, are read as such."""
+    whole = pl.when(pl.col("qty").str.len_bytes() <= _SURELY_WHOLE).then(pl.col("qty").cast(pl.Int64, strict=False))
+    read = lines.with_columns(whole.cast(QUANTITY).alias("units"))
+    if read.select((pl.col("units").is_null() & pl.col("qty").is_not_null()).any()).item():
+        return read.with_columns(pl.when(pl.col("units").is_null()).then(quantity()).otherwise("units").alias("units"))
+    return read
 
 
 def price(column: str = "price") -> pl.Expr:
