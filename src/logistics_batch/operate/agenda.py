@@ -138,6 +138,8 @@ class Agenda:
         ran = {date.fromisoformat(day) for day in self.ledger.days_run(job.name, since=days[0].isoformat())}
         horizon = now - job.late_by
         lost = [day for day in days if day not in ran and not self._is_to_come(job, day, horizon, ran)]
+        if not lost:
+            return []
         new = self.ledger.note_lost_days(job.name, [day.isoformat() for day in lost], now=now.isoformat())
         return [date.fromisoformat(day) for day in new]
 

@@ -34,15 +34,11 @@ def check_owed(ledger: Ledger) -> Check:
     waiting = [each for each in ledger.owed_notices() if each.tries]
     if not waiting:
         return Check("alerts", State.OK, "none waits")
-    text = (
-        f"{len(waiting)} alerts could not be told, since {waiting[0].since}: {_titles(waiting[0].title, len(waiting))}"
-    )
+    first = waiting[0]
+    more = f", and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+    text = f"What could not be told yet, since {first.since[:16]}: {first.title}{more}"
     remedy = "See whether the addresses in [notify] are right and can be reached; they are tried again by themselves."
     return Check("alerts", State.WARNING, text, remedy)
-
-
-def _titles(first: str, count: int) -> str:
-    return first if count == 1 else f"{first}, and {count - 1} more"
 
 
 def check_calendars(calendars: Iterable[Calendar], *, now: datetime) -> Iterator[Check]:
@@ -63,7 +59,9 @@ def check_scheduler(heartbeat: Path, jobs: Sequence[JobSpec], *, now: datetime) 
     if not planned:
         return
     if wrong := what_is_wrong(heartbeat, now=now):
-        remedy = "Start `logistics-batch schedule` as a service; or let cron run the jobs, without `schedule` in their files."
+        remedy = (
+            "Start `logistics-batch schedule` as a service; where cron runs the jobs, leave `schedule` out of them."
+        )
         yield Check("scheduler", State.WARNING, wrong, remedy)
     else:
         yield Check("scheduler", State.OK, f"works, for {len(planned)} jobs")

@@ -10,7 +10,7 @@ from hashlib import sha256
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredNotice
-from logistics_batch.model.job import JobSpec
+from logistics_batch.model.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode, Fate, RunReport
 from logistics_batch.operate.run_job import Outcome
 
@@ -27,7 +27,7 @@ def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date) -> 
     cause = outcome.report.stopped if isinstance(outcome.report, RunReport) else ""
     if code not in RAN_THROUGH:
         _note(parts, job, "on_failure", day, cause=_shape(cause), text=_failure_text(job, day, outcome.line))
-    elif code == ExitCode.DOUBT:
+    elif code == ExitCode.DOUBT and not _is_watched_for(parts, job, outcome):
         _note(parts, job, "on_held", day, cause=str(day), text=_held_text(outcome))
     elif code == ExitCode.ROWS_NOT_DONE:
         _note(parts, job, "on_invalid_rows", day, cause=str(day), text=_rows_text(job, outcome))
@@ -35,6 +35,15 @@ def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date) -> 
         _note(parts, job, "on_success", day, cause=outcome.line, text=f"{outcome.line}.")
         parts.ledger.over(_key(job, "on_success", outcome.line), "", now=_now(parts))
     _end_what_is_over(parts, job, code)
+
+
+def _is_watched_for(parts: Parts, job: JobSpec, outcome: Outcome) -> bool:
+    """Whether all that a person has to look at is an empty file, of which `expect` tells already."""
+    report = outcome.report
+    if not isinstance(job, PushJob) or job.expect is None or not isinstance(report, RunReport):
+        return False
+    rules = {file.rule for file in parts.ledger.files(run=report.run) if file.rule}
+    return rules == {"file|empty"} and not report.counts[Fate.HELD] and not report.counts[Fate.IN_DOUBT]
 
 
 def note_error(parts: Parts, job: JobSpec, error: LogisticsBatchError, *, day: date) -> None:

@@ -69,6 +69,7 @@ class NightWatch:
     jobs: dict[str, tuple[JobSpec, Calendar, Calendar]] = field(default_factory=dict)
     _started_at: datetime | None = None
     _said: dict[str, float] = field(default_factory=dict)
+    _running: set[str] = field(default_factory=set)
     _to_end: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def planned(self) -> list[PlannedJob]:
@@ -92,11 +93,13 @@ class NightWatch:
         log.say("run_started", f"starts for {due.name}{again}", job=job.name, slot=due.name)
         spec, _, calendar = self.jobs[job.name]
         code = int(ExitCode.STOPPED_EARLY)
+        self._running.add(job.name)
         try:
             ran = Ran(spec, due.business_date, self._ended(spec, due.business_date), calendar)
             code = ran.exit_code
             observe(self.at.parts, ran, log)
         finally:
+            self._running.discard(job.name)
             if not (self.at.parts.stop.is_set() and code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY)):
                 self._to_end[job.name, due.name] = code
                 self._end_slots()
@@ -157,7 +160,8 @@ class NightWatch:
     def sweep(self) -> None:
         """Say for which days nothing ran; write down the ends of runs that could not be written before."""
         self._end_slots()
-        self.at.parts.ledger.renew_slots(now=self._now().isoformat())
+        if self._running:
+            self.at.parts.ledger.renew_slots(now=self._now().isoformat())
         for plan in self.planned():
             if days := self.agenda.lost_days(plan, self._now()):
                 named = ", ".join(day.isoformat() for day in days)
