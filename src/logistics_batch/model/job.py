@@ -307,17 +307,18 @@ SortKey = Annotated[str, Field(pattern=ONE_WORD)]
 class LabelsJob(_Job):
     """A bundle of labels in the order in which people pick.
 
-    from_run: only the orders that one run accepted: a run's id, or a job's name for its latest run; None: all orders
-    that were never printed.
+    orders: all that were never printed (also None), or those of all runs for the business date. from_run: instead, the
+    orders of one run: its id, or a job's name for its latest run. per_group: each group in files of its own.
     """
 
     kind: Literal["labels"]
-    orders: Literal["unprinted"] | None = None
+    orders: Literal["unprinted", "business_date"] | None = None
     from_run: str | None = Field(default=None, min_length=1)
     layout: Literal["4x6", "a4-2up", "a4-4up", "letter-4up"] = "4x6"
     sort: tuple[SortKey, ...] = ()
     reverse: bool = False
     max_pages: int = Field(default=200, ge=1, le=10_000)
+    per_group: bool = False
     results: Results | None = None
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ from typing import Any
 
 from logistics_batch.errors import LedgerBusy, LogisticsBatchError, UsageError
 from logistics_batch.flows.deliver import deliver_stale
+from logistics_batch.flows.label_orders import Choice
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
 from logistics_batch.flows.order_status import OrderStatusReport, asked_in_words, run_order_status
 from logistics_batch.flows.parts import Parts
@@ -83,7 +84,8 @@ def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
 
 def _labels_plan(job: LabelsJob, order: Order) -> LabelsPlan:
     return LabelsPlan(
-        run=job.from_run or "",
+        orders=Choice(run=job.from_run or "", day=order.business_date if job.orders == "business_date" else None),
+        per_group=job.per_group,
         layout=job.layout,
         sort=job.sort,
         reverse=job.reverse,
