@@ -35,8 +35,10 @@ def acknowledge(parts: Parts, file: StoredFile, *, result_due: str) -> Delivered
     return _put_everywhere(parts, file, {"ack.json": ack_json(report)})
 
 
-def deliver(parts: Parts, file: StoredFile) -> Delivered:
+def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False) -> Delivered:
     """Write the result files of one arrival to all its places.
+
+    acknowledge: NAME.ack.json too, as things stand now.
 
     Raises:
         RunStopped: the rows' fates do not add up to the rows read; nothing is written then.
@@ -49,7 +51,8 @@ def deliver(parts: Parts, file: StoredFile) -> Delivered:
             remedy="This must never happen: keep the ledger and report it. No result was written.",
         )
     crash_point("report.before")
-    written = _put_everywhere(parts, file, contents(parts, file, report))
+    receipt = {"ack.json": ack_json(report)} if acknowledge else {}
+    written = _put_everywhere(parts, file, receipt | contents(parts, file, report))
     crash_point("report.after")
     if not written.failed:
         parts.ledger.set_fresh(file.id)

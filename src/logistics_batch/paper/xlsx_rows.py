@@ -226,7 +226,9 @@ class _RowEditor:
         marked = self._failing_cells(number, {}, row_style=None)
         cells = sorted([*marked, *answers], key=lambda cell: cell.column)
         content = b"".join(cell.xml for cell in cells)
-        return b'<%srow r="%d">%s</%srow>' % (self._prefix, number, content, self._prefix)
+        height = self._changes.heights.get(number)
+        needed = b' ht="%.1f"' % height if height else b""
+        return b'<%srow r="%d"%s>%s</%srow>' % (self._prefix, number, needed, content, self._prefix)
 
     def _rebuilt(self, row: Row, answers: Sequence[Cell]) -> bytes:
         cells, tail = self._reader.cells(row)
