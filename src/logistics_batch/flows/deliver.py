@@ -1,5 +1,6 @@
 """The answer files of a run: built from the ledger alone, written whole or not at all, re-creatable at any time."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -17,7 +18,8 @@ from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_csv import result_csv
 from logistics_batch.paper.result_workbook import result_workbook
 
-_OWN_ENDINGS = (".result", ".fix")
+# NAME.result.xlsx as it was, or as programs name a second copy of it.
+_OWN_ENDINGS = re.compile(r"(?:\.(?:result|fix))+(?: ?\(\d+\)| - Copy(?: \(\d+\))?)?$")
 _LONGEST_STEM_BYTES = 200
 
 
@@ -136,10 +138,10 @@ def result_stem(name: str) -> str:
 
     >>> result_stem("orders_0903.result.xlsx")
     'orders_0903'
+    >>> result_stem("orders_0903.result (1).xlsx")
+    'orders_0903'
     """
-    stem = PurePosixPath(name).stem
-    for ending in _OWN_ENDINGS:
-        stem = stem.removesuffix(ending)
+    stem = _OWN_ENDINGS.sub("", PurePosixPath(name).stem)
     # Our endings come behind it, and file systems end at 255 bytes.
     return stem.encode()[:_LONGEST_STEM_BYTES].decode(errors="ignore") or "file"
 

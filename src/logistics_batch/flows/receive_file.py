@@ -12,6 +12,7 @@ from logistics_batch.flows.deliver import result_stem
 from logistics_batch.flows.gate import OPEN_GATE, Gate, pass_gate
 from logistics_batch.flows.on_change import with_updates
 from logistics_batch.flows.order_ids import with_orders
+from logistics_batch.flows.own_reports import refuse_own
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import RemoteFile
@@ -79,6 +80,7 @@ def _map(
     run_values = RunValues(file_name=name, business_date=business_date, timezone=parts.policy.timezone)
     try:
         sheets = parts.read_file(received.path, name=received.name, options=mapping.read_options)
+        refuse_own(received.name, sheets)
         mapped = apply_mapping(mapping, sheets, run_values=run_values, longitude=parts.policy.longitude)
         return source, sheets, _noted(mapped, received.origin.get("archive_notes")), None
     except FileHeld as held:

@@ -226,15 +226,9 @@ class History(Connected):
         A name that was made so for an earlier round is not made longer: the digits of this content take their place.
         """
         with self._write() as connection:
-            taken = dict(
-                connection.execute(
-                    select(result_name.c.name, result_name.c.sha256).where(
-                        result_name.c.place == place, result_name.c.name.in_(_names_within(name, sha256))
-                    )
-                )
-                .tuples()
-                .all()
-            )
+            names = result_name.c.name.in_(_names_within(name, sha256))
+            found = connection.execute(select(result_name).where(result_name.c.place == place, names))
+            taken = {each.name: each.sha256 for each in found}
             plain = name
             while (shorter := _without_digits(plain)) and taken.get(plain, "").startswith(plain[-_DIGITS:]):
                 plain = shorter
