@@ -16,7 +16,7 @@ import pytest
 from campaigns.commands import Forker
 from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace
 
 HEADER = ORDER_COLUMNS.split(",")
@@ -78,20 +78,6 @@ class Desk:
                 if cell.comment is not None:
                     cell.value = (RIGHT | right)[str(names[cell.column - 1])]
         return sheet
-
-
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path_factory.mktemp("service"))
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
-    running = Forker(tmp_path_factory.mktemp("forker"))
-    yield running
-    running.close()
 
 
 @pytest.fixture(scope="module")
