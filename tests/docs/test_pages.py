@@ -54,13 +54,16 @@ def named(model: type[BaseModel]) -> set[str]:
     return {field.alias or name for name, field in model.model_fields.items()}
 
 
+ENTRIES = {"tolerance": "CLASS", "suppliers": "NAME", "skus": "SKU"}  # what the keys of these objects are
+
+
 def keys(model: type[BaseModel], before: str = "") -> Iterator[str]:
     """The keys of a job, dotted, as far as this version takes them."""
     for name, field in model.model_fields.items():
         path = before + (field.alias or name)
         below = models_in(field.annotation)
         if "dict" in str(field.annotation) and below:
-            yield from keys(below[0], f"{path}.CLASS.")
+            yield from keys(below[0], f"{path}.{ENTRIES[name]}.")
         elif below:
             yield from keys(below[0], f"{path}.")
         elif not is_later(model, name):
@@ -184,6 +187,11 @@ def test_pages_speak_of_nothing_but_the_project(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert not re.search(r"(?:/home|/root|/tmp|/work)/|TODO|FIXME|\bTBD\b", text), page.name
     assert max((len(line) for line in text.splitlines() if not line.startswith(("|", "{", "  {"))), default=0) <= 160
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_no_page_holds_two_versions_of_a_passage(page: Path) -> None:
+    assert not re.search(r"^(?:<{7}|={7}|>{7})(?: |$)", page.read_text(encoding="utf-8"), re.MULTILINE), page.name
 
 
 def test_the_changelog_has_this_version() -> None:
