@@ -24,7 +24,7 @@ from logistics_batch.intake.xlsx_lines import NotPlain
 from logistics_batch.intake.xlsx_odd_cells import small_book
 from logistics_batch.intake.xlsx_plain import PlainWorkbook
 from logistics_batch.intake.xml_events import UnsafeXml
-from logistics_batch.intake.zip_directory import ends_plainly
+from logistics_batch.intake.zip_directory import ends_plainly, is_out_of_memory
 from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
 
@@ -229,6 +229,8 @@ def _translated(name: str) -> Iterator[None]:
     except UnsafeXml as error:
         raise unsafe(name, str(error)) from error
     except _FAULTS as error:
+        if is_out_of_memory(error):
+            raise
         raise damaged(name) from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":

@@ -54,6 +54,11 @@ def ends_plainly(path: Path) -> bool:
     return begin == b"PK\3\4" and sign == b"PK\5\6" and whole and not (disk or first_disk or comment)
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether unpacking ended for want of memory, which says nothing of the archive."""
+    return isinstance(error, MemoryError) or (isinstance(error, zlib.error) and str(error).startswith("Error -4 "))
+
+
 class SparingFile(io.FileIO):
     """A file that gives no directory larger than any archive for us has; raises TooLarge instead."""
 
