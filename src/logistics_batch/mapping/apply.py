@@ -362,6 +362,7 @@ def _kept(table: Table, states: pl.DataFrame) -> pl.DataFrame:
         else pl.lit(None, dtype=pl.String).alias(name)
         for name in table.mapping.keep_names
     ]
-    is_ready = pl.repeat(False, int(states["row"].max() or 0) + 1, eager=True).scatter(ready, True)  # type: ignore[arg-type]
+    last_row = int(states["row"].max() or 0)  # type: ignore[arg-type]
+    is_ready = pl.repeat(False, last_row + 1, eager=True).scatter(ready, True)
     kept = lines.select("row", *columns).filter(is_ready.gather(lines["row"]))
     return kept if kept["row"].is_sorted() else kept.sort("row")
