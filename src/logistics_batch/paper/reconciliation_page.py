@@ -5,8 +5,9 @@ from decimal import Decimal
 from html import escape
 from typing import Any
 
+from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import Outcome
-from logistics_batch.paper.reconciliation_account import Account, class_words, counted
+from logistics_batch.paper.reconciliation_account import Account, class_words
 from logistics_batch.paper.safe_text import visible
 
 LARGEST_PAGE = 5_000

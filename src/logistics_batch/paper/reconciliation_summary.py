@@ -9,9 +9,10 @@ from openpyxl.workbook import Workbook
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.worksheet import Worksheet
 
+from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import Discrepancy, LegTotals, Outcome, Severity
 from logistics_batch.paper.palette import Paint
-from logistics_batch.paper.reconciliation_account import Account, class_words, counted
+from logistics_batch.paper.reconciliation_account import Account, class_words
 from logistics_batch.paper.reconciliation_cells import (
     COMPLETE_PAINT,
     FAINT,
