@@ -2,8 +2,10 @@
 
 import csv
 import io
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -146,6 +148,25 @@ def test_an_asn_is_not_sent_again_where_the_service_shows_a_part_only(tmp_path: 
         assert len(sandbox.received("asn.create")) == 3
     finally:
         sandbox.stop()
+
+
+@pytest.mark.parametrize("blind", [True, False])
+def test_an_asn_is_sent_again_only_where_the_service_shows_what_it_has(
+    workspace: Workspace, sandbox: RunningSandbox, blind: bool
+) -> None:
+    """Its search shows nothing for a while, also of what it accepted: then “not found” means nothing."""
+    workspace.configure("[service.asn]", 'resend = "after_absent"')
+    first = workspace.drop("first.csv", asn_lines(["INV-0"]))
+    assert workspace.run("push", first, "--mapping", "asns").code == 0
+    sandbox.set_faults([{"endpoint": "asn.create", "kind": "drop_before", "times": 1}])
+    workspace.run("push", workspace.drop("asns.csv", asn_lines(["INV-1"])), "--mapping", "asns")
+    if blind:
+        (database,) = sandbox.data.glob("*.db")
+        with closing(sqlite3.connect(database, timeout=30)) as connection, connection:
+            connection.execute("DELETE FROM asns")
+    assert workspace.run("settle", "--wait").code == (4 if blind else 0)
+    assert [line["rule"] for line in held(workspace)] == ["search_not_believed"] * blind
+    assert len(sandbox.received("asn.create")) == (2 if blind else 3)
 
 
 @pytest.fixture
