@@ -200,6 +200,31 @@ def test_an_event_leads_to_an_order_in_doubt_with_a_single_question(tmp_path: Pa
     assert len(mute.received("order.create")) == 2
 
 
+def test_an_awb_number_that_the_answer_lacks_is_found_in_the_same_run(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "pass_without_awb", "requests": [2]}])
+    assert workspace.run("push", workspace.drop("orders.csv", order_lines("AB")), "--mapping", "orders").code == 0
+    assert sandbox.orders(reference="B")[0]["awb_number"] in answer_file(workspace)
+
+
+def test_an_awb_number_is_filled_in_when_an_event_brings_it(tmp_path: Path, mute: RunningSandbox) -> None:
+    workspace = Workspace(tmp_path / "workspace", url=mute.url)
+    mute.set_faults([{"endpoint": "order.create", "kind": "pass_without_awb", "requests": [2]}])
+    assert workspace.run("push", workspace.drop("orders.csv", order_lines("AB")), "--mapping", "orders").code == 0
+    awb = mute.orders(reference="B")[0]["awb_number"]
+    assert awb not in answer_file(workspace)
+    event_came(workspace, event(awb, "Pending", order_no="B"))
+    assert workspace.run("settle").code == 0
+    assert awb in answer_file(workspace)
+    assert fates(workspace) == {"A": "accepted", "B": "accepted"}
+    assert workspace.run("labels", "--orders", "B").code == 0
+
+
+def answer_file(workspace: Workspace) -> str:
+    return (workspace.root / "reports/orders.result.csv").read_text("utf-8-sig")
+
+
 def test_an_event_proves_nothing_by_itself(tmp_path: Path, mute: RunningSandbox) -> None:
     """One leads nowhere, one to somebody else's order, one to another order of ours, one out of its path."""
     workspace = Workspace(tmp_path / "workspace", url=mute.url)

@@ -15,6 +15,7 @@ from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.baseline import finds_known, new_since, saw_all, search_invoice
 from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
+from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.outcomes import outcome_of
 from logistics_batch.flows.parts import Parts
@@ -298,6 +299,7 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     with parts.ledger.sending("settle"):
         parts.ledger.take_over(parts.clock.now().isoformat())
         purge_old(parts)
+        fill_in_awb_numbers(parts)
         while True:
             report = settle_due(parts, run=run or "settle", give_up=wait, only_run=run)
             settled, held = settled + report.settled, held + report.held
