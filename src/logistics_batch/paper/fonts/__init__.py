@@ -66,7 +66,11 @@ class Typesetter:
             line = self._canvas.beginText(x, y)
             line.setFont(piece.font, style.size)
             line.textOut(piece.text)
+            if piece.spoken:
+                self._canvas.addLiteral(_spoken(piece.spoken))
             self._canvas.drawText(line)
+            if piece.spoken:
+                self._canvas.addLiteral("EMC")
             x += piece.width
 
 
@@ -75,6 +79,12 @@ class _Piece:
     font: str
     text: str
     width: float
+    spoken: str = ""  # the letters, where the glyphs do not tell them
+
+
+def _spoken(text: str) -> str:
+    """What follows shows this text: it is what a reader finds, marks and copies."""
+    return f"/Span <</ActualText <FEFF{text.encode('utf-16-be').hex().upper()}>>> BDC"
 
 
 def text_width(text: str, style: Style) -> float:
@@ -176,5 +186,5 @@ def _shape(text: str, font: str, size: float) -> _Piece:
         shaped = shapeStr(text, font, size, force=True)
         if isinstance(shaped, ShapedStr):
             glyphs: Any = shaped.__shapeData__  # type: ignore[attr-defined]
-            return _Piece(font, shaped, sum(glyph.x_advance for glyph in glyphs) * size / 1000)
+            return _Piece(font, shaped, sum(glyph.x_advance for glyph in glyphs) * size / 1000, text)
     return _Piece(font, text, stringWidth(text, font, size))
