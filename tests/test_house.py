@@ -56,6 +56,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "httpx": ("api/",),
     "httpcore": ("api/",),
     "apscheduler": ("operate/schedule.py",),
+    "apprise": ("operate/alerts.py",),
+    "prometheus_client": ("operate/metrics.py",),
     "python_calamine": ("intake/excel_reader.py",),
     "pikepdf": ("paper/",),
     "sqlalchemy": ("ledger/",),

@@ -16,9 +16,11 @@ from logistics_batch.cli.front import front
 from logistics_batch.model import job
 from logistics_batch.model.reconciliation import MEANINGS
 from logistics_batch.model.report import ExitCode, Fate
-from logistics_batch.settings import (
+from logistics_batch.model.settings_sections import (
     AsnSettings,
     LedgerSettings,
+    LogSettings,
+    MetricsSettings,
     NotifySettings,
     PgpSettings,
     ReceiveSettings,
@@ -37,6 +39,8 @@ SETTINGS: dict[str, type[BaseModel]] = {
     "[sftp.NAME]": SftpSettings,
     "[pgp]": PgpSettings,
     "[notify]": NotifySettings,
+    "[log]": LogSettings,
+    "[metrics]": MetricsSettings,
 }
 
 
@@ -81,7 +85,10 @@ def is_later(model: type[BaseModel], name: str) -> bool:
     return any(getattr(each, "func", None) is job._refuse for each in field.metadata)
 
 
-COMMON = {"kind", "name", "schedule.cron", "schedule.timezone", "schedule.missed", "schedule.grace"}
+COMMON = {
+    *("kind", "name", "schedule.cron", "schedule.every", "schedule.timezone", "schedule.calendar"),
+    *("schedule.missed", "schedule.grace", "after", "notify"),
+}
 
 
 def test_every_page_is_there() -> None:

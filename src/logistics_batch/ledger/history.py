@@ -15,7 +15,8 @@ from logistics_batch.ledger.sending import select_documents
 _DIGITS = 8  # of a content's hash, in the names of results
 
 
-def _stored_run(record: RowMapping) -> StoredRun:
+def stored_run(record: RowMapping) -> StoredRun:
+    """A StoredRun from a record of its table."""
     fields = ("id", "job", "kind", "business_date", "state", "stopped", "exit_code", "started_at")
     return StoredRun(
         **{name: record[name] for name in fields},
@@ -81,7 +82,7 @@ class History(Connected):
                 .where(run.c.job == job, run.c.state != "finished", run.c.kind == "push")
                 .order_by(run.c.started_at)
             )
-            return [_stored_run(record) for record in found.mappings()]
+            return [stored_run(record) for record in found.mappings()]
 
     def runs(self, *, limit: int = 50, job: str | None = None) -> list[StoredRun]:
         """The newest runs first."""
@@ -89,19 +90,19 @@ class History(Connected):
         if job is not None:
             query = query.where(run.c.job == job)
         with self._read() as connection:
-            return [_stored_run(record) for record in connection.execute(query).mappings()]
+            return [stored_run(record) for record in connection.execute(query).mappings()]
 
     def runs_of(self, business_date: str) -> list[StoredRun]:
         """Every run for a business date (ISO), oldest first."""
         query = select(run).where(run.c.business_date == business_date).order_by(run.c.started_at, run.c.id)
         with self._read() as connection:
-            return [_stored_run(record) for record in connection.execute(query).mappings()]
+            return [stored_run(record) for record in connection.execute(query).mappings()]
 
     def run(self, run_id: str) -> StoredRun | None:
         """One run, None if there is none of that name."""
         with self._read() as connection:
             record = connection.execute(select(run).where(run.c.id == run_id)).mappings().first()
-            return _stored_run(record) if record else None
+            return stored_run(record) if record else None
 
     def files(self, *, run: str | None = None, sha256: str | None = None) -> list[StoredFile]:
         """The arrivals of a run or of one content, in order."""
