@@ -97,5 +97,6 @@ def test_whatever_comes_each_order_is_told_as_it_was(tmp_path: Path, sandbox: Ru
             assert way[statuses[-1]] == world.status(reference)
         numbers = [int(name[-10:-4]) for name in room.feeds()]
         assert numbers == list(range(1, len(numbers) + 1))
+        assert heard <= sum(world.sent.values()) - world.sent["stranger"]
         report("events merged", orders=ORDERS, events=sum(world.sent.values()), heard=heard, asked=asked,
                feeds=len(numbers), fed=len(lines), **world.sent)  # fmt: skip
