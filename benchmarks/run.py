@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from inputs import HEADER, SEED, write_orders, write_workbook
+from labels import labels
 from push import push
 from recovery import recovery
 from sandbox_creates import sandbox_creates
@@ -176,13 +177,16 @@ def main() -> None:
     """Everything, or one part of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "parts", nargs="*", metavar="start|map|excel|answer|reconcile|sandbox|push|recovery|sftp", help="default: all"
+        "parts",
+        nargs="*",
+        metavar="start|map|excel|answer|reconcile|sandbox|push|recovery|sftp|labels",
+        help="default: all",
     )
     parser.add_argument("--rows", type=int, default=100_000, help="rows of the largest CSV file")
     parser.add_argument("--full", action="store_true", help="a CSV file of 1,000,000 rows as well (some minutes)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each alternative; their median is shown")
     chosen = parser.parse_args()
-    known = ["start", "map", "excel", "answer", "reconcile", "sandbox", "push", "recovery", "sftp"]
+    known = ["start", "map", "excel", "answer", "reconcile", "sandbox", "push", "recovery", "sftp", "labels"]
     parts = chosen.parts or known
     if unknown := set(parts) - set(known):
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
@@ -209,6 +213,8 @@ def main() -> None:
             recovery(Path(folder), runs=chosen.runs)
         if "sftp" in parts:
             sftp(Path(folder), runs=chosen.runs)
+        if "labels" in parts:
+            labels(Path(folder), runs=chosen.runs)
 
 
 if __name__ == "__main__":
