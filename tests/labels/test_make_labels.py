@@ -13,12 +13,13 @@ from labels.label_service import Given, LabelService
 from labels.print_room import PrintRoom, Wish
 from labels.test_manifest import text_of
 
-from logistics_batch.errors import KeyRefused, RunStopped, UsageError
+from logistics_batch.errors import KeyRefused, RunStopped, SettingsError, UsageError
 from logistics_batch.flows.decisions import decide
 from logistics_batch.flows.label_orders import Choice
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.model.job import Place
+from logistics_batch.paper import label_barcodes
 
 PAPERS = ("manifest.pdf", "index.csv", "pick_list.pdf")
 
@@ -413,7 +414,7 @@ def test_parts_of_an_earlier_bundle_do_not_lie_among_the_new_ones(room: PrintRoo
     make_labels(room.parts, LabelsPlan(output=out, max_pages=1))
     (out / "notes.txt").write_text("keep me")
     make_labels(room.parts, LabelsPlan(output=out, orders=Choice(numbers=("R-1",)), reprint_reason="torn"))
-    assert {path.name for path in out.iterdir()} == {"labels.pdf", "notes.txt", *PAPERS}
+    assert {path.name for path in out.iterdir()} == {"labels.pdf", "manifest.pdf", "index.csv", "notes.txt"}
 
 
 def test_many_labels_at_once_keep_their_owners(room: PrintRoom) -> None:
@@ -513,7 +514,21 @@ def test_pick_list_adds_up_by_group_bin_and_sku(room: PrintRoom) -> None:
     assert blr.index("B-9") < blr.index("B-10")
     assert "B-10 LAMP 5 2 2-3" in " ".join(blr.split())
     assert "BULB 1 1 4" in " ".join(bom.split())
-    assert "4 orders, 3 SKUs, 8 pieces in all" in text
+    assert "4 labels, 3 SKUs, pieces: 8" in text
+
+
+def test_nothing_is_picked_again_for_a_reprint(room: PrintRoom) -> None:
+    accepted(room, Wish("A", item="LAMP"))
+    make_labels(room.parts, LabelsPlan())
+    again = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="torn"))
+    assert "pick_list.pdf" not in {path.name for path in again.files}
+    accepted(room, Wish("B", item="SHADE"), run="run-2")
+    both = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A", "B")), reprint_reason="torn"))
+    (path,) = [path for path in both.files if path.name == "pick_list.pdf"]
+    text = " ".join(text_of(path.read_bytes())[0].split())
+    assert "1 label, 1 SKU, pieces: 1; nothing for labels that are printed again" in text
+    assert "SHADE" in text
+    assert "LAMP" not in text
 
 
 def test_what_another_run_printed_meanwhile_is_not_printed_twice(room: PrintRoom, service: LabelService) -> None:
@@ -551,3 +566,14 @@ def test_labels_go_when_their_time_is_over(room: PrintRoom, service: LabelServic
     assert list(room.ledger.labels(["SH-A", "SH-B"])) == ["SH-B"]
     reprint = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="wet"))
     assert barcodes(reprint) == ["SH-A"], "it is fetched again"
+
+
+def test_several_orders_a_call_need_what_reads_barcodes(
+    room: PrintRoom, service: LabelService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted(calls(room, 3), Wish("A"), Wish("B"))
+    monkeypatch.setattr(label_barcodes, "find_spec", lambda name: None)
+    with pytest.raises(SettingsError, match="label_orders_per_call") as refused:
+        make_labels(room.parts, LabelsPlan())
+    assert "logistics-batch[barcodes]" in refused.value.remedy
+    assert service.asked == []

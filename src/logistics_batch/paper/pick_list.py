@@ -22,10 +22,10 @@ _GUTTER = 3 * mm
 _COLUMNS = (
     Column("", 8),
     Column("Bin", 30),
-    Column("SKU", 72),
+    Column("SKU", 70),
     Column("Take", 20, right=True),
-    Column("Orders", 17, right=True),
-    Column("Labels No.", 39),
+    Column("Orders", 20, right=True),
+    Column("Labels No.", 38),
 )
 
 
@@ -49,9 +49,11 @@ def pick_list_pdf(manifest: Manifest) -> bytes:
 def _summary(manifest: Manifest) -> str:
     pieces = sum(pick.quantity for pick in manifest.picks)
     skus = len({pick.sku for pick in manifest.picks})
-    words = f"{counted(manifest.orders, 'order')}, {counted(skus, 'SKU')}, {pieces:,f} pieces in all"
+    labels = len({number for pick in manifest.picks for number in pick.labels})
+    words = f"{counted(labels, 'label')}, {counted(skus, 'SKU')}, pieces: {pieces:,f}"
     lost = len(manifest.missing)
-    return f"{words}; {counted(lost, 'order')} without a label not among them" if lost else words
+    words += f"; {counted(lost, 'order')} without a label not among them" if lost else ""
+    return f"{words}; nothing for labels that are printed again" if labels < len(manifest.lines) else words
 
 
 def _group(pages: Pages, group: str, picks: Sequence[Pick]) -> None:
@@ -100,7 +102,7 @@ def _row(pages: Pages, pick: Pick) -> None:
 def _cell(pages: Pages, column: Column, text: str, *, at: tuple[float, float], style: Style) -> None:
     x, y = at
     if column.right:
-        x, style = x + column.width * mm - _GUTTER, Style(style.size, bold=style.bold, align="right")
+        x, style = x + column.width * mm - 2 * _GUTTER, Style(style.size, bold=style.bold, align="right")
     pages.pen.draw(text, at=(x, y), style=style)
 
 
