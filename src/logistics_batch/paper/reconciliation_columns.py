@@ -17,12 +17,12 @@ class Kind(StrEnum):
     PERCENT = "percent"
     DATE = "date"
     COUNT = "count"
-    ENTRY = "entry"  # empty: for analysts to fill in
+    ENTRY = "entry"  # for analysts to fill in
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; `width` in characters, `field` of the frame it is taken from ("" for an entry)."""
+    """One column; `width` in characters, `field` of the frame it is taken from."""
 
     title: str
     field: str
@@ -68,15 +68,30 @@ _MATCH = (
     Column("Service's ASN id", "record_id", _K.TEXT, 12),
 )
 
+_STANDING = (
+    Column("Since last time", "standing", _K.CODE, 13),
+    Column("First seen", "first_seen", _K.DATE, 12),
+)
+_REMARK = Column("Remark", "remark", _K.WORDS, 34)
 ANALYST_COLUMNS = (
-    Column("Owner", "", _K.ENTRY, 16),
-    Column("Reason", "", _K.ENTRY, 20),
-    Column("Reason qty", "", _K.ENTRY, 11),
-    Column("Comment", "", _K.ENTRY, 34),
-    Column("Status", "", _K.ENTRY, 14),
+    Column("Owner", "owner", _K.ENTRY, 16),
+    Column("Reason", "analyst_reason", _K.ENTRY, 20),
+    Column("Reason qty", "reason_qty", _K.ENTRY, 11),
+    Column("Comment", "comment", _K.ENTRY, 34),
+    Column("Status", "status", _K.ENTRY, 14),
 )
 
-EXCEPTIONS = (
+_FACTS = (
+    *_PRICES,
+    Column("SKU found instead", "found_sku", _K.TEXT, 18),
+    Column("Batch", "batch", _K.TEXT, 12),
+    *_ORIGIN,
+    *_RECEIPT,
+    *_MATCH,
+    Column("Level", "level", _K.TEXT, 7),
+    Column("exception_id", "exception_id", _K.TEXT, 22),
+)
+_WHAT = (
     *_CLASS,
     Column("INR at stake", "impact_inr", _K.MONEY, 15),
     *_WHO,
@@ -87,15 +102,18 @@ EXCEPTIONS = (
     Column("Difference %", "delta_percent", _K.PERCENT, 11),
     Column("Units concerned", "qty_affected", _K.QUANTITY, 12),
     *_AGE,
+)
+
+EXCEPTIONS = (*_WHAT, *_STANDING, *ANALYST_COLUMNS, _REMARK, *_FACTS)
+
+GONE = (
+    *_WHAT[:5],
+    Column("Since", "since", _K.DATE, 12),
+    _REMARK,
+    *_WHAT[5:],
+    *_STANDING,
     *ANALYST_COLUMNS,
-    *_PRICES,
-    Column("SKU found instead", "found_sku", _K.TEXT, 18),
-    Column("Batch", "batch", _K.TEXT, 12),
-    *_ORIGIN,
-    *_RECEIPT,
-    *_MATCH,
-    Column("Level", "level", _K.TEXT, 7),
-    Column("exception_id", "exception_id", _K.TEXT, 22),
+    *_FACTS,
 )
 
 MISSING = (
@@ -178,4 +196,17 @@ AGEING = (
     Column("Exceptions", "lines", _K.COUNT, 12),
     Column("Units concerned", "qty_affected", _K.QUANTITY, 16),
     Column("INR at stake", "impact_inr", _K.MONEY, 18),
+)
+
+TREND = (
+    Column("Business date", "business_date", _K.DATE, 14),
+    Column("Open exceptions", "open", _K.COUNT, 12),
+    Column("New", "new", _K.COUNT, 9),
+    Column("Resolved", "resolved", _K.COUNT, 10),
+    Column("Accepted", "accepted", _K.COUNT, 10),
+    Column("INR at stake", "impact_inr", _K.MONEY, 18),
+    Column("Match rate", "match_percent", _K.PERCENT, 12),
+    Column("Lines checked", "lines", _K.COUNT, 12),
+    Column("Completeness", "complete", _K.CODE, 20),
+    Column("Run", "run", _K.TEXT, 26),
 )

@@ -13,7 +13,7 @@ from logistics_batch.paper.result_csv import csv_bytes
 def reconciliation_csv(account: Account) -> bytes:
     """One line an exception, in the workbook's order; guarded against formulas, UTF-8 with a byte order mark."""
     exceptions = account.result.exceptions
-    return csv_bytes(exceptions.select(_plain(name, exceptions.schema[name]).fill_null("") for name in LINES_SCHEMA))
+    return csv_bytes(exceptions.select(plain(name, exceptions.schema[name]).fill_null("") for name in LINES_SCHEMA))
 
 
 def reconciliation_document(account: Account) -> dict[str, Any]:
@@ -70,11 +70,11 @@ def _records(frame: pl.DataFrame, names: tuple[str, ...]) -> list[dict[str, Any]
 
 
 def _json_value(name: str, kind: pl.DataType) -> pl.Expr:
-    return pl.col(name) if kind == pl.Float64 else _plain(name, kind)
+    return pl.col(name) if kind == pl.Float64 else plain(name, kind)
 
 
-def _plain(name: str, kind: pl.DataType) -> pl.Expr:
-    """A value as plain text: money with two decimals, other decimals without trailing zeros, dates as YYYY-MM-DD."""
+def plain(name: str, kind: pl.DataType) -> pl.Expr:
+    """A column as plain text: money with two decimals, other decimals without trailing zeros, dates as YYYY-MM-DD."""
     text = pl.col(name).cast(pl.String)
     if not isinstance(kind, pl.Decimal) or kind == MONEY:
         return text.alias(name)

@@ -11,7 +11,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
 from logistics_batch.paper import reconciliation_columns as columns
-from logistics_batch.paper.reconciliation_account import Account
+from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account
 from logistics_batch.paper.reconciliation_cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
 from logistics_batch.paper.reconciliation_summary import add_summary
 from logistics_batch.paper.reconciliation_tables import (
@@ -142,28 +142,3 @@ class _Writer:
                 (mark if index < 3 else put_text)(cell, text)
                 cell.alignment = Alignment(wrap_text=index > 2, vertical="top")
         self.row += 1
-
-
-DEFINITIONS = (
-    ("Announced", "What our files announced, as the ledger holds it: the very payload that was or would be sent."),
-    (
-        "In service",
-        "What the service returns. Its qty_received means “requested” (API §2.1) and is shown nowhere as received.",
-    ),
-    ("Received", "What the receipts files say. Without them nothing is said about receiving."),
-    ("Difference", "What is there minus what should be: received (or in the service) minus announced."),
-    ("INR at stake", "Units concerned × price a unit, announced or else the service's; empty where no price is known."),
-    ("Match rate", "Matched and within tolerance, of the lines that could be judged; unverifiable lines do not match."),
-    ("Within tolerance", "A difference that was agreed to be small enough; it stays visible on a sheet of its own."),
-    ("Too early", "Fewer received than announced, but delivery date and days of grace have not passed."),
-    (
-        "Outside window",
-        "Read only because a receipt or a record points to it; counted so that sums tie out, not judged.",
-    ),
-    (
-        "Matched by",
-        "The strictest way in which both sides agree on which ASN it is; looser ways only where nothing else fits.",
-    ),
-    ("exception_id", "The same every night for the same invoice, supplier, site, SKU and batch, whatever the class."),
-    ("Owner … Status", "For the analyst."),
-)
