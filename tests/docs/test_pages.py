@@ -186,6 +186,11 @@ def test_pages_speak_of_nothing_but_the_project(page: Path) -> None:
     assert max((len(line) for line in text.splitlines() if not line.startswith(("|", "{", "  {"))), default=0) <= 160
 
 
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_no_page_holds_two_versions_of_a_passage(page: Path) -> None:
+    assert not re.search(r"^(?:<{7}|={7}|>{7})(?: |$)", page.read_text(encoding="utf-8"), re.MULTILINE), page.name
+
+
 def test_the_changelog_has_this_version() -> None:
     from logistics_batch import __version__
 

@@ -1,150 +1,38 @@
 """What an audit of advance shipping notices (ASNs) says: one outcome a line, in the words that analysts use."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import polars as pl
 
+from logistics_batch.model.discrepancy import MEANINGS, Discrepancy, Meaning, Outcome, Severity
+
+__all__ = [
+    "AGEING_SCHEMA",
+    "CLASSES_SCHEMA",
+    "LINES_SCHEMA",
+    "MEANINGS",
+    "MONEY",
+    "NOTES_SCHEMA",
+    "PRICE",
+    "QUANTITY",
+    "RESOLVED_SCHEMA",
+    "SUPPLIERS_SCHEMA",
+    "TREND_SCHEMA",
+    "Discrepancy",
+    "LegTotals",
+    "Level",
+    "MatchRate",
+    "Meaning",
+    "Outcome",
+    "Reconciliation",
+    "Severity",
+    "State",
+]
+
 QUANTITY = pl.Decimal(38, 3)
 PRICE = pl.Decimal(38, 4)  # INR per unit
 MONEY = pl.Decimal(38, 2)  # INR, exact to the paisa
-
-
-class Outcome(StrEnum):
-    """What became of a line; each has exactly one."""
-
-    EXCEPTION = "exception"  # a person should look; `code` names the class
-    WITHIN_TOLERANCE = "within tolerance"  # it differs, but by no more than was agreed
-    MATCHED = "matched"
-    TOO_EARLY = "too early"  # goods are not yet due, so nothing can be said about what was received
-    OUTSIDE_WINDOW = "outside window"  # read because something in the window points to it; not judged
-
-
-class Discrepancy(StrEnum):
-    """The classes of exceptions; a line has one, the gravest that applies."""
-
-    MISSING_IN_SERVICE = "MISSING_IN_SERVICE"
-    NOT_SENT = "NOT_SENT"
-    UNEXPECTED_IN_SERVICE = "UNEXPECTED_IN_SERVICE"
-    NO_ASN = "NO_ASN"
-    DUPLICATE_ASN = "DUPLICATE_ASN"
-    WRONG_SKU = "WRONG_SKU"
-    MISSING_SKU = "MISSING_SKU"
-    EXTRA_SKU = "EXTRA_SKU"
-    REJECTED = "REJECTED"
-    DAMAGED = "DAMAGED"
-    QUALITY = "QUALITY"
-    HOLD = "HOLD"
-    NOT_RECEIVED = "NOT_RECEIVED"
-    SHORT = "SHORT"
-    OVER = "OVER"
-    PRICE_VAR = "PRICE_VAR"
-    HEADER_DIFF = "HEADER_DIFF"
-    UNVERIFIABLE = "UNVERIFIABLE"
-
-
-class Severity(StrEnum):
-    """How soon somebody should look."""
-
-    CRITICAL = "critical"
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """One class of exceptions for people: how grave, what it says, and what to do."""
-
-    severity: Severity
-    says: str
-    do: str
-
-
-MEANINGS: dict[Discrepancy, Meaning] = {
-    Discrepancy.MISSING_IN_SERVICE: Meaning(
-        Severity.CRITICAL,
-        "The service accepted the ASN, but does not return it.",
-        "Ask the service's operator; the warehouse does not expect these goods.",
-    ),
-    Discrepancy.NOT_SENT: Meaning(
-        Severity.CRITICAL,
-        "Announced in a file, but not accepted: invalid, blocked, refused, held, pending or in doubt.",
-        "Correct the row named under file, sheet and row and drop the file again, or settle the doubt.",
-    ),
-    Discrepancy.UNEXPECTED_IN_SERVICE: Meaning(
-        Severity.HIGH,
-        "The service returns an ASN (or a line of it) that no file of ours announced.",
-        "Find out who entered it; cancel it there if nobody knows it.",
-    ),
-    Discrepancy.NO_ASN: Meaning(
-        Severity.HIGH,
-        "Goods were received for which there is no accepted ASN.",
-        "Ask the supplier for the notice, or correct the invoice number on the receipt.",
-    ),
-    Discrepancy.DUPLICATE_ASN: Meaning(
-        Severity.HIGH,
-        "The service holds more than one ASN with the same invoice number, supplier and site.",
-        "Have the surplus one removed before goods are booked on it.",
-    ),
-    Discrepancy.WRONG_SKU: Meaning(
-        Severity.HIGH,
-        "One SKU is missing and another one stands there with the very same quantity: probably swapped.",
-        "Compare the two SKUs named in the reason, then correct the notice or the booking.",
-    ),
-    Discrepancy.MISSING_SKU: Meaning(
-        Severity.HIGH,
-        "The service's ASN lacks a SKU that was announced.",
-        "Have the line added to the ASN.",
-    ),
-    Discrepancy.EXTRA_SKU: Meaning(
-        Severity.MEDIUM,
-        "A SKU that was not announced stands in the service's ASN or was received.",
-        "Ask the supplier; book or return the goods.",
-    ),
-    Discrepancy.REJECTED: Meaning(
-        Severity.HIGH, "Received goods were rejected.", "Agree the return or a credit note with the supplier."
-    ),
-    Discrepancy.DAMAGED: Meaning(
-        Severity.HIGH, "Received goods are damaged.", "Claim from the carrier or supplier, with photographs."
-    ),
-    Discrepancy.QUALITY: Meaning(
-        Severity.HIGH, "Received goods failed the quality check.", "Agree a return or a credit note with the supplier."
-    ),
-    Discrepancy.HOLD: Meaning(
-        Severity.MEDIUM, "Received goods are on hold.", "Release or reject them at the warehouse."
-    ),
-    Discrepancy.NOT_RECEIVED: Meaning(
-        Severity.HIGH,
-        "Nothing of the line was received although it is due.",
-        "Ask supplier and carrier where the goods are.",
-    ),
-    Discrepancy.SHORT: Meaning(
-        Severity.HIGH,
-        "Less than announced, beyond the tolerance.",
-        "Recount, then claim the difference from the supplier or carrier.",
-    ),
-    Discrepancy.OVER: Meaning(
-        Severity.MEDIUM,
-        "More than announced, beyond the tolerance.",
-        "Recount; return the surplus, or ask for a corrected invoice.",
-    ),
-    Discrepancy.PRICE_VAR: Meaning(
-        Severity.MEDIUM,
-        "The price per unit differs between file and service, beyond the tolerance.",
-        "Compare with the purchase order, then correct the side that is wrong.",
-    ),
-    Discrepancy.HEADER_DIFF: Meaning(
-        Severity.LOW,
-        "Supplier, site, description, batch or a date of the ASN differs from what was sent.",
-        "Find out who changed it; plan by the service's value meanwhile.",
-    ),
-    Discrepancy.UNVERIFIABLE: Meaning(
-        Severity.MEDIUM,
-        "Something needed for the comparison is absent or unreadable; never counted as matched.",
-        "See the reason; supply the value, or fetch again.",
-    ),
-}
 
 
 class Level(StrEnum):
@@ -153,6 +41,14 @@ class Level(StrEnum):
     LINE = "line"  # one SKU of one ASN
     NOTICE = "ASN"  # a finding about an ASN as a whole
     ROW = "row"  # a row of a file that never became part of an ASN
+
+
+class State(StrEnum):
+    """What became of an exception since the last night; "" where there is no exception."""
+
+    NEW = "new"
+    OPEN = "still open"
+    CHANGED = "changed"  # an analyst accepted it, and it differs otherwise since
 
 
 LINES_SCHEMA: dict[str, pl.DataType] = {
@@ -193,6 +89,67 @@ LINES_SCHEMA: dict[str, pl.DataType] = {
     "lines_announced": pl.UInt32(),  # how many lines of each leg this line stands for
     "lines_returned": pl.UInt32(),
     "lines_received": pl.UInt32(),
+    "state": pl.String(),  # State, "" where there is no exception
+    "first_seen": pl.Date(),  # the business date of the first report that has the exception
+    "nights_open": pl.UInt32(),  # reports that have it, today's included
+    "owner": pl.String(),  # this and the next four: what analysts wrote, carried from night to night
+    "analyst_reason": pl.String(),
+    "reason_qty": pl.String(),
+    "comment": pl.String(),
+    "analyst_status": pl.String(),
+    "claim_until": pl.Date(),  # the last day on which it can be claimed; null where there is nothing to claim
+    "claim_days_left": pl.Int32(),  # negative: the window is closed
+    "pair_id": pl.String(),  # the exception_id of the line with the equal and opposite difference, "" without one
+    "mrp_announced": PRICE,
+    "mrp_returned": PRICE,
+    "tax_announced": PRICE,
+    "tax_returned": PRICE,
+    "qty_requested": QUANTITY,  # the service's field `qty_received`, by which it means requested (API §2.1)
+    "received_date": pl.Date(),  # of the last receipt
+    "expiry_date": pl.Date(),
+    "receipt_sheet": pl.String(),
+}
+
+NOTES_SCHEMA: dict[str, pl.DataType] = {
+    "exception_id": pl.String(),
+    "owner": pl.String(),
+    "analyst_reason": pl.String(),
+    "reason_qty": pl.String(),
+    "comment": pl.String(),
+    "analyst_status": pl.String(),
+}
+
+RESOLVED_SCHEMA: dict[str, pl.DataType] = {
+    "exception_id": pl.String(),
+    "code": pl.String(),
+    "severity": pl.String(),
+    "invoice_number": pl.String(),
+    "supplier": pl.String(),
+    "site": pl.String(),
+    "sku_name": pl.String(),
+    "qty_affected": QUANTITY,
+    "impact_inr": MONEY,
+    "due_date": pl.Date(),
+    "first_seen": pl.Date(),
+    "last_seen": pl.Date(),
+    "became": pl.String(),  # what the line is now, in words
+    "owner": pl.String(),
+    "comment": pl.String(),
+}
+
+TREND_SCHEMA: dict[str, pl.DataType] = {
+    "business_date": pl.Date(),
+    "run": pl.String(),
+    "complete": pl.Boolean(),
+    "lines": pl.UInt32(),
+    "exceptions": pl.UInt32(),
+    "new": pl.UInt32(),
+    "still_open": pl.UInt32(),
+    "resolved": pl.UInt32(),
+    "accepted": pl.UInt32(),
+    "impact_inr": MONEY,
+    "line_percent": pl.Float64(),
+    "unit_percent": pl.Float64(),
 }
 
 CLASSES_SCHEMA: dict[str, pl.DataType] = {
@@ -267,6 +224,8 @@ class Reconciliation:
     suppliers: SUPPLIERS_SCHEMA. ageing: AGEING_SCHEMA, every bucket, exceptions only. legs: announced, in service
     and, if receipts were compared, received.
     not_returned: header fields that were sent but are absent from the service's replies, with the number of ASNs.
+    resolved: RESOLVED_SCHEMA, what was an exception in the run `previous_run` and is none any more. trend:
+    TREND_SCHEMA, one row a night, this one last.
     """
 
     lines: pl.DataFrame
@@ -276,6 +235,14 @@ class Reconciliation:
     legs: tuple[LegTotals, ...]
     match_rate: MatchRate
     not_returned: dict[str, int]
+    resolved: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RESOLVED_SCHEMA))
+    trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
+    previous_run: str = ""
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are, of every outcome."""
+        return self.lines.height
 
     @property
     def exceptions(self) -> pl.DataFrame:

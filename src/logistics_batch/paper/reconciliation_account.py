@@ -12,6 +12,7 @@ OUTCOME_SAYS = {
     Outcome.MATCHED: "All legs agree.",
     Outcome.WITHIN_TOLERANCE: "They differ by no more than was agreed; INR is what the tolerance costs.",
     Outcome.TOO_EARLY: "Announced and in the service; not yet due, so nothing is said about receiving.",
+    Outcome.ACCEPTED: "It differs, and an analyst has accepted the difference, which has not changed since.",
     Outcome.OUTSIDE_WINDOW: "Read because something in the window points to it; counted, not judged.",
 }
 RANGE_WORDS = {"created": "Created", "modified": "Modified", "delivery": "Delivery date"}

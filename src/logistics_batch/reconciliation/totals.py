@@ -23,7 +23,14 @@ _LEGS = ("announced", "returned", "received")
 _QUANTITIES = ("qty_announced", "qty_returned", "qty_received", "qty_affected")
 _COUNTS = ("lines_announced", "lines_returned", "lines_received")
 # As they stand in the summary: the classes, then what needs nobody.
-CLASS_ORDER = (*Discrepancy, Outcome.WITHIN_TOLERANCE, Outcome.TOO_EARLY, Outcome.MATCHED, Outcome.OUTSIDE_WINDOW)
+CLASS_ORDER = (
+    *Discrepancy,
+    Outcome.ACCEPTED,
+    Outcome.WITHIN_TOLERANCE,
+    Outcome.TOO_EARLY,
+    Outcome.MATCHED,
+    Outcome.OUTSIDE_WINDOW,
+)
 
 
 def leg_totals(name: str, *, notices: int, lines: pl.DataFrame, rows_apart: int = 0) -> LegTotals:
