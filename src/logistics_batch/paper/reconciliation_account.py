@@ -5,8 +5,16 @@ from datetime import date, datetime
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import MEANINGS, MONEY, Discrepancy, Outcome, Reconciliation
-from logistics_batch.model.reconciliation_history import OPEN, TREND_SCHEMA, Since, Standing
+from logistics_batch.model.reconciliation import (
+    MEANINGS,
+    RESOLVED_SCHEMA,
+    TREND_SCHEMA,
+    Discrepancy,
+    Outcome,
+    Reconciliation,
+    Standing,
+    State,
+)
 
 OUTCOME_SAYS = {
     Outcome.MATCHED: "All legs agree.",
@@ -23,7 +31,6 @@ class Account:
     """One reconciliation for people.
 
     by, date_from, date_to: the range that was asked for, both ends inclusive, in the zone `timezone`.
-    since: the exceptions beside those of the night before, with what analysts wrote.
     doubts: why the report may be incomplete; empty if it is complete. notes: what else a reader should know.
     log: facts of the run, as name and value. receipts_compared: whether there was a received leg at all.
     """
@@ -36,7 +43,6 @@ class Account:
     business_date: date
     made_at: datetime
     result: Reconciliation
-    since: Since
     receipts_compared: bool
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -59,50 +65,85 @@ class Account:
         return f"{RANGE_WORDS.get(self.by, self.by)} {days}, both days included, zone {self.timezone}"
 
     @property
-    def open(self) -> pl.DataFrame:
-        """The exceptions that a person should look at; those accepted earlier are not among them."""
-        return self.since.standing(*OPEN)
+    def compared(self) -> bool:
+        """Whether there was a report of an earlier night."""
+        return bool(self.result.previous_run)
 
     @property
-    def judged(self) -> int:
-        """How many lines were looked at and judged."""
-        return self.result.lines.height - self.result.outcome(Outcome.OUTSIDE_WINDOW).height
+    def open(self) -> pl.DataFrame:
+        """The exceptions that a person should look at; those accepted earlier are not among them."""
+        return self.result.exceptions
+
+    @property
+    def accepted(self) -> pl.DataFrame:
+        """The differences that analysts accepted."""
+        return self.result.outcome(Outcome.ACCEPTED)
+
+    def gone(self, standing: Standing) -> pl.DataFrame:
+        """What was an exception and is none tonight (RESOLVED_SCHEMA)."""
+        return self.result.resolved.filter(pl.col("standing") == standing.value)
+
+    @property
+    def listed(self) -> pl.DataFrame:
+        """All of these (RESOLVED_SCHEMA); `standing` tells the list: open, accepted, not checked or resolved."""
+        tonight = [
+            frame.with_columns(
+                pl.lit(name).alias("standing"),
+                *(
+                    pl.lit(None, RESOLVED_SCHEMA[column]).alias(column)
+                    for column in ("last_seen", "gone_since", "became")
+                ),
+            ).select(*RESOLVED_SCHEMA)
+            for name, frame in (("open", self.open), ("accepted", self.accepted))
+        ]
+        return pl.concat([*tonight, self.result.resolved]).with_columns(pl.col("became").fill_null(""))
+
+    @property
+    def new(self) -> int:
+        """How many open exceptions are new tonight."""
+        return self.open.filter(pl.col("state") == State.NEW.value).height
 
     @property
     def resolved(self) -> int:
         """How many exceptions of the night before are none any more; older ones still stand on their list."""
-        return self.since.standing(Standing.RESOLVED).filter(pl.col("since") == self.business_date).height
+        return self.gone(Standing.RESOLVED).filter(pl.col("gone_since") == self.business_date).height
+
+    @property
+    def judged(self) -> int:
+        """How many lines were looked at and judged."""
+        return self.result.line_count - self.result.outcome(Outcome.OUTSIDE_WINDOW).height
 
     @property
     def verdict_words(self) -> str:
         """The result in one sentence."""
         parts = [counted(self.open.height, "exception")]
-        if self.since.compared:
-            parts += [f"{self.since.standing(Standing.NEW).height:,} new", f"{self.resolved:,} resolved"]
-        if accepted := self.since.standing(Standing.ACCEPTED).height:
-            parts.append(f"{accepted:,} accepted")
+        if self.compared:
+            parts += [f"{self.new:,} new", f"{self.resolved:,} resolved"]
+        if self.accepted.height:
+            parts.append(f"{self.accepted.height:,} accepted")
+        if unchecked := self.gone(Standing.NOT_CHECKED).height:
+            parts.append(f"{unchecked:,} not checked any more")
         return ", ".join([*parts, f"{counted(self.judged, 'line')} checked"])
 
     @property
     def trend(self) -> pl.DataFrame:
         """Earlier nights and tonight (TREND_SCHEMA), the oldest first."""
-        tonight = pl.DataFrame(
-            [
-                {
-                    "business_date": self.business_date,
-                    "run": self.run,
-                    "complete": "complete" if self.complete else "may be incomplete",
-                    "lines": self.judged,
-                    "open": self.open.height,
-                    **{one.value: self.since.standing(one).height for one in (Standing.NEW, Standing.ACCEPTED)},
-                    "resolved": self.resolved,
-                    "impact_inr": self.open["impact_inr"].sum(),
-                    "match_percent": self.result.match_rate.line_percent,
-                }
-            ],
-            schema=TREND_SCHEMA | {"impact_inr": MONEY},
-        )
-        return pl.concat([self.since.trend, tonight])
+        rate = self.result.match_rate
+        tonight = {
+            "business_date": self.business_date,
+            "run": self.run,
+            "complete": self.complete,
+            "lines": self.judged,
+            "exceptions": self.open.height,
+            "new": self.new,
+            "still_open": self.open.height - self.new,
+            "resolved": self.resolved,
+            "accepted": self.accepted.height,
+            "impact_inr": self.open["impact_inr"].sum(),
+            "line_percent": rate.line_percent,
+            "unit_percent": rate.unit_percent,
+        }
+        return pl.concat([self.result.trend, pl.DataFrame([tonight], schema=TREND_SCHEMA)])
 
     @property
     def legs_words(self) -> str:

@@ -59,7 +59,7 @@ def _bar(bar: Bar, *, y: int, field: str, share: float) -> Iterator[str]:
 def trend_svg(trend: pl.DataFrame) -> str:
     """Open exceptions of the latest nights (TREND_SCHEMA), each a column; its new part is dark."""
     nights = trend.tail(_NIGHTS)
-    most = max(int(nights["open"].max() or 0), 1)  # type: ignore[arg-type]
+    most = max(int(nights["exceptions"].max() or 0), 1)  # type: ignore[arg-type]
     step = _WIDTH / max(nights.height, 8)
     parts = [f'<svg viewBox="0 0 {_WIDTH} {_TREND_HEIGHT}" role="group" aria-label="Open exceptions by night">']
     every = 1 + nights.height // 8
@@ -76,12 +76,12 @@ def trend_svg(trend: pl.DataFrame) -> str:
 
 def _night(night: dict[str, object], *, x: float, width: float, most: int) -> Iterator[str]:
     room = _TREND_HEIGHT - _TREND_TOP - _TREND_BOTTOM
-    count, new = int(str(night["open"] or 0)), int(str(night["new"] or 0))
+    count, new = int(str(night["exceptions"] or 0)), int(str(night["new"] or 0))
     tall, dark = room * count / most, room * min(new, count) / most
     base = _TREND_HEIGHT - _TREND_BOTTOM
     inner, left = width * 0.7, x + width * 0.15
     words = f"{night['business_date']}: {count:,} open, {new:,} new, {int(str(night['resolved'] or 0)):,} resolved"
-    hollow = "" if night["complete"] == "complete" else " hollow"
+    hollow = "" if night["complete"] else " hollow"
     yield f"<g><title>{escape(words)}</title>"
     for look, height in (("fill", tall), ("fill new", dark)):
         yield (

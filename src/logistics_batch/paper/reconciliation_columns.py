@@ -30,6 +30,9 @@ class Column:
     width: float
 
 
+COMPLETE, INCOMPLETE = "complete", "may be incomplete"
+"""How the trend tells whether a night's report was complete."""
+
 _K = Kind
 _CLASS = (Column("Class", "code", _K.CODE, 25), Column("Severity", "severity", _K.CODE, 10))
 _WHO = (
@@ -69,8 +72,9 @@ _MATCH = (
 )
 
 _STANDING = (
-    Column("Since last time", "standing", _K.CODE, 13),
+    Column("Since last time", "state", _K.CODE, 13),
     Column("First seen", "first_seen", _K.DATE, 12),
+    Column("Nights open", "nights_open", _K.COUNT, 9),
 )
 _REMARK = Column("Remark", "remark", _K.WORDS, 34)
 ANALYST_COLUMNS = (
@@ -78,7 +82,7 @@ ANALYST_COLUMNS = (
     Column("Reason", "analyst_reason", _K.ENTRY, 20),
     Column("Reason qty", "reason_qty", _K.ENTRY, 11),
     Column("Comment", "comment", _K.ENTRY, 34),
-    Column("Status", "status", _K.ENTRY, 14),
+    Column("Status", "analyst_status", _K.ENTRY, 14),
 )
 
 _FACTS = (
@@ -108,11 +112,13 @@ EXCEPTIONS = (*_WHAT, *_STANDING, *ANALYST_COLUMNS, _REMARK, *_FACTS)
 
 GONE = (
     *_WHAT[:5],
-    Column("Since", "since", _K.DATE, 12),
-    _REMARK,
+    Column("Since", "gone_since", _K.DATE, 12),
+    Column("What became of it", "became", _K.WORDS, 40),
     *_WHAT[5:],
     *_STANDING,
+    Column("Last seen", "last_seen", _K.DATE, 12),
     *ANALYST_COLUMNS,
+    _REMARK,
     *_FACTS,
 )
 
@@ -200,13 +206,15 @@ AGEING = (
 
 TREND = (
     Column("Business date", "business_date", _K.DATE, 14),
-    Column("Open exceptions", "open", _K.COUNT, 12),
+    Column("Open exceptions", "exceptions", _K.COUNT, 12),
     Column("New", "new", _K.COUNT, 9),
+    Column("Still open", "still_open", _K.COUNT, 9),
     Column("Resolved", "resolved", _K.COUNT, 10),
     Column("Accepted", "accepted", _K.COUNT, 10),
     Column("INR at stake", "impact_inr", _K.MONEY, 18),
-    Column("Match rate", "match_percent", _K.PERCENT, 12),
+    Column("Match rate, lines", "line_percent", _K.PERCENT, 12),
+    Column("Match rate, units", "unit_percent", _K.PERCENT, 12),
     Column("Lines checked", "lines", _K.COUNT, 12),
-    Column("Completeness", "complete", _K.CODE, 20),
+    Column("Completeness", "completeness", _K.CODE, 20),
     Column("Run", "run", _K.TEXT, 26),
 )

@@ -46,7 +46,7 @@ def by_supplier(account: Account) -> pl.DataFrame:
 
 def page_charts(account: Account) -> Iterator[str]:
     """The charts of the page; a bar that is chosen filters the list."""
-    if account.open.is_empty() and not account.since.compared:
+    if account.open.is_empty() and not account.compared:
         return
     figures = [
         ("Open by class", _chart("code", map(_class_bar, by_class(account).iter_rows(named=True)))),

@@ -8,25 +8,24 @@
   const cell = (field, row) => data.columns[field].words[data.columns[field].at[row]];
   const NUMBERS = new Set([
     "qty_announced", "qty_returned", "qty_received", "qty_delta", "delta_percent", "qty_affected", "price_announced",
-    "price_returned", "price_delta", "impact_inr", "days_overdue",
+    "price_returned", "price_delta", "impact_inr", "days_overdue", "nights_open", "claim_days_left",
   ]);
   const TITLES = {
     impact_inr: "INR at stake", code: "Class", severity: "Severity", invoice_number: "Invoice", sku_name: "SKU",
     supplier: "Supplier", site: "Site", qty_delta: "Difference", qty_affected: "Units concerned", days_overdue: "Days overdue",
-    bucket: "Age", due_date: "Due", first_seen: "First seen", standing: "Since last time", owner: "Owner", status: "Status",
+    bucket: "Age", due_date: "Due", first_seen: "First seen", state: "Since last time", nights_open: "Nights open", owner: "Owner", analyst_status: "Status",
     file_name: "Source file", receipt_file: "Receipts file",
   };
   const COLUMNS = [
     ["code", "Class"], ["impact_inr", "INR at stake"], ["invoice_number", "Invoice · SKU"], ["supplier", "Supplier · site"],
-    ["qty_delta", "Difference"], ["reason", "What we see"], ["days_overdue", "Age"], ["standing", "Since last time"],
+    ["qty_delta", "Difference"], ["reason", "What we see"], ["days_overdue", "Age"], ["state", "Since last time"],
     ["file_name", "Source"],
   ];
   const LISTS = [
-    ["open", "Open", ["", "new", "still open", "open again"]], ["accepted", "Accepted", ["accepted"]],
-    ["not checked", "Not checked", ["not checked"]], ["resolved", "Resolved", ["resolved"]],
+    ["open", "Open"], ["accepted", "Accepted"], ["not checked", "Not checked"], ["resolved", "Resolved"],
   ];
-  const FILTERS = ["code", "severity", "supplier", "site", "bucket", "standing", "owner", "file_name"];
-  const GROUPS = ["code", "severity", "supplier", "site", "bucket", "standing", "owner", "file_name"];
+  const FILTERS = ["code", "severity", "supplier", "site", "bucket", "state", "owner", "file_name"];
+  const GROUPS = ["code", "severity", "supplier", "site", "bucket", "state", "owner", "file_name"];
   const SEVERITIES = ["critical", "high", "medium", "low"];
   const PAGE = 100, PRINTED = 1000;
   const state = { list: "open", search: "", filters: {}, sort: "", down: false, group: "", page: 0, open: new Set(), groups: new Map() };
@@ -67,9 +66,8 @@
 
   // --- which rows, in which order ----------------------------------------------------------------------------------
   const all = Array.from({ length: data.rows }, (_, row) => row);
-  const listOf = (standing) => LISTS.find(([, , words]) => words.includes(standing))[0];
   const byList = Object.fromEntries(LISTS.map(([name]) => [name, []]));
-  all.forEach((row) => byList[listOf(cell("standing", row))].push(row));
+  all.forEach((row) => byList[cell("standing", row)].push(row));
   const hay = new Map();
   const haystack = (row) => {
     if (!hay.has(row)) hay.set(row, FIELDS.map((field) => cell(field, row)).join("\n").toLowerCase());
@@ -116,11 +114,10 @@
   const where = (...parts) => make("span", "where", ...parts.filter(([text]) => text).flatMap(([text, label], nth) => [nth ? " · " : "", label || "", word(cut(text, 120))]));
   const source = (row) => where([cell("file_name", row)], [cell("sheet", row)], [cell("rows", row), "row "]);
   const receipt = (row) => where([cell("receipt_file", row)], [cell("receipt_rows", row), "row "]);
-  const standingOf = (row) => {
-    const standing = cell("standing", row), gone = standing === "resolved" || standing === "not checked";
-    const day = standing === "new" ? "" : cell(gone ? "since" : "first_seen", row);
-    const made = stack(standing, cell("owner", row), cell("status", row));
-    if (day) made.append(make("span", "faint nowrap", gone ? day : "since " + day));
+  const stateOf = (row) => {
+    const gone = cell("gone_since", row), day = gone || (cell("state", row) === "new" ? "" : cell("first_seen", row));
+    const made = stack(gone ? cell("standing", row) : cell("state", row), cell("owner", row), cell("analyst_status", row));
+    if (day) made.append(make("span", "faint nowrap", (gone ? "" : "since ") + day));
     return made;
   };
   const values = {
@@ -136,7 +133,7 @@
     qty_delta: (row) => word(signed(cell("qty_delta", row))),
     reason: (row) => word(cut(cell("reason", row), 400)),
     days_overdue: (row) => stack(cell("bucket", row) === "not due" ? "not due" : cell("bucket", row) + " days", cell("due_date", row)),
-    standing: standingOf,
+    state: stateOf,
     file_name: (row) => (cell("file_name", row) ? source(row) : receipt(row)),
   };
   const looks = { impact_inr: "n", qty_delta: "n", reason: "t" };
@@ -157,7 +154,7 @@
   const detail = (row) => {
     const get = (field) => cell(field, row), meaning = data.meanings[get("code")] || { says: "", do: "" };
     const box = make("div", "detail",
-      ...facts("What it is", [["What we see", get("reason")], ["It says", meaning.says], ["What to do", meaning.do], ["Remark", get("remark")]]),
+      ...facts("What it is", [["What we see", get("reason")], ["It says", meaning.says], ["What to do", meaning.do], ["What became of it", get("became")], ["Remark", get("remark")]]),
       ...facts("Where it comes from", [["File", get("file_name")], ["Sheet", get("sheet")], ["Row", get("rows")], ["Run", get("run")],
         ["Receipts", get("receipt_file") && receipt(row)], ["Matched by", get("match_tier")]]),
       ...facts("Three legs", [["Announced", spoken(get("qty_announced"))], ["In service", spoken(get("qty_returned"))], ["Received", spoken(get("qty_received"))],
@@ -166,8 +163,8 @@
         ["SKU found instead", get("found_sku")]]),
       ...facts("The ASN", [["Supplier", get("supplier")], ["Site", get("site")], ["Batch", get("batch")], ["Due", get("due_date")], ["Days overdue", get("days_overdue")],
         ["Status", get("asn_status")], ["Id in the service", get("record_id")]]),
-      ...facts("Analysts", [["Owner", get("owner")], ["Reason", get("analyst_reason")], ["Reason qty", get("reason_qty")], ["Comment", get("comment")], ["Status", get("status")],
-        ["First seen", get("first_seen")], ["exception_id", get("exception_id")]]));
+      ...facts("Analysts", [["Owner", get("owner")], ["Reason", get("analyst_reason")], ["Reason qty", get("reason_qty")], ["Comment", get("comment")], ["Status", get("analyst_status")],
+        ["First seen", get("first_seen")], ["Nights open", get("nights_open")], ["Last seen", get("last_seen")], ["exception_id", get("exception_id")]]));
     const td = make("td", "", box);
     td.colSpan = COLUMNS.length;
     return make("tr", "more", td);

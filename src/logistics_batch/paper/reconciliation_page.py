@@ -12,7 +12,6 @@ from importlib.resources import files
 from typing import Any
 
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
-from logistics_batch.model.reconciliation_history import Standing
 from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account, class_words, counted
 from logistics_batch.paper.reconciliation_figures import page_charts
 from logistics_batch.paper.reconciliation_page_data import page_data
@@ -38,7 +37,7 @@ _COLUMNS = (
     ("qty_delta", "Difference", "n"),
     ("reason", "What we see", "t"),
     ("days_overdue", "Age", ""),
-    ("standing", "Since last time", ""),
+    ("state", "Since last time", ""),
     ("file_name", "Source", ""),
 )
 
@@ -96,10 +95,10 @@ def _headline(account: Account) -> Iterator[str]:
 def _tiles(account: Account) -> Iterator[str]:
     result = account.result
     rate = result.match_rate
-    since = (("New", account.since.standing(Standing.NEW).height), ("Resolved", account.resolved))
+    since = (("New", account.new), ("Resolved", account.resolved))
     tiles = (
         ("Open exceptions", f"{account.open.height:,}"),
-        *((name, f"{count:,}") for name, count in since if account.since.compared),
+        *((name, f"{count:,}") for name, count in since if account.compared),
         ("INR at stake", rupees(decimal_of(account.open["impact_inr"].sum()))),
         ("Units concerned", quantity_words(decimal_of(account.open["qty_affected"].sum()))),
         ("Match rate, lines", percent_words(rate.line_percent)),
@@ -166,7 +165,7 @@ def _exception(line: dict[str, Any]) -> list[Cell]:
         (difference_words(line["qty_delta"]), "n"),
         (f"<bdi>{_cut(line['reason'])}</bdi>", "t"),
         (_pair(line["bucket"], str(line["due_date"] or "")), ""),
-        (_pair(line["standing"], line["owner"]), ""),
+        (_pair(line["state"], line["owner"]), ""),
         (_source(line), ""),
     ]
 

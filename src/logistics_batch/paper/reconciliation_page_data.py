@@ -5,8 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import MEANINGS
-from logistics_batch.model.reconciliation_history import LISTED_SCHEMA
+from logistics_batch.model.reconciliation import MEANINGS, RESOLVED_SCHEMA
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import plain
 from logistics_batch.paper.reconciliation_page_text import shown_text
@@ -16,10 +15,10 @@ _ENDS_A_SCRIPT = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u20
 
 def page_data(account: Account) -> str:
     """JSON that may stand inside a script element."""
-    listed = account.since.listed
+    listed = account.listed
     told = {
         "rows": listed.height,
-        "columns": {name: _column(listed, name) for name in LISTED_SCHEMA},
+        "columns": {name: _column(listed, name) for name in RESOLVED_SCHEMA},
         "meanings": {code.value: {"says": meaning.says, "do": meaning.do} for code, meaning in MEANINGS.items()},
         "file": f"reconciliation_{account.business_date}_filtered.csv",
     }

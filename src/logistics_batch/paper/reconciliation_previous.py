@@ -8,26 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from logistics_batch.model.reconciliation_history import (
-    ENTRIES,
-    LISTED_SCHEMA,
-    TREND_SCHEMA,
-    Earlier,
-    Standing,
-    no_exceptions,
-    no_trend,
-)
+from logistics_batch.model.reconciliation import RESOLVED_SCHEMA, TREND_SCHEMA, Outcome, Standing
+from logistics_batch.model.reconciliation_history import ENTRIES, Earlier
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper import reconciliation_columns as columns
-from logistics_batch.paper.reconciliation_columns import Column
+from logistics_batch.paper.reconciliation_columns import COMPLETE, Column
 
 LISTS = {
-    "Exceptions": Standing.STILL_OPEN,
-    "Accepted": Standing.ACCEPTED,
-    "Not checked": Standing.NOT_CHECKED,
-    "Resolved": Standing.RESOLVED,
+    "Exceptions": "",
+    "Accepted": Outcome.ACCEPTED.value,
+    "Not checked": Standing.NOT_CHECKED.value,
+    "Resolved": Standing.RESOLVED.value,
 }
-"""The sheets that list exceptions, and how those stand whose own word cannot be read."""
+"""The sheets that list exceptions, and how those on them stand."""
 
 TREND_SHEET = "Trend"
 
@@ -39,19 +32,29 @@ _IDS_NAMED = 3
 def earlier_report(sheets: Sequence[Sheet], *, name: str) -> Earlier:
     """The lists and the trend of an earlier report; `name` is where it was read."""
     notes: list[str] = []
-    frames = [no_exceptions()]
-    trends = [no_trend()]
+    frames = [pl.DataFrame(schema=RESOLVED_SCHEMA)]
+    nights = [pl.DataFrame(schema=TREND_SCHEMA)]
     for sheet in sheets:
-        kind = next((word for word in LISTS if sheet.name.startswith(word)), None)
+        standing = next((LISTS[word] for word in LISTS if sheet.name.startswith(word)), None)
         if sheet.name.startswith(TREND_SHEET):
-            trends += [frame for _, frame in _table(sheet, columns.TREND, "Run", TREND_SCHEMA)]
-        elif kind is not None:
-            for present, frame in _table(sheet, columns.EXCEPTIONS + columns.GONE, _ID, LISTED_SCHEMA):
+            nights += [_nights(frame) for _, frame in _table(sheet, columns.TREND, "Run", _TREND_TEXTS)]
+        elif standing is not None:
+            for present, frame in _table(sheet, columns.EXCEPTIONS + columns.GONE, _ID, RESOLVED_SCHEMA):
                 notes += _lost_columns(sheet, present)
-                frames.append(frame.with_columns(_known_standing(LISTS[kind])))
+                frames.append(frame.with_columns(pl.lit(standing).alias("standing")))
     listed, more = _each_once(pl.concat(frames))
-    trend = pl.concat(trends).filter(pl.col("business_date").is_not_null())
-    return Earlier(name, listed, trend.unique("business_date", keep="last").sort("business_date"), (*notes, *more))
+    trend = pl.concat(nights).filter(pl.col("business_date").is_not_null())
+    trend = trend.unique("business_date", keep="last").sort("business_date")
+    run = trend["run"][-1] if trend.height else name
+    day = trend["business_date"][-1] if trend.height else None
+    return Earlier(name, run or name, day, listed, trend, (*notes, *more))
+
+
+_TREND_TEXTS = TREND_SCHEMA | {"completeness": pl.String()}
+
+
+def _nights(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns((pl.col("completeness") == COMPLETE).alias("complete")).select(*TREND_SCHEMA)
 
 
 def _table(
@@ -104,12 +107,6 @@ def _lost_columns(sheet: Sheet, present: set[str]) -> list[str]:
     return [f'Sheet "{sheet.name}" of the earlier workbook has no column {", ".join(lost)}.'] if lost else []
 
 
-def _known_standing(otherwise: Standing) -> pl.Expr:
-    words = pl.col("standing").str.strip_chars().str.to_lowercase()
-    known = words.is_in([each.value for each in Standing])
-    return pl.when(known).then(words).otherwise(pl.lit(otherwise.value)).alias("standing")
-
-
 def _each_once(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """Each exception once: of rows that were copied the first word in each column counts, and who differs is named."""
     named = rows.with_columns(pl.col(_ID).str.strip_chars())
@@ -121,7 +118,7 @@ def _each_once(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     ours = named.filter(pl.col(_ID) != "")
     filled = {field: pl.col(field).filter(pl.col(field).str.strip_chars() != "") for field in ENTRIES}
     once = ours.group_by(_ID, maintain_order=True).agg(
-        *(pl.col(field).first() for field in LISTED_SCHEMA if field not in (_ID, *ENTRIES)),
+        *(pl.col(field).first() for field in RESOLVED_SCHEMA if field not in (_ID, *ENTRIES)),
         *(values.first().fill_null("").alias(field) for field, values in filled.items()),
         pl.any_horizontal(values.n_unique() > 1 for values in filled.values()).alias("differs"),
     )
@@ -131,4 +128,4 @@ def _each_once(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         notes.append(
             f"{len(differing)} exceptions stand in several rows with different notes ({first}); the first counts."
         )
-    return once.select(LISTED_SCHEMA), notes
+    return once.select(*RESOLVED_SCHEMA), notes

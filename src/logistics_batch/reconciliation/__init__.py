@@ -12,7 +12,6 @@ from logistics_batch.reconciliation.legs import (
     Legs,
 )
 from logistics_batch.reconciliation.receipts import counted_once
-from logistics_batch.reconciliation.since import since_earlier
 from logistics_batch.reconciliation.tolerance import TOLERATED, Limit
 
 __all__ = [
@@ -28,5 +27,4 @@ __all__ = [
     "Rules",
     "audit",
     "counted_once",
-    "since_earlier",
 ]

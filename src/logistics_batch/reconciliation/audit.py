@@ -13,6 +13,7 @@ from logistics_batch.model.reconciliation import (
     Outcome,
     Reconciliation,
 )
+from logistics_batch.model.reconciliation_history import Earlier, Watch
 from logistics_batch.reconciliation import findings, totals
 from logistics_batch.reconciliation.ageing import bucket, days_overdue
 from logistics_batch.reconciliation.amounts import affected, delta, delta_percent, impact
@@ -22,12 +23,13 @@ from logistics_batch.reconciliation.legs import RECEIVED_LINES, Legs
 from logistics_batch.reconciliation.lines import received_side, side_by_side, stand_in, swaps
 from logistics_batch.reconciliation.reasons import reason
 from logistics_batch.reconciliation.sides import Sides, matched_sides
+from logistics_batch.reconciliation.since import Carried, carried
 
 _SHOWN = {"supplier_shown": "supplier", "site_shown": "site", "batch_shown": "batch", "status": "asn_status"}
 
 
-def audit(legs: Legs, *, rules: Rules) -> Reconciliation:
-    """Compare the legs line by line.
+def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Watch | None = None) -> Reconciliation:
+    """Compare the legs line by line, and the outcome with an earlier night's if `earlier` and `watch` are given.
 
     Raises LogisticsBatchError if lines or quantities over all classes do not equal those of each leg.
     """
@@ -41,6 +43,8 @@ def audit(legs: Legs, *, rules: Rules) -> Reconciliation:
     shown = [_shown(frame) for frame in (judged, *apart)]
     lines = pl.concat([*shown, findings.unsent_rows(legs.unsent_rows)], how="diagonal_relaxed")
     lines = totals.in_report_order(_identified(_finished(lines, rules=rules)))
+    history = carried(lines, earlier, watch=watch) if earlier and watch else Carried(lines)
+    lines = totals.in_report_order(history.lines)
     legs_totals = _leg_totals(legs)
     classes = totals.class_totals(lines)
     totals.check_residual(classes, legs_totals)
@@ -52,6 +56,9 @@ def audit(legs: Legs, *, rules: Rules) -> Reconciliation:
         legs=legs_totals,
         match_rate=totals.match_rate(lines),
         not_returned=not_returned(sides.whole),
+        resolved=history.resolved,
+        trend=history.trend,
+        previous_run=earlier.run if earlier else "",
     )
 
 

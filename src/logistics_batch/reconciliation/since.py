@@ -4,61 +4,86 @@ Nothing is called resolved because it was not looked at: an exception whose ASN 
 missing from a report that may be incomplete, stays open on a list of its own until somebody closes it.
 """
 
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import Level, Outcome
-from logistics_batch.model.reconciliation_history import (
-    ENTRIES,
-    LISTED_SCHEMA,
-    Earlier,
-    Since,
+from logistics_batch.model.reconciliation import (
+    LINES_SCHEMA,
+    RESOLVED_SCHEMA,
+    TREND_SCHEMA,
+    Level,
+    Outcome,
     Standing,
-    Watch,
+    State,
 )
+from logistics_batch.model.reconciliation_history import ENTRIES, Earlier, Watch
 
 REMEMBERED_DAYS = 14
 """So long a resolved exception stays on its list, and what analysts wrote about it comes back with it."""
 
-_COMPARED = ("standing", "first_seen", "remark", "code", "qty_affected", "price_delta", "found_sku", "reason")
+_COMPARED = (
+    *("standing", "state", "first_seen", "nights_open", "last_seen", "remark"),
+    *("code", "qty_affected", "price_delta", "found_sku", "reason"),
+)
 _ACCEPTED_WORDS = ("accepted", "accept")
 _CLOSED_WORDS = (*_ACCEPTED_WORDS, "closed", "close", "done")
 
 
-def since_earlier(lines: pl.DataFrame, earlier: Earlier | None, *, watch: Watch) -> Since:
-    """Where each exception stands. lines: LINES_SCHEMA, all of tonight's, in report order."""
-    exceptions = lines.filter(pl.col("outcome") == Outcome.EXCEPTION.value)
-    today = pl.lit(watch.business_date)
-    known = (earlier or Earlier("")).listed
-    tonight = _with_entries(exceptions, known).with_columns(
-        _standing(watch).alias("standing"),
-        pl.coalesce("was_first_seen", today).alias("first_seen"),
-        pl.lit(None, pl.Date()).alias("since"),
-        _remark().alias("remark"),
-        _status().alias("status"),
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What an earlier night adds.
+
+    lines: tonight's (LINES_SCHEMA) with their history. resolved: RESOLVED_SCHEMA, what is no exception tonight. trend:
+    TREND_SCHEMA, the other nights, the oldest first.
+    """
+
+    lines: pl.DataFrame
+    resolved: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RESOLVED_SCHEMA))
+    trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
+
+
+def carried(lines: pl.DataFrame, earlier: Earlier, *, watch: Watch) -> Carried:
+    """Tonight's lines with what is known of them from an earlier night; what analysts accepted is no exception.
+
+    lines: LINES_SCHEMA. A line keeps its place.
+    """
+    known = earlier.listed
+    excepted = pl.col("outcome") == Outcome.EXCEPTION.value
+    told = _with_history(lines.filter(excepted), known, watch=watch).with_columns(_nights(earlier, watch=watch))
+    told = told.select(pl.col(name).cast(kind) for name, kind in LINES_SCHEMA.items())
+    gone = known.join(told, on="exception_id", how="anti", maintain_order="left").with_columns(
+        pl.coalesce("last_seen", pl.lit(earlier.business_date, pl.Date())).alias("last_seen")
     )
-    gone = _gone(known.join(exceptions, on="exception_id", how="anti", maintain_order="left"), lines, watch=watch)
-    listed = pl.concat([_listed(tonight), _listed(gone)])
-    if earlier is None:
-        return Since(listed.with_columns(pl.lit(Standing.NEW.value).alias("standing")))
-    nights = earlier.trend.filter(pl.col("business_date") != today)
-    return Since(listed, compared=True, trend=nights.sort("business_date", maintain_order=True))
+    nights = earlier.trend.filter(pl.col("business_date") != watch.business_date).sort("business_date")
+    return Carried(pl.concat([told, lines.filter(~excepted)]), _gone(gone, lines, watch=watch), nights)
 
 
-def _listed(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.select(pl.col(name).cast(kind) for name, kind in LISTED_SCHEMA.items())
-
-
-def _with_entries(exceptions: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    """Tonight's exceptions with what was written beside them, and how they were (`was_…`)."""
+def _with_history(exceptions: pl.DataFrame, known: pl.DataFrame, *, watch: Watch) -> pl.DataFrame:
     then = known.select("exception_id", *ENTRIES, *(pl.col(name).alias(f"was_{name}") for name in _COMPARED))
-    joined = exceptions.join(then, on="exception_id", how="left", maintain_order="left")
-    return joined.with_columns(pl.col(ENTRIES).fill_null(""))
+    bare = exceptions.drop(ENTRIES)
+    joined = bare.join(then, on="exception_id", how="left", maintain_order="left")
+    accepted = _says(_ACCEPTED_WORDS) & _no_more_than_accepted()
+    return joined.with_columns(pl.col(ENTRIES).fill_null("")).with_columns(
+        pl.when(accepted).then(pl.lit(Outcome.ACCEPTED.value)).otherwise("outcome").alias("outcome"),
+        _state(watch).alias("state"),
+        pl.coalesce("was_first_seen", pl.lit(watch.business_date)).alias("first_seen"),
+        _remark().fill_null("").alias("remark"),
+        _status().alias("analyst_status"),
+    )
+
+
+def _nights(earlier: Earlier, *, watch: Watch) -> pl.Expr:
+    """A second report of the same night counts no second night."""
+    before = pl.col("was_nights_open").fill_null(0)
+    if earlier.business_date == watch.business_date:
+        return pl.max_horizontal(before, pl.lit(1)).alias("nights_open")
+    return (before + 1).alias("nights_open")
 
 
 def _says(words: tuple[str, ...]) -> pl.Expr:
-    return pl.col("status").str.strip_chars().str.to_lowercase().is_in(words)
+    return pl.col("analyst_status").str.strip_chars().str.to_lowercase().is_in(words)
 
 
 def _no_more_than_accepted() -> pl.Expr:
@@ -71,61 +96,65 @@ def _no_more_than_accepted() -> pl.Expr:
     return (alike & quantity & price & swapped & said).fill_null(False)
 
 
-def _standing(watch: Watch) -> pl.Expr:
+def _grown() -> pl.Expr:
+    """What grew after it was accepted; it has to be accepted anew."""
+    return _says(_ACCEPTED_WORDS) & ~_no_more_than_accepted()
+
+
+def _state(watch: Watch) -> pl.Expr:
     """A second report of the same night calls new what the first one called new."""
     first_today = pl.col("was_first_seen").is_null() | (pl.col("was_first_seen") >= pl.lit(watch.business_date))
-    back = pl.col("was_standing").is_in([Standing.RESOLVED.value, Standing.OPEN_AGAIN.value])
+    was = pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value])
     return (
-        pl.when(_says(_ACCEPTED_WORDS) & _no_more_than_accepted())
-        .then(pl.lit(Standing.ACCEPTED.value))
-        .when(_says(_ACCEPTED_WORDS) | (back & ~first_today))
-        .then(pl.lit(Standing.OPEN_AGAIN.value))
+        pl.when(_grown())
+        .then(pl.lit(State.CHANGED.value))
         .when(first_today)
-        .then(pl.lit(Standing.NEW.value))
-        .otherwise(pl.lit(Standing.STILL_OPEN.value))
+        .then(pl.lit(State.NEW.value))
+        .when(pl.col("was_standing") == Standing.RESOLVED.value)
+        .then(pl.lit(State.BACK.value))
+        .when(was & ~_says(_ACCEPTED_WORDS))
+        .then("was_state")
+        .otherwise(pl.lit(State.OPEN.value))
     )
 
 
 def _remark() -> pl.Expr:
-    was = pl.format(
+    accepted = pl.format(
         "It was accepted as {} of {} units; it is another class or more today.",
         pl.col("was_code").fill_null(""),
-        plain_number("was_qty_affected"),
+        _plain_number("was_qty_affected"),
     )
     return (
-        pl.when(_says(_ACCEPTED_WORDS) & ~_no_more_than_accepted())
-        .then(was)
+        pl.when(_grown())
+        .then(accepted)
         .when(_says(_CLOSED_WORDS) & ~_says(_ACCEPTED_WORDS))
         .then(pl.lit("Closed by an analyst, but the difference is still there."))
         .when(pl.col("was_standing") == Standing.RESOLVED.value)
         .then(pl.lit("It had gone away and is back."))
-        .when(pl.col("was_standing") == Standing.OPEN_AGAIN.value)
+        .when(pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]))
         .then("was_remark")
-        .otherwise(pl.lit(""))
     )
 
 
 def _status() -> pl.Expr:
-    """What grew after it was accepted has to be accepted anew."""
-    return pl.when(_says(_ACCEPTED_WORDS) & ~_no_more_than_accepted()).then(pl.lit("Open")).otherwise("status")
+    return pl.when(_grown()).then(pl.lit("Open")).otherwise("analyst_status")
 
 
-def plain_number(name: str) -> pl.Expr:
-    """A decimal as people write it, 0 where it is not known."""
-    return pl.col(name).fill_null(0).cast(pl.String).str.strip_chars_end("0").str.strip_suffix(".").replace("", "0")
+def _plain_number(name: str) -> pl.Expr:
+    return pl.col(name).fill_null(0).cast(pl.String).str.replace(r"\.?0*$", "")
 
 
 def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.DataFrame:
-    """What was listed and is no exception tonight: resolved, or not looked at."""
+    """What was listed and is no exception tonight (RESOLVED_SCHEMA): resolved, or not looked at."""
     today = pl.lit(watch.business_date)
     was_resolved = pl.col("standing") == Standing.RESOLVED.value
-    remembered = pl.col("since") > today - timedelta(days=REMEMBERED_DAYS)
+    remembered = pl.col("gone_since") > today - timedelta(days=REMEMBERED_DAYS)
     told = _with_outcome(missing.filter(~was_resolved), lines)
-    seen, closed = pl.col("became").is_not_null(), _says(_CLOSED_WORDS)
+    seen, closed = pl.col("now").is_not_null(), _says(_CLOSED_WORDS)
     resolved = seen | (_inside(watch) & pl.lit(watch.complete)) | closed
     remark = (
         pl.when(seen)
-        .then(pl.format("Tonight it is {}.", pl.col("became").fill_null("")))
+        .then(pl.format("Tonight it is {}.", pl.col("now").fill_null("")))
         .when(closed)
         .then(pl.lit("Accepted or closed by an analyst, and no longer looked at."))
         .when(resolved)
@@ -141,24 +170,25 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
         .alias("standing"),
         pl.when(resolved | (pl.col("standing") != Standing.NOT_CHECKED.value))
         .then(today)
-        .otherwise(pl.coalesce("since", today))
-        .alias("since"),
-        remark.alias("remark"),
+        .otherwise(pl.coalesce("gone_since", today))
+        .alias("gone_since"),
+        remark.alias("became"),
     )
-    return pl.concat([_listed(judged), _listed(missing.filter(was_resolved & remembered))])
+    kept = [pl.col(name).cast(kind) for name, kind in RESOLVED_SCHEMA.items()]
+    return pl.concat([judged.select(kept), missing.filter(was_resolved & remembered).select(kept)])
 
 
 def _inside(watch: Watch) -> pl.Expr:
-    if watch.due_from is None or watch.due_to is None:
+    if watch.due is None:
         return pl.lit(False)
-    return pl.col("due_date").is_between(watch.due_from, watch.due_to).fill_null(False)
+    return pl.col("due_date").is_between(*watch.due).fill_null(False)
 
 
 _NOTICE_KEYS = ("invoice_key", "supplier_key", "site_key")
 
 
 def _with_outcome(missing: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """`became`: how the same SKU of the same ASN, or for an ASN's own finding any of it, came out tonight."""
+    """`now`: how the same SKU of the same ASN, or for an ASN's own finding any of it, came out tonight."""
     asked = _keyed(missing)
     judged = lines.filter(pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value)
     named = asked.filter(pl.col("invoice_key") != "")
@@ -170,7 +200,7 @@ def _with_outcome(missing: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
         by_notice, on=_NOTICE_KEYS, how="left", maintain_order="left"
     )
     whole = (pl.col("level") == Level.NOTICE.value) | (pl.col("sku_key") == "")
-    return joined.with_columns(pl.when(whole).then("became_notice").otherwise("became_line").alias("became"))
+    return joined.with_columns(pl.when(whole).then("became_notice").otherwise("became_line").alias("now"))
 
 
 def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
