@@ -38,6 +38,14 @@ def by_age(account: Account) -> pl.DataFrame:
     )
 
 
+def ageing(account: Account) -> pl.DataFrame:
+    """Open exceptions by age, class, supplier and site, ready for a pivot table; the oldest first."""
+    order = {bucket: -place for place, bucket in enumerate(account.result.ageing["bucket"])}
+    found = open_by(account, "bucket", "code", "severity", "supplier", "site")
+    rank = pl.col("bucket").replace_strict(order, default=1, return_dtype=pl.Int32)
+    return found.sort(rank, pl.col("impact_inr").neg(), maintain_order=True)
+
+
 def by_supplier(account: Account) -> pl.DataFrame:
     """`supplier`, lines, units, INR of those with most at stake."""
     found = open_by(account, "supplier").sort("impact_inr", "lines", descending=True, maintain_order=True)
