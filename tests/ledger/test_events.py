@@ -27,6 +27,13 @@ def test_each_is_kept_once_with_its_bytes_and_counted(ledger: Ledger) -> None:
     assert stored(ledger) == [("SH-1", 3, b"\x00\xff{}"), ("Łódź आशा", 1, b"\x00\xff{}")]
 
 
+def test_the_same_event_with_other_bytes_is_kept_beside_the_first(ledger: Ledger) -> None:
+    first = new("a", waybill="SH-1")
+    other = replace(first, raw=b'{"remarks": "left at the gate"}')
+    assert ledger.store_events([first, other, first, other], patience_seconds=5) == [True, True, False, False]
+    assert stored(ledger) == [("SH-1", 2, b"\x00\xff{}"), ("SH-1", 2, b'{"remarks": "left at the gate"}')]
+
+
 def test_another_account_has_events_of_its_own(ledger: Ledger, url: str) -> None:
     other = open_ledger(url, account="http://staging.test")
     assert ledger.store_events([new("a")], patience_seconds=5) == [True]

@@ -6,6 +6,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,13 @@ from sqlalchemy import MetaData, create_engine, inspect, text
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger import NewEvent, open_ledger
+from logistics_batch.ledger.migrations import migrate
 from logistics_batch.ledger.schema import SCHEMA_VERSION
 
 VERSION_1 = Path(__file__).parent / "version_1"  # ledgers with rows, as SQL, written when version 1 was the newest
 ACCOUNT = "http://service.test"
+NEWER_TABLES = ("meta", "event", "notice", "order_state", "feed")
+NEWER_COLUMNS = {"slot": ("business_date", "state", "owner", "alive_at", "exit_code", "ended_at")}
 
 POSTGRES_GUARDS = """
 SELECT tgname, pg_get_triggerdef(t.oid) FROM pg_trigger t WHERE NOT tgisinternal
@@ -26,6 +31,9 @@ UNION ALL SELECT proname, pg_get_functiondef(p.oid) FROM pg_proc p
 JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'public' ORDER BY 1, 2
 """
 SQLITE_GUARDS = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
+EVENT_COLUMNS_4 = (
+    "account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable, seen, raw"
+)
 OPEN_IT = """
 import sys
 from logistics_batch.crash_points import arm
@@ -79,18 +87,22 @@ def shape(url: str) -> dict[str, Any]:
 
 
 def rows(url: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table that version 1 had; its version is no row."""
+    """Every row of every table that version 1 had, in the columns that it had; its version is no row."""
     engine = create_engine(url)
     metadata = MetaData()
     metadata.reflect(engine)
     with engine.connect() as connection:
         found = {
-            name: sorted((tuple(row) for row in connection.execute(table.select())), key=repr)
+            name: sorted((_as_it_was(name, row._mapping) for row in connection.execute(table.select())), key=repr)
             for name, table in metadata.tables.items()
-            if name not in ("meta", "event")
+            if name not in NEWER_TABLES
         }
     engine.dispose()
     return found
+
+
+def _as_it_was(table: str, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(value for name, value in row.items() if name not in NEWER_COLUMNS.get(table, ()))
 
 
 def version(url: str) -> str:
@@ -135,6 +147,25 @@ def test_what_is_new_can_be_used_and_what_is_old_goes_on(old: str) -> None:
     assert ledger.store_events([event, event], patience_seconds=5) == [True, False]
     planned = ledger.documents(states=["planned"])
     assert len(ledger.step(outcomes=[], claim=planned, run="R1", now="2026-11-22T09:00:00+05:30")) == 1
+    ledger.close()
+
+
+def test_an_event_that_was_kept_is_known_again(old: str) -> None:
+    """Also its digest is that of a new one, so that its sender's repetition is no second event."""
+    engine = create_engine(old)
+    with engine.begin() as connection:
+        migrate(connection, found=1, wanted=4)
+        connection.execute(text("UPDATE meta SET value = '4' WHERE name = 'schema_version'"))
+        for identity, raw in (("i", b"{}"), ("p", b"")):
+            values = f"'{ACCOUNT}', '{identity * 64}', '2026-11-22', '', 'SH-1', 'Picked', '', 0, '', 3, :raw"
+            connection.execute(text(f"INSERT INTO event ({EVENT_COLUMNS_4}) VALUES ({values})"), {"raw": raw})
+    engine.dispose()
+    ledger = open_ledger(old, account=ACCOUNT)
+    again = NewEvent(identity="i" * 64, received_at="2026-11-22T09:00:00+05:30", raw=b"{}")
+    assert ledger.store_events([again, replace(again, raw=b"{ }")], patience_seconds=5) == [False, True]
+    with ledger._read() as connection:
+        kept = connection.execute(text("SELECT waybill, seen, length(content) FROM event ORDER BY id")).all()
+    assert [tuple(each) for each in kept][:2] == [("SH-1", 4, 64), ("SH-1", 3, 0)]
     ledger.close()
 
 

@@ -14,6 +14,7 @@ from logistics_batch.ledger.high_water import HighWater
 from logistics_batch.ledger.history import History
 from logistics_batch.ledger.integrity import check_database
 from logistics_batch.ledger.lock import sending_lock
+from logistics_batch.ledger.notices import NewNotice, Notices, StoredNotice
 from logistics_batch.ledger.pace import Pace
 from logistics_batch.ledger.planning import Arrival, Planning, kind_of
 from logistics_batch.ledger.prints import Prints
@@ -31,17 +32,20 @@ from logistics_batch.ledger.records import (
     StoredRun,
 )
 from logistics_batch.ledger.sending import Sending
+from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
 from logistics_batch.ledger.spill import Spill
 from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 
 __all__ = [
     "FATE_OF_STATE",
+    "RAN_THROUGH",
     "Arrival",
     "Decision",
     "Finding",
     "Intent",
     "Ledger",
     "NewEvent",
+    "NewNotice",
     "Outcome",
     "PrintLine",
     "Purged",
@@ -51,7 +55,9 @@ __all__ = [
     "StoredEvent",
     "StoredFile",
     "StoredLabel",
+    "StoredNotice",
     "StoredRun",
+    "StoredSlot",
     "TestOrder",
     "Verification",
     "form_of",
@@ -61,7 +67,9 @@ __all__ = [
 ]
 
 
-class Ledger(Planning, Sending, Fates, History, Prints, Events, Verifying, Export, Facts, Purging, Pace):
+class Ledger(
+    Planning, Sending, Fates, History, Slots, Notices, Prints, Events, Verifying, Export, Facts, Purging, Pace
+):
     """All parts of the ledger over one engine."""
 
     @contextmanager

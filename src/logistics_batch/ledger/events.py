@@ -1,5 +1,10 @@
-"""Events that the service sent about orders: each kept once, and how often it came."""
+"""Events that the service sent about orders: each kept once, and how often it came.
 
+The same AWB number, status and time with other bytes (a remark was added, or somebody forged it) are kept beside the
+first: which of them is right is not for us to say.
+"""
+
+import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
@@ -51,7 +56,8 @@ class Events(Connected):
         statement = (
             dialect.insert(event)
             .values(values | {"account": self.account, "zone_assumed": int(new.zone_assumed), "seen": 1})
-            .on_conflict_do_update(index_elements=["account", "identity"], set_={"seen": event.c.seen + 1})
+            .values(content=hashlib.sha256(new.raw).hexdigest())
+            .on_conflict_do_update(index_elements=["account", "identity", "content"], set_={"seen": event.c.seen + 1})
             .returning(event.c.seen)
         )
         return bool(connection.execute(statement).scalar_one() == 1)

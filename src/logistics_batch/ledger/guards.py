@@ -27,7 +27,17 @@ _DOCUMENT_CHANGED = (
     + f"({', '.join(map(repr, PURGED_IN))})))"
 )
 
-_EVENT_KEEPS = "id, account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable"
+_EVENT_KEEPS = (
+    "id, account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable, content"
+)
+_FEED_KEEPS = "account, job, number, name, orders, up_to, sha256, content, made_at"
+_FEED_CHANGED = (
+    " OR ".join(
+        f"NEW.{name} <> OLD.{name}"
+        for name in ("account", "job", "number", "name", "orders", "up_to", "sha256", "made_at")
+    )
+    + " OR (NEW.content <> OLD.content AND NOT (length(NEW.content) = 0 AND NEW.delivered_at <> ''))"
+)
 
 _SQLITE = f"""
 CREATE TRIGGER document_transition BEFORE UPDATE OF state ON document WHEN OLD.state <> NEW.state AND NOT ({_LEGAL})
@@ -57,6 +67,12 @@ BEGIN SELECT RAISE(ABORT, 'the bytes of an event do not change'); END
 ---
 CREATE TRIGGER event_delete BEFORE DELETE ON event
 BEGIN SELECT RAISE(ABORT, 'events are append-only'); END
+---
+CREATE TRIGGER feed_update BEFORE UPDATE OF {_FEED_KEEPS} ON feed WHEN {_FEED_CHANGED}
+BEGIN SELECT RAISE(ABORT, 'a feed does not change'); END
+---
+CREATE TRIGGER feed_delete BEFORE DELETE ON feed
+BEGIN SELECT RAISE(ABORT, 'feeds are not deleted'); END
 """
 
 _POSTGRESQL = f"""
@@ -99,6 +115,15 @@ RETURN NEW; END $$
 CREATE TRIGGER event_raw BEFORE UPDATE OF raw ON event FOR EACH ROW EXECUTE FUNCTION event_raw()
 ---
 CREATE TRIGGER event_delete BEFORE DELETE ON event FOR EACH ROW EXECUTE FUNCTION event_guard()
+---
+CREATE FUNCTION feed_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+IF TG_OP = 'DELETE' THEN RAISE EXCEPTION 'feeds are not deleted'; END IF;
+IF {_FEED_CHANGED} THEN RAISE EXCEPTION 'a feed does not change'; END IF;
+RETURN NEW; END $$
+---
+CREATE TRIGGER feed_update BEFORE UPDATE OF {_FEED_KEEPS} ON feed FOR EACH ROW EXECUTE FUNCTION feed_guard()
+---
+CREATE TRIGGER feed_delete BEFORE DELETE ON feed FOR EACH ROW EXECUTE FUNCTION feed_guard()
 """
 
 

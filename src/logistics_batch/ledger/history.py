@@ -8,7 +8,7 @@ from sqlalchemy import RowMapping, select
 
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.records import RowNotSent, StoredDocument, StoredFile, StoredRun, stored_document
-from logistics_batch.ledger.schema import document, evidence, file, issue, result_name, row, run, slot
+from logistics_batch.ledger.schema import document, evidence, file, issue, result_name, row, run
 from logistics_batch.ledger.sending import select_documents
 
 
@@ -29,7 +29,7 @@ def _stored_file(record: RowMapping) -> StoredFile:
 
 
 class History(Connected):
-    """Runs and slots are written here too; everything else is reading."""
+    """Runs are written here too; everything else is reading."""
 
     def start_run(self, run_id: str, *, job: str, kind: str, business_date: str, now: str) -> None:
         """A run begins."""
@@ -209,12 +209,3 @@ class History(Connected):
                 if owner in (None, sha256):
                     return candidate
         return f"{name}.{sha256}"
-
-    def claim_slot(self, job: str, slot_text: str, *, now: str) -> bool:
-        """Take one planned time of a job; False if it was taken before, by whomever."""
-        with self._write() as connection:
-            taken = connection.execute(select(slot.c.job).where(slot.c.job == job, slot.c.slot == slot_text)).first()
-            if taken:
-                return False
-            connection.execute(slot.insert().values(job=job, slot=slot_text, claimed_at=now))
-        return True

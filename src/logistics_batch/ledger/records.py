@@ -181,8 +181,9 @@ class PrintLine:
 class NewEvent:
     """An event as it came in; `raw` holds its exact bytes.
 
-    identity: a digest; two events with the same one are the same event. unreadable: why it says nothing about an order,
-    "" if it does. zone_assumed: its time came without an offset; `status_at` has that of the service's zone.
+    identity: a digest; two events with the same one and the same bytes are the same event. unreadable: why it says
+    nothing about an order, "" if it does. zone_assumed: its time came without an offset; `status_at` has that of the
+    service's zone.
     """
 
     identity: str

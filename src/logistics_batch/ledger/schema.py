@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 6
 
 metadata = MetaData()
 
@@ -174,13 +174,48 @@ result_name = Table(
     Column("sha256", String(64), nullable=False),
 )
 
+# A planned time of a job. state: claimed, ended, left_out (missed for good), seen (since when a schedule is known);
+# "" in those of earlier versions, which ended. alive_at: when the claimer last said that it still runs it.
 slot = Table(
     "slot",
     metadata,
     Column("job", String(200), primary_key=True),
     Column("slot", String(64), primary_key=True),
     Column("claimed_at", String(40), nullable=False),
+    Column("business_date", String(10), nullable=False, server_default=""),
+    Column("state", String(12), nullable=False, server_default=""),
+    Column("owner", Text, nullable=False, server_default=""),  # host, boot, pid and start time of who runs it
+    Column("alive_at", String(40), nullable=False, server_default=""),
+    Column("exit_code", Integer),
+    Column("ended_at", String(40), nullable=False, server_default=""),
 )
+
+# Something a person should know: from when it was noticed until it is over, and who was told. `told` and `over_told`
+# are {digest of an address: when}.
+notice = Table(
+    "notice",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("key", String(300), nullable=False),
+    Column("kind", String(40), nullable=False),
+    Column("job", String(200), nullable=False),
+    Column("business_date", String(10), nullable=False),
+    Column("wanted", Integer, nullable=False),  # whether it is sent by itself, or only stands in the digest
+    Column("since", String(40), nullable=False),
+    Column("last_seen", String(40), nullable=False),
+    Column("seen", Integer, nullable=False),  # how often, since then
+    Column("title", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("over_at", String(40), nullable=False),  # "" while it lasts
+    Column("over_text", Text, nullable=False),
+    Column("owed", Integer, nullable=False),  # whether somebody has still to be told of it, or that it is over
+    Column("told", Text, nullable=False),
+    Column("over_told", Text, nullable=False),
+    Column("tries", Integer, nullable=False),  # attempts to tell it that failed, in a row
+    Column("next_try_at", String(40), nullable=False),
+    UniqueConstraint("key", "over_at", name="notice_once"),
+)
+Index("notice_over_at", notice.c.over_at)
 
 label = Table(
     "label",
@@ -222,6 +257,41 @@ event = Table(
     Column("unreadable", Text, nullable=False),  # why it says nothing about an order, "" if it does
     Column("seen", Integer, nullable=False),  # how often it came
     Column("raw", LargeBinary, nullable=False),
-    UniqueConstraint("account", "identity", name="event_identity"),
+    Column("content", String(64), nullable=False),  # digest of the bytes: the same event may come with other ones
+    UniqueConstraint("account", "identity", "content", name="event_identity"),
 )
 Index("event_waybill", event.c.waybill)
+
+# What is known of an accepted order since: what the service showed when it was asked last, and what events hint at.
+order_state = Table(
+    "order_state",
+    metadata,
+    Column("document_id", ForeignKey("document.id"), primary_key=True, autoincrement=False),
+    Column("status", String(80), nullable=False),  # as the service writes it, "" until it was asked
+    Column("status_at", String(40), nullable=False),  # since when, or when it was first seen
+    Column("source", String(8), nullable=False),  # what says so: event, fetch
+    Column("shown", Text, nullable=False),  # quantities and COD as the service showed them
+    Column("problem", Text, nullable=False),  # what was wrong when it was asked last
+    Column("asked_at", String(40), nullable=False),
+    Column("hint_status", String(80), nullable=False),  # of the newest event that was not verified yet
+    Column("hint_at", String(40), nullable=False),
+    Column("event_id", Integer, nullable=False),  # the last event that was taken into account
+    Column("change", Integer, nullable=False),  # its last change, counted over all orders; 0: none yet
+)
+Index("order_state_change", order_state.c.change)
+
+# Files of changed orders for a warehouse system. The bytes are kept until they were delivered.
+feed = Table(
+    "feed",
+    metadata,
+    Column("account", String(200), primary_key=True),
+    Column("job", String(200), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    Column("orders", Integer, nullable=False),
+    Column("up_to", Integer, nullable=False),  # the last change that is in it, or in one before
+    Column("sha256", String(64), nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("made_at", String(40), nullable=False),
+    Column("delivered_at", String(40), nullable=False),  # "" while it has to be delivered
+)

@@ -1,0 +1,184 @@
+"""Planned times of jobs: each is claimed once, by whomever, and it is known how it ended."""
+
+import json
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+from sqlalchemy import Connection, Row, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.schema import slot
+
+RAN_THROUGH = (0, 3, 4)
+"""The exit codes of a run that came to its end: what others wait for was done, as far as the files allowed."""
+
+_SILENT_FOR = timedelta(minutes=5)  # a claimer on another machine that says nothing for so long is gone
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSlot:
+    """A planned time of a job as the ledger holds it; see the table."""
+
+    job: str
+    name: str
+    business_date: str
+    state: str
+    claimed_at: str
+    exit_code: int | None
+    ended_at: str
+
+
+class Slots(Connected):
+    """Claims of planned times, and their ends."""
+
+    def claim_slot(self, job: str, name: str, *, now: str, business_date: str = "") -> bool:
+        """Take one planned time of a job; False if it was taken before, by whomever.
+
+        One that was left out, or whose claimer died before its run ended, can be taken again.
+        """
+        mine = {"business_date": business_date, "state": "claimed", "owner": owner(), "alive_at": now}
+        with self._write() as connection:
+            found = connection.execute(
+                select(slot).where(slot.c.job == job, slot.c.slot == name).with_for_update()
+            ).first()
+            if found is None:
+                return _insert(connection, {"job": job, "slot": name, "claimed_at": now} | mine)
+            if found.state != "left_out" and not _is_abandoned(found, now):
+                return False
+            connection.execute(
+                slot.update()
+                .where(slot.c.job == job, slot.c.slot == name)
+                .values(**mine, claimed_at=now, ended_at="", exit_code=None)
+            )
+            return True
+
+    def leave_out_slots(self, job: str, days: Mapping[str, str], *, now: str) -> list[str]:
+        """Write down that planned times (name: business date) were missed for good; gives those not known before."""
+        with self._write(counts=False) as connection:
+            return [
+                name
+                for name, day in days.items()
+                if _insert(
+                    connection,
+                    {"job": job, "slot": name, "claimed_at": now, "business_date": day, "state": "left_out"},
+                )
+            ]
+
+    def end_slot(self, job: str, name: str, *, exit_code: int, now: str) -> None:
+        """The run for a planned time is over."""
+        with self._write() as connection:
+            connection.execute(
+                slot.update()
+                .where(slot.c.job == job, slot.c.slot == name)
+                .values(state="ended", exit_code=exit_code, ended_at=now)
+            )
+
+    def renew_slots(self, *, now: str) -> None:
+        """Say that this process still runs what it claimed."""
+        with self._write(counts=False) as connection:
+            connection.execute(
+                slot.update().where(slot.c.state == "claimed", slot.c.owner == owner()).values(alive_at=now)
+            )
+
+    def schedule_seen(self, job: str, schedule: str, *, now: str) -> str:
+        """Since when this schedule of a job is known: what was due before was not missed.
+
+        schedule: a short text that is another one for another schedule.
+        """
+        name = f"since {schedule}"
+        with self._write(counts=False) as connection:
+            _insert(connection, {"job": job, "slot": name, "claimed_at": now, "state": "seen"})
+            known = select(slot.c.claimed_at).where(slot.c.job == job, slot.c.slot == name)
+            return str(connection.execute(known).scalar_one())
+
+    def slots(self, job: str, names: Sequence[str]) -> dict[str, StoredSlot]:
+        """Those of these planned times that are known, by name."""
+        found: dict[str, StoredSlot] = {}
+        with self._read() as connection:
+            for start in range(0, len(names), 400):
+                some = slot.c.slot.in_(names[start : start + 400])
+                found |= {
+                    line.slot: _stored(line) for line in connection.execute(select(slot).where(slot.c.job == job, some))
+                }
+        return found
+
+    def abandoned_slots(self, job: str, *, now: str) -> list[StoredSlot]:
+        """Claimed times whose claimer died before the run ended, oldest first."""
+        query = select(slot).where(slot.c.job == job, slot.c.state == "claimed").order_by(slot.c.business_date)
+        with self._read() as connection:
+            return [_stored(line) for line in connection.execute(query) if _is_abandoned(line, now)]
+
+    def rounds_of(self, job: str, business_date: str) -> int:
+        """How many runs of a job for that day came to their end, also with rows that were refused or are held."""
+        query = select(func.count()).where(
+            slot.c.job == job, slot.c.business_date == business_date, slot.c.exit_code.in_(RAN_THROUGH)
+        )
+        with self._read() as connection:
+            return int(connection.execute(query).scalar_one())
+
+    def recent_days(self, job: str, *, since: str) -> list[str]:
+        """The business dates, from that one on, for which runs of a job came to their end; oldest first."""
+        query = (
+            select(slot.c.business_date)
+            .where(slot.c.job == job, slot.c.business_date >= since, slot.c.exit_code.in_(RAN_THROUGH))
+            .distinct()
+            .order_by(slot.c.business_date)
+        )
+        with self._read() as connection:
+            return list(connection.execute(query).scalars())
+
+    def day_slots(self, job: str, business_date: str) -> list[StoredSlot]:
+        """All planned times of a job for one day that are known."""
+        query = select(slot).where(slot.c.job == job, slot.c.business_date == business_date).order_by(slot.c.slot)
+        with self._read() as connection:
+            return [_stored(line) for line in connection.execute(query)]
+
+
+@cache
+def owner() -> str:
+    """This very process: one with the same number, also in another container of this machine, is another."""
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    return dump(
+        {
+            "host": socket.gethostname(),
+            "boot": boot.read_text().strip() if boot.exists() else "",
+            "pid": os.getpid(),
+            "start": _start_of("self"),
+        }
+    )
+
+
+def _start_of(pid: int | str) -> str:
+    """When a process of this machine started, in its own units; "" if there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return ""
+
+
+def _is_abandoned(found: "Row[tuple[object, ...]]", now: str) -> bool:
+    """Whether who claimed a slot is gone: seen to be, on this machine; silent for long, elsewhere."""
+    if found.state != "claimed" or found.owner == owner():
+        return False
+    theirs, mine = json.loads(found.owner), json.loads(owner())
+    if theirs["host"] == mine["host"]:
+        return bool(theirs["boot"] != mine["boot"] or _start_of(theirs["pid"]) != theirs["start"])
+    return datetime.fromisoformat(now) - datetime.fromisoformat(found.alive_at) > _SILENT_FOR
+
+
+def _insert(connection: Connection, values: Mapping[str, str]) -> bool:
+    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
+    statement = dialect.insert(slot).values(dict(values)).on_conflict_do_nothing().returning(slot.c.job)
+    return connection.execute(statement).first() is not None
+
+
+def _stored(line: "Row[tuple[object, ...]]") -> StoredSlot:
+    return StoredSlot(
+        line.job, line.slot, line.business_date, line.state, line.claimed_at, line.exit_code, line.ended_at
+    )

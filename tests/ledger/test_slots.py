@@ -1,0 +1,104 @@
+"""Planned times of jobs and notices for people, on both databases."""
+
+import json
+
+import pytest
+
+from logistics_batch.ledger import Ledger, NewNotice
+from logistics_batch.ledger.slots import owner
+
+NOW, LATER, MUCH_LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:17:00+05:30", "2026-11-21T23:15:00+05:30"
+
+
+def claimed_by(ledger: Ledger, change: dict[str, object]) -> None:
+    """A claim as somebody else would have written it."""
+    theirs = json.dumps(json.loads(owner()) | change)
+    with ledger._engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.exec_driver_sql("UPDATE slot SET owner = '" + theirs + "'")
+
+
+def test_an_ended_run_keeps_its_slot_for_ever(ledger: Ledger) -> None:
+    assert ledger.claim_slot("nightly", "a", now=NOW, business_date="2026-11-21")
+    ledger.end_slot("nightly", "a", exit_code=5, now=LATER)
+    assert not ledger.claim_slot("nightly", "a", now=MUCH_LATER, business_date="2026-11-21")
+    assert ledger.rounds_of("nightly", "2026-11-21") == 0, "a run that stopped early is no round"
+    assert ledger.claim_slot("nightly", "b", now=NOW, business_date="2026-11-21")
+    ledger.end_slot("nightly", "b", exit_code=4, now=LATER)
+    assert ledger.rounds_of("nightly", "2026-11-21") == 1
+    assert ledger.recent_days("nightly", since="2026-11-20") == ["2026-11-21"]
+
+
+def test_what_was_left_out_can_be_run_after_all(ledger: Ledger) -> None:
+    assert ledger.leave_out_slots("nightly", {"a": "2026-11-21"}, now=NOW) == ["a"]
+    assert ledger.leave_out_slots("nightly", {"a": "2026-11-21"}, now=LATER) == []
+    assert ledger.claim_slot("nightly", "a", now=LATER, business_date="2026-11-21")
+    assert not ledger.claim_slot("nightly", "a", now=LATER, business_date="2026-11-21")
+
+
+@pytest.mark.parametrize(
+    ("who", "now", "gone"),
+    [
+        ({}, MUCH_LATER, False),  # this process
+        ({"start": "1"}, LATER, True),  # another process that had this number
+        ({"boot": "before"}, LATER, True),
+        ({"pid": 0}, LATER, True),
+        ({"host": "elsewhere"}, LATER, False),
+        ({"host": "elsewhere"}, MUCH_LATER, True),  # and it said nothing for two hours
+    ],
+)
+def test_the_slot_of_a_dead_claimer_is_taken_over(ledger: Ledger, who: dict[str, object], now: str, gone: bool) -> None:
+    assert ledger.claim_slot("nightly", "a", now=NOW, business_date="2026-11-21")
+    claimed_by(ledger, who)
+    assert [each.name for each in ledger.abandoned_slots("nightly", now=now)] == (["a"] if gone else [])
+    assert ledger.claim_slot("nightly", "a", now=now, business_date="2026-11-21") is gone
+
+
+def test_who_says_that_it_lives_keeps_its_slot(ledger: Ledger) -> None:
+    ledger.claim_slot("nightly", "a", now=NOW, business_date="2026-11-21")
+    ledger.renew_slots(now=MUCH_LATER)
+    claimed_by(ledger, {"host": "elsewhere"})
+    assert ledger.abandoned_slots("nightly", now=MUCH_LATER) == []
+
+
+def test_a_schedule_is_known_since_it_was_first_seen(ledger: Ledger) -> None:
+    assert ledger.schedule_seen("nightly", "15 21 * * *", now=NOW) == NOW
+    assert ledger.schedule_seen("nightly", "15 21 * * *", now=LATER) == NOW
+    assert ledger.schedule_seen("nightly", "15 8 * * *", now=LATER) == LATER
+
+
+def missing(text: str = "no file") -> NewNotice:
+    return NewNotice("nightly missing", "on_missing_file", "nightly", "No file came", text)
+
+
+def test_a_notice_lasts_until_it_is_over(ledger: Ledger) -> None:
+    assert ledger.notice(missing(), now=NOW)
+    assert not ledger.notice(missing("still no file"), now=LATER)
+    (open_one,) = ledger.open_notices(job="nightly")
+    assert (open_one.seen, open_one.since, open_one.text) == (2, NOW, "still no file")
+    assert ledger.counts_of_notices() == {("nightly", "on_missing_file"): 1}
+    assert ledger.over("nightly missing", "it came", now=LATER)
+    assert not ledger.over("nightly missing", "it came", now=LATER)
+    assert ledger.open_notices() == []
+    assert ledger.notice(missing(), now=MUCH_LATER), "another time it is another one"
+    assert len(ledger.notices_since(LATER)) == 2
+
+
+def test_somebody_is_owed_a_notice_until_all_were_told(ledger: Ledger) -> None:
+    ledger.notice(missing(), now=NOW)
+    (owed,) = ledger.owed_notices(now=NOW)
+    ledger.note_telling(owed.id, told={"a": NOW}, over=False, next_try_at=LATER)
+    assert ledger.owed_notices(now=NOW) == []
+    assert [each.told for each in ledger.owed_notices(now=LATER)] == [{"a": NOW}]
+    ledger.note_telling(owed.id, told={"a": NOW, "b": LATER}, over=False, next_try_at="")
+    assert ledger.owed_notices() == []
+    ledger.over(owed.key, "it came", now=LATER)
+    assert [each.over_told for each in ledger.owed_notices(now=LATER)] == [{}]
+    ledger.note_telling(owed.id, told={"a": LATER}, over=True, next_try_at="")
+    assert ledger.owed_notices() == []
+
+
+def test_what_is_not_wanted_is_owed_to_nobody(ledger: Ledger) -> None:
+    quiet = NewNotice("k", "on_held", "nightly", "t", "x", wanted=False)
+    ledger.notice(quiet, now=NOW)
+    ledger.over("k", "over", now=LATER)
+    assert ledger.owed_notices() == []
