@@ -15,6 +15,7 @@ from logistics_batch.cli.opening import DAY, in_workspace, json_option, stopping
 @click.option("--to", "date_to", required=True, type=DAY, metavar="D", help="The last day, inclusive.")
 @click.option("--receipts", metavar="FILE", help="What was received; without it receiving is not judged.")
 @click.option("--receipts-mapping", metavar="NAME", help="The receipt.read mapping that reads the receipts.")
+@click.option("--previous", metavar="FILE", help="An earlier reconciliation.xlsx with what analysts wrote in it.")
 @click.option("--output", metavar="DIR", help="Where the report goes; by default a folder below the reports.")
 @json_option
 @in_workspace
@@ -26,6 +27,7 @@ def reconcile(
     date_to: date,
     receipts: str | None,
     receipts_mapping: str | None,
+    previous: str | None,
     output: str | None,
     as_json: bool,
 ) -> int:
@@ -50,6 +52,7 @@ def reconcile(
             business_date=parts.clock.now().date(),
             receipts_path=Path(receipts) if receipts else None,
             receipts_mapping=receipts_mapping,
+            previous_path=Path(previous) if previous else None,
             output=Path(output) if output else None,
         )
         outcome = reconcile_outcome(run_reconcile(parts, plan))

@@ -279,8 +279,14 @@ class ReconcileJob(_Job):
     window: Window
     receipts: Receipts | None = None
     tolerance: dict[str, Tolerance] = Field(default_factory=dict)
-    previous: Later = None
+    previous: Literal["results"] | None = None
     results: Results | None = None
+
+    @model_validator(mode="after")
+    def _previous_lies_somewhere(self) -> Self:
+        if self.previous is not None and self.results_place is None:
+            raise _complaint('"previous: results" has no place to read from.', 'Say under "results" where reports go.')
+        return self
 
     @property
     def results_place(self) -> Place | None:
