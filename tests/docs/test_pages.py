@@ -54,13 +54,16 @@ def named(model: type[BaseModel]) -> set[str]:
     return {field.alias or name for name, field in model.model_fields.items()}
 
 
+ENTRIES = {"tolerance": "CLASS", "suppliers": "NAME", "skus": "SKU"}  # what the keys of these objects are
+
+
 def keys(model: type[BaseModel], before: str = "") -> Iterator[str]:
     """The keys of a job, dotted, as far as this version takes them."""
     for name, field in model.model_fields.items():
         path = before + (field.alias or name)
         below = models_in(field.annotation)
         if "dict" in str(field.annotation) and below:
-            yield from keys(below[0], f"{path}.CLASS.")
+            yield from keys(below[0], f"{path}.{ENTRIES[name]}.")
         elif below:
             yield from keys(below[0], f"{path}.")
         elif not is_later(model, name):

@@ -155,8 +155,8 @@ def test_a_tolerance_of_the_plan_is_kept_and_a_wrong_one_refused(parts, service,
     near = {"SHORT": Tolerance(units=2)}
     report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,98,,", tolerance=near))
     assert (report.exit_code, report.counts) == (0, {"within tolerance": 1})
-    with pytest.raises(UsageError, match='class "LATE" has no tolerance'):
-        run_reconcile(parts, plan(tmp_path, tolerance={"LATE": Tolerance(units=2)}))
+    with pytest.raises(UsageError, match='class "NO_ASN" has no tolerance'):
+        run_reconcile(parts, plan(tmp_path, tolerance={"NO_ASN": Tolerance(units=2)}))
     with pytest.raises(UsageError, match="not measured in rupees"):
         run_reconcile(parts, plan(tmp_path, tolerance={"SHORT": Tolerance(amount="1.00")}))
 

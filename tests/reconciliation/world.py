@@ -25,7 +25,7 @@ def frame(schema: dict[str, Any], rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 @dataclass
 class World:
-    """Three legs in the making. Lines are (sku, qty) or (sku, qty, price)."""
+    """Three legs in the making. Lines are (sku, qty), (sku, qty, price) or (sku, qty, price, retail price)."""
 
     announced: list[dict[str, Any]] = field(default_factory=list)
     announced_lines: list[dict[str, Any]] = field(default_factory=list)
@@ -46,7 +46,7 @@ class World:
     def serve(self, invoice: str, *lines: tuple[str, ...], **header: Any) -> None:
         """An ASN that the service returns."""
         notice = len(self.returned)
-        usual = {"supplier": "S-1", "site": "BHI", "delivery_date": DUE, "in_window": True, "status": "New"}
+        usual = {"supplier": "S-1", "site": "BHI", "delivery_date": DUE, "in_window": True, "status": "Received"}
         self.returned.append(
             {"notice": notice, "invoice_number": invoice, **usual, "record_id": str(100 + notice), **header}
         )
@@ -80,7 +80,5 @@ class World:
 
 
 def _lines(notice: int, lines: tuple[tuple[str, ...], ...]) -> list[dict[str, Any]]:
-    return [
-        {"notice": notice, "sku_name": line[0], "qty": line[1], "price": line[2] if len(line) > 2 else None}
-        for line in lines
-    ]
+    names = ("sku_name", "qty", "price", "mrp")
+    return [{"notice": notice} | dict(zip(names, line, strict=False)) for line in lines]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,6 +11,7 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.fetch_asns import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_gather import Gathered, gather
+from logistics_batch.flows.reconcile_limits import limits_of
 from logistics_batch.flows.reconcile_notices import Scope, announced_frames, returned_frames, unsent_frame
 from logistics_batch.flows.reconcile_output import hand_over
 from logistics_batch.flows.reconcile_previous import Previous, previous_at, previous_by_hand
@@ -43,7 +43,8 @@ class ReconcilePlan:
     receipts_path: a receipts file by hand; receipts: where a job's receipts files lie; with either, receipts_mapping
     or the place's own says how to read them. Neither: nothing is said about receiving.
     tolerance: by class; what is not named has none (prices: 0.01 INR).
-    grace_days: a line is judged as not received from the day after its delivery date + grace_days.
+    grace_days: a line is judged as not received from the day after its delivery date + grace_days, unless `tolerance`
+    says NOT_RECEIVED otherwise. claim_days: how long after its delivery date goods can be claimed.
     previous: whether the workbook that lies where results go is read back; previous_path: a workbook by hand instead.
     output: a folder for the report; None: one under the reports. results: where else it goes.
     """
@@ -57,6 +58,7 @@ class ReconcilePlan:
     receipts: ReceiptsPlace | None = None
     tolerance: Mapping[str, Tolerance] = field(default_factory=dict)
     grace_days: int = 1
+    claim_days: int = 60
     output: Path | None = None
     results: Place | None = None
     job: str = ""
@@ -78,6 +80,7 @@ def plan_of_job(job: ReconcileJob, business_date: date) -> ReconcilePlan:
         business_date=business_date,
         receipts=receipts,
         tolerance=job.tolerance,
+        claim_days=job.claim_days,
         results=job.results_place,
         job=job.name,
         previous=job.previous is not None,
@@ -141,7 +144,7 @@ def _account(
     scope = Scope(wanted, ZoneInfo(parts.policy.timezone))
     receipts = _receipts(parts, plan, wanted)
     gathered = gather(parts, scope, receipts)
-    rules = Rules(plan.business_date, plan.grace_days, limits, complete=gathered.complete)
+    rules = _rules(plan, limits, complete=gathered.complete)
     previous = _previous(parts, plan)
     due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
     watch = Watch(plan.business_date, due, complete=gathered.complete and receipts.complete)
@@ -164,20 +167,10 @@ def _account(
     )
 
 
-def limits_of(tolerance: Mapping[str, Tolerance]) -> dict[Discrepancy, Limit]:
-    """The tolerances as the auditor takes them; raises UsageError for a class that knows none."""
-    limits: dict[Discrepancy, Limit] = {}
-    for name, given in tolerance.items():
-        if name not in list(TOLERATED):
-            raise UsageError(f'The class "{name}" has no tolerance.', remedy=f"There are: {', '.join(TOLERATED)}.")
-        code = Discrepancy(name)
-        if code is Discrepancy.PRICE_VAR and given.units is not None:
-            raise UsageError("PRICE_VAR is not counted in units.", remedy='Give amount: "1.00", or percent.')
-        if code is not Discrepancy.PRICE_VAR and given.amount is not None:
-            raise UsageError(f"{name} is not measured in rupees.", remedy="Give units or percent.")
-        numbers = (given.percent, given.units, given.amount)
-        limits[code] = Limit(*(None if number is None else Decimal(str(number)) for number in numbers))
-    return limits
+def _rules(plan: ReconcilePlan, limits: dict[Discrepancy, Limit], *, complete: bool) -> Rules:
+    booked_within = limits.get(Discrepancy.NOT_RECEIVED)
+    grace_days = plan.grace_days if booked_within is None or booked_within.days is None else booked_within.days
+    return Rules(plan.business_date, grace_days, limits, complete=complete, claim_days=plan.claim_days)
 
 
 def _exit_code(account: Account) -> int:
@@ -208,7 +201,7 @@ def _previous(parts: Parts, plan: ReconcilePlan) -> Previous:
 
 def _legs(parts: Parts, scope: Scope, gathered: Gathered, receipts: Receipts) -> Legs:
     announced_notices, announced_lines = announced_frames(gathered.documents, scope)
-    returned_notices, returned_lines = returned_frames(gathered.records, scope)
+    returned_notices, returned_lines = returned_frames(gathered.records, scope, furthest={})
     # A row that could not be read shows no date, so rows of the days before the range are looked at, too.
     since = scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)
     rows = parts.ledger.rows_not_sent(operation=Operation.ASN_CREATE.value, planned_from=since.isoformat())
@@ -230,12 +223,14 @@ def _unreturned(result: Reconciliation) -> tuple[str, ...]:
 
 
 def _log(plan: ReconcilePlan, gathered: Gathered, receipts: Receipts, rules: Rules) -> tuple[tuple[str, str], ...]:
-    limits = ((f"Tolerance {code}", str(rules.limit(code))) for code in TOLERATED)
+    judged = (code for code in TOLERATED if code is not Discrepancy.NOT_RECEIVED)  # which the days of grace tell
+    limits = ((f"Tolerance {code}", str(rules.limit(code))) for code in judged)
     return (
         ("Job", plan.job or "by hand"),
         ("Requests to the service", str(gathered.requests)),
         ("Raw replies", str(gathered.folder) if gathered.folder else "none"),
         ("Receipts", ", ".join(receipts.files) or "none"),
         ("Days of grace", f"{rules.grace_days}; delivery dates up to {rules.judged_until} are judged for receiving"),
+        ("Claim window", f"{rules.claim_days} days from the delivery date"),
         *limits,
     )

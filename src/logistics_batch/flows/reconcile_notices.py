@@ -34,11 +34,15 @@ _HEADER = (
     "description",
     "delivery_date",
     "expiry_date",
+    "total_price",
 )
 # What a line's SKU, quantity and price are seen to be called; the contract's name comes first.
 _SKU_NAMES = ("sku_name", "name", "item_name", "sku")
 _QUANTITY_NAMES = ("qty", "quantity")
 _PRICE_NAMES = ("price_per_qty", "price")
+_RETAIL_NAMES = ("maximum_retail_price", "mrp")
+# ASNs have no field for tax (API §2.1): it stands in what a mapping keeps, or in what a service shows beyond them.
+_TAX_NAMES = ("tax", "tax_amount", "total_tax", "gst")
 _AT_ONCE = 500  # references a query
 
 
@@ -107,7 +111,7 @@ def announced_frames(documents: Sequence[StoredDocument], scope: Scope) -> tuple
             | {"notice": index, "in_window": in_scope(document, scope), "accepted": document.state == "accepted"}
             | {"state": document.state, "why": f"{word}: {document.reason}" if document.reason else word}
             | {"file_name": document.file_name, "sheet": document.sheet}
-            | {"run": document.accepted_run or document.run}
+            | {"run": document.accepted_run or document.run, "tax": _first(document.keep, _TAX_NAMES)}
         )
         for nth, line in enumerate(body.get("sku_lines") or []):
             row = document.line_rows[nth] if nth < len(document.line_rows) else None
@@ -115,8 +119,13 @@ def announced_frames(documents: Sequence[StoredDocument], scope: Scope) -> tuple
     return _frame(ANNOUNCED_NOTICES, notices), _frame(ANNOUNCED_LINES, lines)
 
 
-def returned_frames(records: Sequence[Mapping[str, Any]], scope: Scope) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Notices and lines of the returned leg; dates are those of the service's zone."""
+def returned_frames(
+    records: Sequence[Mapping[str, Any]], scope: Scope, *, furthest: Mapping[str, str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Notices and lines of the returned leg; dates are those of the service's zone.
+
+    furthest: the furthest status that earlier reports saw, by the service's id of the ASN.
+    """
     notices: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
     for index, record in enumerate(records):
@@ -125,9 +134,10 @@ def returned_frames(records: Sequence[Mapping[str, Any]], scope: Scope) -> tuple
             {name: getattr(header, name) for name in _HEADER}
             | {name: _date_text(getattr(header, name), scope) for name in ("delivery_date", "expiry_date")}
             | {"notice": index, "in_window": _record_in_scope(record, scope), "record_id": header.id}
-            | {"status": header.status, "created_at": header.created_date}
+            | {"status": header.status, "created_at": header.created_date, "tax": _first(record, _TAX_NAMES)}
+            | {"modified_at": _date_text(header.modified_date, scope), "furthest_status": furthest.get(header.id)}
         )
-        lines.extend(_line(index, line) for line in asn_lines(dict(record)))
+        lines.extend(_line(index, line) | _requested(line) for line in asn_lines(dict(record)))
     return _frame(RETURNED_NOTICES, notices), _frame(RETURNED_LINES, lines)
 
 
@@ -149,7 +159,13 @@ def _line(notice: int, line: Mapping[str, Any]) -> dict[str, Any]:
         "sku_name": _first(line, _SKU_NAMES),
         "qty": _first(line, _QUANTITY_NAMES),
         "price": _first(line, _PRICE_NAMES),
+        "mrp": _first(line, _RETAIL_NAMES),
     }
+
+
+def _requested(line: Mapping[str, Any]) -> dict[str, str]:
+    """The service's `qty_received`, which by API §2.1 is what the warehouse has requested, not what it received."""
+    return {"qty_requested": as_text(line.get("qty_received"))}
 
 
 def _first(line: Mapping[str, Any], names: tuple[str, ...]) -> str:

@@ -30,10 +30,21 @@ class Discrepancy(StrEnum):
     DAMAGED = "DAMAGED"
     QUALITY = "QUALITY"
     HOLD = "HOLD"
+    NONSTD_PACK = "NONSTD_PACK"
+    EXPIRED_UNRECEIVED = "EXPIRED_UNRECEIVED"
     NOT_RECEIVED = "NOT_RECEIVED"
     SHORT = "SHORT"
     OVER = "OVER"
     PRICE_VAR = "PRICE_VAR"
+    MRP_VAR = "MRP_VAR"
+    TAX_VAR = "TAX_VAR"
+    TOTAL_MISMATCH = "TOTAL_MISMATCH"
+    SHELF_LIFE = "SHELF_LIFE"
+    OVERDUE = "OVERDUE"
+    LATE = "LATE"
+    EARLY = "EARLY"
+    STATUS_REGRESSION = "STATUS_REGRESSION"
+    STALE_STATUS = "STALE_STATUS"
     HEADER_DIFF = "HEADER_DIFF"
     UNVERIFIABLE = "UNVERIFIABLE"
 
@@ -89,8 +100,8 @@ MEANINGS: dict[Discrepancy, Meaning] = {
     ),
     Discrepancy.MISSING_SKU: Meaning(
         Severity.HIGH,
-        "The service's ASN lacks a SKU that was announced.",
-        "Have the line added to the ASN.",
+        "An announced SKU is missing: from the service's ASN, or from goods of which all else came.",
+        "Have the line added to the ASN, or ask the supplier for the goods.",
     ),
     Discrepancy.EXTRA_SKU: Meaning(
         Severity.MEDIUM,
@@ -108,6 +119,14 @@ MEANINGS: dict[Discrepancy, Meaning] = {
     ),
     Discrepancy.HOLD: Meaning(
         Severity.MEDIUM, "Received goods are on hold.", "Release or reject them at the warehouse."
+    ),
+    Discrepancy.NONSTD_PACK: Meaning(
+        Severity.LOW, "Received goods are not packed as agreed.", "Charge the repacking to the supplier, or accept it."
+    ),
+    Discrepancy.EXPIRED_UNRECEIVED: Meaning(
+        Severity.HIGH,
+        "The ASN has expired, and nothing of the line was received.",
+        "Ask the supplier whether the goods still come; then announce them anew.",
     ),
     Discrepancy.NOT_RECEIVED: Meaning(
         Severity.HIGH,
@@ -128,6 +147,47 @@ MEANINGS: dict[Discrepancy, Meaning] = {
         Severity.MEDIUM,
         "The price per unit differs between file and service, beyond the tolerance.",
         "Compare with the purchase order, then correct the side that is wrong.",
+    ),
+    Discrepancy.MRP_VAR: Meaning(
+        Severity.MEDIUM,
+        "The maximum retail price differs between file and service, beyond the tolerance.",
+        "Compare with the print on the goods, then correct the side that is wrong.",
+    ),
+    Discrepancy.TAX_VAR: Meaning(
+        Severity.MEDIUM,
+        "The tax of the ASN differs between file and service, beyond the tolerance.",
+        "Compare with the invoice, then correct the side that is wrong.",
+    ),
+    Discrepancy.TOTAL_MISMATCH: Meaning(
+        Severity.MEDIUM,
+        "The ASN's total price is not what was sent, or not the sum of quantity times price of its lines.",
+        "Compare with the invoice, then correct the total.",
+    ),
+    Discrepancy.SHELF_LIFE: Meaning(
+        Severity.MEDIUM,
+        "Goods came with less time until their expiry date than agreed.",
+        "Release or return them; claim from the supplier.",
+    ),
+    Discrepancy.OVERDUE: Meaning(
+        Severity.MEDIUM,
+        "The delivery date has long passed, the ASN is still open, and no receipts were given to tell what came.",
+        "Ask the warehouse whether the goods came; give the receipts to the next reconciliation.",
+    ),
+    Discrepancy.LATE: Meaning(
+        Severity.LOW, "The goods came after their delivery date.", "Note it for the supplier's scorecard."
+    ),
+    Discrepancy.EARLY: Meaning(
+        Severity.LOW, "The goods came before their delivery date.", "Note it for the supplier's scorecard."
+    ),
+    Discrepancy.STATUS_REGRESSION: Meaning(
+        Severity.MEDIUM,
+        "The ASN's status went back, as from Completed to New.",
+        "Find out who reopened it, and whether goods are counted twice.",
+    ),
+    Discrepancy.STALE_STATUS: Meaning(
+        Severity.LOW,
+        "The ASN's status has not moved for long, although its goods came or it is in progress.",
+        "Have the ASN closed at the warehouse, or ask what it waits for.",
     ),
     Discrepancy.HEADER_DIFF: Meaning(
         Severity.LOW,

@@ -264,7 +264,7 @@ class Receipts(Place):
         return Place(sftp=self.sftp, folder=self.folder, path=self.path)
 
 
-class Tolerance(_Part):
+class Margin(_Part):
     """How far apart two sides may be before it counts; of several limits the wider holds. `amount` is in rupees."""
 
     percent: float | None = Field(default=None, ge=0, le=100)
@@ -272,13 +272,25 @@ class Tolerance(_Part):
     amount: Annotated[str, Field(pattern=AMOUNT)] | None = None
 
 
+class Tolerance(Margin):
+    """The margin of a class of differences, and other ones for some suppliers and SKUs; `days` for classes of dates."""
+
+    days: int | None = Field(default=None, ge=0, le=1000)
+    suppliers: dict[str, Margin] = Field(default_factory=dict)
+    skus: dict[str, Margin] = Field(default_factory=dict)
+
+
 class ReconcileJob(_Job):
-    """ASNs of a range of dates against the ledger and the receipts."""
+    """ASNs of a range of dates against the ledger and the receipts.
+
+    claim_days: how long after the delivery date goods can be claimed.
+    """
 
     kind: Literal["reconcile"]
     window: Window
     receipts: Receipts | None = None
     tolerance: dict[str, Tolerance] = Field(default_factory=dict)
+    claim_days: int = Field(default=60, ge=1, le=1000)
     previous: Literal["results"] | None = None
     results: Results | None = None
 

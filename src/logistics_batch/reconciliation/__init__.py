@@ -12,11 +12,13 @@ from logistics_batch.reconciliation.legs import (
     Legs,
 )
 from logistics_batch.reconciliation.receipts import counted_once
-from logistics_batch.reconciliation.tolerance import TOLERATED, Limit
+from logistics_batch.reconciliation.tolerance import BY_SKU, MEASURES, TOLERATED, Limit, Measure
 
 __all__ = [
     "ANNOUNCED_LINES",
     "ANNOUNCED_NOTICES",
+    "BY_SKU",
+    "MEASURES",
     "RECEIVED_LINES",
     "RETURNED_LINES",
     "RETURNED_NOTICES",
@@ -24,6 +26,7 @@ __all__ = [
     "UNSENT_ROWS",
     "Legs",
     "Limit",
+    "Measure",
     "Rules",
     "audit",
     "counted_once",

@@ -1,8 +1,22 @@
-"""Two clocks: when a line may be judged, and how long it has been open."""
+"""Clocks: how long a line has been open, and how long it can still be claimed."""
 
-from datetime import date
+from datetime import date, timedelta
 
 import polars as pl
+
+from logistics_batch.model.reconciliation import Discrepancy
+
+CLAIMED = (
+    Discrepancy.WRONG_SKU,
+    Discrepancy.MISSING_SKU,
+    Discrepancy.REJECTED,
+    Discrepancy.DAMAGED,
+    Discrepancy.QUALITY,
+    Discrepancy.NOT_RECEIVED,
+    Discrepancy.SHORT,
+    Discrepancy.SHELF_LIFE,
+)
+"""The classes of goods that a supplier or carrier is asked to make good."""
 
 NOT_DUE = "not due"
 NO_DATE = "no date"
@@ -23,3 +37,14 @@ def bucket(days: str) -> pl.Expr:
     for end, name in _ENDS:
         chain = chain.when(pl.col(days) <= end).then(pl.lit(name))
     return chain.otherwise(pl.lit(_BEYOND))
+
+
+def claim_until(*, claim_days: int) -> pl.Expr:
+    """The last day on which a line can be claimed; null where there is nothing to claim, or no delivery date."""
+    claimed = pl.col("code").is_in([code.value for code in CLAIMED])
+    return pl.when(claimed).then(pl.col("due_date") + timedelta(days=claim_days))
+
+
+def claim_days_left(*, business_date: date) -> pl.Expr:
+    """Days until the claim window closes, negative once it has; needs `claim_until`."""
+    return (pl.col("claim_until") - pl.lit(business_date)).dt.total_days().cast(pl.Int32)

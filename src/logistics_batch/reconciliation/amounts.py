@@ -37,8 +37,10 @@ def delta() -> pl.Expr:
 def affected() -> pl.Expr:
     """How many units the line is about, never negative; needs `qty_delta`."""
     chain = (
-        pl.when(_is(_D.WRONG_SKU, _D.PRICE_VAR))
+        pl.when(_is(_D.WRONG_SKU, _D.PRICE_VAR, _D.MRP_VAR))
         .then(pl.col("expected"))
+        .when(_is(_D.LATE, _D.EARLY, _D.SHELF_LIFE))
+        .then(pl.col("received"))
         .when(_is(_D.UNVERIFIABLE))
         .then(pl.coalesce("expected", "qty_received"))
     )
@@ -57,6 +59,11 @@ def impact() -> pl.Expr:
         .then(None)
         .when(_is(_D.PRICE_VAR))
         .then(by_price)
+        .when(_is(_D.MRP_VAR))
+        .then(pl.col("mrp_delta").abs() * pl.col("expected"))
+        # Nothing is lost by goods that came in full, only not on their day.
+        .when(_is(_D.LATE, _D.EARLY))
+        .then(pl.lit(0, MONEY))
         .when(_is(Outcome.WITHIN_TOLERANCE))
         .then(by_quantity + by_price.fill_null(_ZERO))
         .otherwise(by_quantity)

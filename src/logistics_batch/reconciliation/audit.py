@@ -15,12 +15,13 @@ from logistics_batch.model.reconciliation import (
 )
 from logistics_batch.model.reconciliation_history import Earlier, Watch
 from logistics_batch.reconciliation import findings, totals
-from logistics_batch.reconciliation.ageing import bucket, days_overdue
+from logistics_batch.reconciliation.ageing import bucket, claim_days_left, claim_until, days_overdue
 from logistics_batch.reconciliation.amounts import affected, delta, delta_percent, impact
 from logistics_batch.reconciliation.classes import Rules, verdict, with_facts
 from logistics_batch.reconciliation.faces import not_returned, tier_words
 from logistics_batch.reconciliation.legs import RECEIVED_LINES, Legs
 from logistics_batch.reconciliation.lines import received_side, side_by_side, stand_in, swaps
+from logistics_batch.reconciliation.pairs import with_pairs
 from logistics_batch.reconciliation.reasons import reason
 from logistics_batch.reconciliation.sides import Sides, matched_sides
 from logistics_batch.reconciliation.since import Carried, carried
@@ -39,10 +40,12 @@ def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Wa
         findings.surplus_notices(sides.whole, sides.returned),
         findings.notices_without_lines(sides.whole),
         findings.changed_headers(sides.whole),
+        findings.differing_amounts(sides, rules=rules),
+        findings.odd_statuses(sides.whole, sides.received, rules=rules),
     ]
     shown = [_shown(frame) for frame in (judged, *apart)]
     lines = pl.concat([*shown, findings.unsent_rows(legs.unsent_rows)], how="diagonal_relaxed")
-    lines = totals.in_report_order(_identified(_finished(lines, rules=rules)))
+    lines = totals.in_report_order(with_pairs(_identified(_finished(lines, rules=rules))))
     history = carried(lines, earlier, watch=watch) if earlier and watch else Carried(lines)
     lines = totals.in_report_order(history.lines)
     legs_totals = _leg_totals(legs)
@@ -112,7 +115,9 @@ def _shown(lines: pl.DataFrame) -> pl.DataFrame:
     renamed = {old: new for old, new in _SHOWN.items() if old in lines.columns}
     told = lines.with_columns(tier_words().alias("match_tier")).rename(renamed)
     keep = [
-        name for name in (*LINES_SCHEMA, "verdict", "in_window", "identity", "party", "place") if name in told.columns
+        name
+        for name in (*LINES_SCHEMA, "verdict", "in_window", "identity", "party", "place", "notice")
+        if name in told.columns
     ]
     return told.select(keep)
 
@@ -137,9 +142,14 @@ def _finished(lines: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
         *(pl.col(name).fill_null(0) for name in ("lines_announced", "lines_returned", "lines_received")),
     )
     missing = [pl.lit(None, kind).alias(name) for name, kind in LINES_SCHEMA.items() if name not in settled.columns]
-    whole = settled.with_columns(*missing).with_columns(
-        pl.col("code").replace_strict(severities, default="", return_dtype=pl.String).alias("severity"),
-        bucket("days_overdue").alias("bucket"),
+    whole = (
+        settled.with_columns(*missing)
+        .with_columns(
+            pl.col("code").replace_strict(severities, default="", return_dtype=pl.String).alias("severity"),
+            bucket("days_overdue").alias("bucket"),
+            claim_until(claim_days=rules.claim_days).alias("claim_until"),
+        )
+        .with_columns(claim_days_left(business_date=rules.business_date).alias("claim_days_left"))
     )
     texts = [name for name, kind in LINES_SCHEMA.items() if kind == pl.String]
     return whole.with_columns(pl.col(texts).fill_null(""))

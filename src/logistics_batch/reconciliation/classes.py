@@ -6,7 +6,9 @@ from datetime import date, timedelta
 import polars as pl
 
 from logistics_batch.model.reconciliation import QUANTITY, Discrepancy, Outcome
+from logistics_batch.reconciliation.legs import day
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
+from logistics_batch.reconciliation.statuses import is_expired
 from logistics_batch.reconciliation.tolerance import DEFAULT_LIMITS, Limit, near_price, near_quantity
 
 _ZERO = pl.lit(0, QUANTITY)
@@ -18,12 +20,14 @@ class Rules:
 
     grace_days: a line may be called short or not received from the day after delivery date + grace_days.
     limits: tolerances; classes not named keep their default. complete: False if the service's answer may be cut short.
+    claim_days: how many days after the delivery date goods can be claimed.
     """
 
     business_date: date
     grace_days: int = 1
     limits: dict[Discrepancy, Limit] = field(default_factory=dict)
     complete: bool = True
+    claim_days: int = 60
 
     def limit(self, code: Discrepancy) -> Limit:
         """The tolerance of a class."""
@@ -52,6 +56,8 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
         (pl.col("qty_returned") - pl.col("qty_announced")).alias("service_delta"),
         (received - expected).alias("receipt_delta"),
         (pl.col("price_returned") - pl.col("price_announced")).alias("price_delta"),
+        (pl.col("mrp_returned") - pl.col("mrp_announced")).alias("mrp_delta"),
+        _came_elsewhere().alias("notice_received"),
         (pl.col("due_date") <= rules.judged_until).alias("due"),
     )
     return known.with_columns(
@@ -60,7 +66,16 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
         near_price(pl.col("price_delta"), of=pl.col("price_announced"), limit=rules.limit(Discrepancy.PRICE_VAR)).alias(
             "price_near"
         ),
+        near_price(pl.col("mrp_delta"), of=pl.col("mrp_announced"), limit=rules.limit(Discrepancy.MRP_VAR)).alias(
+            "mrp_near"
+        ),
     )
+
+
+def _came_elsewhere() -> pl.Expr:
+    """Whether any line of the notice that should come did."""
+    wanted = (pl.col("lines_announced") > 0) | (pl.col("lines_returned") > 0)
+    return (wanted & (pl.col("lines_received") > 0)).any().over("notice")
 
 
 def _near(rules: Rules, *, delta: str) -> pl.Expr:
@@ -73,9 +88,10 @@ def _near(rules: Rules, *, delta: str) -> pl.Expr:
 
 def verdict(*, rules: Rules, receipts: bool) -> pl.Expr:
     """The class of a line with facts: a Discrepancy, or one of the outcomes that are none."""
-    steps = [*_steps_of_the_notice(rules), *_steps_of_the_line(), *_steps_of_quantities(receipts)]
-    steps.append((price_unknown(), Discrepancy.UNVERIFIABLE))
+    steps = [*_steps_of_the_notice(rules), *_steps_of_the_line(), *_steps_of_quantities(rules, receipts)]
+    steps.append((price_unknown() | mrp_unknown(), Discrepancy.UNVERIFIABLE))
     if receipts:
+        steps += _steps_of_dates(rules)
         steps.append((open_receipt() & pl.col("due_date").is_null(), Discrepancy.UNVERIFIABLE))
         steps.append((open_receipt(), Outcome.TOO_EARLY))
     steps.append((_differs_a_little(), Outcome.WITHIN_TOLERANCE))
@@ -125,24 +141,47 @@ def without_lines() -> pl.Expr:
     return pl.col("returned").is_not_null() & (pl.col("returned_lines") == 0)
 
 
-def _steps_of_quantities(receipts: bool) -> Steps:
-    judged = _judged_by_receipts() if receipts else []
-    service, price_delta = pl.col("service_delta"), pl.col("price_delta")
+def _steps_of_quantities(rules: Rules, receipts: bool) -> Steps:
+    judged = _judged_by_receipts(rules) if receipts else []
+    service, price_delta, mrp_delta = pl.col("service_delta"), pl.col("price_delta"), pl.col("mrp_delta")
     return [
         *judged,
         ((service < 0) & ~pl.col("service_near"), Discrepancy.SHORT),
         ((service > 0) & ~pl.col("service_near"), Discrepancy.OVER),
         ((price_delta != 0) & ~pl.col("price_near"), Discrepancy.PRICE_VAR),
+        ((mrp_delta != 0) & ~pl.col("mrp_near"), Discrepancy.MRP_VAR),
     ]
 
 
-def _judged_by_receipts() -> Steps:
+def _judged_by_receipts(rules: Rules) -> Steps:
     delta, due = pl.col("receipt_delta"), pl.col("due").fill_null(False)
     return [
+        (_nothing_came() & is_expired(rules.business_date), Discrepancy.EXPIRED_UNRECEIVED),
+        # All else of the notice came, so that this is no matter of the lorry.
+        (_nothing_came() & due & pl.col("notice_received"), Discrepancy.MISSING_SKU),
         (_nothing_came() & due, Discrepancy.NOT_RECEIVED),
         ((delta < 0) & ~pl.col("receipt_near") & due, Discrepancy.SHORT),
         ((delta > 0) & ~pl.col("receipt_near"), Discrepancy.OVER),
     ]
+
+
+def _steps_of_dates(rules: Rules) -> Steps:
+    """What came in full, but not when it should; by the dates of both sides, so that a moved one blames nobody."""
+    first, last = pl.col("received_first"), pl.col("received_date")
+    dates = [day("a_delivery_date"), day("r_delivery_date")]
+    late = _days_between(pl.max_horizontal(*dates), last) > (rules.limit(Discrepancy.LATE).days or 0)
+    early = _days_between(first, pl.min_horizontal(*dates)) > (rules.limit(Discrepancy.EARLY).days or 0)
+    left = _days_between(last, pl.col("expiry_date")) < (rules.limit(Discrepancy.SHELF_LIFE).days or 0)
+    came = ~open_receipt()
+    return [
+        (left & came, Discrepancy.SHELF_LIFE),
+        (late & came, Discrepancy.LATE),
+        (early & came, Discrepancy.EARLY),
+    ]
+
+
+def _days_between(earlier: pl.Expr, later: pl.Expr) -> pl.Expr:
+    return (later - earlier).dt.total_days()
 
 
 def _nothing_came() -> pl.Expr:
@@ -159,6 +198,11 @@ def price_unknown() -> pl.Expr:
     return pl.col("price_announced").is_not_null() & pl.col("price_returned").is_null()
 
 
+def mrp_unknown() -> pl.Expr:
+    """A retail price was announced, and the service's reply has none to compare."""
+    return pl.col("mrp_announced").is_not_null() & pl.col("mrp_returned").is_null()
+
+
 def _differs_a_little() -> pl.Expr:
-    deltas = [pl.col(name).fill_null(0) != 0 for name in ("service_delta", "receipt_delta", "price_delta")]
+    deltas = [pl.col(name).fill_null(0) != 0 for name in ("service_delta", "receipt_delta", "price_delta", "mrp_delta")]
     return pl.any_horizontal(*deltas)

@@ -6,8 +6,20 @@ from logistics_batch.reconciliation.legs import HEADER_FIELDS, Legs, day, spelli
 from logistics_batch.reconciliation.matching import TIERS
 
 _ANNOUNCED = ("accepted", "state", "why", "file_name", "sheet", "run")
-_RETURNED = ("record_id", "status")
-_SHARED = ("invoice_number", *HEADER_FIELDS, "invoice", "party", "place", "parties", "places", "batch_key", "in_window")
+_RETURNED = ("record_id", "status", "modified_at", "furthest_status")
+_SHARED = (
+    "invoice_number",
+    *HEADER_FIELDS,
+    "total_price",
+    "tax",
+    "invoice",
+    "party",
+    "place",
+    "parties",
+    "places",
+    "batch_key",
+    "in_window",
+)
 
 
 def faces(notices: pl.DataFrame, *, announced: pl.DataFrame, returned: pl.DataFrame, legs: Legs) -> pl.DataFrame:
@@ -33,6 +45,7 @@ def faces(notices: pl.DataFrame, *, announced: pl.DataFrame, returned: pl.DataFr
         _first_filled("site_name", "site").alias("site_shown"),
         _first_filled("batch").alias("batch_shown"),
         pl.coalesce(day("r_delivery_date"), day("a_delivery_date")).alias("due_date"),
+        pl.coalesce(day("r_expiry_date"), day("a_expiry_date")).alias("expiry_date"),
         (pl.col("a_in_window").fill_null(False) | pl.col("r_in_window").fill_null(False)).alias("in_window"),
         pl.col("returned_lines").fill_null(0),
     )

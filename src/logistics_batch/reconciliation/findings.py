@@ -3,7 +3,11 @@
 import polars as pl
 
 from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Level
+from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.faces import header_differences
+from logistics_batch.reconciliation.notice_sums import differing_sums
+from logistics_batch.reconciliation.sides import Sides
+from logistics_batch.reconciliation.statuses import status_class, status_reason
 
 _NOTICE = {
     "supplier_shown": "supplier",
@@ -49,6 +53,24 @@ def changed_headers(whole: pl.DataFrame) -> pl.DataFrame:
     return _as_notice_lines(found, code=Discrepancy.HEADER_DIFF, reason=pl.col("reason"))
 
 
+def odd_statuses(whole: pl.DataFrame, received: pl.DataFrame | None, *, rules: Rules) -> pl.DataFrame:
+    """STATUS_REGRESSION, OVERDUE, STALE_STATUS: at most one a notice."""
+    came = whole.select("notice").head(0) if received is None else received.select("notice").unique()
+    pairs = whole.filter(pl.col("tier").is_not_null() & pl.col("accepted"))
+    seen = pairs.with_columns(pl.col("notice").is_in(came["notice"].implode()).alias("received"))
+    days = {code: rules.limit(code).days or 0 for code in (Discrepancy.OVERDUE, Discrepancy.STALE_STATUS)}
+    judged = status_class(business_date=rules.business_date, days=days, receipts=received is not None)
+    found = seen.with_columns(judged.alias("verdict")).filter(pl.col("verdict").is_not_null())
+    return _told(found.with_columns(status_reason().alias("reason")), identity="ASN STATUS")
+
+
+def differing_amounts(sides: Sides, *, rules: Rules) -> pl.DataFrame:
+    """TOTAL_MISMATCH, TAX_VAR: at most one a notice."""
+    found = differing_sums(sides.whole, announced=sides.announced, returned=sides.returned, rules=rules)
+    worth = pl.col("price_delta").abs().round(2, mode="half_away_from_zero").cast(MONEY)
+    return _told(found.with_columns(worth.alias("impact_inr")), identity="ASN AMOUNT")
+
+
 def unsent_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """NOT_SENT: rows of files that are part of no document, so that only the row can be named."""
     words = pl.format("{}: {}", "fate", pl.col("why").fill_null(""))
@@ -77,12 +99,15 @@ def _sums(returned: pl.DataFrame) -> pl.DataFrame:
 
 
 def _as_notice_lines(found: pl.DataFrame, *, code: Discrepancy, reason: pl.Expr) -> pl.DataFrame:
-    told = found.with_columns(
-        pl.lit(code.value).alias("verdict"),
-        pl.lit(Level.NOTICE.value).alias("level"),
-        pl.lit(f"ASN {code.value}").alias("identity"),
-        reason.alias("reason"),
-    ).rename(_NOTICE)
+    named = found.with_columns(pl.lit(code.value).alias("verdict"), reason.alias("reason"))
+    told = _told(named, identity=f"ASN {code.value}")
     if "qty_returned" in told.columns:
         return told.with_columns(pl.col("qty_returned").alias("qty_affected"))
     return told
+
+
+def _told(found: pl.DataFrame, *, identity: str) -> pl.DataFrame:
+    """Findings with `verdict` and `reason` as lines that stand for a notice."""
+    return found.with_columns(pl.lit(Level.NOTICE.value).alias("level"), pl.lit(identity).alias("identity")).rename(
+        _NOTICE
+    )

@@ -4,6 +4,8 @@ Announced (our ledger) and returned (the service) are notices with lines; receiv
 guessed: a quantity or price that is no plain decimal number becomes null, and the line cannot be verified.
 """
 
+import re
+import unicodedata
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -21,9 +23,11 @@ _HEADER = {
     "description": pl.String,
     "delivery_date": pl.String,  # YYYY-MM-DD
     "expiry_date": pl.String,
+    "total_price": pl.String,
+    "tax": pl.String,  # of the whole notice, INR
     "in_window": pl.Boolean,  # False: read only because something in the window may point to it
 }
-_LINE = {"notice": pl.UInt32, "sku_name": pl.String, "qty": pl.String, "price": pl.String}
+_LINE = {"notice": pl.UInt32, "sku_name": pl.String, "qty": pl.String, "price": pl.String, "mrp": pl.String}
 
 ANNOUNCED_NOTICES = _HEADER | {
     "accepted": pl.Boolean,
@@ -34,8 +38,14 @@ ANNOUNCED_NOTICES = _HEADER | {
     "run": pl.String,
 }
 ANNOUNCED_LINES = _LINE | {"row": pl.UInt32}
-RETURNED_NOTICES = _HEADER | {"record_id": pl.String, "status": pl.String, "created_at": pl.String}
-RETURNED_LINES = _LINE
+RETURNED_NOTICES = _HEADER | {
+    "record_id": pl.String,
+    "status": pl.String,
+    "created_at": pl.String,
+    "modified_at": pl.String,  # begins with YYYY-MM-DD
+    "furthest_status": pl.String,  # that an earlier report saw, null without one
+}
+RETURNED_LINES = _LINE | {"qty_requested": pl.String}  # the service's `qty_received`, by which it means requested
 RECEIVED_LINES = {
     "invoice_number": pl.String,
     "supplier_name": pl.String,
@@ -99,6 +109,16 @@ def identifier(column: str) -> pl.Expr:
 def spelling(column: str) -> pl.Expr:
     """A name for comparing: case, blanks and punctuation do not count; never null."""
     return pl.col(column).fill_null("").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "")
+
+
+def spelled(text: str) -> str:
+    """The same of a text that is not in a frame."""
+    return "".join(letter for letter in text.lower() if unicodedata.category(letter)[0] in "LN")
+
+
+def pattern_of(text: str) -> str:
+    """A regular expression for identifiers like this text, in which `*` stands for any letters."""
+    return f"^{'.*'.join(re.escape(part) for part in text.strip().lower().split('*'))}$"
 
 
 def quantity(column: str = "qty") -> pl.Expr:

@@ -3,7 +3,7 @@
 import polars as pl
 
 from logistics_batch.model.reconciliation import PRICE
-from logistics_batch.reconciliation.legs import identifier, price, quantity
+from logistics_batch.reconciliation.legs import day, identifier, price, quantity
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES, condition_code
 
 _KEYS = ["notice", "sku"]
@@ -11,7 +11,7 @@ _KEYS = ["notice", "sku"]
 
 def notice_side(lines: pl.DataFrame) -> pl.DataFrame:
     """Announced or returned lines, typed; `notice` is still that of the leg."""
-    return _typed(lines).with_columns(price().alias("unit_price"))
+    return _typed(lines).with_columns(price().alias("unit_price"), price("mrp").alias("unit_mrp"))
 
 
 def received_side(lines: pl.DataFrame) -> pl.DataFrame:
@@ -55,11 +55,18 @@ def _summed(side: pl.DataFrame, leg: str, *more: pl.Expr) -> pl.DataFrame:
 
 def _summed_announced(side: pl.DataFrame) -> pl.DataFrame:
     rows = pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("rows")
-    return _summed(side, "announced", _one_price().alias("price_announced"), rows)
+    return _summed(side, "announced", *_prices("announced"), rows)
 
 
 def _summed_returned(side: pl.DataFrame) -> pl.DataFrame:
-    return _summed(side, "returned", _one_price().alias("price_returned"), _found().alias("found_returned"))
+    requested = quantity("qty_requested")
+    return _summed(
+        side,
+        "returned",
+        *_prices("returned"),
+        _found().alias("found_returned"),
+        pl.when(requested.null_count() < pl.len()).then(requested.sum()).alias("qty_requested"),
+    )
 
 
 def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
@@ -74,7 +81,11 @@ def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
         pl.col("condition").filter(pl.col("condition_code").is_null()).first().alias("condition_word"),
         pl.col("condition_code").null_count().alias("condition_unknown"),
         pl.col("file_name").first().alias("receipt_file"),
+        pl.col("sheet").first().alias("receipt_sheet"),
         pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("receipt_rows"),
+        day("received_date").min().alias("received_first"),
+        day("received_date").max().alias("received_date"),
+        (pl.len() - pl.struct("units", "condition", "received_date").n_unique()).alias("receipts_alike"),
         *by_class,
     )
 
@@ -83,9 +94,13 @@ def _found() -> pl.Expr:
     return pl.col("found_sku").drop_nulls().first()
 
 
-def _one_price() -> pl.Expr:
+def _prices(leg: str) -> tuple[pl.Expr, pl.Expr]:
+    return _one_price("unit_price").alias(f"price_{leg}"), _one_price("unit_mrp").alias(f"mrp_{leg}")
+
+
+def _one_price(column: str) -> pl.Expr:
     """The price of the summed lines: theirs if it is one, else the average by quantity."""
-    prices = pl.col("unit_price")
+    prices = pl.col(column)
     units = pl.col("units").sum()
     # Null instead of zero: the branch not taken is computed, too, and decimals raise.
     average = (prices * pl.col("units")).sum() / pl.when(units != 0).then(units)

@@ -6,11 +6,13 @@ import polars as pl
 
 from logistics_batch.model.reconciliation import Discrepancy, Outcome
 from logistics_batch.reconciliation.amounts import by_receipts
-from logistics_batch.reconciliation.classes import Rules, price_unknown, unreadable, without_lines
+from logistics_batch.reconciliation.classes import Rules, mrp_unknown, price_unknown, unreadable, without_lines
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
+from logistics_batch.reconciliation.statuses import is_completed
 
 _D = Discrepancy
 _BAD = {_D.REJECTED: "were rejected", _D.DAMAGED: "are damaged", _D.QUALITY: "failed quality", _D.HOLD: "are on hold"}
+_BAD[_D.NONSTD_PACK] = "are not packed as agreed"
 
 
 def plain(column: str) -> pl.Expr:
@@ -30,9 +32,9 @@ def _magnitude(column: str) -> pl.Expr:
 
 def reason(*, rules: Rules) -> pl.Expr:
     """The sentence for a line with facts, verdict and amounts."""
-    words = {**_notice_words(rules), **_line_words(), **_quantity_words(rules)}
+    words = {**_notice_words(rules), **_line_words(), **_quantity_words(rules), **_date_words(rules)}
     sentences = [pl.when(pl.col("verdict") == word.value).then(sentence) for word, sentence in words.items()]
-    return pl.coalesce(*sentences, pl.lit(""))
+    return pl.concat_str(pl.coalesce(*sentences, pl.lit("")), _afterwords())
 
 
 def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
@@ -71,6 +73,7 @@ def _cannot_tell(rules: Rules) -> pl.Expr:
         (pl.col("sku") == "", pl.lit("The line names no SKU.")),
         (pl.col("condition_unknown") > 0, unknown),
         (price_unknown(), pl.lit("A price was announced, but the service's reply holds none for this line.")),
+        (mrp_unknown(), pl.lit("A retail price was announced, but the service's reply holds none for this line.")),
     ]
     last = pl.format(
         "{} of {} received; without a delivery date nobody can say whether more is due.",
@@ -103,9 +106,64 @@ def _line_words() -> dict[Discrepancy | Outcome, pl.Expr]:
             plain("expected"),
             pl.col("found_sku"),
         ),
-        _D.MISSING_SKU: pl.format("Announced {}; the service's ASN lacks the SKU.", plain("qty_announced")),
+        _D.MISSING_SKU: _missing_sku(),
         _D.EXTRA_SKU: extra,
     }
+
+
+def _missing_sku() -> pl.Expr:
+    """Missing at the service, or missing from goods of which the other lines came."""
+    at_service = pl.format("Announced {}; the service's ASN lacks the SKU.", plain("qty_announced"))
+    at_dock = pl.format("None of {} received, although other lines of the ASN came.", plain("expected"))
+    return pl.when(pl.col("has_announced") & ~pl.col("has_returned")).then(at_service).otherwise(at_dock)
+
+
+def _date_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
+    due, came, expires = (_day(name) for name in ("due_date", "received_date", "expiry_date"))
+    agreed = rules.limit(_D.SHELF_LIFE).days or 0
+    return {
+        _D.LATE: pl.format("{} received, the last on {}; due {}.", plain("received"), came, due),
+        _D.EARLY: pl.format("{} received, the first on {}; due {}.", plain("received"), _day("received_first"), due),
+        _D.SHELF_LIFE: pl.format(
+            "{} received on {}, to expire on {}; at least {} days are agreed.",
+            plain("received"),
+            came,
+            expires,
+            pl.lit(agreed),
+        ),
+        _D.EXPIRED_UNRECEIVED: pl.format(
+            'Nothing of {} received, and the ASN is over: status "{}", expiry date {}.',
+            plain("expected"),
+            pl.col("status").fill_null(""),
+            expires,
+        ),
+    }
+
+
+def _day(column: str) -> pl.Expr:
+    return pl.col(column).dt.to_string("%Y-%m-%d").fill_null("not known")
+
+
+def _afterwords() -> pl.Expr:
+    """What a reader should know besides: summed rows, rows alike, an ASN that the service takes for done."""
+    quantities = pl.col("verdict").is_in(
+        [code.value for code in (_D.SHORT, _D.OVER, _D.NOT_RECEIVED, _D.MISSING_SKU, _D.EXTRA_SKU)]
+    )
+    parts = [
+        (pl.col("lines_announced") > 1, pl.format(" {} announced rows summed.", pl.col("lines_announced"))),
+        (pl.col("lines_returned") > 1, pl.format(" {} lines of the service summed.", pl.col("lines_returned"))),
+        (pl.col("lines_received") > 1, pl.format(" {} receipt rows summed.", pl.col("lines_received"))),
+        (
+            pl.col("receipts_alike").fill_null(0) > 0,
+            pl.format(" Receipt rows {} are alike: counted twice?", pl.col("receipt_rows")),
+        ),
+        (
+            is_completed() & (pl.col("verdict") != _D.OVER.value),
+            pl.lit(" The service nevertheless calls the ASN Completed."),
+        ),
+    ]
+    said = (pl.when(quantities & condition).then(words) for condition, words in parts)
+    return pl.concat_str(*said, ignore_nulls=True)
 
 
 def _quantity_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
@@ -119,6 +177,11 @@ def _quantity_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
         ),
         _D.PRICE_VAR: pl.format(
             "Announced at INR {} a unit, the service has INR {}.", plain("price_announced"), plain("price_returned")
+        ),
+        _D.MRP_VAR: pl.format(
+            "Announced with a retail price of INR {}, the service has INR {}.",
+            plain("mrp_announced"),
+            plain("mrp_returned"),
         ),
         Outcome.TOO_EARLY: pl.format(
             "{} of {} received so far; due {}, judged from {}.", plain("received"), plain("expected"), due, judged_from

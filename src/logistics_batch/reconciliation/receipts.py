@@ -12,9 +12,22 @@ _WORDS = {
     Discrepancy.QUALITY.value: ("quality", "qc fail", "qc failed", "quality fail", "defective", "expired", "04"),
     Discrepancy.REJECTED.value: ("rejected", "reject", "refused", "returned", "08"),
     Discrepancy.HOLD.value: ("hold", "on hold", "qc hold", "quality hold", "quarantine", "blocked", "09"),
+    Discrepancy.NONSTD_PACK.value: (
+        "non standard pack",
+        "nonstandard pack",
+        "non standard packing",
+        "bad packing",
+        "06",
+    ),
 }
 CONDITION_CODES = {word: code for code, words in _WORDS.items() for word in words}
-CONDITION_CLASSES = (Discrepancy.REJECTED, Discrepancy.DAMAGED, Discrepancy.QUALITY, Discrepancy.HOLD)
+CONDITION_CLASSES = (
+    Discrepancy.REJECTED,
+    Discrepancy.DAMAGED,
+    Discrepancy.QUALITY,
+    Discrepancy.HOLD,
+    Discrepancy.NONSTD_PACK,
+)
 
 
 def condition_code(column: str = "condition") -> pl.Expr:

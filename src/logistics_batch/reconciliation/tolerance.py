@@ -1,51 +1,116 @@
 """How far apart two sides may be before it counts; what lies inside stays visible as a state of its own."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from enum import StrEnum
 
 import polars as pl
 
 from logistics_batch.model.reconciliation import PRICE, QUANTITY, Discrepancy
+from logistics_batch.reconciliation.legs import pattern_of, spelled
 
-TOLERATED = (Discrepancy.SHORT, Discrepancy.OVER, Discrepancy.PRICE_VAR)
+
+class Measure(StrEnum):
+    """In what the tolerance of a class is given besides percent."""
+
+    UNITS = "units"
+    AMOUNT = "amount"
+    DAYS = "days"
+
+
+_D = Discrepancy
+_PARTIES = ("a_parties", "r_parties")
+MEASURES = {
+    _D.SHORT: Measure.UNITS,
+    _D.OVER: Measure.UNITS,
+    _D.PRICE_VAR: Measure.AMOUNT,
+    _D.MRP_VAR: Measure.AMOUNT,
+    _D.TAX_VAR: Measure.AMOUNT,
+    _D.TOTAL_MISMATCH: Measure.AMOUNT,
+    _D.NOT_RECEIVED: Measure.DAYS,
+    _D.LATE: Measure.DAYS,
+    _D.EARLY: Measure.DAYS,
+    _D.OVERDUE: Measure.DAYS,
+    _D.STALE_STATUS: Measure.DAYS,
+    _D.SHELF_LIFE: Measure.DAYS,
+}
+TOLERATED = tuple(MEASURES)
+BY_SKU = (_D.SHORT, _D.OVER, _D.PRICE_VAR, _D.MRP_VAR)
+"""The classes whose tolerance may differ by SKU; by supplier those of them and of the other amounts may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
     """How far is near enough; a difference is within if it keeps at least one of the limits, ends included.
 
-    percent: of what was announced, 0 to 100. units: of the SKU. amount: INR per unit, for prices.
+    percent: of what was announced, 0 to 100. units: of the SKU. amount: INR per unit for prices, else INR. days: after
+    (or before) the date that counts. suppliers, skus: other limits for some, which replace this one; of both the SKU's
+    holds. Suppliers by id or name, as the files or the service write it; SKUs may have `*` for any letters.
     """
 
     percent: Decimal | None = None
     units: Decimal | None = None
     amount: Decimal | None = None
+    days: int | None = None
+    suppliers: Mapping[str, "Limit"] = field(default_factory=dict)
+    skus: Mapping[str, "Limit"] = field(default_factory=dict)
 
     def __str__(self) -> str:
         parts = [
             f"{self.percent} %" if self.percent is not None else "",
             f"{self.units} units" if self.units is not None else "",
-            f"INR {self.amount} a unit" if self.amount is not None else "",
+            f"INR {self.amount}" if self.amount is not None else "",
+            f"{self.days} days" if self.days is not None else "",
         ]
-        return " or ".join(part for part in parts if part) or "none"
+        general = " or ".join(part for part in parts if part) or "none"
+        others = [f"{name}: {limit}" for name, limit in (*self.suppliers.items(), *self.skus.items())]
+        return "; ".join((general, *others))
 
 
-# Nothing is tolerated but a paisa of rounding in a price.
+# Nothing is tolerated but a paisa of rounding in a price and a rupee in a sum, and some days on dates.
 DEFAULT_LIMITS = {
-    Discrepancy.SHORT: Limit(),
-    Discrepancy.OVER: Limit(),
-    Discrepancy.PRICE_VAR: Limit(amount=Decimal("0.01")),
+    _D.SHORT: Limit(),
+    _D.OVER: Limit(),
+    _D.PRICE_VAR: Limit(amount=Decimal("0.01")),
+    _D.MRP_VAR: Limit(amount=Decimal("0.01")),
+    _D.TAX_VAR: Limit(amount=Decimal("1.00")),
+    _D.TOTAL_MISMATCH: Limit(amount=Decimal("1.00")),
+    _D.LATE: Limit(days=2),
+    _D.EARLY: Limit(days=2),
+    _D.OVERDUE: Limit(days=10),
+    _D.STALE_STATUS: Limit(days=10),
+    _D.SHELF_LIFE: Limit(days=0),
 }
 
 
 def near_quantity(difference: pl.Expr, *, of: pl.Expr, limit: Limit) -> pl.Expr:
     """Whether a difference in quantity is within the limit; `of` is the announced quantity."""
-    return _near(difference, of=of, percent=limit.percent, absolute=limit.units, scale=QUANTITY)
+    return _by_whom(
+        limit, lambda one: _near(difference, of=of, percent=one.percent, absolute=one.units, scale=QUANTITY)
+    )
 
 
 def near_price(difference: pl.Expr, *, of: pl.Expr, limit: Limit) -> pl.Expr:
     """Whether a difference in price is within the limit; `of` is the announced price."""
-    return _near(difference, of=of, percent=limit.percent, absolute=limit.amount, scale=PRICE)
+    return _by_whom(limit, lambda one: _near(difference, of=of, percent=one.percent, absolute=one.amount, scale=PRICE))
+
+
+def near_amount(difference: pl.Expr, *, of: pl.Expr, limit: Limit) -> pl.Expr:
+    """Whether a difference in a sum of money is within the limit, which may differ by supplier only."""
+    return near_price(difference, of=of, limit=replace(limit, skus={}))
+
+
+def _by_whom(limit: Limit, rule: Callable[[Limit], pl.Expr]) -> pl.Expr:
+    """The rule with the limit of the line's SKU, else of its supplier, else of all; needs `sku` and `*_parties`."""
+    chosen = rule(limit)
+    for name, one in limit.suppliers.items():
+        named = pl.lit(spelled(name))
+        ours = pl.any_horizontal(pl.col(side).list.contains(named).fill_null(False) for side in _PARTIES)
+        chosen = pl.when(ours).then(rule(one)).otherwise(chosen)
+    for pattern, one in limit.skus.items():
+        chosen = pl.when(pl.col("sku").str.contains(pattern_of(pattern))).then(rule(one)).otherwise(chosen)
+    return chosen
 
 
 def _near(

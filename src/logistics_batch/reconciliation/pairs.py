@@ -1,0 +1,57 @@
+"""Differences that cancel out: as much too little here as there is too much there, probably one mistake and not two."""
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import Discrepancy
+from logistics_batch.reconciliation.legs import identifier, spelling
+
+_D = Discrepancy
+_LESS = (_D.MISSING_IN_SERVICE, _D.MISSING_SKU, _D.NOT_RECEIVED, _D.EXPIRED_UNRECEIVED, _D.SHORT)
+_MORE = (_D.UNEXPECTED_IN_SERVICE, _D.NO_ASN, _D.EXTRA_SKU, _D.OVER)
+_WORDS = {
+    "elsewhere": " {} {} of it on invoice {}: booked on the wrong ASN?",
+    "beside": ' {} {} of SKU "{}" on the same invoice: counted as the wrong SKU?',
+}
+
+
+def with_pairs(lines: pl.DataFrame) -> pl.DataFrame:
+    """The lines with `pair_id` and, in the reason, what stands against it.
+
+    First one SKU and site on two notices, then two SKUs of one notice; only pairs that leave no choice. Needs
+    `exception_id`, `code`, `qty_delta`, `reason`, `notice` and the names that people see.
+    """
+    usable = (pl.col("qty_delta") != 0) & pl.col("code").is_in([code.value for code in (*_LESS, *_MORE)])
+    open_lines = lines.filter(usable).select(
+        "exception_id",
+        "invoice_number",
+        "sku_name",
+        "notice",
+        identifier("sku_name").alias("sku"),
+        spelling("site").alias("place"),
+        pl.col("qty_delta").abs().alias("size"),
+        (pl.col("qty_delta") < 0).alias("less"),
+    )
+    elsewhere = _paired(open_lines.filter(pl.col("sku") != ""), keys=["sku", "place", "size"], kind="elsewhere")
+    alone = open_lines.join(elsewhere, on="exception_id", how="anti", maintain_order="left")
+    beside = _paired(alone.filter(pl.col("notice").is_not_null()), keys=["notice", "size"], kind="beside")
+    pairs = pl.concat([elsewhere, beside])
+    joined = lines.drop("pair_id", strict=False).join(pairs, on="exception_id", how="left", maintain_order="left")
+    return joined.with_columns(
+        pl.col("pair_id").fill_null(""), pl.concat_str("reason", pl.col("pair_words").fill_null(""))
+    ).drop("pair_words")
+
+
+def _paired(lines: pl.DataFrame, *, keys: list[str], kind: str) -> pl.DataFrame:
+    """`exception_id`, `pair_id` and `pair_words` of both lines of each pair."""
+    alone = pl.len().over(*keys, "less") == 1
+    sides = lines.filter(alone)
+    less, more = sides.filter(pl.col("less")), sides.filter(~pl.col("less"))
+    both = (less.join(more, on=keys, suffix="_other"), more.join(less, on=keys, suffix="_other"))
+    name = "invoice_number_other" if kind == "elsewhere" else "sku_name_other"
+    size = pl.col("size").cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
+    direction = pl.when(pl.col("less")).then(pl.lit("more")).otherwise(pl.lit("fewer"))
+    return pl.concat(both).select(
+        "exception_id",
+        pl.col("exception_id_other").alias("pair_id"),
+        pl.format(_WORDS[kind], size, direction, pl.col(name)).alias("pair_words"),
+    )

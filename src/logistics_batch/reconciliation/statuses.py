@@ -1,0 +1,72 @@
+"""What the status of an ASN gives away: it went back, it does not move, or it says something that cannot be."""
+
+from datetime import date
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import Discrepancy
+
+# How far an ASN is (API §2.1); words that are not known say nothing.
+_RANKS = {"new": 0, "inprogress": 1, "completed": 2, "complete": 2, "expired": 2}
+_NEW, _IN_PROGRESS, _CLOSED = 0, 1, 2
+
+
+def rank(column: str) -> pl.Expr:
+    """How far a status is, null for a word that is not known."""
+    plain = pl.col(column).fill_null("").str.to_lowercase().str.replace_all(r"[^a-z]+", "")
+    return plain.replace_strict(_RANKS, default=None, return_dtype=pl.Int8)
+
+
+def is_expired(business_date: date) -> pl.Expr:
+    """The ASN is over: the service says so, or its expiry date has passed."""
+    said = pl.col("status").fill_null("").str.strip_chars().str.to_lowercase() == "expired"
+    return said | (pl.col("expiry_date") < business_date).fill_null(False)
+
+
+def is_completed() -> pl.Expr:
+    """The service takes the ASN for done."""
+    return pl.col("status").fill_null("").str.to_lowercase().str.starts_with("complete")
+
+
+def status_class(*, business_date: date, days: dict[Discrepancy, int], receipts: bool) -> pl.Expr:
+    """The one class that the status of a notice is in, null if it is in order.
+
+    days: those after which OVERDUE and STALE_STATUS apply. Needs `received` (whether anything came) and the notice.
+    """
+    now = rank("status")
+    since_due = _days_since(pl.col("due_date"), business_date)
+    moved = pl.coalesce(pl.col("modified_at").str.slice(0, 10).str.to_date(strict=False), "due_date")
+    overdue = (now < _CLOSED) & (since_due > days[Discrepancy.OVERDUE])
+    stale = days[Discrepancy.STALE_STATUS]
+    stuck = (now == _IN_PROGRESS) & (_days_since(moved, business_date) > stale)
+    forgotten = (now == _NEW) & pl.col("received") & (since_due > stale)
+    return (
+        pl.when(rank("furthest_status") > now)
+        .then(pl.lit(Discrepancy.STATUS_REGRESSION.value))
+        .when(overdue & (not receipts))
+        .then(pl.lit(Discrepancy.OVERDUE.value))
+        .when(stuck | forgotten)
+        .then(pl.lit(Discrepancy.STALE_STATUS.value))
+    )
+
+
+def _days_since(day: pl.Expr, business_date: date) -> pl.Expr:
+    return (pl.lit(business_date) - day).dt.total_days()
+
+
+def status_reason() -> pl.Expr:
+    """The sentence for a notice with `verdict`, `status`, `furthest_status`, `due_date` and `modified_at`."""
+    due = pl.col("due_date").dt.to_string("%Y-%m-%d").fill_null("not named")
+    status = pl.col("status").fill_null("")
+    moved = pl.col("modified_at").fill_null("").str.slice(0, 10)
+    last_change = pl.when(moved != "").then(pl.format("; last changed {}", moved)).otherwise(pl.lit(""))
+    went_back = pl.format('The status is "{}"; an earlier report saw "{}".', status, pl.col("furthest_status"))
+    overdue = pl.format('Due {}, and the ASN is still "{}"; no receipts were given to tell what came.', due, status)
+    stale = pl.format('The ASN is still "{}"; due {}{}.', status, due, last_change)
+    return (
+        pl.when(pl.col("verdict") == Discrepancy.STATUS_REGRESSION.value)
+        .then(went_back)
+        .when(pl.col("verdict") == Discrepancy.OVERDUE.value)
+        .then(overdue)
+        .otherwise(stale)
+    )
