@@ -12,7 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 WAIT_SECONDS = 0.05
-RATE, RATE_ORDERS = 20.0, 100
+RATE, RATE_ORDERS = 20.0, 200
 WORDS = {
     "ours": "logistics-batch: intent and outcome durable",
     "bare": "the same client, no ledger",

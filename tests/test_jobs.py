@@ -132,7 +132,9 @@ def test_what_cannot_be_done_is_refused_and_not_ignored(line: str, complaint: st
     [
         ("kind: psuh\n", "Did you mean `push`?"),
         ("mapping: m\n", "`kind` is missing"),
-        ("kind: order_status\n", "cannot run jobs of kind"),
+        ("kind: order_status\nfeed: {folder: out, path: '/status/{date}'}\n", "A feed goes to one place"),
+        ("kind: order_status\nmax_calls: 0\n", "Write 1 or more"),
+        ("kind: order_status\nsent_within: 30\n", '"30" is no length of time'),
         ("kind: push\nmapping: m\nsource: {path: /in}\n", 'either "sftp: NAME" or "folder: PATH"'),
         ("kind: push\nmapping: m\nsource: {folder: a, ready: {done_file: done}}\n", '"{name}.done"'),
         ("kind: push\nsource: {folder: a}\n", "`mapping` is missing"),

@@ -138,6 +138,7 @@ class ServiceSettings(_Section):
     deadline_seconds: Seconds = Field(default=45.0, alias="deadline", gt=0)
     create_deadline_seconds: Seconds = Field(default=60.0, alias="create_deadline", gt=0)
     label_hosts: Listed = ()
+    label_orders_per_call: int = Field(default=1, ge=1, le=100)
     settle_after_seconds: Seconds = Field(default=180.0, alias="settle_after", ge=0)
     timezone: Annotated[str, AfterValidator(_zone)] = "Asia/Kolkata"
     longitude: Literal["delivery_long", "delivery_lon"] = "delivery_long"

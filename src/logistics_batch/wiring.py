@@ -237,6 +237,7 @@ class Workspace:
                 asn_resend=service.asn.resend,
                 purge_after_seconds=settings.ledger.purge_after_seconds,
                 label_hosts=service.label_hosts,
+                label_orders_per_call=service.label_orders_per_call,
                 longitude=service.longitude,
                 updates_asns=service.asn.update_identity == "invoice_number",
             ),

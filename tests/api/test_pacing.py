@@ -174,3 +174,32 @@ def test_calls_that_were_held_up_after_their_turn_still_leave_apart() -> None:
         moments.append(now[0])
     gaps = [after - before for before, after in itertools.pairwise(moments)]
     assert min(gaps) >= 0.1 - 1e-9
+
+
+def test_turns_that_are_taken_ahead_do_not_lose_what_a_late_taker_lost() -> None:
+    clock = Clock()
+    pacer = Pacer("10/s", clock=clock, sleep=clock.sleep)
+    moments = []
+    for late in (0.0, 0.06, 0.0, 0.03, 0.09):  # what was done between the turn and the call: a commit, a busy machine
+        wait = pacer.try_turn(ahead_seconds=0.1)
+        while wait > 0.1:
+            clock.sleep(wait - 0.095)
+            wait = pacer.try_turn(ahead_seconds=0.1)
+        turn = clock.now + wait
+        clock.now += late
+        pacer.wait_until(turn)
+        pacer.depart()
+        moments.append(clock.now)
+    gaps = [after - before for before, after in itertools.pairwise(moments)]
+    assert gaps == pytest.approx([0.1] * 4, rel=0.005)
+    assert min(gaps) >= 0.1
+
+
+def test_a_turn_that_is_too_far_ahead_is_not_taken() -> None:
+    clock = Clock()
+    pacer = Pacer("1/s", clock=clock, sleep=clock.sleep)
+    assert pacer.try_turn(ahead_seconds=0.1) == 0
+    assert [pacer.try_turn(ahead_seconds=0.1) for _ in range(2)] == pytest.approx([1.0] * 2, rel=0.005)
+    clock.now += 0.95
+    assert 0 < pacer.try_turn(ahead_seconds=0.1) < 0.1
+    assert pacer.try_turn(ahead_seconds=0.1) > 1.0

@@ -19,7 +19,7 @@ from support.workspace import Workspace
 from logistics_batch.demo.shifting import read_anchor
 from logistics_batch.demo.stage import DROPS
 from logistics_batch.jobs import load_jobs
-from logistics_batch.model.job import LabelsJob, PushJob, ReconcileJob
+from logistics_batch.model.job import LabelsJob, OrderStatusJob, PushJob, ReconcileJob
 
 CHECKOUT = Path(__file__).parents[2]
 SAMPLES = CHECKOUT / "sample_data"
@@ -141,10 +141,12 @@ def test_the_sample_jobs_close_the_loop() -> None:
                 if job.source.path == inbox and any(fnmatch(name, pattern) for pattern in job.source.pattern)
             ]
             assert takers == [EXPECTED[name].mapping]
-    assert {type(job) for job in jobs} == {PushJob, ReconcileJob, LabelsJob}
+    assert {type(job) for job in jobs} == {PushJob, ReconcileJob, LabelsJob, OrderStatusJob}
     for job in jobs:
         assert job.schedule is not None, job.name
-        assert not isinstance(job, PushJob | ReconcileJob | LabelsJob) or job.results_place is not None, job.name
+        assert (
+            not isinstance(job, PushJob | ReconcileJob | LabelsJob | OrderStatusJob) or job.results_place is not None
+        ), job.name
     for push in pushes:
         assert push.source.ready.poll_every_seconds == 10
         assert push.source.archive

@@ -63,27 +63,27 @@ def test_a_key_revoked_in_the_middle_leaves_the_rest_pending(workspace: Workspac
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
 
 
-@pytest.mark.parametrize(("fault", "doubts"), [("status_401", 0), ("drop_before", 12 + 5)])
+@pytest.mark.parametrize(("fault", "lines", "doubts"), [("status_401", 12, 0), ("drop_before", 40, 40 + 5)])
 def test_what_was_written_ahead_for_many_lines_is_put_back_when_sending_stops(
-    workspace: Workspace, sandbox: RunningSandbox, fault: str, doubts: int
+    workspace: Workspace, sandbox: RunningSandbox, fault: str, lines: int, doubts: int
 ) -> None:
-    workspace.configure("concurrency = 12")
-    references = [f"T-{number}" for number in range(1, 81)]
+    workspace.configure(f"concurrency = {lines}")
+    references = [f"T-{number}" for number in range(1, 121)]
     # They go wrong slowly: an answer that came after a doubt would begin the count of doubts in a row anew.
     slowly = {"endpoint": "order.create", "from": 30, "kind": "delay", "seconds": 0.7}
     sandbox.set_faults([slowly, {"endpoint": "order.create", "from": 30, "kind": fault}])
-    lines = workspace.drop("orders.csv", order_lines(references))
-    stopped = workspace.run("push", lines, "--mapping", "orders", "--json")
+    file = workspace.drop("orders.csv", order_lines(references))
+    stopped = workspace.run("push", file, "--mapping", "orders", "--json")
     found = counts(stopped)
     assert found["accepted"] == 29
     assert bool(doubts) <= found.get("in_doubt", 0) <= doubts
-    assert found["accepted"] + found.get("in_doubt", 0) + found["pending"] == 80
-    assert len(sandbox.received("order.create")) <= 29 + 12 + 5
+    assert found["accepted"] + found.get("in_doubt", 0) + found["pending"] == 120
+    assert len(sandbox.received("order.create")) <= 29 + lines + 5
     sandbox.set_faults([])
-    done = workspace.run("push", lines, "--mapping", "orders", "--json")
+    done = workspace.run("push", file, "--mapping", "orders", "--json")
     assert counts(done).get("pending", 0) == 0
     assert set(created(sandbox).values()) == {1}
-    assert len(created(sandbox)) >= 80 - doubts
+    assert len(created(sandbox)) >= 120 - doubts
 
 
 def test_a_missing_mapping_names_the_nearest(workspace: Workspace, sandbox: RunningSandbox) -> None:

@@ -1,6 +1,7 @@
 """Label PDFs as a service might send them, good and bad, and a scanner that reads printed pages."""
 
 import io
+import zlib
 from pathlib import Path
 
 import pikepdf
@@ -86,6 +87,16 @@ def encrypted(awb: str, *, user_password: str = "") -> bytes:
     canvas.showPage()
     canvas.save()
     return out.getvalue()
+
+
+def busy() -> bytes:
+    """A label of some kilobytes whose content unfolds to three million instructions that paint nothing."""
+
+    def change(pdf: pikepdf.Pdf, page: pikepdf.Page) -> None:
+        squeezed = zlib.compress(b"1 0 0 1 0 0 cm\n" * 3_000_000, 9)
+        page.obj.Contents = pikepdf.Stream(pdf, squeezed, Filter=pikepdf.Name.FlateDecode)
+
+    return changed(label("SH-BUSY"), change)
 
 
 def scan(content: bytes, *, dpi: int = 203) -> list[list[str]]:

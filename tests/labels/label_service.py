@@ -91,5 +91,5 @@ class LabelService:
         given = self.given.get(awb, Given())
         if self._downloads[awb] <= given.expire:
             return 403, b"<Error>Request has expired</Error>", None
-        content = given.content or label(awb)
+        content = given.content or label(*awb.split(","))
         return (200, content[:100], len(content)) if given.cut else (200, content, None)

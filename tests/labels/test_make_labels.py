@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +15,12 @@ from labels.test_manifest import text_of
 
 from logistics_batch.errors import KeyRefused, RunStopped, UsageError
 from logistics_batch.flows.decisions import decide
+from logistics_batch.flows.label_orders import Choice
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
+from logistics_batch.flows.purge import purge_old
 from logistics_batch.model.job import Place
+
+PAPERS = ("manifest.pdf", "index.csv", "pick_list.pdf")
 
 
 @pytest.fixture
@@ -81,7 +86,7 @@ def test_pages_of_the_index_are_those_of_the_bundle(room: PrintRoom) -> None:
     accepted(room, *wishes)
     report = make_labels(room.parts, LabelsPlan(max_pages=5, reverse=True))
     names = {path.name: path for path in report.files}
-    assert {"labels_part-01-of-02.pdf", "labels_part-02-of-02.pdf", "manifest.pdf", "index.csv"} == set(names)
+    assert {"labels_part-01-of-02.pdf", "labels_part-02-of-02.pdf", *PAPERS} == set(names)
     for row in index(report):
         pages = scan(names[f"labels_part-{int(row['part']):02}-of-02.pdf"].read_bytes())
         assert pages[int(row["page"]) - 1] == [row["awb_number"]]
@@ -94,11 +99,13 @@ def test_printed_labels_are_not_printed_again_without_a_reason(room: PrintRoom, 
     assert (again.labels, again.exit_code) == (0, 0)
     assert {path.name for path in again.files} == {"manifest.pdf", "index.csv"}
     assert "There is nothing to print." in manifest(again)
-    by_run = make_labels(room.parts, LabelsPlan(run="run-1"))
+    by_run = make_labels(room.parts, LabelsPlan(orders=Choice(run="run-1")))
     assert (by_run.labels, set(by_run.printed_before)) == (0, {"R-1", "R-2"})
     assert "printed before" in manifest(by_run)
     calls = len(service.seen)
-    once_more = make_labels(room.parts, LabelsPlan(orders=("R-2",), reprint_reason="jammed roll", who="ravi"))
+    once_more = make_labels(
+        room.parts, LabelsPlan(orders=Choice(numbers=("R-2",)), reprint_reason="jammed roll", who="ravi")
+    )
     assert barcodes(once_more) == ["SH-R2"]
     assert "REPRINT: jammed roll" in manifest(once_more)
     assert [(row["status"], row["copy"]) for row in index(once_more)] == [("reprint", "2")]
@@ -120,6 +127,7 @@ def test_every_bad_label_is_listed_and_the_rest_is_bundled(room: PrintRoom, serv
         "LOCKED": Given(encrypted("SH-LOCKED")),
         "TWO": Given(label("SH-TWO", "INVOICE")),
         "LARGE": Given(label("SH-LARGE", size=(595, 842))),
+        "WRONG": Given(label("SH-OTHER")),
         "NOLABEL": Given(refuse="Shipment is on hold"),
         "EXPIRED": Given(expire=9),
         "ABROAD": Given(link="https://169.254.169.254/latest/meta-data/"),
@@ -141,6 +149,7 @@ def test_every_bad_label_is_listed_and_the_rest_is_bundled(room: PrintRoom, serv
         "LOCKED": "encrypted",
         "TWO": "2 page(s)",
         "LARGE": "more than the 4x6 stock",
+        "WRONG": "that of another package, SH-OTHER",
         "NOLABEL": "Shipment is on hold",
         "EXPIRED": "expired",
         "ABROAD": "label_hosts",
@@ -248,13 +257,34 @@ def test_kept_label_that_was_damaged_on_disk_is_fetched_again(room: PrintRoom, s
     make_labels(room.parts, LabelsPlan())
     (kept,) = (room.parts.files / "labels").glob("*.pdf")
     kept.write_bytes(b"%PDF-1.4 rotten %%EOF")
-    report = make_labels(room.parts, LabelsPlan(orders=("A",), reprint_reason="torn"))
+    report = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="torn"))
     assert barcodes(report) == ["SH-A"]
     assert len(service.asked) == 2
 
 
-def test_same_label_for_two_orders_is_in_nobodys_hands(room: PrintRoom, service: LabelService) -> None:
+def test_label_of_another_order_goes_only_to_its_own(room: PrintRoom, service: LabelService) -> None:
     service.given = {"SH-B": Given(label("SH-A"))}
+    accepted(room, Wish("A"), Wish("B"), Wish("C"))
+    report = make_labels(room.parts, LabelsPlan())
+    assert barcodes(report) == ["SH-A", "SH-C"]
+    (lost,) = report.missing
+    assert lost.reference_number == "B"
+    assert "the barcode on page 1 is that of another package, SH-A" in lost.reason
+
+
+def test_labels_without_a_barcode_are_printed_and_said_to_be_unproven(room: PrintRoom, service: LabelService) -> None:
+    service.given = {"SH-A": Given(label("", name="Asha Rao")), "SH-B": Given(label("INVOICE-7"))}
+    accepted(room, Wish("A"), Wish("B"), Wish("C"))
+    report = make_labels(room.parts, LabelsPlan())
+    assert (report.exit_code, report.labels) == (0, 3)
+    (note,) = report.notes
+    assert "on 2 label files no barcode with the AWB could be read (the first: SH-A)" in note
+    assert "scan the printed labels" in " ".join(manifest(report).split())
+
+
+def test_same_label_for_two_orders_is_in_nobodys_hands(room: PrintRoom, service: LabelService) -> None:
+    """Without a barcode nobody can say whose it is."""
+    service.given = {"SH-A": Given(label("")), "SH-B": Given(label(""))}
     accepted(room, Wish("A"), Wish("B"), Wish("C"))
     report = make_labels(room.parts, LabelsPlan())
     assert barcodes(report) == ["SH-C"]
@@ -283,7 +313,7 @@ def test_packages_are_asked_for_one_by_one_where_one_file_lacks_them(room: Print
     report = make_labels(room.parts, LabelsPlan())
     assert barcodes(report) == list(children)
     asked = len(service.asked)
-    again = make_labels(room.parts, LabelsPlan(orders=("SH-A",), reprint_reason="wet"))
+    again = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("SH-A",)), reprint_reason="wet"))
     assert barcodes(again) == list(children)
     assert len(service.asked) == asked
 
@@ -295,7 +325,7 @@ def test_orders_of_a_run_without_a_label_are_listed_with_the_reason(room: PrintR
     room.settle(numbers, {"REFUSED": "refused", "DOUBT": "in_doubt", "HELD": "held"})
     now = room.parts.clock.now().isoformat()
     assert room.ledger.record_by_hand(reference_or_awb="CANCELLED", at=now, text="cancelled", cancelled=True)
-    report = make_labels(room.parts, LabelsPlan(run="orders-nightly"))
+    report = make_labels(room.parts, LabelsPlan(orders=Choice(run="orders-nightly")))
     assert barcodes(report) == ["SH-OK"]
     assert report.exit_code == 4, "something is in doubt"
     reasons = {lost.reference_number: lost.reason for lost in report.missing}
@@ -311,8 +341,8 @@ def test_orders_of_a_run_without_a_label_are_listed_with_the_reason(room: PrintR
 
 def test_orders_by_number(room: PrintRoom) -> None:
     accepted(room, Wish("A"), Wish("B"), Wish("C"))
-    report = make_labels(room.parts, LabelsPlan(orders=("C", " SH-A ", "C", "UNKNOWN"), sort=("file",)))
-    assert barcodes(report) == ["SH-A", "SH-C"]
+    report = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("C", " SH-A ", "C", "UNKNOWN")), sort=("file",)))
+    assert barcodes(report) == ["SH-C", "SH-A"], "file order is that of the list"
     assert [(lost.reference_number, lost.rows) for lost in report.missing] == [("UNKNOWN", ())]
     assert report.exit_code == 3
 
@@ -325,7 +355,7 @@ def test_reference_used_again_after_a_cancellation_means_the_living_order(room: 
     (held,) = room.ledger.documents(states=["held"])
     decide(room.parts, held.id, decision="send-again", reason="ordered again", reissue=True)
     room.accept({"A": held.id}, {"A": "SH-NEW"}, run="run-2")
-    assert barcodes(make_labels(room.parts, LabelsPlan(orders=("A",)))) == ["SH-NEW"]
+    assert barcodes(make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",))))) == ["SH-NEW"]
 
 
 @pytest.mark.parametrize(
@@ -356,7 +386,7 @@ def test_sort_keys(room: PrintRoom, sort: tuple[str, ...], wanted: str | None) -
 
 def test_usage_errors_ask_nothing_of_the_service(room: PrintRoom, service: LabelService) -> None:
     accepted(room, Wish("A"))
-    for plan in (LabelsPlan(layout="a3"), LabelsPlan(run="no-such-run"), LabelsPlan(sort=("weight",))):
+    for plan in (LabelsPlan(layout="a3"), LabelsPlan(orders=Choice(run="no-such-run")), LabelsPlan(sort=("weight",))):
         with pytest.raises(UsageError):
             make_labels(room.parts, plan)
     assert service.asked == []
@@ -369,7 +399,7 @@ def test_bundle_goes_to_the_results_place_in_a_folder_of_its_own(room: PrintRoom
     )
     report = make_labels(room.parts, plan)
     there = tmp_path / "sftp" / "outbound" / "labels" / report.bundle_id
-    assert {path.name for path in there.iterdir()} == {"labels.pdf", "manifest.pdf", "index.csv"}
+    assert {path.name for path in there.iterdir()} == {"labels.pdf", *PAPERS}
     for path in report.files:
         assert path.parent == tmp_path / "out"
         assert path.read_bytes() == (there / path.name).read_bytes()
@@ -382,11 +412,142 @@ def test_parts_of_an_earlier_bundle_do_not_lie_among_the_new_ones(room: PrintRoo
     accepted(room, *[Wish(f"R-{number}") for number in range(3)])
     make_labels(room.parts, LabelsPlan(output=out, max_pages=1))
     (out / "notes.txt").write_text("keep me")
-    make_labels(room.parts, LabelsPlan(output=out, orders=("R-1",), reprint_reason="torn"))
-    assert {path.name for path in out.iterdir()} == {"labels.pdf", "manifest.pdf", "index.csv", "notes.txt"}
+    make_labels(room.parts, LabelsPlan(output=out, orders=Choice(numbers=("R-1",)), reprint_reason="torn"))
+    assert {path.name for path in out.iterdir()} == {"labels.pdf", "notes.txt", *PAPERS}
 
 
 def test_many_labels_at_once_keep_their_owners(room: PrintRoom) -> None:
     awbs = accepted(room, *[Wish(f"R-{number}") for number in range(60)])
     report = make_labels(room.with_policy(concurrency=8), LabelsPlan(sort=("file",), layout="a4-4up"))
     assert barcodes(report) == list(awbs.values())
+
+
+def calls(room: PrintRoom, number: int) -> PrintRoom:
+    room.parts = room.with_policy(label_orders_per_call=number, concurrency=1)
+    return room
+
+
+def test_one_call_for_several_orders_where_the_barcodes_prove_it(room: PrintRoom, service: LabelService) -> None:
+    accepted(calls(room, 3), *[Wish(f"R-{number}") for number in range(7)])
+    report = make_labels(room.parts, LabelsPlan(reverse=True))
+    assert [body["order_numbers[]"] for body in service.asked] == ["SH-R0,SH-R1,SH-R2", "SH-R3,SH-R4,SH-R5", "SH-R6"]
+    assert barcodes(report) == [f"SH-R{number}" for number in range(6, -1, -1)]
+    assert len({row["label_sha256"] for row in index(report)}) == 7, "each order has a file of its own"
+    again = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("R-4",)), reprint_reason="wet"))
+    assert barcodes(again) == ["SH-R4"]
+    assert len(service.asked) == 3, "what was divided is kept"
+
+
+@pytest.mark.parametrize(
+    "together",
+    [
+        Given(label("SH-R1", "SH-R0", "SH-R9")),
+        Given(label("SH-R0", "SH-R1")),
+        Given(label("SH-R0", "", "")),
+        Given(refuse="one order a call"),
+        Given(b"<html>"),
+        Given(expire=9),
+    ],
+    ids=["another's page", "a page too few", "no barcodes", "refused", "no PDF", "expired"],
+)
+def test_orders_are_asked_for_alone_where_a_call_for_several_proves_nothing(
+    room: PrintRoom, service: LabelService, together: Given
+) -> None:
+    service.given = {"SH-R0,SH-R1,SH-R2": together}
+    accepted(calls(room, 3), *[Wish(f"R-{number}") for number in range(3)])
+    report = make_labels(room.parts, LabelsPlan())
+    assert (report.exit_code, barcodes(report)) == (0, ["SH-R0", "SH-R1", "SH-R2"])
+    assert [body["order_numbers[]"] for body in service.asked][1:] == ["SH-R0", "SH-R1", "SH-R2"]
+
+
+def test_packages_that_share_an_awb_are_never_asked_for_together(room: PrintRoom, service: LabelService) -> None:
+    service.given = {"SH-B": Given(label("SH-B", "SH-B"))}
+    accepted(calls(room, 5), Wish("A"), Wish("B", packages=2), Wish("C"))
+    assert make_labels(room.parts, LabelsPlan()).labels == 4
+    assert {body["order_numbers[]"] for body in service.asked} == {"SH-A,SH-C", "SH-B"}
+
+
+def test_orders_of_a_business_date(room: PrintRoom) -> None:
+    accepted(room, Wish("A"), run="run-1")
+    accepted(room, Wish("B"), run="run-2")
+    today = room.parts.clock.now().date()
+    report = make_labels(room.parts, LabelsPlan(orders=Choice(day=today)))
+    assert barcodes(report) == ["SH-A", "SH-B"]
+    assert today.isoformat() in manifest(report)
+    other = make_labels(room.parts, LabelsPlan(orders=Choice(day=today.replace(year=today.year - 1))))
+    assert (other.exit_code, other.labels) == (0, 0)
+
+
+def test_each_group_in_files_of_its_own(room: PrintRoom) -> None:
+    accepted(
+        room,
+        *[Wish(f"A-{number}", hub="BLR/1") for number in range(3)],
+        *[Wish(f"B-{number}", hub="मुंबई") for number in range(2)],
+    )
+    report = make_labels(room.parts, LabelsPlan(sort=("hub",), per_group=True, max_pages=3))
+    names = sorted(path.name for path in report.files if path.name.startswith("labels"))
+    assert names == [
+        "labels_01_BLR-1_part-01-of-02.pdf",
+        "labels_01_BLR-1_part-02-of-02.pdf",
+        "labels_02_group.pdf",
+    ]
+    folder = report.files[0].parent
+    printed = [[code for page in scan((folder / name).read_bytes()) for code in page] for name in names]
+    assert printed == [["SH-A0", "SH-A1"], ["SH-A2"], ["SH-B0", "SH-B1"]]
+    assert "labels_02_group.pdf" in manifest(report)
+    assert [row["part"] for row in index(report)] == ["1", "1", "2", "3", "3"]
+
+
+def test_pick_list_adds_up_by_group_bin_and_sku(room: PrintRoom) -> None:
+    accepted(
+        room,
+        Wish("A", hub="BLR", item="LAMP", quantity=2, keep={"bin": "B-10"}),
+        Wish("B", hub="BLR", item="LAMP", quantity=3, keep={"bin": "B-10"}),
+        Wish("C", hub="BLR", item="SHADE", keep={"bin": "B-9"}),
+        Wish("D", hub="BOM", items=("LAMP", "BULB"), keep={"bin": "B-10"}),
+    )
+    report = make_labels(room.parts, LabelsPlan(sort=("hub", "bin", "sku")))
+    (path,) = [path for path in report.files if path.name == "pick_list.pdf"]
+    text = "\n".join(text_of(path.read_bytes()))
+    blr, bom = text.split("BOM")
+    assert blr.index("B-9") < blr.index("B-10")
+    assert "B-10 LAMP 5 2 2-3" in " ".join(blr.split())
+    assert "BULB 1 1 4" in " ".join(bom.split())
+    assert "4 orders, 3 SKUs, 8 pieces in all" in text
+
+
+def test_what_another_run_printed_meanwhile_is_not_printed_twice(room: PrintRoom, service: LabelService) -> None:
+    """Two people ask for the unprinted labels at the same time."""
+    accepted(room, Wish("A"), Wish("B"))
+    seen: list[LabelReport] = []
+
+    def second() -> None:
+        service.on_ask = lambda: None
+        seen.append(make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("B",)), who="asha")))
+
+    service.on_ask = second
+    with pytest.raises(UsageError, match="Another label run printed 1 order of this one meanwhile, the first B"):
+        make_labels(room.parts, LabelsPlan(output=room.root / "out"))
+    assert not (room.root / "out").exists()
+    assert barcodes(seen[0]) == ["SH-B"]
+    assert barcodes(make_labels(room.parts, LabelsPlan())) == ["SH-A"]
+
+
+def test_labels_go_when_their_time_is_over(room: PrintRoom, service: LabelService) -> None:
+    accepted(room, Wish("A"), Wish("B"))
+    make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",))))
+    folder = room.parts.files / "labels"
+    (old,) = folder.iterdir()
+    long_ago = room.parts.clock.now().timestamp() - 100 * 86_400
+    room.ledger.record_label("SH-A", sha256=old.stem, pages=1, fetched_at="2020-01-01T00:00:00+05:30")
+    (folder / ".torn.pdf.part").write_bytes(b"%PDF")
+    for path in folder.iterdir():
+        os.utime(path, (long_ago, long_ago))
+    make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("B",))))
+    assert len(list(folder.iterdir())) == 3
+    purge_old(room.with_policy(purge_after_seconds=60 * 86_400.0))
+    (kept,) = folder.iterdir()
+    assert kept != old
+    assert list(room.ledger.labels(["SH-A", "SH-B"])) == ["SH-B"]
+    reprint = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="wet"))
+    assert barcodes(reprint) == ["SH-A"], "it is fetched again"

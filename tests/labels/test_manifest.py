@@ -58,7 +58,7 @@ def test_first_page_leads_with_what_is_missing() -> None:
     assert "SH-0000002" in first
     assert "signature" in first
     assert "page 1 of" in first
-    assert "BLR · R-2: 1 label" in rest[0]
+    assert "BLR · R-2: label 1 of 2" in rest[0]
     assert "LAMP x 2" in rest[0]
 
 

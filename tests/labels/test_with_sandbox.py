@@ -12,7 +12,7 @@ from labels.print_room import PrintRoom, Wish
 from support.sandbox_process import RunningSandbox, start_sandbox
 
 from logistics_batch.flows.dispatch import Dispatcher
-from logistics_batch.flows.label_orders import LabelOrder, choose_orders
+from logistics_batch.flows.label_orders import Choice, LabelOrder, choose_orders
 from logistics_batch.flows.label_sorting import sort_orders
 from logistics_batch.flows.labels import LabelsPlan, make_labels
 
@@ -52,7 +52,7 @@ def wishes(count: int) -> list[Wish]:
 
 def test_bundle_of_the_nightly_run(room: PrintRoom, sandbox: RunningSandbox) -> None:
     push(room, *wishes(60), Wish("ORD-BOX", packages=3))
-    report = make_labels(room.parts, LabelsPlan(run="orders-nightly"))
+    report = make_labels(room.parts, LabelsPlan(orders=Choice(run="orders-nightly")))
     assert (report.exit_code, report.orders, report.labels) == (0, 61, 63)
     served = {order["reference_number"]: order["awb_number"] for order in sandbox.orders()}
     content = next(path for path in report.files if path.name == "labels.pdf").read_bytes()
@@ -73,7 +73,7 @@ def test_bundle_of_the_nightly_run(room: PrintRoom, sandbox: RunningSandbox) -> 
 
 
 def _orders(room: PrintRoom) -> Sequence[LabelOrder]:
-    return choose_orders(room.parts, run="run-1", reprint=True).orders
+    return choose_orders(room.parts, Choice(run="run-1"), reprint=True).orders
 
 
 def test_link_that_expires_at_once_is_asked_for_again_and_listed(room: PrintRoom, sandbox: RunningSandbox) -> None:

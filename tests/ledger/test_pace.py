@@ -66,3 +66,10 @@ def test_a_ledger_that_takes_nothing_leaves_each_its_own_rate(ledger: Ledger, ur
         assert pacer.try_turn() == 0
         assert 30 < pacer.try_turn() <= 60
     engine.dispose()
+
+
+def test_a_turn_taken_ahead_moves_the_next_from_its_own_moment(ledger: Ledger, other: Ledger) -> None:
+    assert ledger.take_turn(50) == 0
+    assert 40 < other.take_turn(50, ahead_seconds=60) <= 50  # taken, though it is still to come
+    assert 90 < ledger.take_turn(50, ahead_seconds=60) <= 100  # not taken
+    assert 90 < ledger.take_turn(50, ahead_seconds=60) <= 100

@@ -12,6 +12,7 @@ from logistics_batch.errors import LedgerRefused, SettingsError
 
 LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
+_SPACING_OF_PLANNED = 1.004  # the network brings some calls nearer: a service must not count one more in a second
 _RATE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*/\s*(s|min)")
 _SECONDS = {"s": 1.0, "min": 60.0}
 
@@ -40,8 +41,8 @@ def interval_seconds(rate: str) -> float:
 class SharedTurns(Protocol):
     """Where turns are claimed by several processes; each call raises LedgerRefused if that cannot be written."""
 
-    def take_turn(self, interval_seconds: float) -> float:
-        """Take a turn: 0, or the seconds until the next."""
+    def take_turn(self, interval_seconds: float, *, ahead_seconds: float = 0.0) -> float:
+        """The seconds until the next turn, which is taken if that is no more than `ahead_seconds`."""
 
     def hold_turns(self, seconds: float) -> None:
         """Give nobody a turn for so long."""
@@ -50,8 +51,9 @@ class SharedTurns(Protocol):
 class Pacer:
     """Hands out turns, one call each, never closer together than the rate allows; one for all threads.
 
-    Turns are spaced from the moment the last one was given, not from a plan: a thread that wakes late makes the rate
-    a trifle lower, never higher, in whatever window one looks.
+    Turns that are taken when they have come are spaced from that moment: a thread that wakes late makes the rate a
+    trifle lower, never higher, in whatever window one looks. Turns that are taken ahead follow a plan, so that what
+    has to be done before a call leaves costs nothing; departures are never closer than the rate allows.
     """
 
     def __init__(
@@ -82,24 +84,31 @@ class Pacer:
         """Whether there is a rate to keep."""
         return self._interval > 0
 
-    def try_turn(self) -> float:
-        """Take a turn if there is one now: 0, or the seconds until the next, without waiting."""
+    def try_turn(self, *, ahead_seconds: float = 0.0) -> float:
+        """The seconds until the next turn, without waiting; it is taken if that is no more than `ahead_seconds`."""
+        spacing = self._interval * (_SPACING_OF_PLANNED if ahead_seconds else 1.0)
         with self._state:
             now = self._clock()
-            wait = self._not_before - now
-            if wait > 0:
+            wait = max(0.0, self._not_before - now)
+            if wait > ahead_seconds:
                 return wait
-            following = self._not_before = now + self._interval
+            following = self._not_before = now + wait + spacing
             shared = self._shared[-1] if self._shared and self._interval else None
-        wait = 0.0
-        if shared is not None:
-            with suppress(LedgerRefused):  # the rate of this process holds then; what is sent must be written anyway
-                wait = shared.take_turn(self._interval)
-        if wait > 0:
+        if shared is None:
+            return wait
+        with suppress(LedgerRefused):  # the rate of this process holds then; what is sent must be written anyway
+            among_all = shared.take_turn(spacing, ahead_seconds=ahead_seconds)
             with self._state:
                 if self._not_before == following:  # nobody asked to slow down meanwhile
-                    self._not_before = now + wait
+                    self._not_before = now + among_all + (spacing if among_all <= ahead_seconds else 0.0)
+            return among_all if among_all > ahead_seconds else max(wait, among_all)
         return wait
+
+    def wait_until(self, moment: float) -> None:
+        """Wait for the moment of a turn that was taken ahead."""
+        wait = moment - self._clock()
+        if wait > 0:
+            self._sleep(wait)
 
     @contextmanager
     def sharing(self, turns: SharedTurns) -> Iterator[None]:

@@ -1,11 +1,11 @@
 """`held`: what waits for a person."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option
+from logistics_batch.model.counting import counted
 
 _DECISIONS = ("approve", "send-again", "accept", "drop")
 
@@ -53,7 +53,7 @@ def list_held(*, folder: str, as_json: bool) -> int:
             *(
                 (
                     each.id,
-                    _counted(each.documents),
+                    counted(len(each.documents), "document"),
                     "",
                     each.file_name,
                     "",
@@ -120,7 +120,7 @@ def decide(*, folder: str, held_id: int | str, decision: str, reason: str, reiss
         if isinstance(held_id, str):
             preview = decide_preview(parts, held_id, decision=decision, reason=reason)
             end = "goes out with the next run" if decision == "approve" else "is dropped"
-            click.echo(f"{preview.file_name}, {_counted(preview.documents)}: {end}.")
+            click.echo(f"{preview.file_name}, {counted(len(preview.documents), 'document')}: {end}.")
         else:
             document = decide_document(parts, held_id, decision=decision, reason=reason, reissue=reissue)
             click.echo(f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}.")
@@ -133,7 +133,3 @@ def decide(*, folder: str, held_id: int | str, decision: str, reason: str, reiss
 def _rows(rows: tuple[int, ...]) -> str:
     shown = ", ".join(str(row) for row in rows[:6])
     return f"{shown}, …" if len(rows) > 6 else shown
-
-
-def _counted(documents: Sequence[object]) -> str:
-    return f"{len(documents):,} document{'' if len(documents) == 1 else 's'}"

@@ -4,6 +4,7 @@ import click
 
 from logistics_batch.cli.show import plain, print_json, print_push, sentence, shown_path
 from logistics_batch.flows.labels import LabelReport
+from logistics_batch.flows.order_status import OrderStatusReport, asked_in_words
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import answers_of_run
 from logistics_batch.flows.reconcile import ReconcileReport
@@ -23,6 +24,8 @@ def print_outcome(parts: Parts, outcome: Outcome, *, as_json: bool) -> None:
         print_reconciliation(outcome.report)
     elif isinstance(outcome.report, LabelReport):
         print_labels(outcome.report)
+    elif isinstance(outcome.report, OrderStatusReport):
+        print_order_status(outcome.report)
     else:
         click.echo(f"{outcome.line}.")
 
@@ -62,3 +65,15 @@ def print_labels(report: LabelReport) -> None:
         click.echo(f"Note: {plain(note)}")
     for path in (*map(str, report.files), *map(shown_path, report.delivered)):
         click.echo(f"  {path}")
+
+
+def print_order_status(report: OrderStatusReport) -> None:
+    """What was asked and what differs, then where the report and the feed lie; last what could not be delivered."""
+    click.echo(f"Run {report.run}: {report.orders:,} orders, {report.at_end:,} of them at their end.")
+    click.echo(f"  {sentence(plain(asked_in_words(report.asked)))}")
+    click.echo(f"  {report.differences:,} not as they were sent, or short.")
+    for path in (*map(str, report.files), *map(shown_path, (*report.delivered, *report.feed.delivered))):
+        click.echo(f"  {path}")
+    for failed in (*report.failed, report.feed.failed):
+        if failed:
+            click.echo(f"Not delivered: {plain(failed)}")

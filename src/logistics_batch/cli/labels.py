@@ -1,5 +1,7 @@
 """`labels`: a bundle for the printer."""
 
+import datetime
+
 import click
 
 from logistics_batch.cli.opening import in_workspace, json_option, stopping, watched
@@ -9,6 +11,7 @@ _LAYOUTS = ("4x6", "a4-2up", "a4-4up", "letter-4up")
 
 @click.command(epilog="Example: logistics-batch labels --run orders-nightly --sort hub,route,sku --output bundle")
 @click.option("--run", metavar="RUN", help="The orders of that run (a job's name: of its latest run).")
+@click.option("--date", metavar="YYYY-MM-DD", help="The orders of all runs for that business date.")
 @click.option("--orders", metavar="FILE-or-LIST", help="References or AWBs: with commas, or a file with one a line.")
 @click.option("--mapping", metavar="NAME", help="With --orders FILE: the label.create mapping that reads the file.")
 @click.option("--layout", type=click.Choice(_LAYOUTS), default="4x6", show_default=True, help="What goes on a page.")
@@ -16,6 +19,8 @@ _LAYOUTS = ("4x6", "a4-2up", "a4-4up", "letter-4up")
     "--sort", metavar="KEYS", help="With commas: hub route pincode cut_off single sku bin file, or kept names."
 )
 @click.option("--reverse", is_flag=True, help="The last label first, for printers that stack face up.")
+@click.option("--per-group", is_flag=True, help="Files of its own for each group, as for each hub or route.")
+@click.option("--max-pages", type=click.IntRange(1, 10_000), default=200, show_default=True, help="Of one file.")
 @click.option("--output", metavar="DIR", help="Where the bundle goes; by default a folder below the reports.")
 @click.option("--reprint", is_flag=True, help="Print again what was printed; needs --reason.")
 @click.option("--reason", metavar="TEXT", help="Why it is printed again.")
@@ -25,18 +30,21 @@ def labels(
     *,
     folder: str,
     run: str | None,
+    date: str | None,
     orders: str | None,
     mapping: str | None,
     layout: str,
     sort: str | None,
     reverse: bool,
+    per_group: bool,
+    max_pages: int,
     output: str | None,
     reprint: bool,
     reason: str | None,
     as_json: bool,
 ) -> int:
     """Fetch labels, check them, and bundle them in the order in which people pick: all that were never printed,
-    unless --run or --orders choose others.
+    unless --run, --date or --orders choose others.
 
     Exit code: 0 all there, 3 some are missing, 4 something asked for is in doubt or held.
     """
@@ -44,19 +52,22 @@ def labels(
     from pathlib import Path
 
     from logistics_batch.cli.job_report import print_outcome
+    from logistics_batch.flows.label_orders import Choice
     from logistics_batch.flows.labels import LabelsPlan, make_labels
-    from logistics_batch.flows.order_numbers import order_numbers
+    from logistics_batch.flows.order_numbers import NamedOrders, order_numbers
     from logistics_batch.operate.run_job import labels_outcome
     from logistics_batch.wiring import Need, Workspace
 
-    _check(run, orders, mapping, reprint=reprint, reason=reason)
+    _check((run, date, orders), mapping, reprint=reprint, reason=reason)
     with stopping() as stop, Workspace(Path(folder)).parts(Need(progress=watched(), stop=stop)) as parts:
+        named = order_numbers(parts, orders, mapping=mapping) if orders else NamedOrders(())
         plan = LabelsPlan(
-            run=run or "",
-            orders=order_numbers(parts, orders, mapping=mapping) if orders else (),
+            orders=Choice(run or "", _day(date), named.numbers, named.keep),
             layout=layout,
             sort=tuple(key.strip() for key in sort.split(",") if key.strip()) if sort else (),
             reverse=reverse,
+            per_group=per_group,
+            max_pages=max_pages,
             output=Path(output) if output else None,
             reprint_reason=reason or "",
             who=getuser(),
@@ -66,10 +77,17 @@ def labels(
         return outcome.exit_code
 
 
-def _check(run: str | None, orders: str | None, mapping: str | None, *, reprint: bool, reason: str | None) -> None:
-    if run and orders:
-        raise click.UsageError("Give either --run or --orders.")
-    if mapping and not orders:
+def _check(choices: tuple[str | None, ...], mapping: str | None, *, reprint: bool, reason: str | None) -> None:
+    if sum(map(bool, choices)) > 1:
+        raise click.UsageError("Give one of --run, --date and --orders.")
+    if mapping and not choices[-1]:
         raise click.UsageError("--mapping reads the file of --orders; give both.")
     if reprint != bool(reason and reason.strip()):
         raise click.UsageError("--reprint and --reason TEXT belong together.")
+
+
+def _day(text: str | None) -> datetime.date | None:
+    try:
+        return datetime.date.fromisoformat(text) if text else None
+    except ValueError:
+        raise click.UsageError(f'"{text}" is no date. Write it as 2026-11-21.') from None

@@ -2,12 +2,12 @@
 
 import click
 
-from logistics_batch.cli.opening import in_workspace, json_option
+from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option
 
 
 @click.group(epilog="Example: logistics-batch order get SH-22T70ZX")
 def order() -> None:
-    """Look at one order, or cancel it."""
+    """Look at one order, see what is known of orders that were sent, or cancel one."""
 
 
 @order.command(epilog="Example: logistics-batch order get SH-22T70ZX --json")
@@ -51,3 +51,24 @@ def cancel(*, folder: str, order_id: str) -> int:
         conclusion = cancel_order(parts, order_id)
     click.echo(plain(conclusion.text))
     return conclusion.exit_code
+
+
+@order.command(epilog="Example: logistics-batch order status SO-1001")
+@click.argument("number", metavar="REFERENCE-or-AWB", required=False)
+@click.option("--days", type=WholeNumber(1, 3650), default=30, help="How far back open orders are listed.")
+@json_option
+@in_workspace
+def status(*, folder: str, number: str | None, days: int, as_json: bool) -> int:
+    """What the ledger knows of one order after it was sent, or of all that are not at their end.
+
+    Nobody is asked: jobs of kind order_status ask the service. Exit code 3: no such order was accepted from here.
+    """
+    from pathlib import Path
+
+    from logistics_batch.cli.order_status import show_known_order, show_open_orders
+    from logistics_batch.wiring import Need, Workspace
+
+    with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
+        if number is None:
+            return show_open_orders(parts, days=days, as_json=as_json)
+        return show_known_order(parts, number, as_json=as_json)

@@ -45,7 +45,7 @@ def get_order(parts: Parts, order_id: str) -> OrderLook:
     """
     found = read_order(parts.client.call("order.fetch", order_id=order_id))
     if isinstance(found, ReadFailed):
-        _raise_for(found.meaning, found.message)
+        raise_for_every_call(found.meaning, found.message)
         raise RunStopped(f"The service could not be asked: {found.message}", remedy="Nothing was changed; try again.")
     return OrderLook(None, found.message) if isinstance(found, OrderAbsent) else OrderLook(found.order.raw)
 
@@ -109,13 +109,14 @@ def _payload(model: type[BaseModel], wanted: Mapping[str, object]) -> BaseModel:
 
 
 def _open_end(answer: Answer, *, question: str) -> Conclusion:
-    _raise_for(answer.meaning, answer.message)
+    raise_for_every_call(answer.meaning, answer.message)
     if answer.meaning in (Meaning.NOT_SENT, Meaning.SLOW_DOWN):
         return Conclusion(f"Nothing was done: {answer.message} Try again later.", ExitCode.STOPPED_EARLY)
     return Conclusion(f"{question} {answer.message}".rstrip(), ExitCode.DOUBT)
 
 
-def _raise_for(meaning: Meaning, message: str) -> None:
+def raise_for_every_call(meaning: Meaning, message: str) -> None:
+    """Raise KeyRefused or ServiceMisaddressed where an answer means that no other call would fare better."""
     if meaning is Meaning.UNAUTHORIZED:
         raise KeyRefused(
             f"The service does not take the API key: {message}",

@@ -2,14 +2,16 @@
 
 One thread owns the ledger: it claims, commits and judges. Worker threads only telephone. Each turn of the loop makes
 one durable commit, which holds the outcomes that came in and the intents of the calls that go out next. Where calls are
-quick and many, a few intents are written ahead, so that a line that becomes free does not wait for a commit.
+quick and many, a few intents are written ahead: they queue for the worker threads, so that a line that becomes free
+does not wait for a commit.
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
+from threading import Condition
 
 from logistics_batch.api.answers import Answer, Meaning, judge
 from logistics_batch.api.client import Reply
@@ -24,7 +26,10 @@ INTENT_MAY_AGE_SECONDS = 5.0  # a process that slept longer between intent and f
 DOUBTS_UNTIL_STOP = 5
 FAILURES_UNTIL_STOP = 3
 SLOW_DOWNS_UNTIL_STOP = 30
-_LINES_FOR_ONE_AHEAD = 6
+_CLEAR = (Meaning.ACCEPTED, Meaning.REFUSED)
+_LINES_FOR_ONE_AHEAD = 2
+_GATHER_SECONDS = 0.01  # while intents lie ahead for the lines, a commit waits so long for more outcomes
+_TURN_AHEAD_SECONDS = 0.1  # so long before its turn an intent may be written, so that the call leaves in time
 _QUICK_SECONDS = 1.0  # an intent that waits longer for a free line may grow too old
 _LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked to end
@@ -34,23 +39,25 @@ _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked t
 class Finished:
     """A call that came back: a reply to an intent, or what the service had before an ASN was sent."""
 
-    document: StoredDocument | None = None
+    document: StoredDocument
     intent: Intent | None = None
-    reply: Reply | None = None  # None: the intent grew too old, and nothing was sent
+    reply: Reply | None = None  # None: the intent grew too old, or a doubt came first; nothing was sent
+    answer: Answer | None = None  # what the reply proves
     baseline: Baseline | None = None
-    error: BaseException | None = None  # the call itself broke down: a fault of this program
 
 
 @dataclass
 class _State:
     queue: deque[StoredDocument]
-    ready: deque[tuple[Intent, float]] = field(default_factory=deque)  # durable since (monotonic), and not begun
-    in_flight: int = 0
+    handed: dict[Future[Finished], Intent | None] = field(
+        default_factory=dict
+    )  # to the workers, in order; not yet back
     doubts: int = 0  # in a row
     failures: int = 0  # in a row
     slow_downs: int = 0  # in a row
     quick: bool = False  # the last answer came soon
     proven: bool = False  # some create of this run was answered by the service itself
+    turns: dict[int, float] = field(default_factory=dict)  # of what is claimed next: when it leaves (monotonic)
     not_before: float = 0.0  # monotonic; no turn is taken earlier
     paused_until: float = 0.0  # monotonic; nothing begins earlier
     stopped: str = ""
@@ -60,6 +67,44 @@ class _State:
     def stop(self, reason: str, remedy: str) -> None:
         if not self.stopped:
             self.stopped, self.remedy = reason, remedy
+
+
+class _Gate:
+    """After an answer that is neither a yes nor a no, no call begins until that was looked at."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._unclear = 0  # answers that were not looked at yet
+        self._shut = False
+
+    def may_begin(self) -> bool:
+        """Wait until all is clear; False if nothing more may begin, or it takes too long."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._shut or not self._unclear, INTENT_MAY_AGE_SECONDS)
+            return not self._shut and not self._unclear
+
+    def close(self) -> None:
+        """Such an answer came."""
+        with self._changed:
+            self._unclear += 1
+
+    def looked_at(self, *, go_on: bool) -> None:
+        """It was looked at; if the run is to stop or to pause, what has not begun does not begin."""
+        with self._changed:
+            self._unclear -= 1
+            self._shut |= not go_on
+            self._changed.notify_all()
+
+    def shut(self) -> None:
+        """Nothing more begins, until `open`."""
+        with self._changed:
+            self._shut = True
+            self._changed.notify_all()
+
+    def open(self) -> None:
+        """New calls may begin."""
+        with self._changed:
+            self._shut = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +122,8 @@ class Dispatcher:
     def __init__(self, parts: Parts, *, run: str) -> None:
         self._parts = parts
         self._run = run
-        self._done: SimpleQueue[Finished] = SimpleQueue()
+        self._done: SimpleQueue[Future[Finished]] = SimpleQueue()
+        self._gate = _Gate()
         self._facts = parts.ledger.facts()
 
     def send(self, documents: Sequence[StoredDocument]) -> DispatchResult:
@@ -86,15 +132,20 @@ class Dispatcher:
         state = _State(deque(replace(each, baseline="") if each.baseline else each for each in documents))
         self._parts.progress.start("Sending", len(documents))
         with ThreadPoolExecutor(self._parts.policy.concurrency, thread_name_prefix="send") as workers:
-            while True:
-                self._start_ready(state, workers)
-                self._commit(state, self._next_claims(state, workers))
-                self._start_ready(state, workers)
-                if not state.in_flight and not state.outcomes and (state.stopped or not state.queue):
-                    break
-                self._collect(state)
+            try:
+                self._send_all(state, workers)
+            finally:  # where the ledger takes nothing more, nothing more begins
+                self._gate.shut()
         self._parts.progress.done()
         return DispatchResult(state.stopped, state.remedy, state.doubts)
+
+    def _send_all(self, state: _State, workers: ThreadPoolExecutor) -> None:
+        while True:
+            self._call_back(state)
+            self._commit(state, self._next_claims(state, workers), workers)
+            if not state.handed and not state.outcomes and (state.stopped or not state.queue):
+                return
+            self._collect(state)
 
     def _next_claims(self, state: _State, workers: ThreadPoolExecutor) -> list[StoredDocument]:
         """What may go out now; ASNs are first asked after, which is a call of its own."""
@@ -103,17 +154,20 @@ class Dispatcher:
         claim: list[StoredDocument] = []
         lines = self._lines(state)
         most = lines + self._ahead(state)
-        while state.queue and not state.stopped and state.in_flight + len(state.ready) + len(claim) < most:
+        while state.queue and not state.stopped and len(state.handed) + len(claim) < most:
             asks = state.queue[0].operation == "asn.create" and not state.queue[0].baseline
-            if (asks and state.in_flight + len(state.ready) + len(claim) >= lines) or not self._take_turn(state):
+            if asks and len(state.handed) + len(claim) >= lines:
+                break
+            if (turn := self._take_turn(state)) is None:
                 break
             document = state.queue.popleft()
             if broken := broken_contract(document, longitude=self._parts.policy.longitude):
                 self._hold(broken, evidence_text="Checked before sending.")
             elif asks:
-                self._start(state, workers, self._ask_before, document)
+                self._start(state, workers.submit(self._ask_before, document, turn))
             else:
                 claim.append(document)
+                state.turns[document.id] = turn
         return claim
 
     def _lines(self, state: _State) -> int:
@@ -121,62 +175,71 @@ class Dispatcher:
         return self._parts.policy.concurrency if state.proven else 1
 
     def _ahead(self, state: _State) -> int:
-        """How many intents more may be durable: with the doubts so far never more than stop the run anyway."""
-        if not (state.proven and state.quick) or self._parts.client.pacer.paced:
+        """How many intents more may be durable; none while the service or the network seems unwell."""
+        if not (state.proven and state.quick) or state.doubts or self._parts.client.pacer.paced:
             return 0
-        return max(0, min(DOUBTS_UNTIL_STOP - state.doubts, self._parts.policy.concurrency // _LINES_FOR_ONE_AHEAD))
+        return self._parts.policy.concurrency // _LINES_FOR_ONE_AHEAD
 
-    def _start_ready(self, state: _State, workers: ThreadPoolExecutor) -> None:
-        """Begin what is durable while lines are free; what may not go out now is put back, for nothing of it left."""
-        now = self._parts.clock.monotonic()
-        if state.stopped or now < state.paused_until:
-            while state.ready:
-                self._put_back(state, state.ready.pop()[0])
-        while state.ready and state.in_flight < self._lines(state):
-            self._start(state, workers, self._post, *state.ready.popleft())
+    def _call_back(self, state: _State) -> None:
+        """What may not go out now and has not begun is put back, for nothing of it left."""
+        if not state.stopped and self._parts.clock.monotonic() >= state.paused_until:
+            return
+        for call, intent in reversed(state.handed.items()):
+            if intent is not None and call.cancel():
+                self._put_back(state, intent)
+        state.handed = {call: intent for call, intent in state.handed.items() if not call.cancelled()}
 
     def _put_back(self, state: _State, intent: Intent) -> None:
         document = intent.document
         state.outcomes.append(Outcome(document.id, "planned", "not_sent", rule="not_sent"))
         state.queue.appendleft(replace(document, attempts=intent.n))
 
-    def _take_turn(self, state: _State) -> bool:
+    def _take_turn(self, state: _State) -> float | None:
+        """When the next call may leave (monotonic), if that is soon; else None."""
         now = self._parts.clock.monotonic()
         if now < state.not_before:
-            return False
-        wait = self._parts.client.pacer.try_turn()
-        if wait > 0:
-            state.not_before = now + wait
-        return wait <= 0
+            return None
+        wait = self._parts.client.pacer.try_turn(ahead_seconds=_TURN_AHEAD_SECONDS)
+        if wait > _TURN_AHEAD_SECONDS:
+            state.not_before = now + wait - _TURN_AHEAD_SECONDS
+            return None
+        return now + wait
 
-    def _commit(self, state: _State, claim: Sequence[StoredDocument]) -> None:
+    def _commit(self, state: _State, claim: Sequence[StoredDocument], workers: ThreadPoolExecutor) -> None:
         outcomes, state.outcomes = state.outcomes, []
         since = self._parts.clock.monotonic()  # a commit that stalls ages its intents
         now = self._parts.clock.now().isoformat()
         intents = self._parts.ledger.step(outcomes=outcomes, claim=claim, run=self._run, now=now)
-        state.ready.extend((intent, since) for intent in intents)
+        if intents:
+            self._gate.open()
+        for intent in intents:
+            turn = state.turns[intent.document.id]
+            self._start(state, workers.submit(self._post, intent, since, turn), intent)
+        state.turns.clear()
 
-    def _start(self, state: _State, workers: ThreadPoolExecutor, call: Callable[..., Finished], *given: object) -> None:
-        """Let a worker make a call; whatever becomes of it comes back through the queue."""
-        state.in_flight += 1
-        workers.submit(call, *given).add_done_callback(self._came_back)
+    def _start(self, state: _State, call: Future[Finished], intent: Intent | None = None) -> None:
+        """Whatever becomes of a call that a worker makes comes back through the queue."""
+        state.handed[call] = intent
+        call.add_done_callback(self._done.put)
 
-    def _came_back(self, call: Future[Finished]) -> None:
-        error = call.exception()
-        self._done.put(Finished(error=error) if error else call.result())
-
-    def _post(self, intent: Intent, since: float) -> Finished:
+    def _post(self, intent: Intent, since: float, turn: float) -> Finished:
         """In a worker thread: the only place where bytes of a document leave."""
+        self._parts.client.pacer.wait_until(turn)
         crash_point("send.before")
-        document, reply = intent.document, None
-        if self._parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS:
+        document, reply, answer = intent.document, None, None
+        if self._gate.may_begin() and self._parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS:
             reply = self._parts.client.call(
                 document.operation, order_id=document.order_id or None, body=document.body or None, turn_taken=True
             )
         crash_point("send.after")
-        return Finished(document, intent, reply)
+        if reply is not None:
+            answer = judge(reply, operation=document.operation)
+            if answer.meaning not in _CLEAR:
+                self._gate.close()
+        return Finished(document, intent, reply, answer)
 
-    def _ask_before(self, document: StoredDocument) -> Finished:
+    def _ask_before(self, document: StoredDocument, turn: float) -> Finished:
+        self._parts.client.pacer.wait_until(turn)
         return Finished(document, baseline=take_baseline(self._parts.client, document))
 
     def _collect(self, state: _State) -> None:
@@ -185,31 +248,37 @@ class Dispatcher:
         pause = state.not_before - self._parts.clock.monotonic()
         if state.queue and not state.stopped and pause > 0:
             wait = min(pause, _LONGEST_NAP_SECONDS)
-        try:
-            finished = self._done.get(timeout=wait) if state.in_flight else None
-        except Empty:
-            finished = None
-        if finished is None and not state.in_flight and wait:
+        call = self._back(wait) if state.handed else None
+        if call is None and not state.handed and wait:
             self._parts.clock.sleep(wait)
-        while finished is not None:
-            state.in_flight -= 1
-            self._take_in(state, finished)
-            finished = self._done.get_nowait() if not self._done.empty() else None
+        enough, until = self._ahead(state) // 2, self._parts.clock.monotonic() + _GATHER_SECONDS
+        while call is not None:
+            if not call.cancelled():
+                del state.handed[call]
+                self._take_in(state, call.result())
+            enough -= 1
+            call = self._back(until - self._parts.clock.monotonic() if enough > 0 and state.handed else 0)
+
+    def _back(self, wait: float | None) -> Future[Finished] | None:
+        """The next call that came back, within so many seconds; None if there is none."""
+        try:
+            return self._done.get(timeout=wait) if wait is None or wait > 0 else self._done.get_nowait()
+        except Empty:
+            return None
 
     def _take_in(self, state: _State, finished: Finished) -> None:
-        document, intent, reply = finished.document, finished.intent, finished.reply
-        if finished.error is not None or document is None:
-            raise finished.error or RuntimeError("a call came back without its document")
+        document, intent, reply, answer = finished.document, finished.intent, finished.reply, finished.answer
         if finished.baseline is not None:
             self._take_baseline(state, document, finished.baseline)
-        elif intent is not None and reply is None:
+        elif intent is not None and (reply is None or answer is None):
             self._put_back(state, intent)
-        elif intent is not None and reply is not None:
+        elif intent is not None and reply is not None and answer is not None:
             state.quick = reply.elapsed_seconds < _QUICK_SECONDS
-            answer = judge(reply, operation=document.operation)
             outcome = outcome_of(document, reply, answer, run=self._run, facts=self._facts)
             state.outcomes.append(outcome)
             self._react(state, intent, reply, answer, outcome.state)
+            if answer.meaning not in _CLEAR:
+                self._gate.looked_at(go_on=not state.stopped and self._parts.clock.monotonic() >= state.paused_until)
 
     def _take_baseline(self, state: _State, document: StoredDocument, baseline: Baseline) -> None:
         if baseline.failed is not None:

@@ -1,7 +1,8 @@
-"""Labels come to this machine once: asked for, downloaded at once, checked, kept by the hash of their content.
+"""Labels come to this machine once: asked for, downloaded at once, judged, kept by the hash of their content.
 
-Asking for a label creates nothing (API §4.4), so it may be repeated. Each order is asked for alone: nothing in a PDF
-for several orders would prove which page belongs to whom.
+Asking for a label creates nothing (API §4.4), so it may be repeated. Each order is asked for alone, unless the settings
+say that one call may ask for more: then the barcodes on the pages must prove which page belongs to whom, or each order
+is asked for alone after all.
 """
 
 import threading
@@ -18,25 +19,34 @@ from logistics_batch.api.links import LinkFailure, LinkFetcher, LinkLimits, Link
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
 from logistics_batch.flows.label_orders import LabelOrder
 from logistics_batch.flows.parts import Parts
-from logistics_batch.model.job import Place
+from logistics_batch.ledger import StoredLabel
 from logistics_batch.model.payloads import LabelByOrders, LabelShipment, body_text
-from logistics_batch.paper.label_check import LabelFault, LabelFaultKind, LabelSound, check_label
+from logistics_batch.paper.label_barcodes import Proof
+from logistics_batch.paper.label_check import LabelFault, LabelFaultKind
+from logistics_batch.paper.label_judge import LabelJudge, SoundLabel
 
+LABELS = "labels"  # the folder of kept labels, below that of files
 LINKS_PER_LABEL = 3
 ASKS_PER_LINK = 3
 _PAUSE_SECONDS = 1.0
+_KEPT_AT_ONCE = 50  # labels in one transaction; after a crash so many are fetched again
 _WORTH_A_NEW_LINK = (LinkProblem.EXPIRED, LinkProblem.CUT, LinkProblem.TIMEOUT, LinkProblem.UNREACHABLE)
-_FAULTS_OF_THE_WAY = (LabelFaultKind.NOT_PDF, LabelFaultKind.CUT)
+_WORTH_ANOTHER_TRY = (LabelFaultKind.NOT_PDF, LabelFaultKind.CUT, LabelFaultKind.WRONG)
+_WORTH_ASKING_FOR_PACKAGES = (LabelFaultKind.WRONG_PAGES, LabelFaultKind.WRONG)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelFile:
-    """One kept PDF: whose AWB it was asked for, the hash of its content, and its pages."""
+    """One kept PDF: whose AWB it was asked for, the hash of its content, and its pages.
+
+    proof: what its barcodes said when it was fetched, None if that was in an earlier run.
+    """
 
     awb_number: str
     sha256: str
     pages: int
     path: Path
+    proof: Proof | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +60,10 @@ class LabelLost:
 @dataclass(frozen=True, slots=True)
 class _Download:
     awb_number: str
-    content: bytes
-    pages: int
+    label: SoundLabel
+
+
+_Answer = tuple[_Download, ...] | LabelLost
 
 
 class LabelSource:
@@ -61,9 +73,10 @@ class LabelSource:
         access = parts.client.settings
         way = LinkWay(access.base_url, parts.policy.label_hosts, ca_file=access.ca_file, proxy=access.proxy)
         self._parts = parts
-        self._folder = parts.files / "labels"
+        self._folder = parts.files / LABELS
         self._reached = threading.Event()  # a label came, so the address is right
         self._links = LinkFetcher(way, limits=LinkLimits(deadline_seconds=access.deadline_seconds))
+        self._judge = LabelJudge()
 
     def fetch_all(self, orders: Sequence[LabelOrder]) -> dict[str, tuple[LabelFile, ...] | LabelLost]:
         """The label files of each order, by its AWB number, or why there are none.
@@ -72,86 +85,100 @@ class LabelSource:
             KeyRefused, ServiceMisaddressed: no order can get a label; what came before is kept.
             RunStopped: the process was asked to end.
         """
-        found: dict[str, tuple[LabelFile, ...] | LabelLost] = {}
-        wanted = []
-        for order in orders:
-            kept = self._kept(order)
-            if kept is None:
-                wanted.append(order)
-            else:
-                found[order.awb_number] = kept
+        found: dict[str, tuple[LabelFile, ...] | LabelLost] = dict(self._kept(orders))
+        wanted = [order for order in orders if order.awb_number not in found]
+        keeper = _Keeper(self._parts, self._folder)
         self._parts.progress.start("Fetching labels", len(wanted))
-        for order, answer in self._from_service(wanted):
-            found[order.awb_number] = answer if isinstance(answer, LabelLost) else self._keep(answer)
-            self._parts.progress.advance()
+        try:
+            for order, answer in self._from_service(wanted):
+                found[order.awb_number] = answer if isinstance(answer, LabelLost) else keeper.keep(answer)
+                self._parts.progress.advance()
+        finally:
+            keeper.close()
+            self._judge.close()
         self._parts.progress.done()
         return found
 
-    def _kept(self, order: LabelOrder) -> tuple[LabelFile, ...] | None:
-        """The kept files of an order; None unless all its packages are there, unchanged and newer than the order."""
-        whole = self._kept_file(order.awb_number, newer_than=order.changed_at)
-        if whole is not None and whole.pages == order.packages:
-            return (whole,)
-        singles = [self._kept_file(child, newer_than=order.changed_at) for child in order.children]
-        files = tuple(file for file in singles if file is not None and file.pages == 1)
-        return files if files and len(files) == order.packages else None
+    def _kept(self, orders: Sequence[LabelOrder]) -> Iterator[tuple[str, tuple[LabelFile, ...]]]:
+        """The orders of which all packages are there, unchanged and newer than the order, with their files."""
+        names = [name for order in orders for name in (order.awb_number, *order.children)]
+        known = self._parts.ledger.labels(names)
+        for order in orders:
+            whole = self._kept_file(known.get(order.awb_number), newer_than=order.changed_at)
+            if whole is not None and whole.pages == order.packages:
+                yield order.awb_number, (whole,)
+                continue
+            singles = [self._kept_file(known.get(child), newer_than=order.changed_at) for child in order.children]
+            files = tuple(file for file in singles if file is not None and file.pages == 1)
+            if files and len(files) == order.packages:
+                yield order.awb_number, files
 
-    def _kept_file(self, awb_number: str, *, newer_than: str) -> LabelFile | None:
-        known = self._parts.ledger.label(awb_number)
+    def _kept_file(self, known: StoredLabel | None, *, newer_than: str) -> LabelFile | None:
         if known is None or known.fetched_at <= newer_than:
             return None
-        path = self._path(known.sha256)
+        path = self._folder / f"{known.sha256}.pdf"
         try:
             same = sha256(path.read_bytes()).hexdigest() == known.sha256
         except OSError:
             return None
-        return LabelFile(awb_number, known.sha256, known.pages, path) if same else None
+        return LabelFile(known.awb_number, known.sha256, known.pages, path) if same else None
 
-    def _path(self, digest: str) -> Path:
-        return self._folder / f"{digest}.pdf"
-
-    def _keep(self, downloads: Sequence[_Download]) -> tuple[LabelFile, ...]:
-        store = self._parts.open_store(Place(folder=str(self._folder)))
-        files = []
-        try:
-            for download in downloads:
-                digest = sha256(download.content).hexdigest()
-                store.put(f"/{digest}.pdf", download.content)
-                now = self._parts.clock.now().isoformat()
-                self._parts.ledger.record_label(
-                    download.awb_number, sha256=digest, pages=download.pages, fetched_at=now
-                )
-                files.append(LabelFile(download.awb_number, digest, download.pages, self._path(digest)))
-        finally:
-            store.close()
-        return tuple(files)
-
-    def _from_service(
-        self, orders: Sequence[LabelOrder]
-    ) -> Iterator[tuple[LabelOrder, tuple[_Download, ...] | LabelLost]]:
+    def _from_service(self, orders: Sequence[LabelOrder]) -> Iterator[tuple[LabelOrder, _Answer]]:
         """Answers as they come in; several calls are under way at a time, at the one rate of the key."""
         with ThreadPoolExecutor(self._parts.policy.concurrency, thread_name_prefix="label") as workers:
-            pending: dict[Future[tuple[_Download, ...] | LabelLost], LabelOrder] = {
-                workers.submit(self._fetch, order): order for order in orders
-            }
+            calls: list[Future[list[tuple[LabelOrder, _Answer]]]] = [
+                workers.submit(self._fetch, some) for some in self._batches(orders)
+            ]
             try:
-                for future in as_completed(pending):
-                    yield pending.pop(future), future.result()
+                for future in as_completed(calls):
+                    calls.remove(future)
+                    yield from future.result()
             finally:
                 workers.shutdown(wait=True, cancel_futures=True)
 
-    def _fetch(self, order: LabelOrder) -> tuple[_Download, ...] | LabelLost:
-        """In a worker thread: one PDF with a page for each package, else one PDF for each package."""
-        whole = self._one(order, order.awb_number, pages=order.packages)
+    def _batches(self, orders: Sequence[LabelOrder]) -> Iterator[list[LabelOrder]]:
+        """What one call asks for; an order whose packages cannot be told apart by a barcode is asked for alone."""
+        size = self._parts.policy.label_orders_per_call
+        together: list[LabelOrder] = []
+        for order in orders:
+            if size == 1 or len(set(order.package_awbs)) < order.packages:
+                yield [order]
+                continue
+            together.append(order)
+            if len(together) == size:
+                yield together
+                together = []
+        if together:
+            yield together
+
+    def _fetch(self, orders: Sequence[LabelOrder]) -> list[tuple[LabelOrder, _Answer]]:
+        """In a worker thread: the labels of these orders, in one call if that proves right."""
+        if len(orders) > 1 and (together := self._fetch_together(orders)):
+            return together
+        return [(order, self._fetch_one(order)) for order in orders]
+
+    def _fetch_together(self, orders: Sequence[LabelOrder]) -> list[tuple[LabelOrder, _Answer]] | None:
+        answer = self._call(body_text(LabelByOrders(order_numbers=",".join(order.awb_number for order in orders))))
+        content = self._links.download(answer.url) if isinstance(answer, LabelLink) else None
+        if not isinstance(content, bytes):
+            return None
+        labels = self._judge.divide(content, [order.package_awbs for order in orders])
+        if isinstance(labels, LabelFault):
+            return None
+        return [(order, (_Download(order.awb_number, label),)) for order, label in zip(orders, labels, strict=True)]
+
+    def _fetch_one(self, order: LabelOrder) -> _Answer:
+        """One PDF with a page for each package, else one PDF for each package."""
+        whole = self._one(order, order.awb_number, order.package_awbs)
         if isinstance(whole, _Download):
             return (whole,)
-        if whole.kind is not LabelFaultKind.WRONG_PAGES or not order.children:
+        if whole.kind not in _WORTH_ASKING_FOR_PACKAGES or not order.children:
             return whole.lost
-        singles = [self._one(order, child, pages=1) for child in order.children]
+        singles = [self._one(order, child, (child,)) for child in order.children]
         lost = next((single.lost for single in singles if isinstance(single, _Failed)), None)
         return lost or tuple(single for single in singles if isinstance(single, _Download))
 
-    def _one(self, order: LabelOrder, awb_number: str, *, pages: int) -> "_Download | _Failed":
+    def _one(self, order: LabelOrder, awb_number: str, package_awbs: Sequence[str]) -> "_Download | _Failed":
         failed = _Failed(LabelLost("no label came", "try again later"))
         for _ in range(LINKS_PER_LABEL):
             link = self._ask(order, awb_number)
@@ -163,11 +190,11 @@ class LabelSource:
                 if content.kind not in _WORTH_A_NEW_LINK:
                     break
                 continue
-            verdict = check_label(content, expected_pages=pages)
-            if isinstance(verdict, LabelSound):
-                return _Download(awb_number, content, verdict.pages)
+            verdict = self._judge.judge(content, package_awbs)
+            if isinstance(verdict, SoundLabel):
+                return _Download(awb_number, verdict)
             failed = _unfit(verdict)
-            if verdict.kind not in _FAULTS_OF_THE_WAY:
+            if verdict.kind not in _WORTH_ANOTHER_TRY:
                 break
         return failed
 
@@ -200,6 +227,46 @@ class LabelSource:
             if attempt < ASKS_PER_LINK:
                 self._parts.clock.sleep(_PAUSE_SECONDS * attempt)
         return answer
+
+
+class _Keeper:
+    """Writes labels by the hash of their content, and notes them in the ledger, some at a time."""
+
+    def __init__(self, parts: Parts, folder: Path) -> None:
+        self._ledger, self._clock, self._folder = parts.ledger, parts.clock, folder
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._noted: list[StoredLabel] = []
+
+    def keep(self, downloads: Sequence[_Download]) -> tuple[LabelFile, ...]:
+        """The files of one order, written."""
+        files = []
+        for download in downloads:
+            label = download.label
+            digest = sha256(label.content).hexdigest()
+            path = self._folder / f"{digest}.pdf"
+            _write(path, label.content)
+            files.append(LabelFile(download.awb_number, digest, label.pages, path, label.proof))
+            now = self._clock.now().isoformat()
+            self._noted.append(StoredLabel(download.awb_number, digest, label.pages, now))
+        if len(self._noted) >= _KEPT_AT_ONCE:
+            self._note()
+        return tuple(files)
+
+    def close(self) -> None:
+        """Note the last ones."""
+        self._note()
+
+    def _note(self) -> None:
+        if self._noted:
+            self._ledger.record_labels(self._noted)
+            self._noted = []
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Whole or not at all; what a power cut damages is noticed by its hash, and fetched again."""
+    temporary = path.with_name(f".{path.name}.part")
+    temporary.write_bytes(content)
+    temporary.replace(path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Which orders want a label: asked for by run, by number or because they were never printed."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -21,13 +22,16 @@ class LabelOrder:
     """An accepted order as the label flow sees it.
 
     body: the payload as it was sent, with the header fields of later accepted updates. changed_at: when the service
-    last accepted a change of the order, "" if never. copies: how often its label was printed so far.
+    last accepted a change of the order, "" if never. copies: how often its label was printed so far. keep: what the
+    mappings keep of it, the label sheet's before the order's. place: in file order, or in the order of a list.
     """
 
     document: StoredDocument
     body: dict[str, Any]
     changed_at: str = ""
     copies: int = 0
+    keep: Mapping[str, str] = field(default_factory=dict)
+    place: int = 0
 
     @property
     def awb_number(self) -> str:
@@ -43,6 +47,11 @@ class LabelOrder:
     def children(self) -> tuple[str, ...]:
         """The AWB of each package; none for a single one."""
         return self.document.child_awb_numbers
+
+    @property
+    def package_awbs(self) -> tuple[str, ...]:
+        """The AWB on each of its labels: the package's own, the order's where packages have none."""
+        return self.children or (self.awb_number,) * self.packages
 
     @property
     def packages(self) -> int:
@@ -75,6 +84,25 @@ class LabelOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """Which orders are asked for; nothing: all that were never printed.
+
+    run: its id, or a job's name for its latest run. day: a business date. numbers: references or AWB numbers; keep:
+    what the sheet that names them says of each beside.
+    """
+
+    run: str = ""
+    day: date | None = None
+    numbers: Sequence[str] = ()
+    keep: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def named(self) -> bool:
+        """Whether certain orders are asked for, so that each of them is to be accounted for."""
+        return bool(self.run or self.numbers or self.day)
+
+
+@dataclass(frozen=True, slots=True)
 class Chosen:
     """What was asked for.
 
@@ -89,27 +117,36 @@ class Chosen:
     in_words: str = ""
 
 
-def choose_orders(parts: Parts, *, run: str = "", numbers: Sequence[str] = (), reprint: bool = False) -> Chosen:
-    """The orders of a run (its id, or a job's name for its latest run), of a list, or all that were never printed.
+def choose_orders(parts: Parts, choice: Choice, *, reprint: bool = False) -> Chosen:
+    """The orders of a run, a day or a list, or all that were never printed.
 
     Raises:
         UsageError: there is no such run.
     """
     unknown: list[MissingLabel] = []
-    if run:
-        run_id = _run_id(parts, run)
+    if choice.run:
+        run_id = _run_id(parts, choice.run)
         found = parts.ledger.documents(operations=["order.create"], run=run_id)
         in_words = f"of run {run_id}"
-    elif numbers:
-        found, unknown = _by_numbers(parts, numbers)
-        in_words = f"{len(set(numbers))} by number"
+    elif choice.day:
+        found = _of_day(parts, choice.day)
+        in_words = f"of {choice.day.isoformat()}"
+    elif choice.numbers:
+        found, unknown = _by_numbers(parts, choice.numbers)
+        in_words = f"{len(set(choice.numbers))} by number"
     else:
         found = parts.ledger.unprinted_orders()
         in_words = "accepted and never printed"
     wanted = [document for document in _latest(found) if document.state not in _DROPPED_STATES]
-    named = bool(run or numbers)
-    chosen = _sift(parts, wanted, named=named, reprint=reprint)
+    chosen = _sift(parts, wanted, choice, reprint=reprint)
     return Chosen(chosen.orders, (*unknown, *chosen.missing), chosen.printed_before, chosen.doubtful, in_words=in_words)
+
+
+def _of_day(parts: Parts, day: date) -> list[StoredDocument]:
+    """What the runs for a business date planned or accepted."""
+    runs = [run.id for run in parts.ledger.runs_of(day.isoformat())]
+    found = [document for run in runs for document in parts.ledger.documents(operations=["order.create"], run=run)]
+    return list({document.id: document for document in found}.values())
 
 
 def _run_id(parts: Parts, name: str) -> str:
@@ -158,8 +195,10 @@ def _is_living(document: StoredDocument) -> bool:
     return document.state == "accepted" and document.rule != "cancelled"
 
 
-def _sift(parts: Parts, documents: Sequence[StoredDocument], *, named: bool, reprint: bool) -> Chosen:
+def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: Choice, *, reprint: bool) -> Chosen:
     changes = _changes(parts, documents)
+    copies = parts.ledger.copies([document.awb_number for document in documents])
+    places = {number.strip(): place for place, number in reversed(list(enumerate(choice.numbers)))}
     orders: list[LabelOrder] = []
     missing: list[MissingLabel] = []
     printed: list[LabelOrder] = []
@@ -167,10 +206,18 @@ def _sift(parts: Parts, documents: Sequence[StoredDocument], *, named: bool, rep
         later = changes.get(document.id, [])
         lost = _why_no_label(document, later)
         if lost is not None:
-            if named or not (_is_cancelled(document, later) or document.purged):
+            if choice.named or not (_is_cancelled(document, later) or document.purged):
                 missing.append(lost)
             continue
-        order = _label_order(parts, document, later)
+        name = next((name for name in (document.reference, document.awb_number) if name in places), "")
+        order = LabelOrder(
+            document=document,
+            body=_body(document, later),
+            changed_at=later[-1].accepted_at if later else "",
+            copies=copies.get(document.awb_number, 0),
+            keep={**document.keep, **choice.keep.get(name, {})},
+            place=places.get(name, document.id),
+        )
         (printed if order.copies and not reprint else orders).append(order)
     doubtful = any(document.state in _OPEN_STATES for document in documents)
     return Chosen(tuple(orders), tuple(missing), tuple(printed), doubtful)
@@ -228,18 +275,14 @@ def missing_label(document: StoredDocument, reason: str, remedy: str) -> Missing
     )
 
 
-def _label_order(parts: Parts, document: StoredDocument, changes: Sequence[StoredDocument]) -> LabelOrder:
-    body = json.loads(document.body)
+def _body(document: StoredDocument, changes: Sequence[StoredDocument]) -> dict[str, Any]:
+    """What was sent, with the header fields of later accepted updates."""
+    body: dict[str, Any] = json.loads(document.body)
     for change in changes:
         if change.operation == "order.update":
             header = json.loads(change.body or "{}")
             body |= {name: value for name, value in header.items() if name != "item_details"}
-    return LabelOrder(
-        document=document,
-        body=body,
-        changed_at=changes[-1].accepted_at if changes else "",
-        copies=len(parts.ledger.prints(document.awb_number)),
-    )
+    return body
 
 
 def _some(numbers: Sequence[str]) -> Iterator[list[str]]:

@@ -1,27 +1,31 @@
 """What a label run hands over: the bundle, its manifest and its index, each label and each lost one listed once."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from logistics_batch.flows.label_fetch import LabelFile, LabelLost
 from logistics_batch.flows.label_orders import LabelOrder, missing_label
-from logistics_batch.flows.label_sorting import group_of
+from logistics_batch.flows.label_sorting import group_of, natural
+from logistics_batch.model.counting import counted
+from logistics_batch.paper.label_barcodes import Proof
 from logistics_batch.paper.label_bundle import Bundle, BundleOptions, OrderedLabel, build_bundle
-from logistics_batch.paper.manifest import ManifestLine, MissingLabel
+from logistics_batch.paper.manifest import ManifestLine, MissingLabel, Pick
 
 _MANY_GROUPS = 2  # with fewer orders a group than this, separators would double the paper
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A bundle with the lines that its manifest and index show; `orders` are those with all their labels in it."""
+    """A bundle with what its manifest and index show; `orders` are those with all their labels in it."""
 
     bundle: Bundle
     lines: tuple[ManifestLine, ...]
     missing: tuple[MissingLabel, ...]
     orders: tuple[LabelOrder, ...]
+    picks: tuple[Pick, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -42,17 +46,21 @@ def put_together(
     collected = _collect(orders, files, keys)
     groups = len({label.group for label in collected.labels})
     separators = options.separators and groups * _MANY_GROUPS <= len(collected.labels)
-    options = BundleOptions(options.layout, options.max_pages, options.reverse, separators, options.title)
+    options = replace(options, separators=separators)
     bundle = build_bundle(collected.labels, options)
     while bundle.left_out:  # an order of which one label cannot be placed is left out as a whole
         _leave_out(collected, bundle)
         bundle = build_bundle(collected.labels, options)
     inside = {order.awb_number for order, _ in collected.owners}
+    lines = _lines(collected, bundle)
+    whole = tuple(order for order in orders if order.awb_number in inside)
     return Printed(
         bundle,
-        _lines(collected, bundle),
+        lines,
         tuple(collected.missing),
-        tuple(order for order in orders if order.awb_number in inside),
+        whole,
+        _picks(whole, lines, keys),
+        tuple(_notes(collected)),
     )
 
 
@@ -80,14 +88,16 @@ def _collect(
 
 def _add(collected: _Collected, order: LabelOrder, files: Sequence[LabelFile], group: str) -> None:
     for file in files:
-        collected.labels.append(OrderedLabel(file.awb_number, file.path, order.awb_number, group, order.cash))
+        collected.labels.append(
+            OrderedLabel(file.awb_number, file.path, order.awb_number, group, order.cash, file.pages)
+        )
         collected.owners.append((order, file))
 
 
 def _twins(files: dict[str, tuple[LabelFile, ...] | LabelLost]) -> set[str]:
     """Contents that came for more than one AWB."""
-    counted = Counter(file.sha256 for found in files.values() if not isinstance(found, LabelLost) for file in found)
-    return {digest for digest, count in counted.items() if count > 1}
+    seen = Counter(file.sha256 for found in files.values() if not isinstance(found, LabelLost) for file in found)
+    return {digest for digest, count in seen.items() if count > 1}
 
 
 def _leave_out(collected: _Collected, bundle: Bundle) -> None:
@@ -144,3 +154,48 @@ def _items(order: LabelOrder) -> str:
 def _quantity(order: LabelOrder) -> str:
     total = sum(item.get("item_quantity") or 1 for item in order.items)
     return f"{total:g}"
+
+
+def _picks(orders: Sequence[LabelOrder], lines: Sequence[ManifestLine], keys: Sequence[str]) -> tuple[Pick, ...]:
+    """What is to be taken for each group, by bin and SKU; the bin that a mapping keeps is that of the first item."""
+    numbers: dict[str, list[int]] = {}
+    for line in lines:
+        numbers.setdefault(line.reference_number, []).append(line.sequence)
+    wanted: dict[str, dict[tuple[str, str], list[tuple[Decimal, LabelOrder]]]] = {}
+    for order in orders:
+        group = wanted.setdefault(group_of(order, keys), {})
+        for number, item in enumerate(order.items):
+            place = order.keep.get("bin", "") if number == 0 else ""
+            amount = Decimal(str(item.get("item_quantity") or 1))
+            group.setdefault((place, str(item.get("item_name", ""))), []).append((amount, order))
+    return tuple(
+        Pick(
+            group=group,
+            bin=place,
+            sku=sku,
+            quantity=sum((amount for amount, _ in found), Decimal(0)),
+            orders=len({order.awb_number for _, order in found}),
+            labels=tuple(sorted({number for _, order in found for number in numbers[order.reference]})),
+        )
+        for group, places in wanted.items()
+        for (place, sku), found in sorted(places.items(), key=lambda pick: _walk(pick[0]))
+    )
+
+
+def _walk(place_and_sku: tuple[str, str]) -> tuple[object, ...]:
+    place, sku = place_and_sku
+    return (not place, natural(place), natural(sku))
+
+
+def _notes(collected: _Collected) -> Iterator[str]:
+    """What the barcodes did not prove; labels that were kept from an earlier run were judged then."""
+    unread = [order.awb_number for order, file in collected.owners if file.proof is Proof.UNREAD]
+    if unread:
+        yield (
+            f"on {counted(len(unread), 'label file')} no barcode with the AWB could be read (the first: {unread[0]}); "
+            "scan the printed labels before handing over"
+        )
+    blind = sum(file.proof is Proof.NOT_TRIED for _, file in collected.owners)
+    if blind:
+        files = counted(blind, "label file")
+        yield f'the barcodes of {files} were not read back: the extra "barcodes" is not installed'

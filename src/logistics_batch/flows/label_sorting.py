@@ -19,7 +19,7 @@ _GROUPING = ("hub", "route", "cut_off", "single")
 def sort_orders(
     orders: Sequence[LabelOrder], keys: Sequence[str] = DEFAULT_KEYS, *, kept: Collection[str] = ()
 ) -> list[LabelOrder]:
-    """The orders in walking order; equal ones stay in file order.
+    """The orders in walking order; equal ones stay in file order, or in that of the list.
 
     keys: of `hub route pincode cut_off single sku bin file`, or a name that a mapping keeps. kept: the names that
     mappings keep now, beside those of the orders; a misspelt key is refused also when there is nothing to sort.
@@ -27,10 +27,10 @@ def sort_orders(
     Raises:
         UsageError: a key is none of these.
     """
-    _check_keys(keys, {*kept, *(name for order in orders for name in order.document.keep)})
+    _check_keys(keys, {*kept, *(name for order in orders for name in order.keep)})
     return sorted(
         orders,
-        key=lambda order: (*(_rank(order, key) for key in keys), order.document.id),
+        key=lambda order: (*(_rank(order, key) for key in keys), order.place),
     )
 
 
@@ -55,7 +55,7 @@ def _shown(value: str) -> str:
 def value_of(order: LabelOrder, key: str) -> str:
     """What an order has for a sort key, as text."""
     found = _KEYS.get(key)
-    return found(order) if found else order.document.keep.get(key, "")
+    return found(order) if found else order.keep.get(key, "")
 
 
 def _check_keys(keys: Sequence[str], kept: Collection[str]) -> None:
@@ -67,13 +67,13 @@ def _check_keys(keys: Sequence[str], kept: Collection[str]) -> None:
 
 def _rank(order: LabelOrder, key: str) -> tuple[object, ...]:
     if key == "file":
-        return (order.document.id,)
+        return (order.place,)
     value = value_of(order, key)
-    return (not value, _natural(value))
+    return (not value, natural(value))
 
 
-def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """R-2 before R-10."""
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """How people sort a text that holds numbers: R-2 before R-10."""
     pieces = _DIGITS.split(text.casefold())
     return tuple((0, int(piece), "") if number % 2 else (1, 0, piece) for number, piece in enumerate(pieces))
 
@@ -83,7 +83,7 @@ def _hub(order: LabelOrder) -> str:
 
 
 def _cut_off(order: LabelOrder) -> str:
-    return order.document.keep.get("cut_off", "") or order.text("expected_delivery_time")
+    return order.keep.get("cut_off", "") or order.text("expected_delivery_time")
 
 
 def _skus(order: LabelOrder) -> list[str]:
@@ -92,11 +92,11 @@ def _skus(order: LabelOrder) -> list[str]:
 
 _KEYS: dict[str, _Key] = {
     "hub": _hub,
-    "route": lambda order: order.document.keep.get("route", ""),
+    "route": lambda order: order.keep.get("route", ""),
     "pincode": lambda order: order.text("delivery_postal_code"),
     "cut_off": _cut_off,
     "single": lambda order: "one SKU" if len(_skus(order)) <= 1 else "several SKUs",
     "sku": lambda order: " ".join(_skus(order)),
-    "bin": lambda order: order.document.keep.get("bin", ""),
+    "bin": lambda order: order.keep.get("bin", ""),
     "file": lambda order: order.document.file_name,
 }

@@ -1,44 +1,49 @@
 """Labels for the printer: choose the orders, sort them as people walk, fetch, bundle, hand over, remember."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path, PurePosixPath
 
-from logistics_batch.errors import UsageError
+from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.label_fetch import LabelSource
-from logistics_batch.flows.label_orders import Chosen, choose_orders
+from logistics_batch.flows.label_orders import Choice, Chosen, LabelOrder, choose_orders
 from logistics_batch.flows.label_paper import Printed, put_together
 from logistics_batch.flows.label_sorting import DEFAULT_KEYS, sort_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.run_record import recorded_run
+from logistics_batch.model.counting import counted
 from logistics_batch.model.job import Place
 from logistics_batch.model.report import ExitCode
+from logistics_batch.paper.label_barcodes import can_read_barcodes
 from logistics_batch.paper.label_bundle import BundleOptions
 from logistics_batch.paper.label_bundle_layout import Layout
 from logistics_batch.paper.label_check import limit_decoding
 from logistics_batch.paper.manifest import Manifest, MissingLabel, index_csv
 from logistics_batch.paper.manifest_pages import manifest_pdf
-from logistics_batch.paper.manifest_words import counted
+from logistics_batch.paper.pick_list import pick_list_pdf
+
+# The names of what a bundle consists of and may have left in its folder before.
+_OURS = ("labels.pdf", "labels_part-[0-9][0-9]*-of-[0-9][0-9]*.pdf", "labels_[0-9][0-9]*_*.pdf", "pick_list.pdf")
 
 
 @dataclass(frozen=True, slots=True)
 class LabelsPlan:
     """What is to be printed, and how.
 
-    run: the orders of a run (its id, or a job's name for its latest run). orders: references or AWB numbers. Neither:
-    all accepted orders whose label was never printed.
-    sort: see `label_sorting.sort_orders`; empty: the default. max_pages: of one part.
+    orders: which. sort: see `label_sorting.sort_orders`; empty: the default. max_pages: of one part. per_group: each
+    group in files of its own.
     output: a folder for the bundle; None: a new folder under the reports. results: where else it goes, into a folder
     named after the bundle.
     reprint_reason: why labels are printed again; without one, labels that were printed are left out.
     who: who asked for it; job: the job's name, "" by hand.
     """
 
-    run: str = ""
-    orders: tuple[str, ...] = ()
+    orders: Choice = field(default_factory=Choice)
     layout: str = "4x6"
     sort: tuple[str, ...] = ()
     reverse: bool = False
+    per_group: bool = False
     max_pages: int = 200
     output: Path | None = None
     results: Place | None = None
@@ -83,24 +88,50 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
     Labels count as printed once the bundle lies in all its places.
 
     Raises:
-        UsageError: unknown layout, sort key or run; nothing was asked of the service.
+        UsageError: unknown layout, sort key or run; nothing was asked of the service. Or another label run printed some
+            of the same orders meanwhile; nothing was written.
+        SettingsError: several orders a call need what reads barcodes.
         RunStopped: the API key is refused, the service is not there, or the process was asked to end.
         StoreError: the bundle could not be written; its labels stay unprinted.
     """
     layout = _layout(plan.layout)
+    _check_means(parts)
     keys = plan.sort or DEFAULT_KEYS
     day = plan.business_date or parts.clock.now().date()
     with recorded_run(parts, letter="L", kind="labels", job=plan.job or "labels", business_date=day) as run:
-        chosen = choose_orders(parts, run=plan.run, numbers=plan.orders, reprint=bool(plan.reprint_reason))
+        chosen = choose_orders(parts, plan.orders, reprint=bool(plan.reprint_reason))
         orders = sort_orders(chosen.orders, keys, kept=parts.kept_names())
         limit_decoding()
         files = LabelSource(parts).fetch_all(orders)
-        options = BundleOptions(layout, plan.max_pages, plan.reverse, title=f"Labels {run.id}")
+        title = f"Labels {run.id}"
+        options = BundleOptions(layout, plan.max_pages, plan.reverse, title=title, per_group=plan.per_group)
         printed = put_together(orders, files, keys=keys, options=options)
+        _refuse_printed_meanwhile(parts, printed.orders)
         manifest = _manifest(parts, plan, run.id, chosen, printed)
         report = _hand_over(parts, plan, chosen, printed, manifest)
         run.ended(report.exit_code, report.counts)
     return report
+
+
+def _check_means(parts: Parts) -> None:
+    if parts.policy.label_orders_per_call > 1 and not can_read_barcodes():
+        raise SettingsError(
+            "label_orders_per_call asks for labels of several orders at once, and nothing here can read barcodes to "
+            "prove which page belongs to whom.",
+            remedy='Install the extra "barcodes", as in pip install "logistics-batch[barcodes]", or remove the key.',
+        )
+
+
+def _refuse_printed_meanwhile(parts: Parts, orders: Sequence[LabelOrder]) -> None:
+    """Two people who print at the same time must not get the same labels twice."""
+    copies = parts.ledger.copies([order.awb_number for order in orders])
+    others = [order for order in orders if copies.get(order.awb_number, 0) != order.copies]
+    if others:
+        raise UsageError(
+            f"Another label run printed {counted(len(others), 'order')} of this one meanwhile, the first "
+            f"{others[0].reference}. Nothing was written.",
+            remedy="Print again: what was printed is then left out.",
+        )
 
 
 def _layout(name: str) -> Layout:
@@ -122,7 +153,7 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
         ("Layout", plan.layout),
         ("Sorted by", ", ".join(plan.sort or DEFAULT_KEYS) + turned),
     )
-    notes = list(printed.bundle.warnings)
+    notes = [*printed.bundle.warnings, *printed.notes]
     if chosen.printed_before:
         notes.append(
             f"{counted(len(chosen.printed_before), 'order')} printed before and left out; "
@@ -134,6 +165,7 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
         files=tuple(part.name for part in printed.bundle.parts),
         lines=printed.lines,
         missing=(*chosen.missing, *printed.missing),
+        picks=printed.picks,
         reprint_reason=plan.reprint_reason,
         notes=tuple(notes),
     )
@@ -142,6 +174,8 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
 def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed, manifest: Manifest) -> LabelReport:
     contents = {part.name: part.content for part in printed.bundle.parts}
     contents |= {"index.csv": index_csv(manifest), "manifest.pdf": manifest_pdf(manifest)}
+    if manifest.picks:
+        contents["pick_list.pdf"] = pick_list_pdf(manifest)
     folder = plan.output or parts.reports / "labels" / manifest.bundle_id
     _remove_earlier(folder, keep=set(contents))
     _put(parts, Place(folder=str(folder.absolute())), "/", contents)
@@ -183,7 +217,7 @@ def _put(parts: Parts, place: Place, path: str, contents: dict[str, bytes]) -> t
 def _remove_earlier(folder: Path, *, keep: set[str]) -> None:
     """Parts of an earlier bundle must not lie among those of this one."""
     if folder.is_dir():
-        for pattern in ("labels.pdf", "labels_part-[0-9][0-9]*-of-[0-9][0-9]*.pdf"):
+        for pattern in _OURS:
             for old in folder.glob(pattern):
                 if old.name not in keep:
                     old.unlink()

@@ -1,5 +1,7 @@
 """Which orders a person means: numbers on the command line, in a plain list, or in a spreadsheet with a mapping."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
@@ -13,8 +15,16 @@ _ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 _LARGEST_LIST_BYTES = 4 << 20
 
 
-def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> tuple[str, ...]:
-    """References or AWB numbers, in the order in which they stand.
+@dataclass(frozen=True, slots=True)
+class NamedOrders:
+    """References or AWB numbers, in the order in which they stand; keep: what a sheet's mapping keeps of each."""
+
+    numbers: tuple[str, ...]
+    keep: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> NamedOrders:
+    """The orders that a person names.
 
     text: numbers with commas between them, or the path of a file: with one number a line, or read by `mapping`, which
     is one for label.create.
@@ -24,8 +34,9 @@ def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> tuple[str,
         FileHeld: the file as a whole cannot be read by the mapping.
     """
     path = Path(text)
+    keep: Mapping[str, Mapping[str, str]] = {}
     if mapping is not None:
-        numbers = _mapped(parts, path, mapping)
+        numbers, keep = _mapped(parts, path, mapping)
     elif _is_file(path):
         numbers = _listed(path)
     elif _is_meant_as_file(parts, text):
@@ -37,7 +48,7 @@ def order_numbers(parts: Parts, text: str, *, mapping: str | None) -> tuple[str,
         numbers = tuple(number.strip() for number in text.split(",") if number.strip())
     if not numbers:  # no choice at all would mean every order that was never printed
         raise UsageError(f'"{text}" names no order.', remedy="Give references or AWB numbers, or leave --orders out.")
-    return numbers
+    return NamedOrders(numbers, keep)
 
 
 def _listed(path: Path) -> tuple[str, ...]:
@@ -68,7 +79,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _mapped(parts: Parts, path: Path, name: str) -> tuple[str, ...]:
+def _mapped(parts: Parts, path: Path, name: str) -> tuple[tuple[str, ...], dict[str, Mapping[str, str]]]:
     mapping = parts.mapping(name)
     if mapping.operation is not Operation.LABEL_CREATE:
         raise UsageError(f"The mapping {name} is for {mapping.operation}.", remedy="Name one for label.create.")
@@ -78,7 +89,12 @@ def _mapped(parts: Parts, path: Path, name: str) -> tuple[str, ...]:
     if arrival.held is not None:
         raise arrival.held
     mapped = arrival.mapped
-    return (*(document.reference for document in mapped.documents), *_unread(mapped)) if mapped else ()
+    if mapped is None:
+        return (), {}
+    keep: dict[str, Mapping[str, str]] = {
+        number.strip(): document.keep for document in mapped.documents for number in document.reference.split(",")
+    }
+    return (*keep, *_unread(mapped)), keep
 
 
 def _unread(mapped: MappedFile) -> list[str]:

@@ -10,11 +10,13 @@ from logistics_batch.ledger.events import Events
 from logistics_batch.ledger.export import Export
 from logistics_batch.ledger.facts import Facts, ServiceFacts, TestOrder, form_of
 from logistics_batch.ledger.fates import FATE_OF_STATE, Fates, row_result
+from logistics_batch.ledger.feeds import Feeds, WriteFeed
 from logistics_batch.ledger.high_water import HighWater
 from logistics_batch.ledger.history import History
 from logistics_batch.ledger.integrity import check_database
 from logistics_batch.ledger.lock import sending_lock
 from logistics_batch.ledger.notices import NewNotice, Notices, StoredNotice
+from logistics_batch.ledger.order_states import OrderStates
 from logistics_batch.ledger.pace import Pace
 from logistics_batch.ledger.planning import Arrival, Planning, kind_of
 from logistics_batch.ledger.prints import Prints
@@ -25,8 +27,10 @@ from logistics_batch.ledger.records import (
     Outcome,
     PrintLine,
     RowNotSent,
+    SentOrder,
     StoredDocument,
     StoredEvent,
+    StoredFeed,
     StoredFile,
     StoredLabel,
     StoredRun,
@@ -50,9 +54,11 @@ __all__ = [
     "PrintLine",
     "Purged",
     "RowNotSent",
+    "SentOrder",
     "ServiceFacts",
     "StoredDocument",
     "StoredEvent",
+    "StoredFeed",
     "StoredFile",
     "StoredLabel",
     "StoredNotice",
@@ -60,6 +66,7 @@ __all__ = [
     "StoredSlot",
     "TestOrder",
     "Verification",
+    "WriteFeed",
     "form_of",
     "kind_of",
     "open_ledger",
@@ -68,7 +75,21 @@ __all__ = [
 
 
 class Ledger(
-    Planning, Sending, Fates, History, Slots, Notices, Prints, Events, Verifying, Export, Facts, Purging, Pace
+    Planning,
+    Sending,
+    Fates,
+    History,
+    Slots,
+    Notices,
+    Prints,
+    Events,
+    Verifying,
+    Export,
+    Facts,
+    Purging,
+    Pace,
+    OrderStates,
+    Feeds,
 ):
     """All parts of the ledger over one engine."""
 

@@ -127,9 +127,10 @@ def named_for(kind: str, account: str) -> str:
 
 def _be_patient(connection: Connection, seconds: float) -> None:
     """How long the next transaction waits for other writers; PostgreSQL has none to wait for as a whole."""
-    if connection.dialect.name == "sqlite":
+    if connection.dialect.name == "sqlite" and connection.info.get("patience") != seconds:
         with closing(connection.connection.cursor()) as cursor:
             cursor.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+        connection.info["patience"] = seconds
 
 
 class Connected:

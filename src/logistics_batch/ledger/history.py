@@ -75,6 +75,12 @@ class History(Connected):
         with self._read() as connection:
             return [_stored_run(record) for record in connection.execute(query).mappings()]
 
+    def runs_of(self, business_date: str) -> list[StoredRun]:
+        """Every run for a business date (ISO), oldest first."""
+        query = select(run).where(run.c.business_date == business_date).order_by(run.c.started_at, run.c.id)
+        with self._read() as connection:
+            return [_stored_run(record) for record in connection.execute(query).mappings()]
+
     def run(self, run_id: str) -> StoredRun | None:
         """One run, None if there is none of that name."""
         with self._read() as connection:

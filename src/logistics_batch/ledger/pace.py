@@ -15,18 +15,20 @@ _LONGEST_HOLD_SECONDS = 20 * 60.0  # what lies further ahead was written by a cl
 class Pace(Connected):
     """When the next call may leave, whoever makes it; short transactions of their own."""
 
-    def take_turn(self, interval_seconds: float) -> float:
-        """Take the next turn if it has come, so that the one after it is so much later: 0, or the seconds until it.
+    def take_turn(self, interval_seconds: float, *, ahead_seconds: float = 0.0) -> float:
+        """The seconds until the next turn; it is taken if that is no more than `ahead_seconds`.
+
+        The one after a turn that is taken is `interval_seconds` later.
 
         Raises:
             LedgerRefused: the ledger takes nothing.
         """
         with self._write(patience_seconds=_PATIENCE_SECONDS, counts=False) as connection:
             now, next_at = self._times(connection)
-            if now < next_at:
-                return next_at - now
-            self._set(connection, now + interval_seconds)
-        return 0.0
+            wait = max(0.0, next_at - now)
+            if wait <= ahead_seconds:
+                self._set(connection, now + wait + interval_seconds)
+        return wait
 
     def hold_turns(self, seconds: float) -> None:
         """Give nobody a turn for so long: the service asked for it.

@@ -1,6 +1,7 @@
 """Labels that were fetched, and every print of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 from sqlalchemy import func, select
 
@@ -9,17 +10,22 @@ from logistics_batch.ledger.records import PrintLine, StoredDocument, StoredLabe
 from logistics_batch.ledger.schema import document, label, print_line
 from logistics_batch.ledger.sending import select_documents
 
+_AT_ONCE = 500  # names in one question to the database
+
 
 class Prints(Connected):
     """The print ledger: who printed which label when, and why again."""
 
-    def record_label(self, awb_number: str, *, sha256: str, pages: int, fetched_at: str) -> None:
-        """Remember the content of a label, so that its link is needed once; a newer fetch replaces it."""
+    def record_labels(self, labels: Sequence[StoredLabel]) -> None:
+        """Remember the contents of labels, so that their links are needed once; a newer fetch replaces an older one."""
         with self._write() as connection:
-            connection.execute(label.delete().where(label.c.awb_number == awb_number))
-            connection.execute(
-                label.insert().values(awb_number=awb_number, sha256=sha256, pages=pages, fetched_at=fetched_at)
-            )
+            for each in labels:
+                connection.execute(label.delete().where(label.c.awb_number == each.awb_number))
+                connection.execute(label.insert().values(**asdict(each)))
+
+    def record_label(self, awb_number: str, *, sha256: str, pages: int, fetched_at: str) -> None:
+        """Remember one label, as `record_labels` does."""
+        self.record_labels([StoredLabel(awb_number, sha256, pages, fetched_at)])
 
     def label(self, awb_number: str) -> StoredLabel | None:
         """The label that is kept for an AWB, None if none was fetched."""
@@ -47,6 +53,34 @@ class Prints(Connected):
                     )
                 )
 
+    def labels(self, awb_numbers: Sequence[str]) -> dict[str, StoredLabel]:
+        """The labels that are kept for these AWBs."""
+        found: dict[str, StoredLabel] = {}
+        with self._read() as connection:
+            for some in _some(awb_numbers):
+                query = select(label).where(label.c.awb_number.in_(some))
+                found |= {one["awb_number"]: StoredLabel(**one) for one in connection.execute(query).mappings()}
+        return found
+
+    def forget_labels(self, *, before: str) -> frozenset[str]:
+        """Forget the labels that were fetched before a moment; the contents that are still named."""
+        with self._write() as connection:
+            connection.execute(label.delete().where(label.c.fetched_at < before))
+            return frozenset(connection.execute(select(label.c.sha256)).scalars())
+
+    def copies(self, awb_numbers: Sequence[str]) -> dict[str, int]:
+        """How often each of these labels was printed; those never printed are left out."""
+        found: dict[str, int] = {}
+        with self._read() as connection:
+            for some in _some(awb_numbers):
+                query = (
+                    select(print_line.c.awb_number, func.max(print_line.c.copy).label("copies"))
+                    .where(print_line.c.awb_number.in_(some))
+                    .group_by(print_line.c.awb_number)
+                )
+                found |= {one.awb_number: one.copies for one in connection.execute(query)}
+        return found
+
     def prints(self, awb_number: str) -> list[PrintLine]:
         """Every print of one label, first copy first."""
         query = select(print_line).where(print_line.c.awb_number == awb_number).order_by(print_line.c.copy)
@@ -68,3 +102,8 @@ class Prints(Connected):
         )
         with self._read() as connection:
             return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
+
+
+def _some(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(names), _AT_ONCE):
+        yield names[start : start + _AT_ONCE]

@@ -7,6 +7,8 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
+from logistics_batch.model.order_state import OrderState
+
 _OF_NOTHING = hashlib.sha256(b"").hexdigest()
 
 
@@ -204,6 +206,33 @@ class StoredEvent:
     received_at: str
     waybill: str
     raw: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SentOrder:
+    """An accepted order as far as asking for it goes; sent_at: when its acceptance was recorded."""
+
+    document_id: int
+    reference: str
+    awb_number: str
+    order_id: str
+    child_awb_numbers: tuple[str, ...]
+    sent_at: str
+    state: OrderState
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFeed:
+    """A numbered file of changed orders; `content` is empty once it was delivered."""
+
+    job: str
+    number: int
+    name: str
+    orders: int
+    sha256: str
+    content: bytes = field(repr=False)
+    made_at: str
+    delivered_at: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 from logistics_batch.model.complaints import AMOUNT, FILE_STEM, ONE_WORD
 from logistics_batch.model.cron import Cron
 from logistics_batch.model.duration import duration_seconds
+from logistics_batch.model.order_state import END_STATUSES
 
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}|[{}]")
 _DAYS = re.compile(r"([+-]?\d{1,4})d")
@@ -312,17 +313,18 @@ SortKey = Annotated[str, Field(pattern=ONE_WORD)]
 class LabelsJob(_Job):
     """A bundle of labels in the order in which people pick.
 
-    from_run: only the orders that one run accepted: a run's id, or a job's name for its latest run; None: all orders
-    that were never printed.
+    orders: all that were never printed (also None), or those of all runs for the business date. from_run: instead, the
+    orders of one run: its id, or a job's name for its latest run. per_group: each group in files of its own.
     """
 
     kind: Literal["labels"]
-    orders: Literal["unprinted"] | None = None
+    orders: Literal["unprinted", "business_date"] | None = None
     from_run: str | None = Field(default=None, min_length=1)
     layout: Literal["4x6", "a4-2up", "a4-4up", "letter-4up"] = "4x6"
     sort: tuple[SortKey, ...] = ()
     reverse: bool = False
     max_pages: int = Field(default=200, ge=1, le=10_000)
+    per_group: bool = False
     results: Results | None = None
 
     @model_validator(mode="after")
@@ -337,16 +339,39 @@ class LabelsJob(_Job):
         return self.results.place() if self.results else None
 
 
+class Feed(Place):
+    """Where files of changed orders go for a warehouse system; one that could not be delivered goes there later."""
+
+    format: Literal["csv", "xlsx"] = "csv"
+
+    @model_validator(mode="after")
+    def _is_one_place(self) -> Self:
+        if "{date}" in self.path:
+            raise _complaint(
+                'A feed goes to one place, so "{date}" is no part of its path.', "A feed's name has its number."
+            )
+        return self
+
+
 class OrderStatusJob(_Job):
-    """What became of the orders; refused until this version can ask."""
+    """What became of the orders that were accepted.
+
+    sent_within_seconds: how far back orders are followed. poll_after_seconds: how long an order may be silent before
+    the service is asked for it. max_calls: of one run. end_statuses: with which of them an order is at its end.
+    """
 
     kind: Literal["order_status"]
+    sent_within_seconds: Seconds = Field(default=30 * 86400.0, alias="sent_within", gt=0, validate_default=False)
+    poll_after_seconds: Seconds = Field(default=6 * 3600.0, alias="poll_after", validate_default=False)
+    max_calls: int = Field(default=900, ge=1, le=100_000)
+    end_statuses: tuple[str, ...] = Field(default=END_STATUSES, min_length=1)
     results: Results | None = None
+    feed: Feed | None = None
 
-    @field_validator("kind")
-    @classmethod
-    def _not_yet(cls, value: str) -> str:
-        raise _complaint(f'This version cannot run jobs of kind "{value}" yet.', "Remove the file from jobs/.")
+    @property
+    def results_place(self) -> Place | None:
+        """Where the report goes beside the reports folder; None: nowhere else."""
+        return self.results.place() if self.results else None
 
 
 class SettleJob(_Job):

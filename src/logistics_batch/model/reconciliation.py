@@ -1,5 +1,6 @@
 """What an audit of advance shipping notices (ASNs) says: one outcome a line, in the words that analysts use."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -219,7 +220,8 @@ class MatchRate:
 class Reconciliation:
     """The whole audit; its sums have been checked against the legs.
 
-    lines: LINES_SCHEMA, exceptions first, by impact and then age. classes: CLASSES_SCHEMA, those that occur.
+    differing: LINES_SCHEMA, the lines of which something was found, exceptions first, by impact and then age.
+    agreeing: gives all other lines; see `lines`. classes: CLASSES_SCHEMA, those that occur.
     suppliers: SUPPLIERS_SCHEMA. ageing: AGEING_SCHEMA, every bucket, exceptions only. legs: announced, in service
     and, if receipts were compared, received.
     not_returned: header fields that were sent but are absent from the service's replies, with the number of ASNs.
@@ -227,7 +229,8 @@ class Reconciliation:
     or was not checked. trend: TREND_SCHEMA, one row an earlier night.
     """
 
-    lines: pl.DataFrame
+    differing: pl.DataFrame
+    agreeing: Callable[[], pl.DataFrame]
     classes: pl.DataFrame
     suppliers: pl.DataFrame
     ageing: pl.DataFrame
@@ -241,7 +244,12 @@ class Reconciliation:
     @property
     def line_count(self) -> int:
         """How many lines there are, of every outcome."""
-        return self.lines.height
+        return int(self.classes["lines"].sum())
+
+    @property
+    def lines(self) -> pl.DataFrame:
+        """All lines, in report order; they are put together each time, and there may be millions."""
+        return pl.concat([self.exceptions, *(self.outcome(one) for one in Outcome if one is not Outcome.EXCEPTION)])
 
     @property
     def exceptions(self) -> pl.DataFrame:
@@ -250,4 +258,7 @@ class Reconciliation:
 
     def outcome(self, outcome: Outcome) -> pl.DataFrame:
         """The lines with one outcome, in report order."""
-        return self.lines.filter(pl.col("outcome") == outcome.value)
+        found = self.differing.filter(pl.col("outcome") == outcome.value)
+        if outcome not in (Outcome.MATCHED, Outcome.TOO_EARLY):
+            return found
+        return pl.concat([found, self.agreeing().filter(pl.col("outcome") == outcome.value)])

@@ -7,18 +7,20 @@ from typing import Any
 
 from logistics_batch.errors import LedgerBusy, LogisticsBatchError, UsageError
 from logistics_batch.flows.deliver import deliver_stale
+from logistics_batch.flows.label_orders import Choice
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
+from logistics_batch.flows.order_status import OrderStatusReport, asked_in_words, run_order_status
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import run_push_job
 from logistics_batch.flows.reconcile import ReconcileReport, plan_of_job, run_reconcile
 from logistics_batch.flows.settle import SettleReport, settle
-from logistics_batch.model.job import JobSpec, LabelsJob, PushJob, ReconcileJob, SettleJob
+from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.report import ExitCode, RunReport
 from logistics_batch.paper.report_json import report_json
 
 _BUSY_POLL_SECONDS = 2.0
 
-JobReport = RunReport | SettleReport | LabelReport | ReconcileReport
+JobReport = RunReport | SettleReport | LabelReport | ReconcileReport | OrderStatusReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Outcome:
             case ReconcileReport():
                 return self.report.document
             case LabelReport():
+                return asdict(self.report) | {"files": [str(path) for path in self.report.files]}
+            case OrderStatusReport():
                 return asdict(self.report) | {"files": [str(path) for path in self.report.files]}
 
 
@@ -72,14 +76,16 @@ def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
             return reconcile_outcome(run_reconcile(parts, plan_of_job(job, order.business_date)))
         case LabelsJob():
             return labels_outcome(make_labels(parts, _labels_plan(job, order)))
+        case OrderStatusJob():
+            return order_status_outcome(run_order_status(parts, job, business_date=order.business_date))
         case SettleJob():
             return _settle_job(parts, job, order)
-    raise UsageError(f'This version cannot run jobs of kind "{job.kind}" yet.')
 
 
 def _labels_plan(job: LabelsJob, order: Order) -> LabelsPlan:
     return LabelsPlan(
-        run=job.from_run or "",
+        orders=Choice(run=job.from_run or "", day=order.business_date if job.orders == "business_date" else None),
+        per_group=job.per_group,
         layout=job.layout,
         sort=job.sort,
         reverse=job.reverse,
@@ -120,6 +126,14 @@ def labels_outcome(report: LabelReport) -> Outcome:
     """How a label run ended."""
     line = f"bundle {report.bundle_id}: {report.labels} labels of {report.orders} orders, {len(report.missing)} missing"
     return Outcome(report.exit_code, line, report)
+
+
+def order_status_outcome(report: OrderStatusReport) -> Outcome:
+    """How a run that followed orders ended."""
+    differing = "1 order differs" if report.differences == 1 else f"{report.differences:,} orders differ"
+    line = f"run {report.run}: {asked_in_words(report.asked)}; {differing} from what was sent; {report.feed.orders} fed"
+    failed = [text for text in (*report.failed, report.feed.failed) if text]
+    return Outcome(report.exit_code, ". ".join([line, *failed]), report)
 
 
 def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = False) -> Outcome:

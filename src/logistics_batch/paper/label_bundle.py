@@ -5,30 +5,22 @@ Equal fonts and pictures are stored once (see `label_bundle_sharing`). A label t
 named; the rest goes on.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
 
 import pikepdf
 
-from logistics_batch.paper.label_bundle_layout import (
-    LabelPage,
-    Layout,
-    Sheet,
-    is_small,
-    misfit,
-    place,
-    read_page,
-    sheet_of,
-    size_in_words,
-)
-from logistics_batch.paper.label_bundle_parts import BundlePart, PartWriter, Sticker
+from logistics_batch.paper.label_bundle_layout import LabelPage, Layout, Sheet, is_small, place, sheet_of, size_in_words
+from logistics_batch.paper.label_bundle_parts import BundlePart, PartWriter, Sources, Sticker
 from logistics_batch.paper.label_bundle_slips import Slip, slips_pdf
 from logistics_batch.paper.label_check import UNREADABLE
 
 WARN_BELOW_SCALE = 0.9
+_UNFIT_FOR_A_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +29,7 @@ class OrderedLabel:
 
     order: labels of the same order stay in the same part. group: what separators and subtotals go by.
     cash: what is collected on delivery, in rupees (0 when prepaid); for the separator's total.
+    pages: how many the file has; 0: look.
     """
 
     awb_number: str
@@ -44,6 +37,7 @@ class OrderedLabel:
     order: str
     group: str = ""
     cash: Decimal = Decimal(0)
+    pages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +46,7 @@ class BundleOptions:
 
     max_pages: of one part; an order's labels are never torn apart for it. reverse: the last label is printed first, so
     that the stack lies in walking order. separators: a slip before each group (4x6 only, from two groups on).
+    per_group: each group has files of its own.
     """
 
     layout: Layout = Layout.STOCK_4X6
@@ -59,6 +54,7 @@ class BundleOptions:
     reverse: bool = False
     separators: bool = True
     title: str = "Labels"
+    per_group: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +89,8 @@ class Bundle:
 class _Block:
     """What must stay in one part."""
 
+    group: str
     stickers: tuple[Sticker, ...]
-
-
-@dataclass
-class _Measured:
-    pages: dict[int, tuple[LabelPage, ...]] = field(default_factory=dict)
-    left_out: list[LeftOut] = field(default_factory=list)
 
 
 def build_bundle(labels: Sequence[OrderedLabel], options: BundleOptions | None = None) -> Bundle:
@@ -108,57 +99,84 @@ def build_bundle(labels: Sequence[OrderedLabel], options: BundleOptions | None =
     Raises nothing for a bad label file: it is listed in `left_out`. Without any good label there are no parts.
     """
     options = options or BundleOptions()
-    measured = _measure(labels, options.layout)
-    slips = _slips(labels, measured.pages) if options.separators and options.layout is Layout.STOCK_4X6 else {}
-    slip_file = slips_pdf(list(slips.values())) if slips else b""
-    blocks = _blocks(labels, measured.pages, list(slips))
-    if options.reverse:
-        blocks = [_Block(block.stickers[::-1]) for block in reversed(blocks)]
-    sheet = sheet_of(options.layout)
-    chunks = list(_chunks(blocks, options.max_pages * len(sheet.slots)))
-    total = sum(sticker.label is not None for chunk in chunks for sticker in chunk)
-    parts, placed = [], []
-    for number, stickers in enumerate(chunks, start=1):
-        name = _part_name(number, len(chunks))
-        writer = PartWriter(sheet, [label.path for label in labels], slip_file)
-        parts.append(writer.write(stickers, name=name, total=total, title=options.title))
-        placed += _positions(stickers, number, len(sheet.slots))
-    placed.sort(key=lambda one: one.sequence)
-    return Bundle(tuple(parts), tuple(placed), tuple(measured.left_out), _warnings(labels, measured, sheet))
+    lost: dict[int, str] = {}
+    counts = _page_counts(labels, lost)
+    while True:
+        good = {index: pages for index, pages in counts.items() if index not in lost}
+        written = _written(labels, good, options)
+        if not written.lost:
+            break
+        lost |= written.lost  # numbers, slips and parts are counted anew without them
+    left_out = tuple(LeftOut(index, lost[index]) for index in sorted(lost))
+    return Bundle(written.parts, written.placed, left_out, _warnings(labels, written.pages, sheet_of(options.layout)))
 
 
-def _measure(labels: Sequence[OrderedLabel], layout: Layout) -> _Measured:
-    measured = _Measured()
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """One try: `lost` are labels that turned out to be unfit, and why; `pages` the sizes of those that are not."""
+
+    parts: tuple[BundlePart, ...]
+    placed: tuple[PlacedPage, ...]
+    lost: Mapping[int, str]
+    pages: Sequence[tuple[int, LabelPage]]
+
+
+def _page_counts(labels: Sequence[OrderedLabel], lost: dict[int, str]) -> dict[int, int]:
+    counts = {}
     for index, label in enumerate(labels):
         try:
-            with pikepdf.open(label.path, attempt_recovery=False, suppress_warnings=True) as pdf:
-                pages = tuple(read_page(page) for page in pdf.pages)
+            counts[index] = label.pages or _count(label.path)
         except (*UNREADABLE, OSError):
-            measured.left_out.append(LeftOut(index, "its kept label file cannot be read"))
-            continue
-        reason = next(filter(None, (misfit(page, layout) for page in pages)), "" if pages else "it has no page")
-        if reason:
-            measured.left_out.append(LeftOut(index, reason))
-        else:
-            measured.pages[index] = pages
-    return measured
+            lost[index] = "its kept label file cannot be read"
+    lost |= {index: "it has no page" for index, pages in counts.items() if not pages}
+    return counts
 
 
-def _slips(labels: Sequence[OrderedLabel], pages: dict[int, tuple[LabelPage, ...]]) -> dict[str, Slip]:
+def _count(path: Path) -> int:
+    with pikepdf.open(path, attempt_recovery=False, suppress_warnings=True) as pdf:
+        return len(pdf.pages)
+
+
+def _written(labels: Sequence[OrderedLabel], counts: dict[int, int], options: BundleOptions) -> _Written:
+    total = sum(counts.values())
+    slips = _slips(labels, counts) if options.separators and options.layout is Layout.STOCK_4X6 else {}
+    sources = Sources([label.path for label in labels], slips_pdf(list(slips.values()), total=total) if slips else b"")
+    sheet = sheet_of(options.layout)
+    stacks = list(_stacks(_blocks(labels, counts, list(slips)), options, len(sheet.slots)))
+    parts, placed = [], []
+    lost: dict[int, str] = {}
+    pages: list[tuple[int, LabelPage]] = []
+    for number, (name, stickers) in enumerate(stacks, start=1):
+        writer = PartWriter(options.layout, sources, total=total)
+        parts.append(writer.write(stickers, name=name, title=options.title))
+        placed += _positions(stickers, number, len(sheet.slots))
+        lost |= writer.lost
+        pages += writer.pages
+    placed.sort(key=lambda one: one.sequence)
+    return _Written(tuple(parts), tuple(placed), lost, pages)
+
+
+def _slips(labels: Sequence[OrderedLabel], counts: dict[int, int]) -> dict[str, Slip]:
     """A slip for each group, in order of first appearance; none if there is only one group."""
     members: dict[str, list[int]] = {}
-    for index in pages:
+    for index in counts:
         members.setdefault(labels[index].group, []).append(index)
     if len(members) < 2:
         return {}
-    return {group: _slip(group, [labels[index] for index in found], pages, found) for group, found in members.items()}
+    slips, first = {}, 1
+    for group, found in members.items():
+        pages = sum(counts[index] for index in found)
+        slips[group] = _slip(group, [labels[index] for index in found], first=first, pages=pages)
+        first += pages
+    return slips
 
 
-def _slip(group: str, labels: list[OrderedLabel], pages: dict[int, tuple[LabelPage, ...]], indexes: list[int]) -> Slip:
+def _slip(group: str, labels: list[OrderedLabel], *, first: int, pages: int) -> Slip:
     cash = {label.order: label.cash for label in labels}
     return Slip(
         title=group or "No group",
-        labels=sum(len(pages[index]) for index in indexes),
+        labels=pages,
+        first_number=first,
         orders=len(cash),
         first_awb=labels[0].awb_number,
         last_awb=labels[-1].awb_number,
@@ -166,24 +184,40 @@ def _slip(group: str, labels: list[OrderedLabel], pages: dict[int, tuple[LabelPa
     )
 
 
-def _blocks(labels: Sequence[OrderedLabel], pages: dict[int, tuple[LabelPage, ...]], groups: list[str]) -> list[_Block]:
+def _blocks(labels: Sequence[OrderedLabel], counts: dict[int, int], groups: list[str]) -> list[_Block]:
     """The labels order by order, numbered; a group's slip stands before its first label."""
     blocks = []
     sequence = 0
     awaited = set(groups)
-    slip_page = LabelPage((0.0, 0.0, sheet_of(Layout.STOCK_4X6).width, sheet_of(Layout.STOCK_4X6).height), 0, 1.0)
-    for _, members in groupby(pages, key=lambda index: (labels[index].group, labels[index].order)):
+    for (group, _), members in groupby(counts, key=lambda index: (labels[index].group, labels[index].order)):
         stickers = []
+        if group in awaited:
+            awaited.discard(group)
+            stickers.append(Sticker(None, groups.index(group)))
         for index in members:
-            group = labels[index].group
-            if group in awaited:
-                awaited.discard(group)
-                stickers.append(Sticker(None, groups.index(group), slip_page))
-            for number, page in enumerate(pages[index]):
+            for number in range(counts[index]):
                 sequence += 1
-                stickers.append(Sticker(index, number, page, sequence))
-        blocks.append(_Block(tuple(stickers)))
+                stickers.append(Sticker(index, number, sequence, group))
+        blocks.append(_Block(group, tuple(stickers)))
     return blocks
+
+
+def _stacks(blocks: list[_Block], options: BundleOptions, slots: int) -> Iterator[tuple[str, list[Sticker]]]:
+    """What goes into each file, with its name."""
+    groups = [list(members) for _, members in groupby(blocks, key=lambda block: block.group)]
+    if not options.per_group or len(groups) < 2:
+        groups = [blocks]
+    for number, members in enumerate(groups, start=1):
+        stem = "labels" if len(groups) == 1 else f"labels_{number:02}_{_slug(members[0].group)}"
+        ordered = [_Block(block.group, block.stickers[::-1]) for block in reversed(members)]
+        chunks = list(_chunks(ordered if options.reverse else members, options.max_pages * slots))
+        for part, stickers in enumerate(chunks, start=1):
+            yield f"{stem}.pdf" if len(chunks) == 1 else f"{stem}_part-{part:02}-of-{len(chunks):02}.pdf", stickers
+
+
+def _slug(group: str) -> str:
+    """A group in a file name that every system takes; the number before it makes it unique."""
+    return _UNFIT_FOR_A_NAME.sub("-", group).strip("-")[:40] or "group"
 
 
 def _chunks(blocks: Iterable[_Block], slots: int) -> Iterator[list[Sticker]]:
@@ -197,10 +231,6 @@ def _chunks(blocks: Iterable[_Block], slots: int) -> Iterator[list[Sticker]]:
         yield chunk
 
 
-def _part_name(number: int, total: int) -> str:
-    return "labels.pdf" if total == 1 else f"labels_part-{number:02}-of-{total:02}.pdf"
-
-
 def _positions(stickers: Sequence[Sticker], part: int, slots: int) -> list[PlacedPage]:
     return [
         PlacedPage(sticker.label, sticker.sequence, part, position // slots + 1)
@@ -209,15 +239,14 @@ def _positions(stickers: Sequence[Sticker], part: int, slots: int) -> list[Place
     ]
 
 
-def _warnings(labels: Sequence[OrderedLabel], measured: _Measured, sheet: Sheet) -> tuple[str, ...]:
+def _warnings(labels: Sequence[OrderedLabel], pages: Sequence[tuple[int, LabelPage]], sheet: Sheet) -> tuple[str, ...]:
     warnings = []
-    scales = {place(page, sheet.slots[0]).scale for pages in measured.pages.values() for page in pages}
-    lowest = min(scales, default=1.0)
+    lowest = min((place(page, sheet.slots[0]).scale for _, page in pages), default=1.0)
     if lowest < WARN_BELOW_SCALE:
         warnings.append(
             f"labels are shrunk to {lowest:.0%} on this paper; scan one printed label of each kind before handing over"
         )
-    small = [(labels[index], page) for index, pages in measured.pages.items() for page in pages if is_small(page)]
+    small = [(labels[index], page) for index, page in pages if is_small(page)]
     if small:
         label, page = small[0]
         warnings.append(

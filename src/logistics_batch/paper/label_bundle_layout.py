@@ -15,6 +15,7 @@ STOCK_WIDTH, STOCK_HEIGHT = 288.0, 432.0  # 4 x 6 in
 
 _SAME_SIZE = 1.5  # what printers and makers of labels call the same size
 _SMALL = 0.9
+_CAPTION_LARGEST, _CAPTION_SMALLEST, _CAPTION_STRIP = 10.0, 6.0, 15.0
 _SHEET_MARGIN = 5 * POINTS_PER_MM  # most lasers cannot print nearer to the edge
 
 
@@ -48,12 +49,13 @@ class LabelPage:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A free rectangle of the paper."""
+    """A free rectangle of the paper; captioned: a line of text goes beside the label where there is room."""
 
     left: float
     bottom: float
     width: float
     height: float
+    captioned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,14 @@ class Placement:
 
     matrix: tuple[float, float, float, float, float, float]
     scale: float
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """Where a line that is read from below to above begins, on its base line, and the size of its letters."""
+
+    at: tuple[float, float]
+    size: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +95,13 @@ def sheet_of(layout: Layout) -> Sheet:
 def _grid(width: float, height: float, *, columns: int) -> Sheet:
     inner_width, inner_height = (width - 2 * _SHEET_MARGIN) / columns, (height - 2 * _SHEET_MARGIN) / 2
     slots = tuple(
-        Slot(_SHEET_MARGIN + column * inner_width, _SHEET_MARGIN + row * inner_height, inner_width, inner_height)
+        Slot(
+            _SHEET_MARGIN + column * inner_width,
+            _SHEET_MARGIN + row * inner_height,
+            inner_width,
+            inner_height,
+            captioned=True,
+        )
         for row in (1, 0)
         for column in range(columns)
     )
@@ -158,18 +174,52 @@ def _mm(points: float) -> str:
 
 
 def place(page: LabelPage, slot: Slot) -> Placement:
-    """Put a page into the middle of a slot: turned to the slot's direction, shrunk only if it must, never enlarged."""
+    """Put a page into a slot: turned to the slot's direction, shrunk only if it must, never enlarged.
+
+    It stands in the middle, or to the right where otherwise no line of text had room at its left.
+    """
+    turn, scale = _way_into(page, slot)
+    width, height = _painted_size(page, slot)
+    left = slot.left + _strip(slot, width)
+    bottom = slot.bottom + (slot.height - height) / 2
+    a, b, c, d, e, f = _turned(page.box, turn)
+    k = scale * page.unit
+    return Placement((a * k, b * k, c * k, d * k, e * k + left, f * k + bottom), scale)
+
+
+def caption_beside(page: LabelPage, slot: Slot) -> Caption | None:
+    """Room for a line of text at the left of a placed label, outside of it; None if there is none."""
+    width, height = _painted_size(page, slot)
+    strip = _strip(slot, width)
+    size = min(_CAPTION_LARGEST, strip * 0.8)
+    if not slot.captioned or size < _CAPTION_SMALLEST:
+        return None
+    bottom = slot.bottom + (slot.height - height) / 2
+    return Caption((slot.left + strip - max(2.5, (strip - size) / 2 - size * 0.2), bottom + 3), size)
+
+
+def _strip(slot: Slot, width: float) -> float:
+    """How much of a slot lies at the left of what is `width` wide."""
+    free = max(0.0, slot.width - width)
+    return free if slot.captioned and free < 2 * _CAPTION_STRIP else free / 2
+
+
+def _way_into(page: LabelPage, slot: Slot) -> tuple[int, float]:
+    """How a page is turned for a slot, in degrees clockwise, and by what it is shrunk."""
     width, height = page.shown_size
     turn = page.turn
     if (width > height) != (slot.width > slot.height) and width != height:
         turn = (turn + 90) % 360
         width, height = height, width
-    scale = 1.0 if _fits(width, height, slot) else min(1.0, slot.width / width, slot.height / height)
-    left = slot.left + (slot.width - width * scale) / 2
-    bottom = slot.bottom + (slot.height - height * scale) / 2
-    a, b, c, d, e, f = _turned(page.box, turn)
-    k = scale * page.unit
-    return Placement((a * k, b * k, c * k, d * k, e * k + left, f * k + bottom), scale)
+    return turn, 1.0 if _fits(width, height, slot) else min(1.0, slot.width / width, slot.height / height)
+
+
+def _painted_size(page: LabelPage, slot: Slot) -> tuple[float, float]:
+    width, height = page.shown_size
+    turn, scale = _way_into(page, slot)
+    if turn != page.turn:
+        width, height = height, width
+    return width * scale, height * scale
 
 
 def _fits(width: float, height: float, slot: Slot) -> bool:

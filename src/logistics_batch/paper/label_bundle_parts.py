@@ -1,15 +1,31 @@
 """Writes one part of a bundle: label pages as they are, or as forms on a shared sheet."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import BinaryIO
 
 import pikepdf
 
-from logistics_batch.paper.label_bundle_layout import LabelPage, Placement, Sheet, is_stock_size, place
+from logistics_batch.paper.label_bundle_layout import (
+    Caption,
+    LabelPage,
+    Layout,
+    Placement,
+    caption_beside,
+    is_stock_size,
+    misfit,
+    place,
+    read_page,
+    sheet_of,
+)
 from logistics_batch.paper.label_bundle_sharing import SharedObjects
+from logistics_batch.paper.label_check import UNREADABLE
+
+_LONGEST_CAPTION = 70  # letters beside a label
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,54 +43,94 @@ class Sticker:
 
     label: int | None
     index: int
-    page: LabelPage
     sequence: int = 0
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The label files, by number, and the slips."""
+
+    files: Sequence[Path | BinaryIO]
+    slip_file: bytes = b""
+
+    @contextmanager
+    def opened(self, label: int | None) -> Iterator[pikepdf.Pdf]:
+        """One of them, to copy from; raises what pikepdf does with a file that cannot be read, and OSError."""
+        source = io.BytesIO(self.slip_file) if label is None else self.files[label]
+        with pikepdf.open(source, attempt_recovery=False, suppress_warnings=True) as pdf:
+            if any("/Annots" in page.obj for page in pdf.pages):
+                pdf.flatten_annotations("print")
+            yield pdf
+
+
+_Placed = tuple[Sticker, pikepdf.Object, LabelPage]
+
+
+class _Misfit(Exception):
+    """A label that does not go on the paper."""
+
+    def __init__(self, label: int, reason: str) -> None:
+        super().__init__(reason)
+        self.label = label
 
 
 class PartWriter:
-    """Writes one part."""
+    """Writes one part; `lost` are the labels that turn out to be unfit and why, `pages` the sizes of all others."""
 
-    def __init__(self, sheet: Sheet, files: Sequence[Path], slip_file: bytes) -> None:
-        self._sheet = sheet
-        self._files = files
-        self._slip_file = slip_file
+    def __init__(self, layout: Layout, sources: Sources, *, total: int) -> None:
+        self.lost: dict[int, str] = {}
+        self.pages: list[tuple[int, LabelPage]] = []
+        self._layout = layout
+        self._sheet = sheet_of(layout)
+        self._sources = sources
+        self._total = total
         self._pdf = pikepdf.new()
-        self._pages: list[pikepdf.Object] = []
+        self._made: list[pikepdf.Object] = []
         self._shared = SharedObjects(self._pdf)
 
-    def write(self, stickers: Sequence[Sticker], *, name: str, total: int, title: str) -> BundlePart:
+    def write(self, stickers: Sequence[Sticker], *, name: str, title: str) -> BundlePart:
         """The part with these stickers, in this order; every slot of a sheet is filled before the next sheet."""
         size = len(self._sheet.slots)
         if size == 1:
-            self._one_a_page(stickers)
-            self._number_pages(stickers, total)
+            self._each(stickers, self._add_single)
+            self._number_pages(stickers)
         else:
-            forms = list(self._forms(stickers))
+            forms: list[_Placed] = []
+            self._each(stickers, lambda sticker, source, page: forms.append((sticker, self._form(source, page), page)))
             for start in range(0, len(forms), size):
                 self._add_sheet(forms[start : start + size])
-        return BundlePart(name, self._save(title), len(self._pages))
+        return BundlePart(name, self._save(title), len(self._made))
 
-    def _one_a_page(self, stickers: Sequence[Sticker]) -> None:
-        for sticker, source in self._sources(stickers):
-            if is_stock_size(sticker.page):
-                self._add_as_it_is(source, sticker.page)
-            else:
-                self._add_sheet([(self._form(source, sticker.page), sticker.page)])
-
-    def _forms(self, stickers: Sequence[Sticker]) -> Iterator[tuple[pikepdf.Object, LabelPage]]:
-        for sticker, source in self._sources(stickers):
-            yield self._form(source, sticker.page), sticker.page
-
-    def _sources(self, stickers: Sequence[Sticker]) -> Iterator[tuple[Sticker, pikepdf.Page]]:
-        """Each sticker with its source page; a file is opened once for the stickers that follow each other."""
+    def _each(self, stickers: Sequence[Sticker], do: Callable[[Sticker, pikepdf.Page, LabelPage], None]) -> None:
+        """Hand over each sticker with its source page; a file is opened once for stickers that follow each other."""
         for label, members in groupby(stickers, key=lambda sticker: sticker.label):
-            source = io.BytesIO(self._slip_file) if label is None else self._files[label]
-            with pikepdf.open(source, attempt_recovery=False, suppress_warnings=True) as pdf:
-                self._shared.next_source(pdf)
-                if any("/Annots" in page.obj for page in pdf.pages):
-                    pdf.flatten_annotations("print")
-                for sticker in members:
-                    yield sticker, pdf.pages[sticker.index]
+            try:
+                with self._sources.opened(label) as pdf:
+                    self._shared.next_source(pdf)
+                    for sticker in members:
+                        source = pdf.pages[sticker.index]
+                        page = read_page(source)
+                        self._judge(label, page)
+                        do(sticker, source, page)
+            except _Misfit as reason:
+                self.lost[reason.label] = str(reason)
+            except (*UNREADABLE, OSError):
+                if label is None:
+                    raise
+                self.lost[label] = "its kept label file cannot be read"
+
+    def _judge(self, label: int | None, page: LabelPage) -> None:
+        if label is not None:
+            if reason := misfit(page, self._layout):
+                raise _Misfit(label, reason)
+            self.pages.append((label, page))
+
+    def _add_single(self, sticker: Sticker, source: pikepdf.Page, page: LabelPage) -> None:
+        if is_stock_size(page):
+            self._add_as_it_is(source, page)
+        else:
+            self._add_sheet([(sticker, self._form(source, page), page)])
 
     def _add_as_it_is(self, source: pikepdf.Page, page: LabelPage) -> None:
         """The label page itself: the visible box becomes the page, what lies outside stays outside."""
@@ -89,17 +145,39 @@ class PartWriter:
         self._copy_group(source, made)
         self._append(made)
 
-    def _add_sheet(self, forms: Sequence[tuple[pikepdf.Object, LabelPage]]) -> None:
+    def _add_sheet(self, forms: Sequence[_Placed]) -> None:
         made = self._new_page((0.0, 0.0, self._sheet.width, self._sheet.height))
         painted: list[str] = []
-        resources = pikepdf.Dictionary()
-        for (form, page), slot in zip(forms, self._sheet.slots, strict=False):
-            name = f"/L{len(painted)}"
-            resources[name] = form
-            painted.append(_paint(name, place(page, slot)))
-        made.Resources = pikepdf.Dictionary(XObject=resources)
-        made.Contents = pikepdf.Stream(self._pdf, "\n".join(painted).encode("ascii"))
+        resources = pikepdf.Dictionary(XObject=pikepdf.Dictionary())
+        for number, ((sticker, form, page), slot) in enumerate(zip(forms, self._sheet.slots, strict=False)):
+            resources.XObject[f"/L{number}"] = form
+            painted.append(_paint(f"/L{number}", place(page, slot)))
+            if caption := caption_beside(page, slot):
+                painted.append(_write(caption, self._words(sticker)))
+                resources.Font = self._caption_font()
+        made.Resources = resources
+        made.Contents = pikepdf.Stream(self._pdf, "\n".join(painted).encode("cp1252"))
         self._append(made)
+
+    def _words(self, sticker: Sticker) -> str:
+        """Which label of how many this is, and its group where the letters of a printer's own font will do."""
+        number = f"{sticker.sequence} of {self._total}"
+        words = f"{number}  \u00b7  {sticker.group}" if sticker.group else number
+        try:
+            words.encode("cp1252")
+        except UnicodeEncodeError:
+            return number
+        return words if words.isprintable() and len(words) <= _LONGEST_CAPTION else number
+
+    def _caption_font(self) -> pikepdf.Dictionary:
+        return pikepdf.Dictionary(
+            Caption=pikepdf.Dictionary(
+                Type=pikepdf.Name.Font,
+                Subtype=pikepdf.Name.Type1,
+                BaseFont=pikepdf.Name("/Helvetica-Bold"),
+                Encoding=pikepdf.Name.WinAnsiEncoding,
+            )
+        )
 
     def _form(self, source: pikepdf.Page, page: LabelPage) -> pikepdf.Object:
         """The label as one object that can be painted anywhere, clipped to its visible box."""
@@ -126,20 +204,20 @@ class PartWriter:
 
     def _append(self, made: pikepdf.Dictionary) -> None:
         made.Parent = self._pdf.Root.Pages
-        self._pages.append(self._pdf.make_indirect(made))
+        self._made.append(self._pdf.make_indirect(made))
 
-    def _number_pages(self, stickers: Sequence[Sticker], total: int) -> None:
+    def _number_pages(self, stickers: Sequence[Sticker]) -> None:
         """Viewers show "12 of 105" beside each page."""
         numbers: list[object] = []
         for page, sticker in enumerate(stickers):
-            text = f"{sticker.sequence} of {total}" if sticker.label is not None else "slip"
+            text = f"{sticker.sequence} of {self._total}" if sticker.label is not None else "slip"
             numbers.extend((page, pikepdf.Dictionary(P=pikepdf.String(text))))
         self._pdf.Root.PageLabels = self._pdf.make_indirect(pikepdf.Dictionary(Nums=pikepdf.Array(numbers)))
 
     def _save(self, title: str) -> bytes:
         # All at once: appending page by page costs more than everything else here.
-        self._pdf.Root.Pages.Kids = pikepdf.Array(self._pages)
-        self._pdf.Root.Pages.Count = len(self._pages)
+        self._pdf.Root.Pages.Kids = pikepdf.Array(self._made)
+        self._pdf.Root.Pages.Count = len(self._made)
         self._pdf.docinfo.Title = title
         self._pdf.Root.ViewerPreferences = pikepdf.Dictionary(
             PrintScaling=pikepdf.Name("/None"), PickTrayByPDFSize=True, Duplex=pikepdf.Name.Simplex
@@ -155,5 +233,14 @@ class PartWriter:
 
 
 def _paint(name: str, placement: Placement) -> str:
-    numbers = " ".join(f"{value:.5f}".rstrip("0").rstrip(".") for value in placement.matrix)
-    return f"q {numbers} cm {name} Do Q"
+    return f"q {_numbers(placement.matrix)} cm {name} Do Q"
+
+
+def _write(caption: Caption, words: str) -> str:
+    escaped = words.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
+    x, y = caption.at
+    return f"BT /Caption {caption.size:g} Tf {_numbers((0, 1, -1, 0, x, y))} Tm ({escaped}) Tj ET"
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return " ".join(f"{value:.5f}".rstrip("0").rstrip(".") for value in values)

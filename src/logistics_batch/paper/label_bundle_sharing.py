@@ -12,11 +12,14 @@ import pikepdf
 
 from logistics_batch.paper.label_check import UNREADABLE
 
-_REFERENCE = re.compile(rb"\d+ \d+ R")
+_REFERENCE = re.compile(rb"(\d+) (\d+) R\b")
 # Ways back to pages, document structure and metadata: never part of what a page paints.
 _LEFT_BEHIND = frozenset({"/Parent", "/P", "/StructParent", "/StructParents", "/Metadata", "/PieceInfo", "/Thumb"})
+# Text that does not tell by itself what its copy will be: it names a way back, or a reference may be part of a string.
+_UNSURE = re.compile(rb"/(?:Parent|P|StructParents?|Metadata|PieceInfo|Thumb) |\([^)]*(?:\d R|\\)")
 
 _PLAIN = (pikepdf.Name, pikepdf.String)
+_Number = tuple[int, int]
 
 
 class _Cycle(ValueError):
@@ -29,9 +32,9 @@ class SharedObjects:
     def __init__(self, into: pikepdf.Pdf) -> None:
         self.into = into
         self._source = into
-        self._known: dict[tuple[bytes, bytes], pikepdf.Object] = {}
-        self._of_source: dict[tuple[int, int], pikepdf.Object] = {}
-        self._on_the_way: set[tuple[int, int]] = set()
+        self._known: dict[tuple[bytes, bytes], Any] = {}
+        self._of_source: dict[_Number, Any] = {}
+        self._on_the_way: set[_Number] = set()
 
     def next_source(self, source: pikepdf.Pdf) -> None:
         """Copy from this file from now on."""
@@ -52,22 +55,29 @@ class SharedObjects:
 
     def stream(self, content: bytes, dictionary: pikepdf.Dictionary) -> pikepdf.Object:
         """A stream of `content` as it stands (already encoded as `dictionary` says), shared if it is known."""
-        key = (blake2b(content, digest_size=16).digest(), dictionary.unparse())
+        key = (_digest(content), dictionary.unparse())
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = pikepdf.Stream(self.into, content, dictionary)
         return found
 
+    def stream_dictionary(self, stream: pikepdf.Object) -> pikepdf.Dictionary:
+        """The copied dictionary of a stream, without its length."""
+        return self._dictionary((name, value) for name, value in stream.items() if name != "/Length")
+
     def _copy(self, thing: Any) -> Any:
         if not isinstance(thing, pikepdf.Object) or isinstance(thing, _PLAIN):
             return thing
-        if not thing.is_indirect:
-            return self._rebuild(thing)
-        number = thing.objgen
+        return self._copy_of(thing.objgen) if thing.is_indirect else self._rebuild(thing)
+
+    def _copy_of(self, number: _Number) -> Any:
         if number in self._of_source:
             return self._of_source[number]
         if number in self._on_the_way:
             raise _Cycle
+        thing: Any = self._source.get_object(number)
+        if not isinstance(thing, pikepdf.Object) or isinstance(thing, _PLAIN):
+            return thing
         self._on_the_way.add(number)
         try:
             copied = self._share(thing)
@@ -79,9 +89,27 @@ class SharedObjects:
         return copied
 
     def _share(self, thing: pikepdf.Object) -> Any:
-        if isinstance(thing, pikepdf.Stream):
-            return self.stream(thing.read_raw_bytes(), self.stream_dictionary(thing))
-        built = self._rebuild(thing)
+        """The copy of an indirect object; what is known already is not built again, and that is nearly everything."""
+        is_stream = isinstance(thing, pikepdf.Stream)
+        content = thing.read_raw_bytes() if is_stream else b""
+        text = (thing.stream_dict if is_stream else thing).unparse(resolved=True)
+        key = (_digest(content), b"" if _UNSURE.search(text) else _REFERENCE.sub(self._new_reference, text))
+        found = self._known.get(key) if key[1] else None
+        if found is not None:
+            return found
+        if is_stream:
+            built: Any = self.stream(content, self.stream_dictionary(thing))
+        else:
+            built = self._indirect(self._rebuild(thing))
+        if key[1]:
+            self._known[key] = built
+        return built
+
+    def _new_reference(self, match: re.Match[bytes]) -> bytes:
+        copied = self._copy_of((int(match[1]), int(match[2])))
+        return copied.unparse() if isinstance(copied, pikepdf.Object) else repr(copied).encode()
+
+    def _indirect(self, built: Any) -> Any:
         if not isinstance(built, pikepdf.Object):
             return built
         key = (b"", built.unparse())
@@ -89,10 +117,6 @@ class SharedObjects:
         if found is None:
             found = self._known[key] = self.into.make_indirect(built)
         return found
-
-    def stream_dictionary(self, stream: pikepdf.Object) -> pikepdf.Dictionary:
-        """The copied dictionary of a stream, without its length."""
-        return self._dictionary((name, value) for name, value in stream.items() if name != "/Length")
 
     def _rebuild(self, thing: pikepdf.Object) -> Any:
         text = thing.unparse(resolved=True)
@@ -104,3 +128,7 @@ class SharedObjects:
 
     def _dictionary(self, items: Any) -> pikepdf.Dictionary:
         return pikepdf.Dictionary({name: self._copy(value) for name, value in items if name not in _LEFT_BEHIND})
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=16).digest() if content else b""

@@ -32,6 +32,8 @@ class LabelFaultKind(StrEnum):
     TOO_MANY_PAGES = "too_many_pages"
     WRONG_PAGES = "wrong_pages"
     BLANK = "blank"
+    WRONG = "wrong"  # another package's
+    COSTLY = "costly"
 
 
 @dataclass(frozen=True, slots=True)

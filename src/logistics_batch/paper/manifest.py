@@ -66,11 +66,27 @@ class MissingLabel:
 
 
 @dataclass(frozen=True, slots=True)
+class Pick:
+    """What is to be taken for the labels of one group: one SKU from one place, in walking order.
+
+    labels: their numbers in walking order. orders: how many of them want it.
+    """
+
+    group: str
+    bin: str
+    sku: str
+    quantity: Decimal
+    orders: int
+    labels: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """Everything the manifest and the index say.
 
     lines: in walking order. facts: (name, value) pairs for the first page. files: the names of the parts.
-    reprint_reason: why labels are printed again, "" for a first print. notes: warnings, remarks.
+    picks: what is to be taken. reprint_reason: why labels are printed again, "" for a first print. notes: warnings,
+    remarks.
     """
 
     bundle_id: str
@@ -78,6 +94,7 @@ class Manifest:
     files: tuple[str, ...] = ()
     lines: tuple[ManifestLine, ...] = ()
     missing: tuple[MissingLabel, ...] = ()
+    picks: tuple[Pick, ...] = ()
     reprint_reason: str = ""
     notes: tuple[str, ...] = ()
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
+from logistics_batch.model.counting import counted
 from logistics_batch.paper.fonts import Style, Typesetter, wrap
 from logistics_batch.paper.manifest import GroupTotal, Manifest, ManifestLine, MissingLabel, rows_in_words
-from logistics_batch.paper.manifest_words import counted, rupees
+from logistics_batch.paper.manifest_words import rupees
 
-_WIDTH, _HEIGHT = 210 * mm, 297 * mm
+PAPER = (210 * mm, 297 * mm)
 _LEFT, _RIGHT = 12 * mm, 198 * mm
 _TOP, _BOTTOM = 285 * mm, 16 * mm
 _ALARM = (0.72, 0.07, 0.07)
@@ -31,62 +32,64 @@ _GUTTER = 2.5 * mm
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class Column:
+    """A column of a table; width in mm."""
+
     title: str
-    width: float  # mm
+    width: float
     right: bool = False
 
 
 _LABEL_COLUMNS = (
-    _Column("No.", 10, right=True),
-    _Column("Page", 14, right=True),
-    _Column("AWB", 24),
-    _Column("Reference", 29),
-    _Column("Name", 31),
-    _Column("PIN", 12),
-    _Column("Items", 41),
-    _Column("Qty", 9, right=True),
-    _Column("COD", 16, right=True),
+    Column("No.", 10, right=True),
+    Column("Page", 14, right=True),
+    Column("AWB", 24),
+    Column("Reference", 29),
+    Column("Name", 31),
+    Column("PIN", 12),
+    Column("Items", 41),
+    Column("Qty", 9, right=True),
+    Column("COD", 16, right=True),
 )
 _MISSING_COLUMNS = (
-    _Column("Reference", 28),
-    _Column("AWB", 24),
-    _Column("Why", 62),
-    _Column("What to do", 42),
-    _Column("File, row", 30),
+    Column("Reference", 28),
+    Column("AWB", 24),
+    Column("Why", 62),
+    Column("What to do", 42),
+    Column("File, row", 30),
 )
 _GROUP_COLUMNS = (
-    _Column("Group", 58),
-    _Column("Labels", 14, right=True),
-    _Column("No.", 24, right=True),
-    _Column("First AWB", 31),
-    _Column("Last AWB", 31),
-    _Column("COD", 28, right=True),
+    Column("Group", 58),
+    Column("Labels", 14, right=True),
+    Column("No.", 24, right=True),
+    Column("First AWB", 31),
+    Column("Last AWB", 31),
+    Column("COD", 28, right=True),
 )
 
 
 def manifest_pdf(manifest: Manifest) -> bytes:
     """The manifest as a PDF of A4 pages; the same manifest gives the same bytes."""
     out = io.BytesIO()
-    pages = _Pages(Canvas(out, pagesize=(_WIDTH, _HEIGHT), invariant=1, pageCompression=1), manifest.bundle_id)
+    pages = Pages(Canvas(out, pagesize=PAPER, invariant=1, pageCompression=1), f"Label manifest {manifest.bundle_id}")
     _first_page(pages, manifest)
     if manifest.lines:
         pages.turn()
-        _label_tables(pages, manifest.groups)
+        _label_tables(pages, manifest)
     pages.finish()
     return out.getvalue()
 
 
-class _Pages:
+class Pages:
     """A cursor that goes down the page and turns it."""
 
-    def __init__(self, canvas: Canvas, bundle_id: str) -> None:
+    def __init__(self, canvas: Canvas, title: str) -> None:
         self.canvas = canvas
         self.pen = Typesetter(canvas)
         self.y = _TOP
-        self._bundle_id = bundle_id
+        self._title = title
         self._number = 1
-        canvas.setTitle(f"Label manifest {bundle_id}")
+        canvas.setTitle(title)
 
     def need(self, height: float) -> bool:
         """Make sure that so much of the page is left; True if a new page was begun for it."""
@@ -114,7 +117,7 @@ class _Pages:
 
     def _foot(self) -> None:
         self.canvas.setFillGray(_GREY)
-        self.pen.draw(f"Label manifest {self._bundle_id}", at=(_LEFT, 9 * mm), style=_NAME)
+        self.pen.draw(self._title, at=(_LEFT, 9 * mm), style=_NAME)
         self.pen.draw(f"page {self._number} of", at=(_RIGHT - 5 * mm, 9 * mm), style=Style(7.5, align="right"))
         self.canvas.saveState()
         self.canvas.translate(_RIGHT - 4 * mm, 9 * mm)
@@ -123,7 +126,7 @@ class _Pages:
         self.canvas.setFillGray(0)
 
 
-def _first_page(pages: _Pages, manifest: Manifest) -> None:
+def _first_page(pages: Pages, manifest: Manifest) -> None:
     pages.y -= 7 * mm
     pages.pen.draw("Label manifest", at=(_LEFT, pages.y), style=_TITLE)
     pages.pen.draw(manifest.bundle_id, at=(_RIGHT, pages.y), style=Style(11, bold=True, align="right"))
@@ -143,7 +146,7 @@ def _first_page(pages: _Pages, manifest: Manifest) -> None:
     _signatures(pages)
 
 
-def _figures(pages: _Pages, manifest: Manifest) -> None:
+def _figures(pages: Pages, manifest: Manifest) -> None:
     collected = sum(line.cash > 0 for line in manifest.lines)
     boxes = (
         (str(len(manifest.lines)), "labels"),
@@ -166,7 +169,7 @@ def _figures(pages: _Pages, manifest: Manifest) -> None:
     pages.y -= 3 * mm
 
 
-def _facts(pages: _Pages, manifest: Manifest) -> None:
+def _facts(pages: Pages, manifest: Manifest) -> None:
     facts = [*manifest.facts, ("Files", _files_in_words(manifest.files))]
     for name, value in facts:
         if not value:
@@ -187,7 +190,7 @@ def _files_in_words(files: tuple[str, ...]) -> str:
     return files[0] if len(files) == 1 else f"{files[0]} to {files[-1]}" if files else ""
 
 
-def _notes(pages: _Pages, notes: Sequence[str]) -> None:
+def _notes(pages: Pages, notes: Sequence[str]) -> None:
     for note in notes:
         for line in wrap(f"Note: {note}", width=_RIGHT - _LEFT, style=_STRONG):
             pages.need(_LEADING)
@@ -195,7 +198,7 @@ def _notes(pages: _Pages, notes: Sequence[str]) -> None:
             pages.pen.draw(line, at=(_LEFT, pages.y), style=_STRONG)
 
 
-def _band(pages: _Pages, text: str, *, colour: tuple[float, float, float]) -> None:
+def _band(pages: Pages, text: str, *, colour: tuple[float, float, float]) -> None:
     height = 7 * mm
     pages.need(height + 3 * _LINE_HEIGHT)
     pages.y -= height + 1 * mm
@@ -207,14 +210,14 @@ def _band(pages: _Pages, text: str, *, colour: tuple[float, float, float]) -> No
     pages.y -= 1 * mm
 
 
-def _heading(pages: _Pages, text: str) -> None:
+def _heading(pages: Pages, text: str) -> None:
     pages.need(12 * mm + 2 * _LINE_HEIGHT)
     pages.y -= 9 * mm
     pages.pen.draw(text, at=(_LEFT, pages.y), style=_HEADING, fit=_RIGHT - _LEFT)
     pages.y -= 1.5 * mm
 
 
-def _missing_table(pages: _Pages, missing: Sequence[MissingLabel]) -> None:
+def _missing_table(pages: Pages, missing: Sequence[MissingLabel]) -> None:
     pages.y -= 2 * mm
     verb = "has" if len(missing) == 1 else "have"
     _band(pages, f"MISSING: {counted(len(missing), 'order')} {verb} no label in this bundle", colour=_ALARM)
@@ -225,7 +228,7 @@ def _missing_table(pages: _Pages, missing: Sequence[MissingLabel]) -> None:
         _wrapped_row(pages, _MISSING_COLUMNS, cells)
 
 
-def _group_table(pages: _Pages, groups: Sequence[GroupTotal]) -> None:
+def _group_table(pages: Pages, groups: Sequence[GroupTotal]) -> None:
     _heading(pages, "Groups in walking order")
     _head(pages, _GROUP_COLUMNS)
     for total in groups:
@@ -243,7 +246,7 @@ def _group_table(pages: _Pages, groups: Sequence[GroupTotal]) -> None:
         _row(pages, _GROUP_COLUMNS, cells)
 
 
-def _signatures(pages: _Pages) -> None:
+def _signatures(pages: Pages) -> None:
     height = 34 * mm
     pages.need(height)
     pages.y -= height
@@ -258,10 +261,21 @@ def _signatures(pages: _Pages) -> None:
         pages.canvas.setFillGray(0)
 
 
-def _label_tables(pages: _Pages, groups: Sequence[GroupTotal]) -> None:
-    for total in groups:
-        title = f"{total.group or 'All labels'}: {counted(len(total.lines), 'label')}, {rupees(total.cash)} to collect"
-        _heading(pages, title)
+def _group_title(total: GroupTotal, manifest: Manifest) -> str:
+    """What a group is, which labels of how many it has, and where they are printed."""
+    first, last = total.lines[0], total.lines[-1]
+    span = f"labels {first.sequence} to {last.sequence}" if first is not last else f"label {first.sequence}"
+    words = f"{total.group or 'All'}: {span} of {len(manifest.lines)}, {rupees(total.cash)} to collect"
+    parts = sorted({line.part for line in total.lines})
+    if len(manifest.files) < 2:
+        return words
+    names = " and ".join(dict.fromkeys(manifest.files[part - 1] for part in (parts[0], parts[-1])))
+    return f"{words}, in {names}"
+
+
+def _label_tables(pages: Pages, manifest: Manifest) -> None:
+    for total in manifest.groups:
+        _heading(pages, _group_title(total, manifest))
         _head(pages, _LABEL_COLUMNS)
         for number, line in enumerate(total.lines):
             if pages.need(_LINE_HEIGHT):
@@ -284,7 +298,7 @@ def _label_cells(line: ManifestLine) -> tuple[str, ...]:
     )
 
 
-def _head(pages: _Pages, columns: Sequence[_Column]) -> None:
+def _head(pages: Pages, columns: Sequence[Column]) -> None:
     pages.y -= _LINE_HEIGHT
     _cells(pages, columns, [column.title for column in columns], style=_HEAD)
     pages.canvas.setLineWidth(0.6)
@@ -292,7 +306,7 @@ def _head(pages: _Pages, columns: Sequence[_Column]) -> None:
     pages.y -= 1.2 * mm
 
 
-def _row(pages: _Pages, columns: Sequence[_Column], cells: Sequence[str], *, shaded: bool = False) -> None:
+def _row(pages: Pages, columns: Sequence[Column], cells: Sequence[str], *, shaded: bool = False) -> None:
     pages.y -= _LINE_HEIGHT
     if shaded:
         pages.canvas.setFillGray(0.955)
@@ -301,7 +315,7 @@ def _row(pages: _Pages, columns: Sequence[_Column], cells: Sequence[str], *, sha
     _cells(pages, columns, cells, style=_CELL)
 
 
-def _cells(pages: _Pages, columns: Sequence[_Column], cells: Sequence[str], *, style: Style) -> None:
+def _cells(pages: Pages, columns: Sequence[Column], cells: Sequence[str], *, style: Style) -> None:
     x = _LEFT
     right = Style(style.size, bold=style.bold, align="right")
     for column, cell in zip(columns, cells, strict=True):
@@ -314,7 +328,7 @@ def _cells(pages: _Pages, columns: Sequence[_Column], cells: Sequence[str], *, s
         x += width
 
 
-def _wrapped_row(pages: _Pages, columns: Sequence[_Column], cells: Sequence[str]) -> None:
+def _wrapped_row(pages: Pages, columns: Sequence[Column], cells: Sequence[str]) -> None:
     texts = [
         wrap(cell, width=column.width * mm - _GUTTER, style=_CELL)[:8]
         for column, cell in zip(columns, cells, strict=True)

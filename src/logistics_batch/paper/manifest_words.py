@@ -16,12 +16,3 @@ def rupees(amount: Decimal) -> str:
         groups.insert(0, head[-2:])
         head = head[:-2]
     return f"{'-' if amount < 0 else ''}₹ {','.join(groups)}.{paise}"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(2, "label")
-    '2 labels'
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -5,6 +5,7 @@ from datetime import date, datetime
 
 import polars as pl
 
+from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import (
     MEANINGS,
     RESOLVED_SCHEMA,
@@ -151,15 +152,6 @@ class Account:
         if self.receipts_compared:
             return "announced in files · in the service · received by the receipts files"
         return "announced in files · in the service (no receipts were given, so nothing is said about receiving)"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "line"), counted(1200, "line")
-    ('1 line', '1,200 lines')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def class_words(word: str) -> str:

@@ -11,8 +11,9 @@ from decimal import Decimal
 from importlib.resources import files
 from typing import Any
 
+from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
-from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account, class_words, counted
+from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account, class_words
 from logistics_batch.paper.reconciliation_figures import page_charts
 from logistics_batch.paper.reconciliation_page_data import page_data
 from logistics_batch.paper.reconciliation_page_text import page_text

@@ -8,9 +8,10 @@ from openpyxl.styles import Alignment
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
+from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import Discrepancy, LegTotals, Outcome, Severity, Standing
 from logistics_batch.paper.palette import Paint
-from logistics_batch.paper.reconciliation_account import Account, class_words, counted
+from logistics_batch.paper.reconciliation_account import Account, class_words
 from logistics_batch.paper.reconciliation_cells import (
     COMPLETE_PAINT,
     FAINT,

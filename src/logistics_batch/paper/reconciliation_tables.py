@@ -34,7 +34,14 @@ class Layout:
     frozen: int = 0
 
 
-def add_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Rows:
+def add_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Worksheet:
+    """A sheet with one table from A1, written cell by cell: for a few thousand lines."""
+    rows = lay_table(book, frame, layout)
+    write_lines(rows.sheet, rows.frame, layout.columns, first_row=2)
+    return rows.sheet
+
+
+def lay_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Rows:
     """A sheet with the headings of a table from A1, and the lines that `with_rows` is to put below them."""
     columns = layout.columns
     sheet: Worksheet = book.create_sheet(layout.title)

@@ -9,16 +9,17 @@ from openpyxl import Workbook
 from openpyxl.styles import Alignment
 from openpyxl.worksheet.worksheet import Worksheet
 
+from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Standing
 from logistics_batch.paper import reconciliation_columns as columns
-from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account, counted
+from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account
 from logistics_batch.paper.reconciliation_cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
 from logistics_batch.paper.reconciliation_figures import ageing
 from logistics_batch.paper.reconciliation_rows import Rows, looks_of, with_rows
 from logistics_batch.paper.reconciliation_summary import add_summary
 from logistics_batch.paper.reconciliation_tables import (
     Layout,
-    add_table,
+    lay_table,
     left_out,
     offer_status_words,
     prepare_page,
@@ -56,8 +57,8 @@ def reconciliation_workbook(account: Account) -> bytes:
     book = Workbook()
     book.remove(book.worksheets[0])
     summary = book.create_sheet("Summary")
-    tables = [_entries(add_table(book, frame, layout)) for layout, frame in _lists(account)]
-    tables += [add_table(book, frame, layout) for layout, frame in _facts(account)]
+    tables = [_entries(lay_table(book, frame, layout)) for layout, frame in _lists(account)]
+    tables += [lay_table(book, frame, layout) for layout, frame in _facts(account)]
     add_summary(summary, account, trend=tables[-1])
     _add_log(book, account)
     looks = looks_of(summary)

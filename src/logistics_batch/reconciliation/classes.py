@@ -75,7 +75,7 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
 def _came_elsewhere() -> pl.Expr:
     """Whether any line of the notice that should come did."""
     wanted = (pl.col("lines_announced") > 0) | (pl.col("lines_returned") > 0)
-    return (wanted & (pl.col("lines_received") > 0)).any().over("notice")
+    return (wanted & (pl.col("lines_received") > 0)).any().over("notice") | pl.col("settled_received").fill_null(False)
 
 
 def _near(rules: Rules, *, delta: str) -> pl.Expr:

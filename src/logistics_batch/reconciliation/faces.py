@@ -6,7 +6,7 @@ from logistics_batch.reconciliation.legs import HEADER_FIELDS, Legs, day, spelli
 from logistics_batch.reconciliation.matching import TIERS
 
 _ANNOUNCED = ("accepted", "state", "why", "file_name", "sheet", "run")
-_RETURNED = ("record_id", "status", "modified_at", "furthest_status")
+_RETURNED = ("record_id", "status", "modified_at", "furthest_status", "settled_lines", "settled_received")
 _SHARED = (
     "invoice_number",
     *HEADER_FIELDS,
@@ -40,14 +40,22 @@ def faces(notices: pl.DataFrame, *, announced: pl.DataFrame, returned: pl.DataFr
     shared = (pl.coalesce(f"a_{name}", f"r_{name}").alias(name) for name in ("invoice", "party", "place", "batch_key"))
     return whole.with_columns(
         *shared,
+        *shown_header(),
+        pl.coalesce(day("r_delivery_date"), day("a_delivery_date")).alias("due_date"),
+        pl.coalesce(day("r_expiry_date"), day("a_expiry_date")).alias("expiry_date"),
+        (pl.col("a_in_window").fill_null(False) | pl.col("r_in_window").fill_null(False)).alias("in_window"),
+        (pl.col("returned_lines").fill_null(0) + pl.col("settled_lines").fill_null(0)).alias("returned_lines"),
+        pl.col("settled_received").fill_null(False),
+    )
+
+
+def shown_header() -> tuple[pl.Expr, ...]:
+    """Invoice number, supplier, site and batch as people see them, from the `a_…` and `r_…` headers."""
+    return (
         _first_filled("invoice_number").alias("invoice_number"),
         _first_filled("supplier_name", "supplier").alias("supplier_shown"),
         _first_filled("site_name", "site").alias("site_shown"),
         _first_filled("batch").alias("batch_shown"),
-        pl.coalesce(day("r_delivery_date"), day("a_delivery_date")).alias("due_date"),
-        pl.coalesce(day("r_expiry_date"), day("a_expiry_date")).alias("expiry_date"),
-        (pl.col("a_in_window").fill_null(False) | pl.col("r_in_window").fill_null(False)).alias("in_window"),
-        pl.col("returned_lines").fill_null(0),
     )
 
 
@@ -66,18 +74,19 @@ def _first_filled(*names: str) -> pl.Expr:
     return pl.coalesce(*(filled(column) for column in columns)).fill_null("")
 
 
-def tier_words() -> pl.Expr:
+def tier_words(*, has_receipts: pl.Expr) -> pl.Expr:
     """By what the sides were matched, in words, "" where nothing was; of receipts where they were matched otherwise."""
     service, receipt = (
         pl.col(tier).replace_strict(TIERS, default=None, return_dtype=pl.String) for tier in ("tier", "receipt_tier")
     )
-    otherwise = pl.when(pl.col("receipt_tier") > pl.col("tier").fill_null(0)).then(pl.format("receipts: {}", receipt))
+    looser = has_receipts & (pl.col("receipt_tier") > pl.col("tier").fill_null(0))
+    otherwise = pl.when(looser).then(pl.format("receipts: {}", receipt))
     return pl.concat_str(service, otherwise, separator="; ", ignore_nulls=True)
 
 
 def header_differences(whole: pl.DataFrame) -> pl.DataFrame:
     """`notice` and `reason` of the accepted pairs whose headers differ; an absent value is no difference."""
-    pairs = whole.filter(pl.col("tier").is_not_null() & pl.col("accepted"))
+    pairs = accepted_pairs(whole)
     clauses = [
         pl.when(_differs(name)).then(
             pl.format('{}: sent "{}", the service has "{}"', pl.lit(name), filled(f"a_{name}"), filled(f"r_{name}"))
@@ -95,10 +104,19 @@ def _differs(name: str) -> pl.Expr:
     return both & (spelling(f"a_{name}") != spelling(f"r_{name}"))
 
 
-def not_returned(whole: pl.DataFrame) -> dict[str, int]:
-    """Header fields that were sent but that the service's reply lacks, with the number of notices."""
-    pairs = whole.filter(pl.col("tier").is_not_null() & pl.col("accepted"))
-    counts = pairs.select(
-        (filled(f"a_{name}").is_not_null() & filled(f"r_{name}").is_null()).sum().alias(name) for name in HEADER_FIELDS
-    )
-    return {name: count for name, count in counts.row(0, named=True).items() if count}
+def not_returned(pairs: pl.DataFrame, *others: pl.DataFrame) -> dict[str, int]:
+    """Header fields that were sent but that the service's reply lacks, with the number of notices.
+
+    All frames hold pairs that the service accepted, with header fields as `a_…` and `r_…`.
+    """
+    total = dict.fromkeys(HEADER_FIELDS, 0)
+    for frame in (pairs, *others):
+        absent = (filled(f"a_{name}").is_not_null() & filled(f"r_{name}").is_null() for name in HEADER_FIELDS)
+        counts = frame.select(one.sum().alias(name) for name, one in zip(HEADER_FIELDS, absent, strict=True))
+        total = {name: total[name] + count for name, count in counts.row(0, named=True).items()}
+    return {name: count for name, count in total.items() if count}
+
+
+def accepted_pairs(whole: pl.DataFrame) -> pl.DataFrame:
+    """The notices that the service accepted and returns."""
+    return whole.filter(pl.col("tier").is_not_null() & pl.col("accepted"))

@@ -4,7 +4,7 @@ import polars as pl
 
 from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Level
 from logistics_batch.reconciliation.classes import Rules
-from logistics_batch.reconciliation.faces import header_differences
+from logistics_batch.reconciliation.faces import accepted_pairs, header_differences
 from logistics_batch.reconciliation.notice_sums import differing_sums
 from logistics_batch.reconciliation.sides import Sides
 from logistics_batch.reconciliation.statuses import status_class, status_reason
@@ -56,8 +56,8 @@ def changed_headers(whole: pl.DataFrame) -> pl.DataFrame:
 def odd_statuses(whole: pl.DataFrame, received: pl.DataFrame | None, *, rules: Rules) -> pl.DataFrame:
     """STATUS_REGRESSION, OVERDUE, STALE_STATUS: at most one a notice."""
     came = whole.select("notice").head(0) if received is None else received.select("notice").unique()
-    pairs = whole.filter(pl.col("tier").is_not_null() & pl.col("accepted"))
-    seen = pairs.with_columns(pl.col("notice").is_in(came["notice"].implode()).alias("received"))
+    anything = pl.col("notice").is_in(came["notice"].implode()) | pl.col("settled_received").fill_null(False)
+    seen = accepted_pairs(whole).with_columns(anything.alias("received"))
     days = {code: rules.limit(code).days or 0 for code in (Discrepancy.OVERDUE, Discrepancy.STALE_STATUS)}
     judged = status_class(business_date=rules.business_date, days=days, receipts=received is not None)
     found = seen.with_columns(judged.alias("verdict")).filter(pl.col("verdict").is_not_null())

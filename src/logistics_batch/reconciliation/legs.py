@@ -83,6 +83,7 @@ HEADER_FIELDS = (
 
 # No thousands separators and no exponents: "1,500" may mean one and a half.
 _QUANTITY_TEXT = r"^[+-]?\d{1,15}(\.\d{1,3}0*)?$"
+_SURELY_WHOLE = 15  # digits
 _PRICE_TEXT = r"^[+-]?\d{1,13}(\.\d{1,4}0*)?$"
 
 
@@ -124,6 +125,15 @@ def pattern_of(text: str) -> str:
 def quantity(column: str = "qty") -> pl.Expr:
     """The exact quantity (up to three decimals), null where the text is no plain number."""
     return _exact(column, pattern=_QUANTITY_TEXT, scale=QUANTITY)
+
+
+def with_units(lines: pl.DataFrame) -> pl.DataFrame:
+    """The lines with `units`, their exact quantity; whole numbers, the usual case, are read as such."""
+    whole = pl.when(pl.col("qty").str.len_bytes() <= _SURELY_WHOLE).then(pl.col("qty").cast(pl.Int64, strict=False))
+    read = lines.with_columns(whole.cast(QUANTITY).alias("units"))
+    if read.select((pl.col("units").is_null() & pl.col("qty").is_not_null()).any()).item():
+        return read.with_columns(pl.when(pl.col("units").is_null()).then(quantity()).otherwise("units").alias("units"))
+    return read
 
 
 def price(column: str = "price") -> pl.Expr:

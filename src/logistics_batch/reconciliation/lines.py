@@ -20,9 +20,7 @@ def received_side(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _typed(lines: pl.DataFrame) -> pl.DataFrame:
-    return lines.with_columns(
-        identifier("sku_name").alias("sku"), quantity().alias("units"), pl.lit(None, pl.String).alias("found_sku")
-    )
+    return lines.with_columns(identifier("sku_name").alias("sku"), pl.lit(None, pl.String).alias("found_sku"))
 
 
 def side_by_side(announced: pl.DataFrame, returned: pl.DataFrame, received: pl.DataFrame) -> pl.DataFrame:

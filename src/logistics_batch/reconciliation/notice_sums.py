@@ -4,6 +4,7 @@ import polars as pl
 
 from logistics_batch.model.reconciliation import PRICE, Discrepancy
 from logistics_batch.reconciliation.classes import Rules
+from logistics_batch.reconciliation.faces import accepted_pairs
 from logistics_batch.reconciliation.legs import price
 from logistics_batch.reconciliation.tolerance import near_amount
 
@@ -19,8 +20,7 @@ def differing_sums(
     lines under their match. A total is held against the lines only where that of the file tied out or was not given,
     and where the lines of both sides agree: otherwise the lines tell the difference themselves.
     """
-    pairs = whole.filter(pl.col("tier").is_not_null() & pl.col("accepted"))
-    known = pairs.with_columns(
+    known = accepted_pairs(whole).with_columns(
         price("a_total_price").alias(_A_TOTAL),
         price("r_total_price").alias(_R_TOTAL),
         price("a_tax").alias("tax_announced"),

@@ -1,5 +1,7 @@
 """Sums over the audited lines, and the proof that they tie out: the residual against each leg is zero."""
 
+from dataclasses import dataclass
+
 import polars as pl
 
 from logistics_batch.errors import LogisticsBatchError
@@ -17,8 +19,9 @@ from logistics_batch.model.reconciliation import (
     Outcome,
 )
 from logistics_batch.reconciliation.ageing import BUCKETS
-from logistics_batch.reconciliation.legs import quantity
+from logistics_batch.reconciliation.faces import shown_header
 
+_ASIDE = (Outcome.MATCHED, Outcome.TOO_EARLY)
 _LEGS = ("announced", "returned", "received")
 _QUANTITIES = ("qty_announced", "qty_returned", "qty_received", "qty_affected")
 _COUNTS = ("lines_announced", "lines_returned", "lines_received")
@@ -33,20 +36,32 @@ CLASS_ORDER = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """The notices whose lines were set aside (see `Agreement.pairs`); receipts: whether there are any to compare."""
+
+    pairs: pl.DataFrame
+    receipts: bool
+
+    def of(self, outcome: Outcome) -> pl.DataFrame:
+        """Those whose lines have this outcome: nothing is early where nothing is said about receiving."""
+        early = (pl.col("taken") == 0) & self.receipts
+        return self.pairs.filter(early if outcome is Outcome.TOO_EARLY else ~early)
+
+
 def leg_totals(name: str, *, notices: int, lines: pl.DataFrame, rows_apart: int = 0) -> LegTotals:
-    """What a leg brought in, as text in `qty`. rows_apart: lines that are not in the frame (rows never sent)."""
-    units = lines.select(quantity())["qty"]
+    """What a leg brought in, read into `units`. rows_apart: lines that are not in the frame (rows never sent)."""
     return LegTotals(
         name=name,
         notices=notices,
         lines=lines.height + rows_apart,
-        unreadable=units.null_count() + rows_apart,
-        quantity=str(lines.select(quantity().sum().cast(QUANTITY)).item()),
+        unreadable=lines["units"].null_count() + rows_apart,
+        quantity=str(lines.select(pl.col("units").sum().cast(QUANTITY)).item()),
     )
 
 
-def class_totals(lines: pl.DataFrame) -> pl.DataFrame:
-    """Counts, units and INR by class (CLASSES_SCHEMA), in the order of the summary."""
+def class_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
+    """Counts, units and INR by class (CLASSES_SCHEMA), in the order of the summary; lines set aside are added."""
     excepted = pl.col("outcome") == Outcome.EXCEPTION.value
     named = lines.with_columns(
         pl.when(excepted).then("code").otherwise("outcome").alias("class"),
@@ -59,9 +74,38 @@ def class_totals(lines: pl.DataFrame) -> pl.DataFrame:
         *(pl.col(name).sum() for name in (*_QUANTITIES, "impact_inr", *_COUNTS)),
         not_valued.alias("lines_without_price"),
     )
+    parts = [_in_class_schema(frame) for frame in (grouped, *_class_totals_aside(aside))]
+    sums = [pl.col(name).sum() for name in CLASSES_SCHEMA if name not in ("class", "severity")]
+    together = pl.concat(parts).group_by("class", maintain_order=True).agg(pl.col("severity").first(), *sums)
     order = {word.value: place for place, word in enumerate(CLASS_ORDER)}
-    ranked = grouped.sort(pl.col("class").replace_strict(order, default=len(order), return_dtype=pl.Int64))
-    return ranked.select(pl.col(name).cast(kind) for name, kind in CLASSES_SCHEMA.items())
+    ranked = together.sort(pl.col("class").replace_strict(order, default=len(order), return_dtype=pl.Int64))
+    return _in_class_schema(ranked)
+
+
+def _in_class_schema(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(pl.col(name).cast(kind) for name, kind in CLASSES_SCHEMA.items())
+
+
+def _class_totals_aside(aside: Aside) -> list[pl.DataFrame]:
+    rows = []
+    for outcome in _ASIDE:
+        pairs = aside.of(outcome)
+        open_units = pl.col("units").sum() if outcome is Outcome.TOO_EARLY else pl.lit(0, QUANTITY)
+        row = pairs.select(
+            pl.lit(outcome.value).alias("class"),
+            pl.lit("").alias("severity"),
+            pl.col("lines").sum(),
+            pl.col("units").sum().alias("qty_announced"),
+            pl.col("units").sum().alias("qty_returned"),
+            pl.col("units_received").sum().alias("qty_received"),
+            open_units.alias("qty_affected"),
+            pl.lit(0, MONEY).alias("impact_inr"),
+            pl.lit(0).alias("lines_without_price"),
+            *(pl.col("lines").sum().alias(f"lines_{leg}") for leg in ("announced", "returned")),
+            pl.col("taken").sum().alias("lines_received"),
+        )
+        rows.append(row.filter(pl.col("lines") > 0))
+    return rows
 
 
 def check_residual(classes: pl.DataFrame, legs: tuple[LegTotals, ...]) -> None:
@@ -80,18 +124,21 @@ def check_residual(classes: pl.DataFrame, legs: tuple[LegTotals, ...]) -> None:
             )
 
 
-def match_rate(lines: pl.DataFrame) -> MatchRate:
+def match_rate(lines: pl.DataFrame, aside: Aside) -> MatchRate:
     """The share of SKU lines and units that agrees among those that could be judged."""
+    matched = aside.of(Outcome.MATCHED)
+    more_lines, more_units = int(matched["lines"].sum()), float(matched["units"].sum() or 0)
     judged = lines.filter(
         (pl.col("level") != Level.NOTICE.value)
         & ~pl.col("outcome").is_in([Outcome.TOO_EARLY.value, Outcome.OUTSIDE_WINDOW.value])
     )
     agreeing = judged.filter(pl.col("outcome").is_in([Outcome.MATCHED.value, Outcome.WITHIN_TOLERANCE.value]))
-    units, agreeing_units = (_units(frame) for frame in (judged, agreeing))
+    units, agreeing_units = (_units(frame) + more_units for frame in (judged, agreeing))
+    count, agreeing_count = judged.height + more_lines, agreeing.height + more_lines
     return MatchRate(
-        lines=judged.height,
-        agreeing_lines=agreeing.height,
-        line_percent=round(100 * agreeing.height / judged.height, 2) if judged.height else None,
+        lines=count,
+        agreeing_lines=agreeing_count,
+        line_percent=round(100 * agreeing_count / count, 2) if count else None,
         unit_percent=round(100 * agreeing_units / units, 2) if units else None,
     )
 
@@ -101,35 +148,61 @@ def _units(frame: pl.DataFrame) -> float:
     return float(frame.select(expected.sum()).item())
 
 
-def supplier_totals(lines: pl.DataFrame) -> pl.DataFrame:
-    """The scorecard (SUPPLIERS_SCHEMA), most INR at stake first."""
+def supplier_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
+    """The scorecard (SUPPLIERS_SCHEMA), most INR at stake first; lines set aside are added."""
     inside = lines.filter(pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value)
-    at_stake = pl.col("impact_inr").filter(pl.col("outcome") == Outcome.EXCEPTION.value).sum()
-    cards = inside.group_by("supplier", maintain_order=True).agg(
-        pl.struct("invoice_number", "site").n_unique().alias("notices"),
-        (pl.col("level") == Level.LINE.value).sum().alias("lines"),
-        *(
-            (pl.col("outcome") == outcome.value).sum().alias(name)
-            for name, outcome in (
-                ("matched", Outcome.MATCHED),
-                ("within_tolerance", Outcome.WITHIN_TOLERANCE),
-                ("too_early", Outcome.TOO_EARLY),
-                ("exceptions", Outcome.EXCEPTION),
-            )
-        ),
-        pl.col("qty_announced").sum(),
-        pl.col("qty_received").sum(),
-        *(
-            (pl.col("code") == code.value).sum().alias(code.value.lower())
-            for code in (Discrepancy.SHORT, Discrepancy.OVER, Discrepancy.NOT_RECEIVED)
-        ),
-        at_stake.cast(MONEY).alias("impact_inr"),
-    )
+    shown = aside.pairs.with_columns(*shown_header()).rename({"supplier_shown": "supplier", "site_shown": "site"})
+    who = ("supplier", "invoice_number", "site")
+    notices = pl.concat([inside.select(who), shown.select(who)]).unique().group_by("supplier").len("notices")
+    parts = [_cards(inside), *(_cards_aside(Aside(shown, aside.receipts), outcome) for outcome in _ASIDE)]
+    sums = [pl.col(name).sum() for name in parts[0].columns if name != "supplier"]
+    cards = pl.concat(parts, how="vertical_relaxed").group_by("supplier", maintain_order=True).agg(sums)
     judged = pl.col("lines") - pl.col("too_early")
     agreeing = pl.col("matched") + pl.col("within_tolerance")
-    rated = cards.with_columns(pl.when(judged > 0).then(agreeing * 100 / judged).round(2).alias("match_percent"))
+    rated = cards.join(notices, on="supplier", how="left", maintain_order="left").with_columns(
+        pl.when(judged > 0).then(agreeing * 100 / judged).round(2).alias("match_percent")
+    )
     ordered = rated.sort("impact_inr", "exceptions", descending=True, nulls_last=True, maintain_order=True)
     return ordered.select(pl.col(name).cast(kind) for name, kind in SUPPLIERS_SCHEMA.items())
+
+
+def _cards(lines: pl.DataFrame) -> pl.DataFrame:
+    at_stake = pl.col("impact_inr").filter(pl.col("outcome") == Outcome.EXCEPTION.value).sum()
+    outcomes = {
+        "matched": Outcome.MATCHED,
+        "within_tolerance": Outcome.WITHIN_TOLERANCE,
+        "too_early": Outcome.TOO_EARLY,
+        "exceptions": Outcome.EXCEPTION,
+    }
+    codes = (Discrepancy.SHORT, Discrepancy.OVER, Discrepancy.NOT_RECEIVED)
+    return lines.group_by("supplier", maintain_order=True).agg(
+        (pl.col("level") == Level.LINE.value).sum().alias("lines"),
+        *((pl.col("outcome") == outcome.value).sum().alias(name) for name, outcome in outcomes.items()),
+        pl.col("qty_announced").sum(),
+        pl.col("qty_received").sum(),
+        *((pl.col("code") == code.value).sum().alias(code.value.lower()) for code in codes),
+        at_stake.cast(MONEY).alias("impact_inr"),
+    )
+
+
+def _cards_aside(aside: Aside, outcome: Outcome) -> pl.DataFrame:
+    lines = pl.col("lines").sum()
+    counts = {
+        name: lines if name == outcome.name.lower() else pl.lit(0, pl.UInt32)
+        for name in ("matched", "within_tolerance", "too_early", "exceptions")
+    }
+    return (
+        aside.of(outcome)
+        .group_by("supplier", maintain_order=True)
+        .agg(
+            lines,
+            *(count.alias(name) for name, count in counts.items()),
+            pl.col("units").sum().alias("qty_announced"),
+            pl.col("units_received").sum().alias("qty_received"),
+            *(pl.lit(0, pl.UInt32).alias(name) for name in ("short", "over", "not_received")),
+            pl.lit(0, MONEY).alias("impact_inr"),
+        )
+    )
 
 
 def ageing_totals(lines: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,217 @@
+"""What was sent of an order beside what the service shows of it: quantities, amount to collect, and why they differ."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from logistics_batch.ledger import StoredDocument
+from logistics_batch.model.order_line import OrderLine
+from logistics_batch.model.order_state import (
+    CANCELLED,
+    DELIVERED,
+    KNOWN_STATUSES,
+    OrderState,
+    ShownItem,
+    has_ended,
+    status_word,
+)
+
+# Before these an item can hardly have been picked; of a status that nobody knows nothing is said.
+_PICKED = frozenset(
+    ("picked", "movingtohub", "athub", "outfordelivery", "attempted", "athubrto", "movingtoorigin", "returned")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """An order with what is known of it, and the accepted changes since it was created, oldest first."""
+
+    document: StoredDocument
+    state: OrderState
+    changes: tuple[StoredDocument, ...] = ()
+
+
+@dataclass
+class _Item:
+    """One item by its name: how much was sent, in which row it stands first, and what the service shows."""
+
+    name: str
+    sent: Decimal | None = None
+    row: int = 0
+    shown: list[ShownItem] | None = None
+
+    def told(self, field: str) -> Decimal | None:
+        """The sum of what the service tells of all lines of this item; None if it does not tell it of each."""
+        numbers = [_number(getattr(each, field)) for each in self.shown or ()]
+        told = [number for number in numbers if number is not None]
+        return sum(told, Decimal(0)) if told and len(told) == len(numbers) else None
+
+
+def order_lines(followed: Followed, *, now: datetime, end_statuses: Sequence[str]) -> list[OrderLine]:
+    """One line an item, at least one; the order's own differences and notes stand on the first."""
+    document, state = followed.document, followed.state
+    sent = _sent(followed)
+    head = OrderLine(
+        reference_number=document.reference,
+        awb_number=document.awb_number,
+        status=state.status,
+        status_time=state.status_at,
+        source=state.source,
+        asked_at=state.asked_at,
+        sent_at=document.accepted_at,
+        days_since_sent=(now - datetime.fromisoformat(document.accepted_at)).days,
+        at_end=has_ended(state.status, end_statuses),
+        file=document.file_name,
+        sheet=document.sheet,
+        row=document.rows[0] if document.rows else 0,
+    )
+    cod_sent = _cash(sent) if sent is not None else None
+    cod_shown = _number(state.shown.cash_on_delivery)
+    items_changed = any(_touches_items(change) for change in followed.changes)
+    lines = [
+        replace(
+            head,
+            item=item.name,
+            row=item.row or head.row,
+            qty_sent=item.sent,
+            qty_ordered=item.told("quantity"),
+            qty_picked=item.told("picked"),
+            qty_delivered=item.told("delivered"),
+            difference="; ".join(_item_differences(item, state, comparable=sent is not None and not items_changed)),
+        )
+        for item in _items(document, sent or {}, state)
+    ] or [head]
+    first = replace(
+        lines[0],
+        cod_sent=cod_sent,
+        cod_shown=cod_shown,
+        difference="; ".join(filter(None, [*_order_differences(followed, cod_sent, cod_shown), lines[0].difference])),
+        note="; ".join(_notes(followed, items_changed=items_changed)),
+    )
+    return [first, *lines[1:]]
+
+
+def _sent(followed: Followed) -> dict[str, Any] | None:
+    """The payload as it was sent, with the header of later updates; None if its bytes are no longer kept."""
+    if followed.document.purged:
+        return None
+    body = _body(followed.document)
+    for change in followed.changes:
+        body |= {name: value for name, value in _body(change).items() if name not in ("item_details", "item_list")}
+    return body
+
+
+def _touches_items(change: StoredDocument) -> bool:
+    return change.operation in ("order.add_items", "order.delete_items") or "item_details" in _body(change)
+
+
+def _body(document: StoredDocument) -> dict[str, Any]:
+    value = json.loads(document.body or "{}")
+    return value if isinstance(value, dict) else {}
+
+
+def _cash(body: Mapping[str, Any]) -> Decimal:
+    """Rupees to collect on delivery, 0 when prepaid."""
+    return (
+        (_number(str(body.get("cash_on_delivery") or "")) or Decimal(0)) if body.get("is_cod") == "true" else Decimal(0)
+    )
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _items(document: StoredDocument, sent: Mapping[str, Any], state: OrderState) -> list[_Item]:
+    """Every item that was sent or is shown, once by its name, in the order in which they were sent."""
+    found: dict[str, _Item] = {}
+    rows = iter(document.line_rows)
+    for item in _sent_items(sent):
+        name = str(item.get("item_name") or "")
+        known = found.setdefault(_name(name), _Item(name))
+        known.row = known.row or next(rows, 0)
+        known.sent = (known.sent or Decimal(0)) + (_number(str(item.get("item_quantity", 1))) or Decimal(0))
+    for shown in state.shown.items:
+        known = found.setdefault(_name(shown.name), _Item(shown.name))
+        known.shown = [*(known.shown or []), shown]
+    return list(found.values())
+
+
+def _sent_items(sent: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    details: Iterable[Any] = sent.get("item_details") or ()
+    yield from details
+    for kit in sent.get("kit_skus") or ():
+        yield from kit.get("item_details", ())
+
+
+def _name(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _item_differences(item: _Item, state: OrderState, *, comparable: bool) -> Iterator[str]:
+    """What of an item is other than it was sent, or short; of a cancelled order nothing more comes."""
+    if status_word(state.status) == CANCELLED or not state.shown.items:
+        return
+    if comparable:
+        yield from _not_as_sent(item)
+    ordered = item.told("quantity")
+    wanted = ordered if ordered is not None else item.sent
+    if item.shown is None or wanted is None:
+        return
+    word, picked, delivered = status_word(state.status), item.told("picked"), item.told("delivered")
+    if word in DELIVERED and delivered is not None and delivered < wanted:
+        yield f"{_plain(delivered)} of {_plain(wanted)} × {item.name} delivered"
+    elif word in _PICKED | DELIVERED and picked is not None and picked < wanted:
+        yield f"{_plain(picked)} of {_plain(wanted)} × {item.name} picked"
+
+
+def _not_as_sent(item: _Item) -> Iterator[str]:
+    ordered = item.told("quantity")
+    if item.sent is None:
+        yield f"the service shows {item.name}, which was not sent"
+    elif item.shown is None:
+        yield f"{_plain(item.sent)} × {item.name} was sent, the service does not show it"
+    elif ordered is not None and ordered != item.sent:
+        yield f"{_plain(item.sent)} × {item.name} was sent, the service has {_plain(ordered)}"
+
+
+def _plain(number: Decimal) -> str:
+    """A quantity without needless digits.
+
+    >>> _plain(Decimal("3.0")), _plain(Decimal("100"))
+    ('3', '100')
+    """
+    return f"{number.normalize():f}"
+
+
+def _order_differences(followed: Followed, cod_sent: Decimal | None, cod_shown: Decimal | None) -> Iterator[str]:
+    cancelled_here = followed.document.rule == CANCELLED or any(
+        change.operation == "order.cancel" for change in followed.changes
+    )
+    if status_word(followed.state.status) == CANCELLED:
+        if not cancelled_here:
+            yield "the order is cancelled, and not from here"
+    elif cod_sent is not None and cod_shown is not None and cod_sent != cod_shown:
+        yield f"COD of {cod_sent:.2f} INR was sent, the service shows {cod_shown:.2f} INR"
+
+
+def _notes(followed: Followed, *, items_changed: bool) -> Iterator[str]:
+    state = followed.state
+    if followed.document.purged:
+        yield "what was sent is no longer kept"
+    if items_changed:
+        yield "its items were changed after it was sent; they are not compared with what was sent first"
+    if state.problem:
+        yield state.problem
+    if not state.asked_at:
+        yield "the service was not asked for it yet"
+    if state.is_hinted:
+        yield f"an event says “{state.hint_status}”, which was not verified yet"
+    if state.status and status_word(state.status) not in KNOWN_STATUSES:
+        yield f"the status “{state.status}” is not known here; it is kept as it is"

@@ -1,0 +1,172 @@
+"""Asking for orders: those that events hint at, and those of which nothing was heard for a while, within a budget.
+
+An event counts only once the service shows the same (API §4.5): whoever learned the secret of the receiver could send
+one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from logistics_batch.api.client import Client
+from logistics_batch.api.envelopes import as_text
+from logistics_batch.api.readers import OrderDetails, OrderFound, ReadFailed, read_order
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.by_hand import raise_for_every_call
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import SentOrder
+from logistics_batch.model.job import OrderStatusJob
+from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem, has_ended
+
+_STEPS_AT_ONCE = 500
+_FAILURES_IN_A_ROW = 3
+_SHARE_OF_SILENT = 4  # of so many calls at least one is for an order without news, however many events come
+
+Step = Callable[[OrderState], OrderState]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking: how many orders were asked for, how many of them changed, how many had to be left for later.
+
+    stopped: why it ended early, "" if it did not.
+    """
+
+    asked: int = 0
+    changed: int = 0
+    left: int = 0
+    stopped: str = ""
+
+
+def take_in_events(parts: Parts, orders: Sequence[SentOrder]) -> int:
+    """Let the events that came since the last time hint at their orders; how many of them did.
+
+    An event may name the AWB number of a package, or leave out its “SH-”.
+    """
+    known = {
+        name: order.document_id
+        for order in orders
+        for number in (order.awb_number, *order.child_awb_numbers)
+        for name in (number, number.removeprefix("SH-"))
+        if name
+    }
+    hints: dict[int, list[Hint]] = {}
+    last = count = 0
+    for awb_number, hint in parts.ledger.hints():
+        last = hint.event_id
+        document_id = known.get(awb_number)
+        if document_id is not None:
+            hints.setdefault(document_id, []).append(hint)
+            count += 1
+    steps = [(document_id, _hearing(heard)) for document_id, heard in hints.items()]
+    for start in range(0, len(steps), _STEPS_AT_ONCE):
+        parts.ledger.change_states(dict(steps[start : start + _STEPS_AT_ONCE]))
+    if last:
+        parts.ledger.change_states({}, events_read=last)
+    return count
+
+
+def _hearing(hints: Sequence[Hint]) -> Step:
+    def step(state: OrderState) -> OrderState:
+        for hint in hints:
+            state = state.heard(hint)
+        return state
+
+    return step
+
+
+def choose(orders: Sequence[SentOrder], job: OrderStatusJob, *, now: datetime) -> list[SentOrder]:
+    """Whom to ask for, the most urgent first: what events hint at, and the longest silent of those not at their end."""
+    hinted = sorted(
+        (order for order in orders if order.state.is_hinted), key=lambda order: _moment(order.state.hint_at)
+    )
+    silent_since = now - timedelta(seconds=job.poll_after_seconds)
+    silent = sorted(
+        (
+            order
+            for order in orders
+            if not order.state.is_hinted
+            and not has_ended(order.state.status, job.end_statuses)
+            and _last_news(order) <= silent_since
+        ),
+        key=_last_news,
+    )
+    for_silent = min(len(silent), max(job.max_calls // _SHARE_OF_SILENT, job.max_calls - len(hinted)))
+    first = hinted[: job.max_calls - for_silent]
+    return [*first, *silent, *hinted[len(first) :]]
+
+
+def _last_news(order: SentOrder) -> datetime:
+    return _moment(order.state.asked_at or order.sent_at)
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def ask(parts: Parts, orders: Sequence[SentOrder], *, max_calls: int) -> Asked:
+    """Ask for orders one after the other at the pace allowed; what was learned of each is kept at once.
+
+    Raises KeyRefused or ServiceMisaddressed, where asking for another would bring the same.
+    """
+    wanted = orders[:max_calls]
+    asked = changed = failures = 0
+    stopped = ""
+    parts.progress.start("Asking for orders", len(wanted))
+    for order in wanted:
+        if parts.stop.is_set():
+            stopped = "the program was asked to end"
+            break
+        answer = _look(parts.client, order)
+        if isinstance(answer, ReadFailed):
+            raise_for_every_call(answer.meaning, answer.message)
+            failures += 1
+            if failures == _FAILURES_IN_A_ROW:
+                stopped = f"the service could not be asked: {answer.message}"
+                break
+            continue
+        failures = 0
+        asked += 1
+        changed += parts.ledger.change_states({order.document_id: _seeing(answer, at=parts.clock.now().isoformat())})
+        parts.progress.advance()
+    parts.progress.done()
+    return Asked(asked, changed, left=len(orders) - asked, stopped=stopped)
+
+
+def _look(client: Client, order: SentOrder) -> OrderDetails | str | ReadFailed:
+    """The order as the service shows it, or what is wrong with the answer in words."""
+    number = order.awb_number or order.order_id or order.reference
+    try:
+        found = read_order(client.call("order.fetch", order_id=number))
+    except UsageError:
+        return "the service cannot be asked for such a number"
+    if isinstance(found, ReadFailed):
+        return found
+    if not isinstance(found, OrderFound):
+        return (
+            f"the service does not know the order: {found.message}" if found.message else "the service does not know it"
+        )
+    shown = found.order
+    if order.awb_number and shown.awb_number:
+        is_it = shown.awb_number.removeprefix("SH-") == order.awb_number.removeprefix("SH-")
+    else:
+        is_it = shown.reference_number == order.reference
+    if not is_it:
+        return "the service showed another order than it was asked for"
+    return shown if shown.status else "the service showed the order without a status"
+
+
+def _seeing(answer: OrderDetails | str, *, at: str) -> Step:
+    if isinstance(answer, str):
+        return lambda state: state.not_shown(answer, at=at)
+    items = tuple(
+        ShownItem(
+            name=as_text(item.get("item_name")),
+            quantity=as_text(item.get("item_quantity")),
+            picked=as_text(item.get("item_qty_picked")),
+            delivered=as_text(item.get("item_qty_delivered")),
+        )
+        for item in answer.items
+    )
+    shown = Shown(answer.cash_on_delivery, items)
+    return lambda state: state.seen(answer.status[:80], shown, at=at)

@@ -1,0 +1,98 @@
+"""Reads a label's barcodes back as a scanner does, from the rendered page, and says whose label it proves to be.
+
+Page count and text prove nothing: a service that mixes up two orders gives a sound PDF for each. The libraries that
+render and scan come with the extra `barcodes`; without them nothing is proven, and nothing is refused.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+
+_DOTS_PER_INCH = (203, 300)  # as thermal printers have them; the finer one where the first reads nothing
+_LARGEST_SIDE = 4000  # pixels: an A3 page at 203 dpi, and no more memory than that
+_AWB = re.compile(r"\bSH-[0-9A-Z]+(?:-[0-9A-Z]+)*")  # API §4.6
+
+
+class Proof(StrEnum):
+    """What the barcodes of a label say."""
+
+    PROVEN = "proven"
+    UNREAD = "unread"  # no barcode that names an AWB
+    NOT_TRIED = "not_tried"  # the libraries are not installed
+
+
+@dataclass(frozen=True, slots=True)
+class OtherLabel:
+    """A page, from 1, that carries the AWB of something else."""
+
+    page: int
+    awb_number: str
+
+
+def can_read_barcodes() -> bool:
+    """Whether what renders and scans is installed."""
+    return all(find_spec(name) is not None for name in ("pypdfium2", "zxingcpp"))
+
+
+def read_barcodes(content: bytes) -> list[list[str]] | None:
+    """The texts of the barcodes on each page of a sound PDF; None where nothing can read them."""
+    if not can_read_barcodes():
+        return None
+    import pypdfium2
+    import zxingcpp
+
+    pages: list[list[str]] = []
+    pdf = pypdfium2.PdfDocument(content)
+    try:
+        for page in pdf:
+            texts: list[str] = []
+            for dots in _DOTS_PER_INCH:
+                scale = min(dots / 72, _LARGEST_SIDE / max(*page.get_size(), 1))
+                texts = [
+                    code.text for code in zxingcpp.read_barcodes(page.render(scale=scale, grayscale=True).to_pil())
+                ]
+                if texts:
+                    break
+            pages.append(texts)
+    except pypdfium2.PdfiumError:
+        return [[] for _ in range(len(pdf))]
+    finally:
+        pdf.close()
+    return pages
+
+
+def prove(pages: Sequence[Sequence[str]] | None, awb_numbers: Sequence[str]) -> Proof | OtherLabel:
+    """Whether each page carries the AWB that is awaited on it.
+
+    awb_numbers: of the pages, in their order.
+    """
+    if pages is None:
+        return Proof.NOT_TRIED
+    proof = Proof.PROVEN
+    for number, (texts, awb_number) in enumerate(zip(pages, awb_numbers, strict=True), start=1):
+        if any(_names(text, awb_number) for text in texts):
+            continue
+        other = next((found[0] for text in texts if (found := _AWB.search(text))), None)
+        if other is not None:
+            return OtherLabel(number, other)
+        proof = Proof.UNREAD
+    return proof
+
+
+def assign(pages: Sequence[Sequence[str]] | None, awb_numbers: Sequence[str]) -> list[int] | None:
+    """The page, from 0, of each AWB, if every AWB is on exactly one page and every page carries exactly one of them."""
+    if pages is None or len(pages) != len(awb_numbers):
+        return None
+    on_page = [
+        {awb_number for awb_number in awb_numbers if any(_names(text, awb_number) for text in texts)} for texts in pages
+    ]
+    if any(len(found) != 1 for found in on_page):
+        return None
+    place = {found.pop(): number for number, found in enumerate(on_page)}
+    return [place[awb_number] for awb_number in awb_numbers] if len(place) == len(awb_numbers) else None
+
+
+def _names(text: str, awb_number: str) -> bool:
+    return re.search(rf"(?<![0-9A-Za-z]){re.escape(awb_number)}(?![0-9A-Za-z])", text) is not None

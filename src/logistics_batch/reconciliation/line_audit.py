@@ -1,0 +1,159 @@
+"""The whole audit of lines, the gravest class first: every line of the legs comes out once, with its reason."""
+
+import hashlib
+from dataclasses import replace
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import LINES_SCHEMA, MEANINGS, Discrepancy, Level, Outcome
+from logistics_batch.reconciliation import findings
+from logistics_batch.reconciliation.ageing import bucket, claim_days_left, claim_until, days_overdue
+from logistics_batch.reconciliation.amounts import affected, delta, delta_percent, impact
+from logistics_batch.reconciliation.classes import Rules, verdict, with_facts
+from logistics_batch.reconciliation.faces import tier_words
+from logistics_batch.reconciliation.legs import RECEIVED_LINES, Legs, with_units
+from logistics_batch.reconciliation.lines import received_side, side_by_side, stand_in, swaps
+from logistics_batch.reconciliation.pairs import with_pairs
+from logistics_batch.reconciliation.reasons import reason
+from logistics_batch.reconciliation.sides import Sides, matched_sides
+
+_SHOWN = {"supplier_shown": "supplier", "site_shown": "site", "batch_shown": "batch", "status": "asn_status"}
+_SETTLED = {"settled_lines": pl.UInt32, "settled_received": pl.Boolean}
+
+
+def audited_lines(legs: Legs, *, rules: Rules) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The lines of the legs (LINES_SCHEMA, in no order), and the matched notices that they belong to."""
+    sides = matched_sides(_as_parted(legs))
+    judged = _judged_lines(sides, rules=rules)
+    apart = [
+        findings.surplus_notices(sides.whole, sides.returned),
+        findings.notices_without_lines(sides.whole),
+        findings.changed_headers(sides.whole),
+        findings.differing_amounts(sides, rules=rules),
+        findings.odd_statuses(sides.whole, sides.received, rules=rules),
+    ]
+    shown = [_shown(frame) for frame in (judged, *apart)]
+    lines = pl.concat([*shown, findings.unsent_rows(legs.unsent_rows)], how="diagonal_relaxed")
+    return with_pairs(_identified(_finished(lines, rules=rules))), sides.whole
+
+
+def _as_parted(legs: Legs) -> Legs:
+    """The legs with what `set_aside` would say where nothing was set aside."""
+    absent = [pl.lit(None, kind).alias(name) for name, kind in _SETTLED.items()]
+    notices = legs.returned_notices
+    return legs if "settled_lines" in notices.columns else replace(legs, returned_notices=notices.with_columns(absent))
+
+
+def _judged_lines(sides: Sides, *, rules: Rules) -> pl.DataFrame:
+    receipts = sides.received is not None
+    paired = _side_by_side_with_swaps(sides)
+    lines = paired.join(sides.whole, on="notice", how="left", maintain_order="left")
+    facts = with_facts(lines, rules=rules, receipts=receipts).with_columns(
+        verdict(rules=rules, receipts=receipts).alias("verdict"),
+        days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"),
+    )
+    return (
+        facts.with_columns(delta().alias("qty_delta"))
+        .with_columns(affected().alias("qty_affected"), delta_percent().alias("delta_percent"))
+        .with_columns(impact().alias("impact_inr"), reason(rules=rules).alias("reason"))
+        .with_columns(pl.lit(Level.LINE.value).alias("level"), pl.col("sku").alias("identity"))
+    )
+
+
+def _side_by_side_with_swaps(sides: Sides) -> pl.DataFrame:
+    """SKUs swapped in the service's notice are paired first, then those swapped in what was received."""
+    announced, returned = sides.announced, sides.judged_returned
+    received = received_side(with_units(pl.DataFrame(schema=RECEIVED_LINES | {"notice": pl.UInt32})))
+    if sides.received is not None:
+        received = sides.received
+    lines = side_by_side(announced, returned, received)
+    paired = sides.whole.filter(pl.col("tier").is_not_null() & pl.col("accepted")).select("notice")
+    has = {leg: pl.col(f"lines_{leg}") > 0 for leg in ("announced", "returned", "received")}
+    in_service = swaps(
+        lines.join(paired, on="notice", how="semi"),
+        expected=pl.col("qty_announced"),
+        absent=has["announced"] & ~has["returned"],
+        found=pl.col("qty_returned"),
+        surplus=has["returned"] & ~has["announced"],
+    )
+    returned, received = stand_in(returned, in_service), stand_in(received, in_service)
+    if in_service.height:
+        lines = side_by_side(announced, returned, received)
+    expected_side = has["announced"] | has["returned"]
+    on_receipt = swaps(
+        lines.join(paired, on="notice", how="semi"),
+        expected=pl.coalesce("qty_announced", "qty_returned"),
+        absent=expected_side & ~has["received"],
+        found=pl.col("qty_received"),
+        surplus=has["received"] & ~expected_side,
+    )
+    return side_by_side(announced, returned, stand_in(received, on_receipt)) if on_receipt.height else lines
+
+
+def _shown(lines: pl.DataFrame) -> pl.DataFrame:
+    renamed = {old: new for old, new in _SHOWN.items() if old in lines.columns}
+    has_receipts = pl.col("lines_received") > 0 if "lines_received" in lines.columns else pl.lit(False)
+    told = lines.with_columns(tier_words(has_receipts=has_receipts).alias("match_tier")).rename(renamed)
+    keep = [
+        name
+        for name in (*LINES_SCHEMA, "verdict", "in_window", "identity", "party", "place", "notice")
+        if name in told.columns
+    ]
+    return told.select(keep)
+
+
+def _finished(lines: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
+    """Outcome, code, severity and age from the verdict; what lies outside the window is not judged."""
+    codes = [code.value for code in Discrepancy]
+    severities = {code.value: meaning.severity.value for code, meaning in MEANINGS.items()}
+    outside = ~pl.col("in_window").fill_null(True)
+    excepted = pl.col("verdict").is_in(codes) & ~outside
+    settled = lines.with_columns(
+        pl.when(outside)
+        .then(pl.lit(Outcome.OUTSIDE_WINDOW.value))
+        .when(excepted)
+        .then(pl.lit(Outcome.EXCEPTION.value))
+        .otherwise("verdict")
+        .alias("outcome"),
+        pl.when(excepted).then("verdict").otherwise(pl.lit("")).alias("code"),
+        days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"),
+        pl.when(~outside).then("impact_inr").alias("impact_inr"),
+        pl.when(~outside).then("reason").otherwise(pl.lit("")).alias("reason"),
+        *(pl.col(name).fill_null(0) for name in ("lines_announced", "lines_returned", "lines_received")),
+    )
+    missing = [pl.lit(None, kind).alias(name) for name, kind in LINES_SCHEMA.items() if name not in settled.columns]
+    whole = (
+        settled.with_columns(*missing)
+        .with_columns(
+            pl.col("code").replace_strict(severities, default="", return_dtype=pl.String).alias("severity"),
+            bucket("days_overdue").alias("bucket"),
+            claim_until(claim_days=rules.claim_days).alias("claim_until"),
+        )
+        .with_columns(claim_days_left(business_date=rules.business_date).alias("claim_days_left"))
+    )
+    texts = [name for name, kind in LINES_SCHEMA.items() if kind == pl.String]
+    return whole.with_columns(pl.col(texts).fill_null(""))
+
+
+def _identified(lines: pl.DataFrame) -> pl.DataFrame:
+    """Exceptions with an id that hangs on what the line is (invoice, supplier, site, SKU, batch), not on its class."""
+    parts = [
+        pl.col("invoice_number").str.strip_chars().str.to_lowercase(),
+        pl.col("party").fill_null(""),
+        pl.col("place").fill_null(""),
+        pl.col("identity").fill_null(""),
+        pl.col("batch").str.strip_chars().str.to_lowercase(),
+    ]
+    named = lines.with_columns(pl.concat_str(parts, separator="\x1f").alias("who"))
+    nth = pl.int_range(pl.len()).over("who")
+    numbered = named.with_columns(pl.concat_str("who", pl.lit("\x1f"), nth.cast(pl.String)).alias("who"))
+    excepted = numbered["code"] != ""
+    ids = [
+        _exception_id(who) if is_exception else "" for who, is_exception in zip(numbered["who"], excepted, strict=True)
+    ]
+    return numbered.with_columns(pl.Series("exception_id", ids, dtype=pl.String))
+
+
+def _exception_id(who: str) -> str:
+    # The prefix keeps spreadsheet programs from reading an id like 12e45678 as a number.
+    return "EX-" + hashlib.sha256(who.encode()).hexdigest()[:16].upper()

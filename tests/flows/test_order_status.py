@@ -1,0 +1,280 @@
+"""Orders after they were sent: what events hint at is asked for, what differs is named, every change is fed once."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openpyxl import load_workbook
+from support.receiver_process import event
+from support.sandbox_process import RunningSandbox, start_sandbox
+from support.workspace import Workspace
+
+from logistics_batch.errors import KeyRefused
+from logistics_batch.flows.order_status import OrderStatusReport, run_order_status
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.push import push_by_hand
+from logistics_batch.flows.receive_event import keep_events, read_event
+from logistics_batch.jobs import parse_job
+from logistics_batch.model.job import OrderStatusJob
+from logistics_batch.wiring import Need
+from logistics_batch.wiring import Workspace as Opened
+
+DAY = date(2026, 11, 21)
+JOB = """\
+kind: order_status
+poll_after: 0s
+results: {folder: out, path: /reports}
+feed: {folder: out, path: /status}
+"""
+COD_MAPPING = """\
+operation: order.create
+key: [Order No]
+fields:
+  reference_number: {from: Order No, required: true}
+  customer_mobile: {from: Phone, read: mobile, required: true}
+  delivery_address: {from: Address, required: true}
+  is_cod: {from: Pay, read: {lookup: {COD: "true", Prepaid: "false"}}}
+  cash_on_delivery: {from: COD, read: money}
+lines:
+  item_name: {from: SKU, required: true}
+  item_quantity: {from: Qty, read: integer}
+"""
+
+
+class Room:
+    """A workspace with accepted orders, its open parts, and the sandbox that moves them."""
+
+    def __init__(self, root: Path, sandbox: RunningSandbox, parts: Parts) -> None:
+        self.root, self.sandbox, self.parts = root, sandbox, parts
+
+    def send(self, *orders: str, name: str = "orders.csv") -> None:
+        """Lines "ORDER,SKU,QTY,COD"."""
+        rows = []
+        for number, sku, quantity, cod in (order.split(",") for order in orders):
+            pay = "Prepaid" if cod == "0.00" else "COD"
+            rows.append(f"{number},9876543210,1 Market Road,{sku},{quantity},{pay},{'' if pay == 'Prepaid' else cod}")
+        path = self.root / name
+        path.write_text("\n".join(["Order No,Phone,Address,SKU,Qty,Pay,COD", *rows, ""]))
+        report = push_by_hand(self.parts, [path], mapping="cod", results=None, dry_run=False)
+        assert report.exit_code == 0, report
+
+    def run(self, text: str = JOB, **changes: Any) -> OrderStatusReport:
+        job = parse_job(text, name="order-status", path="jobs/order-status.yaml")
+        assert isinstance(job, OrderStatusJob)
+        return run_order_status(self.parts, job.model_copy(update=changes), business_date=DAY)
+
+    def move(self, reference: str, status: str, **more: Any) -> None:
+        self.sandbox.control("POST", f"/orders/{reference}/status", {"status": status, **more})
+
+    def awb(self, reference: str) -> str:
+        return self.parts.ledger.sent_orders(numbers=[reference])[0].awb_number
+
+    def hear(self, reference: str, status: str, at: str, **more: Any) -> None:
+        """An event as the receiver stores it; `waybill` in another form than the AWB."""
+        body = event(str(more.pop("waybill", self.awb(reference))), status, at=at, **more)
+        now = self.parts.clock.now()
+        found = read_event(body, received_at=now, zone=now.tzinfo)  # type: ignore[arg-type]
+        keep_events(self.parts.ledger, [found], patience_seconds=5)  # type: ignore[list-item]
+
+    def fetched(self) -> int:
+        return len(self.sandbox.received("order.fetch"))
+
+    def report(self) -> list[dict[str, str]]:
+        return table((self.root / "out/reports/order_status.csv").read_bytes())
+
+    def feeds(self) -> dict[str, list[dict[str, str]]]:
+        return {path.name: table(path.read_bytes()) for path in sorted((self.root / "out/status").glob("*"))}
+
+
+def table(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
+    running = start_sandbox(tmp_path_factory.mktemp("shared"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def room(tmp_path: Path, sandbox: RunningSandbox) -> Iterator[Room]:
+    """Every test has orders of its own: their references carry its folder's name."""
+    sandbox.set_faults([])
+    workspace = Workspace(tmp_path, url=sandbox.url)
+    workspace.mapping("cod", COD_MAPPING)
+    with Opened(tmp_path).parts(Need()) as parts:
+        yield Room(tmp_path, sandbox, parts)
+    sandbox.set_faults([])
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    return f"{abs(hash(request.node.name)) % 10**8}"
+
+
+def test_a_first_run_asks_for_each_and_feeds_each(room: Room, name: str) -> None:
+    room.send(f"{name}-A,Wires,3,0.00", f"{name}-B,Wires,2,59.00", f"{name}-B,Tape,1,59.00")
+    report = room.run()
+    assert (report.exit_code, report.counts) == (
+        0,
+        {"orders": 2, "at_end": 0, "events": 0, "asked": 2, "not_asked": 0, "changed": 2, "differences": 0, "fed": 2},
+    )
+    lines = room.report()
+    assert [(line["reference_number"], line["item"], line["qty_sent"], line["cod_sent"]) for line in lines] == [
+        (f"{name}-A", "Wires", "3", "0.00"),
+        (f"{name}-B", "Wires", "2", "59.00"),
+        (f"{name}-B", "Tape", "1", ""),  # the amount stands once, so that sums are right
+    ]
+    assert {(line["status"], line["source"], line["file"]) for line in lines} == {("Pending", "fetch", "orders.csv")}
+    assert [line["row"] for line in lines] == ["2", "3", "4"]
+    fed = room.feeds()["order-status-000001.csv"]
+    assert [(line["reference_number"], line["status"], line["qty_ordered"]) for line in fed] == [
+        (f"{name}-A", "Pending", "3"),
+        (f"{name}-B", "Pending", "3"),
+    ]
+
+
+def test_what_is_short_or_not_as_sent_is_named_once_it_shows(room: Room, name: str) -> None:
+    room.send(f"{name}-A,Wires,3,450.00", f"{name}-B,Wires,1,0.00")
+    room.run()
+    stored = room.sandbox.orders(reference=f"{name}-A")[0]
+    item = str(stored["items"][0]["item_id"])
+    room.move(f"{name}-A", "Complete", items={item: {"picked": 3, "delivered": 2}})
+    room.move(f"{name}-B", "cancelled")
+    report = room.run()
+    assert (report.exit_code, report.differences, report.at_end) == (3, 2, 2)
+    differences = {line["reference_number"]: line["difference"] for line in room.report()}
+    assert differences == {
+        f"{name}-A": "2 of 3 × Wires delivered",
+        f"{name}-B": "the order is cancelled, and not from here",
+    }
+    again = room.run()
+    assert (again.exit_code, again.differences, again.asked.asked) == (0, 2, 0)  # no news, and nobody to ask for
+
+
+def test_another_amount_to_collect_is_a_difference(room: Room, name: str) -> None:
+    room.send(f"{name}-A,Wires,1,450.00")
+    body = '{"customer_mobile": "9876543210", "delivery_address": "1 Market Road", "cash_on_delivery": "400.00"}'
+    changed = room.parts.client.call("order.update", order_id=room.awb(f"{name}-A"), body=body)
+    assert changed.status == 200, changed.body
+    report = room.run()
+    assert report.exit_code == 3
+    assert room.report()[0]["difference"] == "COD of 450.00 INR was sent, the service shows 400.00 INR"
+    book = load_workbook(room.root / "out/reports/order_status.xlsx")
+    assert book.sheetnames == ["Differences", "Orders", "About"]
+    assert book["Differences"]["A2"].value == f"{name}-A"
+
+
+def test_an_event_is_verified_before_it_counts(room: Room, name: str) -> None:
+    room.send(f"{name}-A,Wires,1,0.00", f"{name}-B,Wires,1,0.00")
+    room.run()
+    asked = room.fetched()
+    soon = (room.parts.clock.now() + timedelta(seconds=1)).isoformat()
+    room.move(f"{name}-A", "Picked")
+    room.hear(f"{name}-A", "PICKED", soon, waybill=room.awb(f"{name}-A").removeprefix("SH-"))
+    room.hear(f"{name}-B", "Complete", soon)  # forged
+    report = room.run(poll_after_seconds=3600.0)
+    assert (report.events, report.asked.asked, report.asked.changed) == (2, 2, 1)
+    assert room.fetched() == asked + 2
+    lines = {line["reference_number"]: line for line in room.report()}
+    picked, forged = lines[f"{name}-A"], lines[f"{name}-B"]
+    assert (picked["status"], picked["source"], picked["status_time"]) == ("Picked", "event", soon)
+    assert (forged["status"], forged["source"]) == ("Pending", "fetch")
+    assert forged["note"] == "an event said “Complete”, the service shows “Pending”"
+    assert list(room.feeds()) == ["order-status-000001.csv", "order-status-000002.csv"]
+    assert [line["reference_number"] for line in room.feeds()["order-status-000002.csv"]] == [f"{name}-A"]
+
+
+def test_nothing_new_asks_nobody_and_feeds_nothing(room: Room, name: str) -> None:
+    room.send(f"{name}-A,Wires,1,0.00")
+    room.run()
+    asked = room.fetched()
+    report = room.run(poll_after_seconds=3600.0)
+    assert (report.exit_code, report.counts["asked"], report.counts["fed"]) == (0, 0, 0)
+    assert (room.fetched(), list(room.feeds())) == (asked, ["order-status-000001.csv"])
+
+
+def test_a_budget_goes_to_the_longest_silent_and_the_rest_is_told(room: Room, name: str) -> None:
+    room.send(*(f"{name}-{number},Wires,1,0.00" for number in range(5)))
+    first = room.run(max_calls=2)
+    assert (first.asked.asked, first.asked.left) == (2, 3)
+    waiting = {line["reference_number"] for line in room.report() if not line["asked_at"]}
+    notes = {line["note"] for line in room.report() if not line["asked_at"]}
+    assert (len(waiting), notes) == (3, {"the service was not asked for it yet"})
+    room.run(max_calls=2)
+    still = {line["reference_number"] for line in room.report() if not line["asked_at"]}
+    assert len(still) == 1  # nobody was asked for twice
+    assert still < waiting
+
+
+def test_a_feed_that_could_not_be_delivered_comes_again_as_it_was(room: Room, name: str) -> None:
+    room.send(f"{name}-A,Wires,1,0.00")
+    (room.root / "out").mkdir()
+    (room.root / "out/status").write_text("a file where a folder should be")
+    report = room.run()
+    assert report.exit_code == 5
+    assert "order-status-000001.csv waits" in report.feed.failed
+    room.move(f"{name}-A", "Picked")
+    assert room.run().exit_code == 5
+    waiting = room.parts.ledger.waiting_feed("order-status")
+    assert waiting is not None
+    (room.root / "out/status").unlink()
+    report = room.run()
+    assert report.exit_code == 0
+    feeds = room.feeds()
+    assert (room.root / "out/status/order-status-000001.csv").read_bytes() == waiting.content
+    assert [(feed, line["status"]) for feed, lines in feeds.items() for line in lines] == [
+        ("order-status-000001.csv", "Pending"),
+        ("order-status-000002.csv", "Picked"),
+    ]
+    assert room.parts.ledger.feeds("order-status")[1].content == b""
+
+
+def test_an_order_that_the_service_does_not_know_is_told(room: Room, name: str) -> None:
+    room.send(f"{name}-A,Wires,1,0.00")
+    room.sandbox.set_faults([{"endpoint": "order.fetch", "times": 1, "kind": "status_404"}])
+    room.run()
+    assert "the service does not know the order: Not Found" in room.report()[0]["note"]
+
+
+def test_a_service_that_is_away_ends_the_asking_and_loses_nothing(room: Room, name: str) -> None:
+    room.send(*(f"{name}-{number},Wires,1,0.00" for number in range(5)))
+    room.sandbox.set_faults([{"endpoint": "order.fetch", "times": 3, "kind": "status_503"}])
+    report = room.run()
+    assert (report.exit_code, report.asked.asked, report.asked.left) == (5, 0, 5)
+    assert "the service could not be asked" in report.asked.stopped
+    assert room.run().asked.asked == 5
+
+
+def test_a_refused_key_is_told_after_the_waiting_feed_went_out(room: Room, name: str) -> None:
+    room.send(f"{name}-A,Wires,1,0.00")
+    (room.root / "out").mkdir()
+    (room.root / "out/status").write_text("in the way")
+    room.run()
+    (room.root / "out/status").unlink()
+    room.sandbox.set_faults([{"endpoint": "order.fetch", "kind": "status_401"}])
+    with pytest.raises(KeyRefused):
+        room.run()
+    assert list(room.feeds()) == ["order-status-000001.csv"]
+    assert room.parts.ledger.runs(job="order-status", limit=1)[0].state == "stopped"
+
+
+def test_an_unknown_status_is_kept_as_it_is(room: Room, name: str) -> None:
+    room.send(f"{name}-A,Wires,1,0.00")
+    room.move(f"{name}-A", "Lost-In-Transit")
+    room.run()
+    line = room.report()[0]
+    assert line["status"] == "Lost-In-Transit"
+    assert line["note"] == "the status “Lost-In-Transit” is not known here; it is kept as it is"
+
+
+def test_orders_of_long_ago_are_left_alone(room: Room, name: str) -> None:
+    room.send(f"{name}-A,Wires,1,0.00")
+    sent = datetime.fromisoformat(room.parts.ledger.sent_orders(numbers=[f"{name}-A"])[0].sent_at)
+    later = room.parts.ledger.sent_orders(since=(sent + timedelta(days=1)).date().isoformat())
+    assert later == []
