@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 _ASKED = os.environ.get("CAMPAIGN", "")
@@ -14,6 +15,18 @@ SEED = int(os.environ.get("CAMPAIGN_SEED", "20261121"))
 def size(sample: int, full: int) -> int:
     """The sample's size, or that of the whole campaign or of the share that was asked for."""
     return max(sample, round(full * SHARE))
+
+
+def numbers(sample: int, full: int) -> Iterator[int]:
+    """The numbers of a campaign's rounds, each of which draws its own lots; so a long campaign can be run in parts.
+
+    CAMPAIGN_FROM names the first number, CAMPAIGN_SECONDS after how long no more is begun.
+    """
+    began, longest = time.monotonic(), float(os.environ.get("CAMPAIGN_SECONDS", "inf"))
+    for number in range(int(os.environ.get("CAMPAIGN_FROM", "0")), size(sample, full)):
+        if time.monotonic() - began > longest:
+            return
+        yield number
 
 
 def report(campaign: str, **figures: object) -> None:

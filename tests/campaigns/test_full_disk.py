@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from campaigns.commands import Forker
 from campaigns.nights import EFFECTS, KINDS, Night, drain, judge, night
-from campaigns.scale import FULL, report, size
+from campaigns.scale import FULL, numbers, report, size
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
@@ -41,9 +41,11 @@ def test_a_full_ledger(kind: str, forker: Forker, sandbox: RunningSandbox, tmp_p
     forker.run(whole.workspace, "settle")
     empty = pages(whole.workspace)
     assert whole.run(forker).code == 0
-    limits = range(1 if FULL else empty - 1, pages(whole.workspace))  # below `empty` not even its tables find room
+    first, end = 1 if FULL else empty - 1, pages(whole.workspace)  # below `empty` not even its tables find room
     stopped = sent = 0
-    for limit in limits:
+    limits: list[int] = []
+    for limit in (first + number for number in numbers(end - first, end - first)):
+        limits.append(limit)
         each = a_night(tmp_path, sandbox, kind, f"at-{limit}")
         ended = forker.start(each.workspace, "run", kind, most_pages=limit).end()
         stopped += ended.code not in (0, 3, 4)
@@ -54,6 +56,15 @@ def test_a_full_ledger(kind: str, forker: Forker, sandbox: RunningSandbox, tmp_p
         verdict = judge(each, sandbox)
         assert verdict.faults == {}, f"{limit} pages: {ended.err}"
         assert set(verdict.fates) <= {"accepted", "unchanged", *(("held",) if kind == "asns" else ())}
-    report("full ledger", kind=kind, limits=len(limits), stopped=stopped, sent_before_the_stop=sent, empty=empty)
+    report(
+        "full ledger",
+        kind=kind,
+        first=limits[0],
+        limits=len(limits),
+        all=end - first,
+        stopped=stopped,
+        sent_before_the_stop=sent,
+        empty=empty,
+    )
     assert stopped > len(limits) // 2
     assert sent > 0

@@ -19,11 +19,11 @@ import pytest
 from campaigns.commands import Forker
 from campaigns.disk import Disk, Operation, operations, record
 from campaigns.nights import EFFECTS, KINDS, Night, created, drain, night, verdict_on
-from campaigns.scale import SEED, report, size
+from campaigns.scale import SEED, numbers, report, size
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
-CUTS = size(sample=8, full=500)
+CUTS = {"sample": 8, "full": 500}
 DOCUMENTS = size(sample=4, full=8)
 TABLES = ("orders", "items", "packages", "order_history", "asns")
 EMPTIED = tuple(reversed(TABLES))
@@ -149,12 +149,21 @@ def test_power_cuts(kind: str, forker: Forker, sandbox: RunningSandbox, tmp_path
     workspace = Workspace(tmp_path / "workspace", url=sandbox.url, settle_after="0s")
     each = night(workspace, kind, documents=DOCUMENTS, in_each=DOCUMENTS // 2)
     recorded = record_run(each, sandbox, tmp_path / "trace")
-    dice = random.Random(SEED)
-    wrong = {}
-    for number in range(CUTS):
+    wrong, cuts = {}, []
+    for number in numbers(**CUTS):
+        dice = random.Random(f"{SEED}-{number}")
         moment = dice.randrange(1, len(recorded.done))
-        if found := cut(recorded, forker, sandbox, moment, random.Random(f"{SEED}-{number}")):
+        if found := cut(recorded, forker, sandbox, moment, dice):
             wrong[f"cut {number} before {recorded.done[moment].what} {recorded.done[moment].path}"] = found
+        cuts.append(number)
     syncs = sum(operation.what == "sync" for operation in recorded.done)
-    report("power cuts", kind=kind, cuts=CUTS, operations=len(recorded.done), syncs=syncs, wrong=len(wrong))
+    report(
+        "power cuts",
+        kind=kind,
+        first=cuts[0],
+        cuts=len(cuts),
+        operations=len(recorded.done),
+        syncs=syncs,
+        wrong=len(wrong),
+    )
     assert not wrong

@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 
+from support.canary import key_of_tests
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace, order_lines
 
@@ -18,7 +19,7 @@ def test_a_planned_document_that_breaks_the_contract_is_held_and_the_others_go_o
         broken = bodies["A-2"].replace(b'"customer_mobile"', b'"customer_mobil"')
         ledger.execute("DROP TRIGGER document_content")  # as if a disk or a person had changed it
         ledger.execute("UPDATE document SET body = ? WHERE key = 'A-2'", (broken,))
-    workspace.secret("api-key", "test-key")
+    workspace.secret("api-key", key_of_tests())
     before = len(sandbox.received("order.create"))
     done = workspace.run("push", file, "--mapping", "orders", "--json")
     counts = {fate: number for fate, number in done.json["files"][0]["counts"].items() if number}

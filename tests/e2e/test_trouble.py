@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.canary import key_of_tests
 from support.sandbox_process import RunningSandbox
 from support.workspace import Finished, Workspace, asn_lines, order_lines
 
@@ -45,7 +46,7 @@ def test_a_wrong_key_stops_after_one_call_and_the_right_one_goes_on(
     assert "not-the-key-at-all" not in said(stopped)
     assert counts(stopped) == {"pending": 8}
     assert len(sandbox.received("order.create")) == 1
-    workspace.secret("api-key", "test-key")
+    workspace.secret("api-key", key_of_tests())
     done = push(workspace)
     assert (done.code, counts(done)) == (0, {"accepted": 8})
     assert done.json["run"] == stopped.json["run"]  # the interrupted run went on

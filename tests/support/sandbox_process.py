@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.canary import key_of_tests
+
 START_SECONDS = 60.0
 
 
@@ -129,7 +131,7 @@ class RunningSandbox:
 def start_sandbox(
     tmp_path: Path,
     *,
-    api_key: str = "test-key",
+    api_key: str = "",
     faults: list[dict[str, Any]] | None = None,
     sftp: bool = False,
     options: Sequence[str] = (),
@@ -142,6 +144,7 @@ def start_sandbox(
     """
     folder = tmp_path / "sandbox"
     folder.mkdir()
+    api_key = api_key or key_of_tests()
     descriptor = os.open(folder / "api-key", os.O_WRONLY | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(api_key)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.canary import key_of_tests
+
 ORDERS_MAPPING = """\
 operation: order.create
 key: [Order No]
@@ -71,12 +73,12 @@ class Finished:
 class Workspace:
     """A folder with settings for a service at `url`, two mappings, and whatever jobs a test writes."""
 
-    def __init__(self, root: Path, *, url: str, api_key: str = "test-key", settle_after: str = "0s") -> None:
+    def __init__(self, root: Path, *, url: str, api_key: str = "", settle_after: str = "0s") -> None:
         self.root = root
         root.mkdir(parents=True, exist_ok=True)
         for name in ("mappings", "jobs", "secrets"):
             (root / name).mkdir(exist_ok=True)
-        self.secret("api-key", api_key)
+        self.secret("api-key", api_key or key_of_tests())
         self.settings = [
             "[service]",
             f'base_url = "{url}"',

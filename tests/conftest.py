@@ -1,0 +1,68 @@
+"""`pytest --canary`: every test uses an API key that must stand nowhere when they have run.
+
+Everything is logged, at DEBUG, and all that commands say is kept; afterwards every file that the tests left behind, all
+logs and all output are searched for the key in each form in which it might be written.
+"""
+
+import logging
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from support.canary import CANARY, FOLDER, KEY, files_below, found_in, places
+
+LOUD = Path(__file__).parent / "support/loud"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--canary", action="store_true", help="search all that the tests leave for the API key")
+
+
+class Canary:
+    """What all tests of a run say and leave."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.found: list[str] = []
+        self.tests = self.files = self.bytes = 0
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        said = "\n".join([report.longreprtext, *(text for _, text in report.sections)])
+        self.found += [f"output of {report.nodeid}: {form}" for form in found_in(said.encode(), CANARY)]
+        self.tests += report.when == "call"
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        left = list(files_below(self.folder))
+        self.files, self.bytes = len(left), sum(path.stat().st_size for path in left)
+        self.found += places(self.folder, CANARY)
+        if self.found or not list((self.folder / "logs").glob("*.log")):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.section("canary")
+        logs = len(list((self.folder / "logs").glob("*.log")))
+        terminalreporter.line(
+            f"{self.tests} tests, {logs} processes logged, {self.files} files, {self.bytes / 1e6:.1f} MB searched in "
+            f"{self.folder}: the key stands in {len(self.found)} places"
+        )
+        for place in self.found:
+            terminalreporter.line(place)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--canary"):
+        return
+    if FOLDER not in os.environ:
+        folder = Path(tempfile.mkdtemp(prefix="canary-"))
+        for name in ("logs", "other"):
+            (folder / name).mkdir()
+        os.environ |= {KEY: CANARY, FOLDER: str(folder / "logs"), "TMPDIR": str(folder / "other")}
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(LOUD), os.environ.get("PYTHONPATH", "")]))
+        tempfile.tempdir = None
+        config.option.basetemp = str(folder / "tmp")
+        config.pluginmanager.register(Canary(folder))
+    handler = logging.FileHandler(Path(os.environ[FOLDER]) / f"{os.getpid()}.log")
+    logging.getLogger().addHandler(handler)
