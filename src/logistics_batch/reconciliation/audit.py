@@ -13,7 +13,7 @@ from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.faces import accepted_pairs, not_returned
 from logistics_batch.reconciliation.legs import Legs, identifier, with_units
 from logistics_batch.reconciliation.line_audit import audited_lines
-from logistics_batch.reconciliation.since import Carried, carried
+from logistics_batch.reconciliation.since import carried, uncompared
 
 
 def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Watch | None = None) -> Reconciliation:
@@ -24,7 +24,7 @@ def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Wa
     read = _read(legs)
     agreement = set_aside(read, rules=rules, looked_at=_invoices(earlier))
     found, whole = audited_lines(agreement.left, rules=rules)
-    history = carried(found, earlier, watch=watch) if earlier and watch else Carried(found)
+    history = carried(found, earlier, watch=watch) if earlier and watch else uncompared(found)
     lines = totals.in_report_order(history.lines)
     aside = totals.Aside(agreement.pairs, receipts=legs.received is not None)
     legs_totals = _leg_totals(read)

@@ -44,12 +44,19 @@ class Carried:
     trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
 
 
+def uncompared(lines: pl.DataFrame) -> Carried:
+    """Tonight's lines (LINES_SCHEMA, among other columns) by themselves: nothing is said of other nights."""
+    told = lines.with_columns(pl.lit("").alias("state"))
+    return Carried(told.select(pl.col(name).cast(kind) for name, kind in LINES_SCHEMA.items()))
+
+
 def carried(lines: pl.DataFrame, earlier: Earlier, *, watch: Watch) -> Carried:
     """Tonight's lines with what is known of them from an earlier night; what analysts accepted is no exception.
 
-    lines: LINES_SCHEMA. A line keeps its place.
+    lines: LINES_SCHEMA, among other columns; those of the schema come back.
     """
     known = earlier.listed
+    lines = uncompared(lines).lines
     excepted = pl.col("outcome") == Outcome.EXCEPTION.value
     told = _with_history(lines.filter(excepted), known, watch=watch).with_columns(_nights(earlier, watch=watch))
     told = told.select(pl.col(name).cast(kind) for name, kind in LINES_SCHEMA.items())
