@@ -112,6 +112,70 @@ def read_calamine(source: Path, target: Path) -> dict[str, Any]:
     return {"rows": len(rows)}
 
 
+ANSWERED_WRONG = 100  # of so many rows one is wrong
+
+
+def answer_ours(source: Path, target: Path) -> dict[str, Any]:
+    """The workbook is read, and comes back with an answer beside every row, wrong cells coloured and commented."""
+    from logistics_batch.intake.reading import read_file
+    from logistics_batch.model.issue import Issue
+    from logistics_batch.model.report import Fate, FileReport, RowResult
+    from logistics_batch.model.sheet import ReadOptions
+    from logistics_batch.paper.result_workbook import result_workbook
+
+    sheet = read_file(source, name=source.name, options=ReadOptions())[0]
+    rows, issues = [], []
+    for row in sheet.frame["row"].to_list()[1:]:
+        fate = Fate.ACCEPTED if row % ANSWERED_WRONG else Fate.INVALID
+        if fate is Fate.INVALID:
+            issues.append(Issue(row, "mobile", "Column 3", f"C{row}", "98", "No mobile number.", "Write ten digits."))
+        awb = f"SH-{row}" if fate is Fate.ACCEPTED else ""
+        rows.append(
+            RowResult(source.name, sheet.name, row, f"A-{row}", fate, awb_number=awb, run="20261103-211500-ab12")
+        )
+    report = FileReport(
+        file=source.name,
+        sha256="",
+        size=source.stat().st_size,
+        run="20261103-211500-ab12",
+        mapping="orders",
+        mapping_digest="",
+        sheet=sheet.name,
+        header_row=1,
+        rows_read=len(rows),
+        rows=tuple(rows),
+        issues=tuple(issues),
+    )
+    target.write_bytes(result_workbook(report, sheet=sheet, original=source.read_bytes(), format="xlsx"))
+    return {"rows_answered": len(rows), "cells_marked": len(issues)}
+
+
+def answer_openpyxl(source: Path, target: Path) -> dict[str, Any]:
+    """The usual way: load everything, add cells, colours and comments, save. Values of formulas are lost."""
+    from openpyxl import load_workbook
+    from openpyxl.comments import Comment
+    from openpyxl.styles import PatternFill
+
+    book = load_workbook(source)
+    sheet = book.worksheets[0]
+    first = sheet.max_column + 1
+    red = PatternFill("solid", fgColor="FFFFC9C4")
+    marked = 0
+    for row in range(2, sheet.max_row + 1):
+        right = row % ANSWERED_WRONG
+        texts = (
+            ["accepted", "", "", f"SH-{row}"] if right else ["invalid", "No mobile number.", "Write ten digits.", ""]
+        )
+        for column, text in enumerate([*texts, "20261103-211500-ab12"], first):
+            sheet.cell(row, column, text or None)
+        if not right:
+            cell = sheet.cell(row, 3)
+            cell.fill, cell.comment = red, Comment("No mobile number.", "us")
+            marked += 1
+    book.save(target)
+    return {"rows_answered": sheet.max_row - 1, "cells_marked": marked}
+
+
 def read_openpyxl(source: Path, target: Path) -> dict[str, Any]:
     """The usual library, in its fast mode."""
     from openpyxl import load_workbook
@@ -131,6 +195,7 @@ WORK = {
     each.__name__: each
     for each in (
         *(map_ours, map_hand, map_polars, map_floor),
+        *(answer_ours, answer_openpyxl),
         *(read_ours, read_fastexcel, read_calamine, read_openpyxl, read_pandas),
     )
 }

@@ -19,6 +19,7 @@ from inputs import HEADER, SEED, write_orders, write_workbook
 from push import push
 from recovery import recovery
 from sandbox_creates import sandbox_creates
+from sftp import sftp
 
 HERE = Path(__file__).parent
 
@@ -132,15 +133,30 @@ def excel_read(folder: Path, *, rows: int, columns: int, runs: int) -> None:
     agree(figures, list(figures))
 
 
+def answer(folder: Path, *, rows: int, columns: int, runs: int) -> None:
+    """From a workbook to the workbook that goes back."""
+    source = folder / "answered.xlsx"
+    write_workbook(source, rows=rows, columns=columns)
+    words = {
+        "answer_ours": "logistics-batch: read, and answered in place",
+        "answer_openpyxl": "openpyxl: load, add cells, save",
+    }
+    figures = measure(list(words), source, runs=runs)
+    show(f"answer: the result workbook of {rows:,} rows of {columns} cells", figures, words=words)
+    agree(figures, list(figures))
+
+
 def main() -> None:
     """Everything, or one part of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="start|map|excel|sandbox|push|recovery", help="default: all")
+    parser.add_argument(
+        "parts", nargs="*", metavar="start|map|excel|answer|sandbox|push|recovery|sftp", help="default: all"
+    )
     parser.add_argument("--rows", type=int, default=100_000, help="rows of the largest CSV file")
     parser.add_argument("--full", action="store_true", help="a CSV file of 1,000,000 rows as well (some minutes)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each alternative; their median is shown")
     chosen = parser.parse_args()
-    known = ["start", "map", "excel", "sandbox", "push", "recovery"]
+    known = ["start", "map", "excel", "answer", "sandbox", "push", "recovery", "sftp"]
     parts = chosen.parts or known
     if unknown := set(parts) - set(known):
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
@@ -155,12 +171,16 @@ def main() -> None:
             map_growth(Path(folder), sizes=sorted(sizes), runs=chosen.runs)
         if "excel" in parts:
             excel_read(Path(folder), rows=100_000, columns=20, runs=chosen.runs)
+        if "answer" in parts:
+            answer(Path(folder), rows=100_000, columns=20, runs=chosen.runs)
         if "sandbox" in parts:
             sandbox_creates(Path(folder), runs=max(chosen.runs, 5))
         if "push" in parts:
             push(Path(folder), runs=chosen.runs)
         if "recovery" in parts:
             recovery(Path(folder), runs=chosen.runs)
+        if "sftp" in parts:
+            sftp(Path(folder), runs=chosen.runs)
 
 
 if __name__ == "__main__":

@@ -52,10 +52,12 @@ WITHOUT_NOUNS = {"sandbox": ("__init__",), "errors": (), "model": ("errors",), "
 
 # The only places where a library is imported; a folder's name stands for everything in it.
 DOORS: dict[str, tuple[str, ...]] = {
-    "paramiko": ("intake/sftp.py", "intake/sftp_session.py", "sandbox/"),
+    "paramiko": ("intake/sftp", "sandbox/"),
     "httpx": ("api/",),
     "httpcore": ("api/",),
     "apscheduler": ("operate/schedule.py",),
+    "apprise": ("operate/alerts.py",),
+    "prometheus_client": ("operate/metrics.py",),
     "python_calamine": ("intake/excel_reader.py",),
     "pikepdf": ("paper/",),
     "sqlalchemy": ("ledger/",),

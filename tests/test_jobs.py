@@ -7,7 +7,8 @@ import pytest
 
 from logistics_batch.errors import SpecificationError, UsageError
 from logistics_batch.jobs import job_names, load_job, load_jobs, parse_job
-from logistics_batch.model.job import LabelsJob, Place, PushJob, ReconcileJob, SettleJob, dated_path
+from logistics_batch.model.job import LabelsJob, Place, PushJob, ReconcileJob, SettleJob
+from logistics_batch.model.job_fields import dated_path
 
 PUSH = """\
 kind: push
@@ -108,14 +109,18 @@ def test_a_settle_job_needs_nothing_else() -> None:
     [
         ("aprove: never", "jobs/nightly.yaml:5:1: Unknown key `aprove`. Did you mean `approve`?"),
         ("on_change: overwrite", "`overwrite` is not known here"),
-        ("expect: {by: '21:00'}", "cannot do that yet"),
-        ("after: [other]", "cannot do that yet"),
-        ("notify: [on_failure]", "cannot do that yet"),
+        ("expect: {by: '9 pm'}", 'Write it as "21:00"'),
+        ("expect: {calendar: in-holidays}", "`by` is missing"),
+        ("notify: [on_failur]", "Did you mean `on_failure`?"),
+        ("schedule: {every: 90s}", "whole minutes"),
+        ("schedule: {every: 8d}", "at most"),
+        ("schedule: {every: 15m, cron: '0 * * * *'}", "either a cron line or an interval"),
+        ("schedule: {timezone: Asia/Kolkata}", "either a cron line or an interval"),
         ("budget: {invalid_rows: 20}", 'Write it as "20%"'),
         ("budget: {invalid_rows: 120%}", 'Write it as "20%"'),
         ("schedule: {cron: '15 21 * * moon'}", '"moon" is no day of the week'),
         ("schedule: {cron: '15 21 * * *', timezone: Asia/Calcuta}", "IANA name"),
-        ("schedule: {cron: '15 21 * * *', missed: all}", 'Write "last" or "none"'),
+        ("schedule: {cron: '15 21 * * *', missed: every}", "`every` is not known here"),
         ("schedule: {cron: '15 21 * * *', grace: 6}", '"6" is no length of time'),
         ("results: {sftp: a, folder: b}", "either"),
         ("results: {path: '/out/{day}'}", '"{day}" is no placeholder'),

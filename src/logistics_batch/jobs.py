@@ -1,15 +1,18 @@
-"""Job files: `jobs/NAME.yaml` of a workspace."""
+"""Job files and calendars: `jobs/NAME.yaml` and `calendars/NAME.yaml` of a workspace."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from logistics_batch.errors import Finding, SpecificationError, UsageError
-from logistics_batch.model.job import JOB_KINDS, JobSpec
+from logistics_batch.model.calendar import EVERY_DAY, Calendar, CheckedCalendar
+from logistics_batch.model.job import JOB_KINDS, JobSpec, calendars_of
 from logistics_batch.specification import load_specification, nearest
 
 FOLDER = "jobs"
+CALENDARS = "calendars"
 
 
 class _Kind(BaseModel):
@@ -36,11 +39,7 @@ def load_job(workspace: Path, name: str) -> JobSpec:
         )
     path = workspace / FOLDER / f"{name}.yaml"
     shown = f"{FOLDER}/{path.name}"
-    try:
-        return parse_job(path.read_text(encoding="utf-8"), name=name, path=shown)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = "It is not UTF-8 text." if isinstance(error, UnicodeDecodeError) else f"{error.strerror}."
-        raise SpecificationError([Finding(shown, 0, 0, f"The job file cannot be read. {reason}")]) from error
+    return parse_job(_text(path, shown, "job file"), name=name, path=shown)
 
 
 def load_jobs(workspace: Path) -> list[JobSpec]:
@@ -55,9 +54,70 @@ def load_jobs(workspace: Path) -> list[JobSpec]:
             loaded.append(load_job(workspace, name))
         except SpecificationError as error:
             findings += error.findings
+    findings += [finding for job in loaded for finding in misplaced(workspace, job, loaded)]
     if findings:
         raise SpecificationError(findings)
     return loaded
+
+
+def misplaced(workspace: Path, job: JobSpec, jobs: Sequence[JobSpec]) -> list[Finding]:
+    """What is wrong with a job among the others: whom it waits for, and its calendars."""
+    path = f"{FOLDER}/{job.name}.yaml"
+    after = {each.name: each.after for each in jobs}
+    findings = [
+        Finding(path, 0, 0, f'It runs after "{name}", and there is no such job.', nearest(name, sorted(after)))
+        for name in job.after
+        if name not in after
+    ]
+    if job.name in _waited_for(job.after, after):
+        findings.append(Finding(path, 0, 0, "It waits for itself (`after`).", "Remove one of the jobs that it names."))
+    for name in calendars_of(job):
+        try:
+            load_calendar(workspace, name)
+        except SpecificationError as error:
+            findings += error.findings
+    return findings
+
+
+def _waited_for(names: Sequence[str], after: Mapping[str, Sequence[str]]) -> set[str]:
+    """Every job that has to end before, directly or not."""
+    found: set[str] = set()
+    open_ = list(names)
+    while open_:
+        name = open_.pop()
+        if name not in found:
+            found.add(name)
+            open_ += after.get(name, ())
+    return found
+
+
+def calendar_names(workspace: Path) -> list[str]:
+    """The names of a workspace's calendars, sorted."""
+    return sorted(path.stem for path in (workspace / CALENDARS).glob("*.yaml") if path.is_file())
+
+
+def load_calendar(workspace: Path, name: str | None) -> Calendar:
+    """The calendar of that name; without a name every day is a working day.
+
+    Raises SpecificationError with every finding if there is none, or its file cannot be used.
+    """
+    if name is None:
+        return EVERY_DAY
+    shown = f"{CALENDARS}/{name}.yaml"
+    path = workspace / shown
+    if not path.is_file():
+        remedy = nearest(name, calendar_names(workspace)) or f"Write {shown}, with `weekend` and `holidays`."
+        raise SpecificationError([Finding(shown, 0, 0, "There is no such calendar.", remedy)])
+    file = load_specification(_text(path, shown, "calendar"), path=shown, model=CheckedCalendar)
+    return Calendar(name, file.weekend, file.holidays, file.working)
+
+
+def _text(path: Path, shown: str, what: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "It is not UTF-8 text." if isinstance(error, UnicodeDecodeError) else f"{error.strerror}."
+        raise SpecificationError([Finding(shown, 0, 0, f"The {what} cannot be read. {reason}")]) from error
 
 
 def parse_job(text: str, *, name: str, path: str) -> JobSpec:
@@ -76,3 +136,16 @@ def parse_job(text: str, *, name: str, path: str) -> JobSpec:
             ]
         )
     return spec.model_copy(update={"name": name})
+
+
+def fingerprint(workspace: Path) -> tuple[tuple[str, int, int], ...]:
+    """Something that is another one once a job file or calendar was changed, came or went."""
+    paths = [*(workspace / FOLDER).glob("*.yaml"), *(workspace / CALENDARS).glob("*.yaml")]
+    found = []
+    for path in sorted(paths):
+        try:
+            seen = path.stat()
+        except OSError:
+            continue  # it went meanwhile
+        found.append((f"{path.parent.name}/{path.name}", seen.st_mtime_ns, seen.st_size))
+    return tuple(found)

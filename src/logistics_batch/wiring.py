@@ -26,10 +26,10 @@ from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.mapping import Mapping, Verb, load_mapping, schema_json, vocabulary
 from logistics_batch.model.job import Place
+from logistics_batch.model.settings_sections import SftpSettings
 from logistics_batch.settings import (
     FILE_NAME,
     Settings,
-    SftpSettings,
     armed_crash_point,
     load_settings,
     private_file,
@@ -236,6 +236,8 @@ class Workspace:
                 settle_after_seconds=service.settle_after_seconds,
                 asn_resend=service.asn.resend,
                 purge_after_seconds=settings.ledger.purge_after_seconds,
+                keep_reports_seconds=settings.reports.purge_after_seconds,
+                keep_labels_seconds=settings.reports.purge_labels_after_seconds,
                 label_hosts=service.label_hosts,
                 label_orders_per_call=service.label_orders_per_call,
                 longitude=service.longitude,

@@ -12,6 +12,8 @@ from cli.conftest import Run
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
 
+from logistics_batch.ledger import open_ledger
+
 NIGHTLY = """\
 kind: push
 mapping: orders
@@ -72,9 +74,13 @@ def served(tmp_path: Path, sandbox: RunningSandbox) -> Workspace:
 
 
 def missed_job(workspace: Workspace) -> None:
-    """A job that ran before and was due an hour ago: a scheduler that starts now catches it up."""
+    """A job that a scheduler knew and that was due an hour ago: a scheduler that starts now catches it up."""
     due = datetime.now(UTC) - timedelta(hours=1)
-    workspace.job("nightly", NIGHTLY.format(cron=f"{due.minute} {due.hour} * * *", zone="UTC"))
+    cron = f"{due.minute} {due.hour} * * *"
+    workspace.job("nightly", NIGHTLY.format(cron=cron, zone="UTC"))
+    ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account="https://api.example.com")
+    ledger.schedule_seen("nightly", f"{cron} UTC", now=(due - timedelta(hours=1)).isoformat())
+    ledger.close()
     done = workspace.run("run", "nightly")
     assert done.code == 0, done.out + done.err
 

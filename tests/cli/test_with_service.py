@@ -199,6 +199,25 @@ def test_a_reconciliation_by_hand_writes_its_report(run: Run, workspace: Workspa
     assert run("reconcile", *window, "--receipts-mapping", "receipts").code == 2
 
 
+def test_two_reconciliations_are_compared(run: Run, workspace: Workspace) -> None:
+    window = ["--by", "created", "--from", "2020-01-01", "--to", "2099-12-31"]
+    push(run, workspace, ["INV-1"], mapping="asns")
+    first = run("reconcile", *window, "--json").json["run"]
+    push(run, workspace, ["INV-2"], mapping="asns")
+    second = run("reconcile", *window, "--json").json["run"]
+    compared = run("reconcile", "--compare", first, second, "--json")
+    assert compared.code == 0 and compared.json["counts"]["new"] == 0
+    assert [one["invoice_number"] for one in compared.json["asns"] if one["change"] == "new"] == ["INV-2"]
+    told = run("reconcile", "--compare", first, second, "--output", workspace.root / "changes")
+    assert "1 ASNs of the service differ" in told.out
+    assert {path.name for path in (workspace.root / "changes").iterdir()} == {
+        *("exceptions.csv", "asns.csv", "comparison.json")
+    }
+    assert run("reconcile", "--compare", first, "2001-01-01").code == 2
+    assert run("reconcile", "--compare", first, second, *window).code == 2
+    assert "Missing option '--from'" in run("reconcile", "--by", "created").err
+
+
 def test_settle_has_nothing_to_do_after_a_quiet_night(run: Run, workspace: Workspace) -> None:
     push(run, workspace, ["A-1"])
     assert run("settle", "--json").json == {"settled": [], "held": [], "open": []}

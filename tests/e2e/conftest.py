@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from campaigns.commands import Forker
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 
@@ -18,3 +19,19 @@ def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
 @pytest.fixture
 def workspace(tmp_path: Path, sandbox: RunningSandbox) -> Workspace:
     return Workspace(tmp_path / "workspace", url=sandbox.url)
+
+
+@pytest.fixture(scope="session")
+def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
+    """Starts commands at once, for tests that run many of them."""
+    running = Forker(tmp_path_factory.mktemp("commands"))
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
+    """One sandbox for all tests of a module, each of which brings orders of its own."""
+    running = start_sandbox(tmp_path_factory.mktemp("service"))
+    yield running
+    running.stop()

@@ -100,6 +100,22 @@ def test_a_hidden_cap_is_found_by_its_round_number(parts, service, says_count):
     assert ids(found) == expected and found.complete
 
 
+@pytest.mark.parametrize("says_count", [True, False])
+@pytest.mark.parametrize("cap", [37, 61, 137])
+def test_a_hidden_cap_that_is_no_round_number_is_found_by_the_halves(parts, service, cap, says_count):
+    expected = fill(service, days=8, each=18)
+    service.cap, service.says_count, service.true_count = cap, says_count, False
+    found = fetch_asns(parts, WINDOW)
+    assert ids(found) == expected and found.complete
+
+
+def test_a_hidden_cap_below_one_day_is_branded_though_it_is_no_round_number(parts, service):
+    fill(service, days=8, each=60)
+    service.cap, service.true_count = 37, False
+    found = fetch_asns(parts, WINDOW)
+    assert not found.complete and "an answer with 37 ASNs was seen to be cut" in " ".join(found.notes)
+
+
 def test_a_hidden_cap_that_even_one_day_reaches_is_branded(parts, service):
     fill(service, days=2, each=120)
     service.cap, service.true_count = 100, False
@@ -111,7 +127,8 @@ def test_a_round_number_that_was_surpassed_is_no_cap(parts, service):
     fill(service, days=2, each=50)
     service.records += [record(9, "I-9", ("W", "1"), day="2026-11-05")]
     found = fetch_asns(parts, WINDOW)
-    assert found.complete and len(found.records) == 101 and len(service.asked) == 1
+    # The halves are held against the whole, and nothing else is asked for.
+    assert found.complete and len(found.records) == 101 and len(service.asked) == 3
 
 
 def test_a_next_page_that_the_api_does_not_describe_is_a_doubt(parts, service):

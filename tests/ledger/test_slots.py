@@ -28,11 +28,10 @@ def test_an_ended_run_keeps_its_slot_for_ever(ledger: Ledger) -> None:
     assert ledger.recent_days("nightly", since="2026-11-20") == ["2026-11-21"]
 
 
-def test_what_was_left_out_can_be_run_after_all(ledger: Ledger) -> None:
-    assert ledger.leave_out_slots("nightly", {"a": "2026-11-21"}, now=NOW) == ["a"]
-    assert ledger.leave_out_slots("nightly", {"a": "2026-11-21"}, now=LATER) == []
-    assert ledger.claim_slot("nightly", "a", now=LATER, business_date="2026-11-21")
-    assert not ledger.claim_slot("nightly", "a", now=LATER, business_date="2026-11-21")
+def test_a_lost_day_is_told_once(ledger: Ledger) -> None:
+    assert ledger.note_lost_days("nightly", ["2026-11-20", "2026-11-21"], now=NOW) == ["2026-11-20", "2026-11-21"]
+    assert ledger.note_lost_days("nightly", ["2026-11-21", "2026-11-22"], now=LATER) == ["2026-11-22"]
+    assert ledger.days_run("nightly", since="2026-11-01") == set()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from logistics_batch.model.report import Fate, FileReport, RowResult
 from logistics_batch.paper.row_answers import answered_rows
 
 PAGE = Path(__file__).parents[2] / "docs" / "messages.md"
-Line = tuple[str, str, str]
+Line = tuple[str, ...]
+"""Rule, reason, what to do; of what is held also what the operator is told."""
 
 HEAD = """\
 # What the answers say
@@ -35,7 +36,9 @@ PARTS = {
     "A row is blocked": "Nothing is wrong with the row itself; its document is not sent because of another row.",
     "A row is skipped": "It holds no data. It is listed so that nothing is left out unnoticed.",
     "What the service said": "The document was sent.",
-    "A document is held": ("A person decides: `logistics-batch held list` shows it, `held decide` takes the decision."),
+    "A document is held": (
+        "A person decides: `logistics-batch held list` shows it to the operator, `held decide` takes the decision."
+    ),
     "A file is held as a whole": "Nothing of it is sent. It goes to quarantine, and its result says why.",
 }
 
@@ -44,7 +47,8 @@ def written() -> str:
     """The page as it must be."""
     lines = [HEAD]
     for (title, words), rows in zip(PARTS.items(), parts(), strict=True):
-        lines += [f"## {title}", "", words, "", "| rule | reason | what to do |", "|---|---|---|"]
+        columns = ["rule", "reason", "what to do", *(["the operator"] if title == "A document is held" else [])]
+        lines += [f"## {title}", "", words, "", f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
         lines += [f"| {' | '.join(_cell(text) for text in row)} |" for row in rows]
         lines.append("")
     return "\n".join(lines)
@@ -56,8 +60,9 @@ def parts() -> Iterator[list[Line]]:
     yield sorted(_form_lines())
     yield [_row_line(name, row, RowState.BLOCKED) for name, row in BLOCKED.items()]
     yield [_row_line(name, row, RowState.SKIPPED) for name, row in SKIPPED.items()]
-    yield [(answer.rule, answer.reason, answer.fix) for answer in ANSWERS]
-    yield _lines(sorted([*holds(), *waiting()]))
+    yield [(answer.rule, answer.reason, _told(answer.rule, answer.reason, answer.fix)) for answer in ANSWERS]
+    held = _lines(sorted([*holds(), *waiting()]))
+    yield [(rule, reason, _told(rule, reason, "", Fate.HELD), fix) for rule, reason, fix in held]
     yield _lines(refusals())
 
 
@@ -76,6 +81,21 @@ def _row_line(name: str, row: WrongRow, state: RowState) -> Line:
     told = RowResult("", "", 2, "", Fate(state.value), found[-1]["rule"], reason=found[-1]["reason"])
     (answer,) = answered_rows(FileReport("", "", 0, "", "", "", rows=(told,)))
     return name, answer.reason, answer.fix
+
+
+FATES_OF_ANSWERS = {
+    "refused": Fate.REFUSED,
+    "in_doubt": Fate.IN_DOUBT,
+    "refused_after_doubt": Fate.HELD,
+    "not_sent": Fate.PENDING,
+}
+
+
+def _told(rule: str, reason: str, fix: str, fate: Fate | None = None) -> str:
+    """What a row is told to do about that."""
+    row = RowResult("", "", 2, "A-1", fate or FATES_OF_ANSWERS[rule], rule, reason=reason, fix=fix)
+    (answer,) = answered_rows(FileReport("", "", 0, "", "", "", rows=(row,)))
+    return answer.fix
 
 
 def _form_lines() -> Iterator[Line]:

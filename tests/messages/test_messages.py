@@ -5,18 +5,21 @@ import re
 
 import pytest
 from messages.page import PAGE, Line, parts, written
-from messages.said_in_source import CHANGING, ROOMS, SOURCE, refusals
+from messages.said_in_source import CHANGING, ROOMS, SOURCE, holds, refusals, waiting
 from messages.service_answers import SAID_BY_SERVICE
 from messages.wrong_rows import BLOCKED, HELD, INVALID, SKIPPED
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.cells import Damage
+from logistics_batch.paper.clerks_words import HELD_FIXES
 
-LINES: list[Line] = [line for rows in parts() for line in rows]
+LINES: list[Line] = [line[:3] for rows in parts() for line in rows]
+OPERATORS_WORDS = re.compile(r"--\w|“|`|\bheld (?:list|show|decide)\b|\bsettle\b|\bledger\b|\bdecide “")
 PROGRAMMERS_WORDS = re.compile(
     r"\b(None|NULL|null|NaN|HTTP|JSON|[Ee]xception|[Tt]raceback|[Rr]egex|[Pp]arse[rd]?|[Ss]trings?|[Ii]nteger|[Bb]oolean|"
     r"dict|tuple|stderr|schema)\b"
 )
+WHOLE_FILES = {(message.rule, message.reason, message.fix) for message in refusals()}
 END_OF_A_SENTENCE = (".", "?", CHANGING)  # what is filled in at the end brings its own
 
 
@@ -30,6 +33,16 @@ def test_each_message_is_for_a_clerk(rule: str, reason: str, fix: str) -> None:
     assert reason[0].isupper() or reason[0] in '"…', reason
     assert not PROGRAMMERS_WORDS.search(reason + fix)
     assert not fix or fix.endswith(END_OF_A_SENTENCE)
+
+
+@pytest.mark.parametrize(("rule", "reason", "fix"), [line for line in LINES if line[2] and line not in WHOLE_FILES])
+def test_no_row_is_told_what_only_an_operator_can_do(rule: str, reason: str, fix: str) -> None:
+    assert not OPERATORS_WORDS.search(fix)
+
+
+def test_every_rule_under_which_a_document_waits_has_words_for_the_clerk() -> None:
+    rules = {message.rule for message in (*holds(), *waiting())} - {CHANGING}
+    assert rules <= set(HELD_FIXES)
 
 
 @pytest.mark.parametrize("name", INVALID)

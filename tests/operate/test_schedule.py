@@ -1,58 +1,91 @@
-"""Jobs by the clock: on time, one at a time, never twice, caught up once, and a clean stop."""
+"""Jobs by the clock, in threads: on time, one run at a time, a clock that is set, a clean stop."""
 
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
 
-from logistics_batch.errors import LedgerRefused
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.jobs import parse_job
 from logistics_batch.ledger import Ledger, open_ledger
-from logistics_batch.operate.schedule import Duty, PlannedJob, Scheduler, planned_jobs
+from logistics_batch.operate.agenda import Agenda, Due, PlannedJob, planned_job
+from logistics_batch.operate.schedule import Chore, Scheduler
 
 KOLKATA = ZoneInfo("Asia/Kolkata")
 LIMIT_SECONDS = 20.0
 
 
-def job(cron: str = "15 21 * * *", *, missed: str = "last", grace: str = "6h", zone: str = "") -> PlannedJob:
-    timezone = f", timezone: {zone}" if zone else ""
-    text = f'kind: settle\nschedule: {{cron: "{cron}", missed: {missed}, grace: {grace}{timezone}}}\n'
-    return planned_jobs([parse_job(text, name="nightly", path="jobs/nightly.yaml")], service_zone="Asia/Kolkata")[0]
+def job(cron: str = "15 21 * * *", *, name: str = "nightly", more: str = "") -> PlannedJob:
+    text = f'kind: settle\nschedule: {{cron: "{cron}"{more}}}\n'
+    planned = planned_job(parse_job(text, name=name, path=f"jobs/{name}.yaml"), service_zone="Asia/Kolkata")
+    assert planned is not None
+    return planned
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=KOLKATA)
 
 
 @dataclass
 class Night:
-    """A scheduler under test with a real ledger for its slots."""
+    """A scheduler under test, with a real ledger for its slots."""
 
     ledger: Ledger
     work: Callable[[], None] = lambda: None
-    ran_before: bool = False
     runs: list[date] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
     stop: threading.Event = field(default_factory=threading.Event)
     ran: threading.Event = field(default_factory=threading.Event)
+    asked: threading.Event = field(default_factory=threading.Event)
     left: list[str] = field(default_factory=list)
+    refusal: LogisticsBatchError | None = None
+    chores: list[Chore] = field(default_factory=list)
 
-    def run(self, _name: str, day: date) -> str:
-        self.runs.append(day)
+    def __post_init__(self) -> None:
+        self.agenda = Agenda(self.ledger)
+
+    def take(self, job: PlannedJob, now: datetime) -> Due | None:
+        try:
+            if self.refusal:
+                raise self.refusal
+            return self.agenda.take(job, now)
+        finally:
+            self.asked.set()
+
+    def is_due(self, job: PlannedJob, now: datetime) -> bool:
+        return self.agenda.is_due(job, now)
+
+    def run(self, job: PlannedJob, due: Due) -> None:
+        self.said.append(f"starts for {due.name}")
+        self.runs.append(due.business_date)
         self.work()
+        self.ledger.end_slot(job.name, due.name, exit_code=0, now=datetime.now(UTC).isoformat())
+        self.said.append("ended")
         self.ran.set()
-        return "exit 0"
 
-    def claim(self, name: str, slot: str) -> bool:
-        return self.ledger.claim_slot(name, slot, now=datetime.now(UTC).isoformat())
+    def not_taken(self, job: PlannedJob, error: LogisticsBatchError) -> None:
+        self.said.append(f"{job.name}: {error.message}")
 
-    def start(self, planned: PlannedJob, *, patience_seconds: float = LIMIT_SECONDS) -> threading.Thread:
-        duty = Duty(run=self.run, claim=self.claim, has_run=lambda _name: self.ran_before, say=self.lines.append)
-        scheduler = Scheduler([planned], duty)
+    def clock_was_set(self, seconds: float) -> None:
+        self.said.append("forward" if seconds > 0 else "back")
+
+    def failed(self, name: str, kind: str) -> None:
+        self.said.append(f"{name}: {kind}")
+        self.ran.set()
+
+    def start(self, *planned: PlannedJob, patience_seconds: float = LIMIT_SECONDS) -> threading.Thread:
+        self.scheduler = Scheduler(self, self.stop, self.chores)
+        for each in planned:  # known a little before, however long the machine takes to start the threads
+            seen = datetime.now(UTC) - timedelta(seconds=20)
+            self.ledger.schedule_seen(each.name, f"{each.text} {each.zone.key}", now=seen.isoformat())
 
         def serve() -> None:
-            self.left = scheduler.serve(self.stop, patience_seconds=patience_seconds)
+            self.left = self.scheduler.serve(planned, patience_seconds=patience_seconds)
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -71,62 +104,23 @@ def night(tmp_path: Path) -> Iterator[Night]:
     ledger.close()
 
 
-def at(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=KOLKATA)
-
-
 def test_a_job_runs_when_its_slot_comes(night: Night) -> None:
     with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True):
         thread = night.start(job())
         assert night.ran.wait(LIMIT_SECONDS)
         night.end(thread)
     assert night.runs == [date(2026, 11, 3)]
-    assert night.lines == ["nightly: starts for 2026-11-03T21:15", "nightly: exit 0"]
+    assert night.said == ["starts for 2026-11-03T21:15", "ended"]
 
 
-def test_a_slot_that_another_scheduler_took_is_left_to_it(night: Night) -> None:
-    asked = threading.Event()
-    claim = night.claim
-
-    def claimed_elsewhere(name: str, slot: str) -> bool:
-        assert claim(name, slot)
-        answer = claim(name, slot)
-        asked.set()
-        return answer
-
-    night.claim = claimed_elsewhere  # type: ignore[method-assign]
+def test_two_schedulers_run_a_slot_once(night: Night) -> None:
+    other = Night(night.ledger)
     with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True):
-        thread = night.start(job())
-        assert asked.wait(LIMIT_SECONDS)
-        night.end(thread)
-    assert night.runs == []
-
-
-def test_a_night_that_nobody_was_up_for_is_caught_up_once(night: Night) -> None:
-    night.ran_before = True
-    with time_machine.travel(at("2026-11-04T02:00:00"), tick=True):
-        thread = night.start(job())
-        assert night.ran.wait(LIMIT_SECONDS)
-        night.end(thread)
-        again = Night(night.ledger, ran_before=True)
-        again.end(again.start(job()))
-    assert night.runs == [date(2026, 11, 3)]
-    assert again.runs == []
-
-
-@pytest.mark.parametrize(
-    ("planned", "ran_before"),
-    [
-        (job(grace="2h"), True),  # longer ago than the grace
-        (job(missed="none"), True),
-        (job(), False),  # a new job has missed nothing
-    ],
-)
-def test_a_missed_night_is_left_out_where_the_job_says_so(night: Night, planned: PlannedJob, ran_before: bool) -> None:
-    night.ran_before = ran_before
-    with time_machine.travel(at("2026-11-04T02:00:00"), tick=True):
-        night.end(night.start(planned))
-    assert night.runs == []
+        threads = [night.start(job()), other.start(job())]
+        assert night.ran.wait(LIMIT_SECONDS) or other.ran.wait(LIMIT_SECONDS)
+        night.end(threads[0])
+        other.end(threads[1])
+    assert night.runs + other.runs == [date(2026, 11, 3)]
 
 
 def test_a_slot_that_passes_while_the_job_still_runs_is_caught_up_after_it(night: Night) -> None:
@@ -143,34 +137,35 @@ def test_a_slot_that_passes_while_the_job_still_runs_is_caught_up_after_it(night
         thread = night.start(job("* * * * *"))
         assert night.stop.wait(LIMIT_SECONDS)
         night.end(thread)
-    assert [line for line in night.lines if "starts" in line] == [
-        "nightly: starts for 2026-11-03T21:15",
-        "nightly: starts for 2026-11-03T21:17",
+    assert [line for line in night.said if "starts" in line] == [
+        "starts for 2026-11-03T21:15",
+        "starts for 2026-11-03T21:17",
     ]
 
 
-def test_a_clock_that_is_set_back_runs_no_slot_again(night: Night) -> None:
-    night.ran_before = True
-    with time_machine.travel(at("2026-11-03T21:15:30"), tick=True) as clock:
-        thread = night.start(job())
+def test_a_clock_that_is_set_back_runs_no_slot_again_and_the_next_one_on_time(night: Night) -> None:
+    with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True) as clock:
+        thread = night.start(job(), job("0 20 * * *", name="early"))
+        assert night.ran.wait(LIMIT_SECONDS)
+        night.ran.clear()
+        clock.move_to(at("2026-11-03T19:59:58"))
+        assert night.ran.wait(LIMIT_SECONDS), "the timer waits for the time before the clock was set"
+        night.end(thread)
+    assert [line for line in night.said if line != "ended"] == [
+        "starts for 2026-11-03T21:15",
+        "back",
+        "starts for 2026-11-03T20:00",
+    ]
+
+
+def test_a_clock_that_goes_ahead_by_a_year_catches_up_without_going_through_all_of_it(night: Night) -> None:
+    with time_machine.travel(at("2026-11-03T21:10:25"), tick=True) as clock:
+        thread = night.start(job("* * * * *"))
+        assert night.asked.wait(LIMIT_SECONDS)
+        clock.move_to(at("2027-11-03T21:10:30"))
         assert night.ran.wait(LIMIT_SECONDS)
         night.end(thread)
-        clock.move_to(at("2026-11-03T21:14:59.9"))
-        again = Night(night.ledger)
-        asked = threading.Event()
-        claim = again.claim
-
-        def claim_and_tell(name: str, slot: str) -> bool:
-            answer = claim(name, slot)
-            asked.set()
-            return answer
-
-        again.claim = claim_and_tell  # type: ignore[method-assign]
-        thread = again.start(job())
-        assert asked.wait(LIMIT_SECONDS)
-        again.end(thread)
-    assert night.runs == [date(2026, 11, 3)]
-    assert again.runs == []
+    assert night.runs[0] == date(2027, 11, 3)
 
 
 def test_a_stop_waits_for_the_run_that_is_on_and_starts_no_other(night: Night) -> None:
@@ -182,7 +177,7 @@ def test_a_stop_waits_for_the_run_that_is_on_and_starts_no_other(night: Night) -
         night.end(thread)
     assert night.left == []
     assert len(night.runs) == 1
-    assert night.lines[-1] == "nightly: exit 0"
+    assert night.said[-1] == "ended"
 
 
 def test_a_stop_does_not_wait_for_ever(night: Night) -> None:
@@ -197,28 +192,75 @@ def test_a_stop_does_not_wait_for_ever(night: Night) -> None:
     release.set()
 
 
-def test_a_ledger_that_cannot_be_written_runs_nothing_and_says_so(night: Night) -> None:
-    def refuse(_name: str, _slot: str) -> bool:
-        night.ran.set()
-        raise LedgerRefused("The ledger cannot be written: disk full.", remedy="Free some space.")
-
-    night.claim = refuse  # type: ignore[method-assign]
+def test_a_ledger_that_cannot_be_written_starts_nothing_until_it_can(night: Night) -> None:
+    night.refusal = LedgerRefused("The ledger cannot be written: disk full.")
     with time_machine.travel(at("2026-11-03T21:14:59.8"), tick=True):
         thread = night.start(job())
+        while not night.said:
+            threading.Event().wait(0.01)
+        assert night.runs == []
+        night.refusal = None
+        night.scheduler.look()
         assert night.ran.wait(LIMIT_SECONDS)
         night.end(thread)
-    assert night.runs == []
-    assert night.lines == [
-        "nightly: not run for 2026-11-03T21:15: The ledger cannot be written: disk full. Free some space."
+    assert night.said[0] == "nightly: The ledger cannot be written: disk full."
+    assert night.runs == [date(2026, 11, 3)]
+
+
+def test_a_job_runs_as_soon_as_the_one_before_it_has_ended(night: Night) -> None:
+    after = planned_job(
+        parse_job("kind: settle\nafter: [nightly]\n", name="then", path="jobs/then.yaml"), service_zone="Asia/Kolkata"
+    )
+    assert after is not None
+    with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True):
+        thread = night.start(job(), after)
+        while len(night.runs) < 2:
+            threading.Event().wait(0.01)
+        night.end(thread)
+    assert [line for line in night.said if "starts" in line] == [
+        "starts for 2026-11-03T21:15",
+        "starts for 2026-11-03 round 1",
     ]
 
 
-def test_a_schedule_is_read_in_its_own_zone_or_in_that_of_the_service() -> None:
-    now = at("2026-11-03T12:00")
-    assert job().next_slot(now).at.isoformat() == "2026-11-03T21:15:00+05:30"
-    assert job(zone="Europe/Berlin").next_slot(now).at.isoformat() == "2026-11-03T21:15:00+01:00"
+def test_a_new_list_of_jobs_is_taken_over_while_it_runs(night: Night) -> None:
+    with time_machine.travel(at("2026-11-03T20:59:58"), tick=True) as clock:
+        thread = night.start(job("0 22 * * *"))
+        assert night.asked.wait(LIMIT_SECONDS)
+        night.scheduler.plan([job("0 21 * * *"), job("30 21 * * *", name="new")])
+        assert night.ran.wait(LIMIT_SECONDS)
+        night.ran.clear()
+        clock.move_to(at("2026-11-03T21:29:58"))
+        assert night.ran.wait(LIMIT_SECONDS)
+        night.scheduler.plan([])
+        while night.scheduler.running():
+            threading.Event().wait(0.01)
+        night.asked.clear()
+        clock.move_to(at("2026-11-03T22:00:01"))
+        assert not night.asked.wait(2)
+        night.end(thread)
+    assert [line for line in night.said if "starts" in line] == [
+        "starts for 2026-11-03T21:00",
+        "starts for 2026-11-03T21:30",
+    ]
 
 
-def test_a_job_without_a_schedule_is_not_planned() -> None:
-    spec = parse_job("kind: settle\n", name="settle", path="jobs/settle.yaml")
-    assert planned_jobs([spec], service_zone="Asia/Kolkata") == []
+def test_an_error_of_the_program_ends_neither_the_scheduler_nor_tells_its_text(night: Night) -> None:
+    def breaks() -> None:
+        raise ZeroDivisionError("98765 43210, 12 Market Road")
+
+    night.work = breaks
+    with time_machine.travel(at("2026-11-03T21:14:59.5"), tick=True):
+        thread = night.start(job())
+        assert night.ran.wait(LIMIT_SECONDS)
+        night.end(thread)
+    assert night.said == ["starts for 2026-11-03T21:15", "nightly: ZeroDivisionError"]
+
+
+def test_a_chore_is_done_again_and_again(night: Night) -> None:
+    counted = threading.Semaphore(0)
+    night.chores = [Chore("count", 0.05, counted.release)]
+    thread = night.start()
+    for _ in range(3):
+        assert counted.acquire(timeout=LIMIT_SECONDS)
+    night.end(thread)

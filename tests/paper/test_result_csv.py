@@ -85,14 +85,14 @@ def test_a_file_with_a_header_and_nothing_below_says_so() -> None:
 
 
 def test_rows_held_with_their_file_are_told_the_files_remedy() -> None:
-    """No document waits for a decision then: `held list` would be empty."""
+    """No document waits for a decision then."""
     rows = tuple(row_result(row, Fate.HELD, reason="The header has changed.") for row in (2, 3))
     for remedy in ("Look at the mapping.", ""):
         report = order_report(rows=rows, issues=(), reason="The header has changed.", remedy=remedy)
         found = [dict(zip(FIELDS, line, strict=True)) for line in lines(result_csv(report, None))[1:]]
         assert {line["fix"] for line in found} == {remedy or "Correct what the reason names and send the file again."}
     alone = order_report(rows=rows, issues=())
-    assert "held list" in dict(zip(FIELDS, lines(result_csv(alone, None))[1], strict=True))["fix"]
+    assert "operator decides" in dict(zip(FIELDS, lines(result_csv(alone, None))[1], strict=True))["fix"]
 
 
 def test_the_columns_of_an_earlier_result_are_no_source_columns() -> None:

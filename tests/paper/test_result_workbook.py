@@ -143,7 +143,7 @@ def test_each_row_has_its_answer_beside_it() -> None:
     changed = result(order_workbook())
     assert status_of(changed, HEADER_ROW) == STATUS
     assert status_of(changed, 5) == ("accepted", None, None, "SH-22T70ZX", "run-1")
-    assert status_of(changed, 8) == ("invalid", "Four digits, ten are needed.", "Write ten.", "SO-1001", "run-1")
+    assert status_of(changed, 8) == ("invalid", "C8: Four digits, ten are needed.", "Write ten.", "SO-1001", "run-1")
     assert status_of(changed, 7)[0:2] == (
         "blocked",
         "Not sent, because row 8 of the same document cannot be sent as it is.",
@@ -504,7 +504,7 @@ def test_what_cannot_be_patched_gives_a_plain_copy_that_says_so(
     sheet = read_again(original, tmp_path)[0]
     changed = result_workbook(order_report(), sheet=sheet, original=spoil(original), format="xlsx")
     assert "plain copy" in opened(changed).cell(HEADER_ROW, 9).comment.text
-    assert status_of(changed, 8) == ("invalid", "Four digits, ten are needed.", "Write ten.", "SO-1001", "run-1")
+    assert status_of(changed, 8) == ("invalid", "C8: Four digits, ten are needed.", "Write ten.", "SO-1001", "run-1")
     assert fill_of(changed, "C8") is not None
     assert opened(changed).cell(8, 3).value == "+919876543208"
 

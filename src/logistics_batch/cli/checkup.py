@@ -1,12 +1,16 @@
 """All checks of `doctor`, in the order in which one would mend what they find."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from functools import partial
+from zoneinfo import ZoneInfo
 
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.jobs import job_names, load_job
+from logistics_batch.jobs import calendar_names, job_names, load_calendar, load_job, misplaced
+from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import JobSpec
+from logistics_batch.operate.alerts import addresses
 from logistics_batch.operate.doctor import (
     Check,
     State,
@@ -18,8 +22,16 @@ from logistics_batch.operate.doctor import (
     check_times,
     tried,
 )
+from logistics_batch.operate.heartbeat import HEARTBEAT
+from logistics_batch.operate.night_checks import (
+    check_addresses,
+    check_calendars,
+    check_owed,
+    check_scheduler,
+    check_textfile,
+)
 from logistics_batch.operate.staging import check_facts, stage
-from logistics_batch.settings import FILE_NAME, Settings, open_secrets
+from logistics_batch.settings import FILE_NAME, Settings, notify_urls, open_secrets
 from logistics_batch.wiring import Need, Workspace
 
 
@@ -39,6 +51,7 @@ def checkup(workspace: Workspace, *, staging: str = "") -> Iterator[Check]:
     jobs: list[JobSpec] = []
     for name in job_names(workspace.folder):
         yield tried(f"job {name}", partial(_job, workspace, name, jobs))
+    yield from _night_checks(workspace, settings, jobs)
     yield check_disk(workspace.folder)
     try:
         with workspace.parts(Need()) as parts:
@@ -54,12 +67,34 @@ def _settings_checks(workspace: Workspace, settings: Settings) -> Iterator[Check
     yield Check("settings", State.OK, str(file) if file.is_file() else "no file; from the environment alone")
     if warning := open_secrets(workspace.folder):
         yield Check("secrets", State.WARNING, warning)
-    if settings.notify.urls or settings.notify.urls_file:
-        text = "This version sends no notifications yet; [notify] is not used."
-        yield Check("notify", State.WARNING, text, "Look at the exit codes of `run`, or at `runs`.")
     yield check_times(
         settle_after_seconds=service.settle_after_seconds, create_deadline_seconds=service.create_deadline_seconds
     )
+
+
+def _night_checks(workspace: Workspace, settings: Settings, jobs: list[JobSpec]) -> Iterator[Check]:
+    now = datetime.now(ZoneInfo(settings.service.timezone))
+    try:
+        yield from check_addresses(addresses(notify_urls(workspace.folder, settings.notify)), jobs)
+    except LogisticsBatchError as error:
+        yield Check("notify", State.PROBLEM, error.message, error.remedy)
+    found: list[Calendar] = []
+    for name in calendar_names(workspace.folder):
+        check = tried(f"calendar {name}", partial(_calendar, workspace, name, found))
+        if check.state is State.PROBLEM:
+            yield check
+    yield from check_calendars(found, now=now)
+    for job in jobs:
+        for finding in misplaced(workspace.folder, job, jobs):
+            yield Check(f"job {job.name}", State.PROBLEM, finding.message, finding.remedy)
+    yield from check_scheduler(workspace.folder / HEARTBEAT, jobs, now=now)
+    textfile = settings.metrics.textfile
+    yield from check_textfile(workspace.folder / textfile if textfile else None)
+
+
+def _calendar(workspace: Workspace, name: str, loaded: list[Calendar]) -> str:
+    loaded.append(load_calendar(workspace.folder, name))
+    return name
 
 
 def _mapping(workspace: Workspace, name: str) -> str:
@@ -72,7 +107,7 @@ def _job(workspace: Workspace, name: str, loaded: list[JobSpec]) -> str:
     mapping = getattr(job, "mapping", None)
     if mapping is not None:
         workspace.mapping(mapping)
-    return f"{job.kind}, {job.schedule.cron.text}" if job.schedule else f"{job.kind}, no schedule"
+    return f"{job.kind}, {job.schedule.text}" if job.schedule else f"{job.kind}, no schedule"
 
 
 def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:
@@ -80,5 +115,6 @@ def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:
         yield Check("service", State.WARNING, warning)
     yield from check_service(parts)
     yield check_ledger(parts)
+    yield check_owed(parts.ledger)
     yield check_clock(parts)
     yield from check_places(parts, jobs)

@@ -81,3 +81,27 @@ def export(*, folder: str, file: str, personal: bool, as_json: bool) -> int:
     else:
         click.echo(f"{sum(counts.values())} records in {file}.")
     return 0
+
+
+@ledger.command(epilog="Example: logistics-batch ledger backup ledger-2026-11-03.db")
+@click.argument("file")
+@json_option
+@in_workspace
+def backup(*, folder: str, file: str, as_json: bool) -> int:
+    """Copy the ledger to FILE, a new one, as it is at one moment; also while something sends.
+
+    The copy holds data of people. A ledger that was restored from it sends nothing until `ledger verify
+    --accept-restored` was confirmed.
+    """
+    from pathlib import Path
+
+    from logistics_batch.cli.show import print_json
+    from logistics_batch.wiring import Need, Workspace
+
+    with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
+        size = parts.ledger.back_up(Path(file))
+    if as_json:
+        print_json({"file": file, "bytes": size})
+    else:
+        click.echo(f"{file}: {size} bytes, checked.")
+    return 0

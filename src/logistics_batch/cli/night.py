@@ -1,52 +1,153 @@
 """The scheduler put together: jobs of a workspace, slots in its ledger, one set of parts for each run."""
 
-from collections.abc import Callable
-from datetime import date
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import date, time
 from threading import Event
 
-from logistics_batch.errors import LogisticsBatchError, UsageError
-from logistics_batch.jobs import load_job, load_jobs
+from logistics_batch.cli.watching import log_of, teller_of, write_figures
+from logistics_batch.errors import LogisticsBatchError, SpecificationError, UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.jobs import fingerprint, job_names, load_calendar, load_job, load_jobs, misplaced
+from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import JobSpec, LabelsJob, PushJob, ReconcileJob
-from logistics_batch.operate.run_job import Order, run_job
-from logistics_batch.operate.schedule import Duty, Scheduler, planned_jobs
+from logistics_batch.operate.agenda import Agenda
+from logistics_batch.operate.figures import Figure, figures
+from logistics_batch.operate.heartbeat import EVERY_SECONDS, HEARTBEAT
+from logistics_batch.operate.metrics import metrics_server
+from logistics_batch.operate.run_job import Order, Outcome, run_job
+from logistics_batch.operate.schedule import Chore, Scheduler
+from logistics_batch.operate.watch import Loaded, NightWatch, Station
+from logistics_batch.settings import Settings
 from logistics_batch.wiring import Need, Workspace
 
+_SWEEP_SECONDS = 60.0
+_LOOK_SECONDS = 20.0
+_TELL_SECONDS = 15.0
+_FILES_SECONDS = 30.0
+_TIDY_SECONDS = 600.0
 
-def watch(workspace: Workspace, *, stop: Event, say: Callable[[str], None], patience_seconds: float) -> list[str]:
+
+def watch(
+    workspace: Workspace, *, stop: Event, say: Callable[[str], None], metrics_port: int | None, patience_seconds: float
+) -> list[str]:
     """Run the jobs that have a schedule until `stop` is set; gives the names of those that then did not end in time.
 
     Raises UsageError, SettingsError or SpecificationError at once if something cannot work at night.
     """
     settings = workspace.settings()
-    jobs = [job for job in load_jobs(workspace.folder) if job.schedule is not None]
+    jobs = [job for job in load_jobs(workspace.folder) if job.schedule is not None or job.after]
     if not jobs:
         raise UsageError(
             f"No job in {workspace.folder / 'jobs'} has a schedule.", remedy='Add `schedule: {cron: "15 21 * * *"}`.'
         )
     for job in jobs:
-        _check(workspace, job)
-    planned = planned_jobs(jobs, service_zone=settings.service.timezone)
-    with workspace.parts(Need(stop=stop)) as parts:
-
-        def log(line: str) -> None:
-            say(f"{parts.clock.now().isoformat(timespec='seconds')} {' '.join(line.split())}")
-
-        for each in planned:
-            log(f"{each.name}: next run {each.next_slot(parts.clock.now()).at.isoformat(timespec='minutes')}")
-        duty = Duty(
-            run=lambda name, day: _run(workspace, name, day, stop=stop),
-            claim=lambda name, slot: parts.ledger.claim_slot(name, slot, now=parts.clock.now().isoformat()),
-            has_run=lambda name: bool(parts.ledger.runs(job=name, limit=1)),
-            say=log,
-        )
-        left = Scheduler(planned, duty).serve(stop, patience_seconds=patience_seconds)
-        log("stopped")
-        return left
+        _check(workspace, settings, job)
+    with workspace.parts(Need(stop=stop)) as parts, ExitStack() as around:
+        night = NightWatch(_station(workspace, settings, parts, say), Agenda(parts.ledger))
+        scheduler = Scheduler(night, stop)
+        scheduler.chores = _chores(workspace, night, scheduler)
+        if metrics_port is not None:
+            port = around.enter_context(metrics_server(metrics_port, lambda: _figures(night, scheduler)))
+            night.at.log.say("metrics", f"metrics at http://127.0.0.1:{port}/metrics", port=port)
+        night.start(_loaded(workspace))
+        left = scheduler.serve(night.planned(), patience_seconds=patience_seconds)
+        night.at.log.say("stopped", "stopped")
+        return [name for name in left if name in night.jobs]
 
 
-def _check(workspace: Workspace, job: JobSpec) -> None:
-    """Find out now what would fail at night: mappings, and names of servers."""
+def _station(workspace: Workspace, settings: Settings, parts: Parts, say: Callable[[str], None]) -> Station:
+    def run(job: JobSpec, day: date) -> Outcome:
+        with workspace.parts(Need(stop=parts.stop)) as its_own:
+            return run_job(its_own, job, Order(day, queues=True))
+
+    def digest() -> time | None:
+        text = settings.notify.digest
+        return time.fromisoformat(text) if text else None
+
+    return Station(
+        parts=parts,
+        log=log_of(workspace, settings, parts, say),
+        run_job=run,
+        teller=lambda: teller_of(workspace, settings, parts),
+        heartbeat=workspace.folder / HEARTBEAT,
+        digest=digest,
+    )
+
+
+def _chores(workspace: Workspace, night: NightWatch, scheduler: Scheduler) -> list[Chore]:
+    """What is done beside the jobs; each says for itself what it cannot do."""
+    seen = [fingerprint(workspace.folder)]
+
+    def sign() -> None:
+        night.give_a_sign(list(scheduler.running()))
+        if (now := fingerprint(workspace.folder)) != seen[0]:
+            seen[0] = now
+            night.reload(_loaded(workspace))
+            scheduler.plan(night.planned())
+
+    def say_figures() -> None:
+        write_figures(workspace, lambda: _figures(night, scheduler))
+
+    chores = {
+        "sign of life": (EVERY_SECONDS, sign),
+        "look": (_LOOK_SECONDS, scheduler.look),
+        "sweep": (_SWEEP_SECONDS, night.sweep),
+        "expected files": (_FILES_SECONDS, night.watch_files),
+        "alerts": (_TELL_SECONDS, night.tell),
+        "metrics": (EVERY_SECONDS, say_figures),
+        "retention": (_TIDY_SECONDS, night.tidy),
+    }
+    return [Chore(name, seconds, _guarded(night, name, do)) for name, (seconds, do) in chores.items()]
+
+
+def _guarded(night: NightWatch, name: str, do: Callable[[], None]) -> Callable[[], None]:
+    def chore() -> None:
+        try:
+            do()
+        except (LogisticsBatchError, OSError) as error:
+            night.chore_failed(name, str(error))
+
+    return chore
+
+
+def _figures(night: NightWatch, scheduler: Scheduler) -> list[Figure]:
+    parts = night.at.parts
+    return figures(parts.ledger, now=parts.clock.now(), jobs=night.planned(), running=list(scheduler.running()))
+
+
+def _loaded(workspace: Workspace) -> Loaded:
+    """The jobs as their files are now; one that cannot be used stops no other."""
+    jobs: dict[str, tuple[JobSpec, Calendar, Calendar]] = {}
+    broken: dict[str, str] = {}
+    specs: list[JobSpec] = []
+    for name in job_names(workspace.folder):
+        with _noting(broken, name):
+            specs.append(load_job(workspace.folder, name))
     settings = workspace.settings()
+    for job in specs:
+        if job.schedule is None and not job.after and not (isinstance(job, PushJob) and job.expect):
+            continue
+        with _noting(broken, job.name):
+            if findings := misplaced(workspace.folder, job, specs):
+                raise SpecificationError(findings)
+            _check(workspace, settings, job)
+            expects = job.expect.calendar if isinstance(job, PushJob) and job.expect else None
+            named = (job.schedule.calendar if job.schedule else None, expects)
+            jobs[job.name] = (job, *(load_calendar(workspace.folder, each) for each in named))  # type: ignore[assignment]
+    return Loaded(jobs, broken)
+
+
+@contextmanager
+def _noting(broken: dict[str, str], name: str) -> Iterator[None]:
+    try:
+        yield
+    except LogisticsBatchError as error:
+        broken[name] = f"{error.message} {error.remedy}".rstrip()
+
+
+def _check(workspace: Workspace, settings: Settings, job: JobSpec) -> None:
+    """Find out now what would fail at night: mappings, and names of servers."""
     if isinstance(job, PushJob):
         workspace.mapping(job.mapping)
         workspace.store(settings, job.source.place).close()
@@ -55,13 +156,3 @@ def _check(workspace: Workspace, job: JobSpec) -> None:
         workspace.store(settings, job.receipts.place).close()
     if isinstance(job, PushJob | ReconcileJob | LabelsJob) and job.results_place:
         workspace.store(settings, job.results_place).close()
-
-
-def _run(workspace: Workspace, name: str, day: date, *, stop: Event) -> str:
-    try:
-        job = load_job(workspace.folder, name)  # as its file is now
-        with workspace.parts(Need(stop=stop)) as parts:
-            outcome = run_job(parts, job, Order(day, queues=True))
-    except LogisticsBatchError as error:
-        return f"exit {error.exit_code}: {error.message} {error.remedy}".rstrip()
-    return f"exit {outcome.exit_code}: {outcome.line}"

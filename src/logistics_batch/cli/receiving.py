@@ -6,7 +6,8 @@ from threading import Event
 from zoneinfo import ZoneInfo
 
 from logistics_batch.errors import SettingsError
-from logistics_batch.settings import ReceiveSettings, read_secret
+from logistics_batch.model.settings_sections import ReceiveSettings
+from logistics_batch.settings import read_secret
 from logistics_batch.web.receiver import Gate
 from logistics_batch.web.serve import Place, Surroundings, receive
 from logistics_batch.wiring import Need, Workspace

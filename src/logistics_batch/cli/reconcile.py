@@ -9,25 +9,29 @@ from logistics_batch.cli.opening import DAY, in_workspace, json_option, stopping
 
 @click.command(epilog="Example: logistics-batch reconcile --by delivery --from 2026-11-01 --to 2026-11-07")
 @click.option(
-    "--by", required=True, type=click.Choice(["created", "modified", "delivery"]), help="Which date of an ASN is meant."
+    "--by", type=click.Choice(["created", "modified", "delivery"]), help="Which date of an ASN is meant. [required]"
 )
-@click.option("--from", "date_from", required=True, type=DAY, metavar="D", help="The first day, inclusive.")
-@click.option("--to", "date_to", required=True, type=DAY, metavar="D", help="The last day, inclusive.")
+@click.option("--from", "date_from", type=DAY, metavar="D", help="The first day, inclusive. [required]")
+@click.option("--to", "date_to", type=DAY, metavar="D", help="The last day, inclusive. [required]")
 @click.option("--receipts", metavar="FILE", help="What was received; without it receiving is not judged.")
 @click.option("--receipts-mapping", metavar="NAME", help="The receipt.read mapping that reads the receipts.")
 @click.option("--previous", metavar="FILE", help="An earlier reconciliation.xlsx with what analysts wrote in it.")
+@click.option(
+    "--compare", nargs=2, metavar="RUN RUN", help="Instead: what changed between two reports, by run or business date."
+)
 @click.option("--output", metavar="DIR", help="Where the report goes; by default a folder below the reports.")
 @json_option
 @in_workspace
 def reconcile(
     *,
     folder: str,
-    by: str,
-    date_from: date,
-    date_to: date,
+    by: str | None,
+    date_from: date | None,
+    date_to: date | None,
     receipts: str | None,
     receipts_mapping: str | None,
     previous: str | None,
+    compare: tuple[str, str] | None,
     output: str | None,
     as_json: bool,
 ) -> int:
@@ -37,6 +41,13 @@ def reconcile(
     """
     from pathlib import Path
 
+    if compare and (by or date_from or date_to or receipts):
+        raise click.UsageError("--compare takes two reports as they were kept; leave out the range and receipts.")
+    if compare:
+        return _compared(folder, compare, output=output, as_json=as_json)
+    missing = [name for name, given in (("--by", by), ("--from", date_from), ("--to", date_to)) if given is None]
+    if by is None or missing:
+        raise click.UsageError(f"Missing option '{missing[0]}'.")
     from logistics_batch.cli.job_report import print_outcome
     from logistics_batch.flows.reconcile import ReconcilePlan, run_reconcile
     from logistics_batch.operate.run_job import reconcile_outcome
@@ -58,3 +69,27 @@ def reconcile(
         outcome = reconcile_outcome(run_reconcile(parts, plan))
         print_outcome(parts, outcome, as_json=as_json)
         return outcome.exit_code
+
+
+def _compared(folder: str, nights: tuple[str, str], *, output: str | None, as_json: bool) -> int:
+    from pathlib import Path
+
+    from logistics_batch.cli.show import plain, print_json
+    from logistics_batch.flows.reconcile_compare import compare_nights
+    from logistics_batch.wiring import Need, Workspace
+
+    with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
+        compared = compare_nights(parts, *nights, output=Path(output) if output else None)
+    if as_json:
+        print_json(compared.document)
+        return 0
+    for warning in compared.warnings:
+        click.echo(f"Note: {plain(warning)}")
+    for night in (compared.first, compared.second):
+        click.echo(f"Run {night.run}, business date {night.business_date}, {night.window}")
+    for change, count in compared.counts.items():
+        click.echo(f"  {change:<16}{count:>7} exceptions")
+    click.echo(f"  {compared.comparison.notices.height} ASNs of the service differ")
+    for path in compared.files:
+        click.echo(f"  {path}")
+    return 0

@@ -21,6 +21,7 @@ def run(*, folder: str, job: str, business_date: date | None, dry_run: bool, as_
     from pathlib import Path
 
     from logistics_batch.cli.job_report import print_outcome
+    from logistics_batch.cli.watching import observed_run
     from logistics_batch.jobs import load_job
     from logistics_batch.operate.run_job import Order, run_job
     from logistics_batch.wiring import Need, Workspace
@@ -30,7 +31,7 @@ def run(*, folder: str, job: str, business_date: date | None, dry_run: bool, as_
     with stopping() as stop:
         need = Need(calls=not dry_run, writes=not dry_run, progress=watched(), stop=stop)
         with workspace.parts(need) as parts:
-            today = business_date or parts.clock.now().date()
-            outcome = run_job(parts, spec, Order(today, dry_run=dry_run))
+            order = Order(business_date or parts.clock.now().date(), dry_run=dry_run)
+            outcome = run_job(parts, spec, order) if dry_run else observed_run(workspace, parts, spec, order)
             print_outcome(parts, outcome, as_json=as_json)
             return outcome.exit_code

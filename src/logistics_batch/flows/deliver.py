@@ -1,5 +1,6 @@
 """The answer files of a run: built from the ledger alone, written whole or not at all, re-creatable at any time."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -17,7 +18,8 @@ from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_csv import result_csv
 from logistics_batch.paper.result_workbook import result_workbook
 
-_OWN_ENDINGS = (".result", ".fix")
+# NAME.result.xlsx as it was, or as programs name a second copy of it.
+_OWN_ENDINGS = re.compile(r"(?:\.(?:result|fix))+(?: ?\(\d+\)| - Copy(?: \(\d+\))?)?$")
 _LONGEST_STEM_BYTES = 200
 
 
@@ -35,8 +37,10 @@ def acknowledge(parts: Parts, file: StoredFile, *, result_due: str) -> Delivered
     return _put_everywhere(parts, file, {"ack.json": ack_json(report)})
 
 
-def deliver(parts: Parts, file: StoredFile) -> Delivered:
+def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False) -> Delivered:
     """Write the result files of one arrival to all its places.
+
+    acknowledge: NAME.ack.json too, as things stand now.
 
     Raises:
         RunStopped: the rows' fates do not add up to the rows read; nothing is written then.
@@ -49,7 +53,8 @@ def deliver(parts: Parts, file: StoredFile) -> Delivered:
             remedy="This must never happen: keep the ledger and report it. No result was written.",
         )
     crash_point("report.before")
-    written = _put_everywhere(parts, file, contents(parts, file, report))
+    receipt = {"ack.json": ack_json(report)} if acknowledge else {}
+    written = _put_everywhere(parts, file, receipt | contents(parts, file, report))
     crash_point("report.after")
     if not written.failed:
         parts.ledger.set_fresh(file.id)
@@ -133,10 +138,10 @@ def result_stem(name: str) -> str:
 
     >>> result_stem("orders_0903.result.xlsx")
     'orders_0903'
+    >>> result_stem("orders_0903.result (1).xlsx")
+    'orders_0903'
     """
-    stem = PurePosixPath(name).stem
-    for ending in _OWN_ENDINGS:
-        stem = stem.removesuffix(ending)
+    stem = _OWN_ENDINGS.sub("", PurePosixPath(name).stem)
     # Our endings come behind it, and file systems end at 255 bytes.
     return stem.encode()[:_LONGEST_STEM_BYTES].decode(errors="ignore") or "file"
 

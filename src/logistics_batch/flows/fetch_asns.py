@@ -2,7 +2,8 @@
 
 The contract shows no body, no paging and no largest number of results (API §4.1, §8.7), so an answer is trusted only as
 far as it can be tested: fewer rows than the count it names, a `next`, a cut body or a suspiciously round number of rows
-make the range fall into halves, down to a day, and a day into the statuses. What is still short then is said to be.
+make the range fall into halves, down to a day, and a day into the statuses. A count may be that of the rows sent, so
+the halves of the first answer are held against the whole. What is still short then is said to be.
 """
 
 import secrets
@@ -25,6 +26,7 @@ _FIRST_PAUSE_SECONDS = 1.0
 # Page sizes at which services cut their answers; the small ones are doubted only where no count is named.
 _SMALL_PAGES = (10, 20, 25, 30, 40)
 _PAGE = 50
+_WORTH_TESTING = 25  # rows; nobody cuts answers shorter, but at the small pages above
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,8 @@ class _Asker:
         self._filters = filters
         self._requests = 0
         self._most_rows = 0
+        self._cap: int | None = None  # so many rows an answer had that turned out to be cut
+        self._is_tested = False
         stamp = parts.clock.now().strftime("%Y%m%d-%H%M%S")
         self._folder = parts.files / "asn-replies" / f"{stamp}-{secrets.token_hex(2)}"
 
@@ -166,9 +170,9 @@ class _Asker:
         page = _page(reply, divisible=bool(pieces))
         records = {record_digest(record): record for record in page.records}
         self._most_rows = max(self._most_rows, len(page.records))
-        doubt = _doubt(page, reply) or self._round_number(page)
+        doubt = _doubt(page, reply) or self._like_a_cut_one(page) or self._round_number(page)
         if not doubt:
-            return _Found(records)
+            return self._held_against_halves(_Found(records), page, pieces, more or {})
         if not pieces:
             return _Found(records, complete=False, notes=(f"{_asked_for(wanted, query)}: {doubt}",))
         inner = _union(self.gather(piece, {**(more or {}), **extra}) for piece, extra in pieces)
@@ -178,6 +182,26 @@ class _Asker:
             note = f"{_asked_for(wanted, query)}: {len(whole.records)} of {page.count} ASNs could be fetched"
             return replace(whole, complete=False, notes=(*whole.notes, note))
         return whole
+
+    def _held_against_halves(
+        self, found: _Found, page: AsnPage, pieces: list[tuple[AsnRange, dict[str, str]]], more: Mapping[str, str]
+    ) -> _Found:
+        """The first answer of some size or without a count, with what its pieces hold beyond it: then it was cut."""
+        rows = len(page.records)
+        worth_it = rows >= _WORTH_TESTING or (page.count is None and rows > 0)
+        if not worth_it or not pieces or self._is_tested:
+            return found
+        self._is_tested = True
+        inner = _union(self.gather(piece, {**more, **extra}) for piece, extra in pieces)
+        if inner.records.keys() <= found.records.keys():
+            return _union([found, inner])
+        self._cap = rows
+        return _union([found, *(self.gather(piece, {**more, **extra}) for piece, extra in pieces)])
+
+    def _like_a_cut_one(self, page: AsnPage) -> str:
+        if self._cap is None or len(page.records) < self._cap:
+            return ""
+        return f"an answer with {self._cap} ASNs was seen to be cut, and this one has {len(page.records)}"
 
     def _round_number(self, page: AsnPage) -> str:
         """Why the number of rows looks like a limit; it is none if the service has sent more at once."""

@@ -108,7 +108,9 @@ def _meant(order: OrderNumber, known: Mapping[str, Sequence[StoredDocument]]) ->
 
 
 def _unfit_order(document: Document, order: OrderNumber, created: StoredDocument | None) -> _Unfit | None:
-    by_awb = "Check the number. For an order that was not sent from here use a mapping with `order_id: {from: AWB}`."
+    by_awb = (
+        "Check the number. An order that was not sent from here goes by its AWB: ask the operator for a sheet with it."
+    )
     if created is None:
         if not order.is_reference:
             return None
@@ -120,7 +122,7 @@ def _unfit_order(document: Document, order: OrderNumber, created: StoredDocument
             order,
             "not_settled",
             f"The order itself is {word}, so it cannot be changed.",
-            "Settle the order first (“held list”, “settle --wait”), then drop this file again.",
+            "Wait until the answer to the order is known, or ask the operator; then drop this file again.",
         )
         return replace(held, state=RowState.HELD)
     if created.state != "accepted":
@@ -128,7 +130,7 @@ def _unfit_order(document: Document, order: OrderNumber, created: StoredDocument
         return _about_order(document, order, "unknown", f"The order with this reference was {word}.", by_awb)
     if not created.awb_number and order.is_reference:
         reason = "The service took this order, but its AWB number is not known."
-        fix = "Look it up at the service and use a mapping with `order_id: {from: AWB}`."
+        fix = "Ask the operator, who can look it up, and for a sheet that goes by AWB numbers."
         return _about_order(document, order, "awb_unknown", reason, fix)
     if created.rule == "cancelled" and document.operation is not Operation.ORDER_CANCEL:
         return _about_order(document, order, "cancelled", "The order was cancelled.", "Leave the rows out.")

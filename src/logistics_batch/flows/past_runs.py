@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.deliver import Delivered, deliver, places_of, result_stem
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.run import NO_FILE, not_in_files, told_along
 from logistics_batch.ledger import StoredFile, StoredRun
 from logistics_batch.model.report import RunReport
 
@@ -27,17 +28,25 @@ def past_run(parts: Parts, run_id: str) -> PastRun:
     if stored is None:
         raise UsageError(f'There is no run "{run_id}", and no job of that name ran.', remedy="See `runs` for all.")
     files = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=stored.id))
-    report = RunReport(stored.id, stored.job, files, stopped=stored.stopped, exit_code=stored.exit_code or 0)
+    along = not_in_files(parts.ledger.sent_in(stored.id), files)
+    report = RunReport(
+        stored.id,
+        stored.job,
+        files,
+        stopped=stored.stopped,
+        notes=(*([] if files else [NO_FILE]), *told_along(along)),
+        exit_code=stored.exit_code or 0,
+    )
     return PastRun(stored, report)
 
 
 def write_again(parts: Parts, run_id: str) -> list[Delivered]:
-    """Write every result file of a run again, from the ledger.
+    """Write every result file of a run again, from the ledger, and the acknowledgements as things stand now.
 
     Raises UsageError if there is no such run.
     """
     found = past_run(parts, run_id)
-    return [deliver(parts, file) for file in parts.ledger.files(run=found.stored.id)]
+    return [deliver(parts, file, acknowledge=True) for file in parts.ledger.files(run=found.stored.id)]
 
 
 def answers_of_run(parts: Parts, run_id: str) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.names import name_matches
 from logistics_batch.intake.readiness import Readiness, ReadyRule, judge_listings
-from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.intake.store import Fetched, FileStore, RemoteFile
 from logistics_batch.model.job import Place, PushJob
 
 
@@ -41,17 +41,20 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     refused: list[tuple[RemoteFile, FileHeld]] = []
     failed: list[str] = []
     parts.progress.start("Fetching", len(readiness.ready))
-    for remote in readiness.ready:
-        try:
-            files.append(_bring(store, remote, job, business_date=business_date, to=to))
-        except FileVanished:
-            notes.append(f"{remote.name} was gone when it was to be fetched.")
-        except FileUnstable as moved:
-            notes.append(f"{remote.name} is left for the next run: {moved.message}")
-        except FileHeld as held:
-            refused.append((remote, held))
-        except StoreError as error:  # one forbidden file does not stop the others
-            failed.append(f"{remote.name} could not be fetched: {error.message} {error.remedy}".strip())
+    wanted = [(remote, to / f".{uuid4().hex}.part") for remote in readiness.ready]
+    for (remote, landing), outcome in zip(wanted, store.fetch_many(wanted), strict=True):
+        match outcome:
+            case Fetched():
+                origin = origin_of(job, remote, business_date=business_date, store=store.label)
+                files.append(ReceivedFile(_kept(landing, outcome, remote), remote.name, origin, remote))
+            case FileVanished():
+                notes.append(f"{remote.name} was gone when it was to be fetched.")
+            case FileUnstable():
+                notes.append(f"{remote.name} is left for the next run: {outcome.message}")
+            case FileHeld():
+                refused.append((remote, outcome))
+            case StoreError():  # one forbidden file does not stop the others
+                failed.append(f"{remote.name} could not be fetched: {outcome.message} {outcome.remedy}".strip())
         parts.progress.advance()
     parts.progress.done()
     return Pulled(tuple(files), tuple(notes), tuple(refused), tuple(failed))
@@ -91,14 +94,12 @@ def _ready_rule(job: PushJob) -> ReadyRule:
     )
 
 
-def _bring(store: FileStore, remote: RemoteFile, job: PushJob, *, business_date: date, to: Path) -> ReceivedFile:
-    landing = to / f".{uuid4().hex}.part"
-    fetched = store.fetch(remote, to=landing)
+def _kept(landing: Path, fetched: Fetched, remote: RemoteFile) -> Path:
+    """Where a file is kept that was just brought: under the hash of its bytes."""
     crash_point("file.fetched")
-    kept = to / (fetched.sha256 + Path(remote.name).suffix.lower())
+    kept = landing.with_name(fetched.sha256 + Path(remote.name).suffix.lower())
     landing.replace(kept)
-    origin = origin_of(job, remote, business_date=business_date, store=store.label)
-    return ReceivedFile(kept, remote.name, origin, remote)
+    return kept
 
 
 def origin_of(job: PushJob, remote: RemoteFile, *, business_date: date, store: str) -> dict[str, object]:

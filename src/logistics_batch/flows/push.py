@@ -153,7 +153,9 @@ def _plan(
 ) -> None:
     """Every file becomes rows and documents in the ledger, and is acknowledged."""
     gate = gate_of(job) if job else OPEN_GATE
-    known = {(file.sha256, file.name) for file in parts.ledger.files(run=run.id)}
+    planned = parts.ledger.files(run=run.id)
+    known = {(file.sha256, file.name) for file in planned}
+    run.unacknowledged |= {file.id for file in planned if file.state == "planned"}
     parts.progress.start("Reading", len(received))
     for file in received:
         if (file.path.stem, file.name) in known:

@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import polars as pl
 
 from logistics_batch.errors import FileHeld
+from logistics_batch.flows.deliver import result_stem
 from logistics_batch.flows.gate import OPEN_GATE, Gate, pass_gate
 from logistics_batch.flows.on_change import with_updates
 from logistics_batch.flows.order_ids import with_orders
+from logistics_batch.flows.own_reports import refuse_own
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import RemoteFile
@@ -74,13 +76,30 @@ def _map(
     if received.held is not None:
         return source, (), None, received.held
     sheets: Sequence[Sheet] = ()
-    run_values = RunValues(file_name=received.name, business_date=business_date, timezone=parts.policy.timezone)
+    name = first_name(parts, received.name, mapping=mapping.name)
+    run_values = RunValues(file_name=name, business_date=business_date, timezone=parts.policy.timezone)
     try:
         sheets = parts.read_file(received.path, name=received.name, options=mapping.read_options)
+        refuse_own(received.name, sheets)
         mapped = apply_mapping(mapping, sheets, run_values=run_values, longitude=parts.policy.longitude)
         return source, sheets, _noted(mapped, received.origin.get("archive_notes")), None
     except FileHeld as held:
         return source, sheets, rows_of_held(sheets, held), held
+
+
+def first_name(parts: Parts, name: str, *, mapping: str) -> str:
+    """The name of the file that an answer belongs to, if that is what was dropped; else the file's own.
+
+    A mapping may make an invoice number of it, which must not change when NAME.result.xlsx comes for NAME.txt.
+    """
+    seen = {name}
+    while (stem := result_stem(name)) != PurePosixPath(name).stem:
+        answered = [file.name for file in parts.ledger.answered_files(stem) if file.mapping == mapping]
+        if not answered or answered[-1] in seen:
+            break
+        name = answered[-1]
+        seen.add(name)
+    return name
 
 
 def _noted(mapped: MappedFile, archive_notes: object) -> MappedFile:

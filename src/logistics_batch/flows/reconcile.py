@@ -23,6 +23,7 @@ from logistics_batch.flows.reconcile_receipts import (
     receipts_from,
 )
 from logistics_batch.flows.run_record import recorded_run
+from logistics_batch.flows.snapshots import Circumstances, furthest_statuses, keep_snapshot
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place, ReconcileJob, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy, Reconciliation
@@ -150,6 +151,15 @@ def _account(
     watch = Watch(plan.business_date, due, complete=gathered.complete and receipts.complete)
     legs = _legs(parts, scope, gathered, receipts)
     result = audit(legs, rules=rules, earlier=previous.earlier, watch=watch)
+    made = Circumstances(
+        run=run,
+        job=plan.job or "by hand",
+        business_date=plan.business_date,
+        window=wanted,
+        complete=gathered.complete and receipts.complete,
+        raw_replies=str(gathered.folder or ""),
+    )
+    keep_snapshot(parts, legs, result, made=made)
     said = receipts.notes
     return Account(
         run=run,
@@ -201,7 +211,7 @@ def _previous(parts: Parts, plan: ReconcilePlan) -> Previous:
 
 def _legs(parts: Parts, scope: Scope, gathered: Gathered, receipts: Receipts) -> Legs:
     announced_notices, announced_lines = announced_frames(gathered.documents, scope)
-    returned_notices, returned_lines = returned_frames(gathered.records, scope, furthest={})
+    returned_notices, returned_lines = returned_frames(gathered.records, scope, furthest=furthest_statuses(parts))
     # A row that could not be read shows no date, so rows of the days before the range are looked at, too.
     since = scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)
     rows = parts.ledger.rows_not_sent(operation=Operation.ASN_CREATE.value, planned_from=since.isoformat())

@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -19,6 +19,9 @@ from logistics_batch.model.job import Place
 from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code
 from logistics_batch.paper.report_json import report_json
 
+NO_FILE = "No file was found."
+"""What is noted of a run that found nothing."""
+
 
 @dataclass
 class PushRun:
@@ -26,6 +29,7 @@ class PushRun:
 
     notes: what the report should mention. undelivered: answers that could not be written, and files that could not be
     put away. sent_along: documents of earlier files that a person released and that went out with this run.
+    unacknowledged: files whose sender may not have got an acknowledgement yet; it is written with their results.
     """
 
     id: str
@@ -35,6 +39,7 @@ class PushRun:
     notes: list[str] = field(default_factory=list)
     undelivered: list[str] = field(default_factory=list)
     sent_along: tuple[int, ...] = ()
+    unacknowledged: set[int] = field(default_factory=set)
 
 
 @contextmanager
@@ -82,7 +87,8 @@ def plan_arrival(parts: Parts, run: PushRun, arrival: Arrival) -> None:
     stored = next(file for file in parts.ledger.files(run=run.id) if file.id == file_id)
     waiting = len(parts.ledger.planned_of(run.id))
     due = parts.clock.now() + timedelta(seconds=parts.client.pacer.seconds_for(waiting))
-    run.undelivered += acknowledge(parts, stored, result_due=due.isoformat(timespec="seconds")).failed
+    if acknowledge(parts, stored, result_due=due.isoformat(timespec="seconds")).failed:
+        run.unacknowledged.add(file_id)
 
 
 def send(parts: Parts, run: PushRun) -> None:
@@ -100,7 +106,7 @@ def deliver_answers(parts: Parts, run: PushRun) -> None:
     files = parts.ledger.files(run=run.id)
     parts.progress.start("Writing results", len(files))
     for file in files:
-        delivered = deliver(parts, file)
+        delivered = deliver(parts, file, acknowledge=file.id in run.unacknowledged)
         run.undelivered += delivered.failed
         if file.state == "planned" and not delivered.failed:
             parts.ledger.set_file_state(file.id, "reported")
@@ -117,12 +123,17 @@ def is_finished(parts: Parts, file: StoredFile) -> bool:
 
 def _sent_along(parts: Parts, run: PushRun, reports: Sequence[FileReport]) -> list[StoredDocument]:
     """What went out with this run without being in its files: it has no row here, but counts for the exit code."""
-    own = {document.key for report in reports for document in report.documents}
     found = [parts.ledger.document(number) for number in run.sent_along]
-    return [document for document in found if document is not None and document.key not in own]
+    return not_in_files([document for document in found if document is not None], reports)
 
 
-def _told_along(documents: Sequence[StoredDocument]) -> Iterator[str]:
+def not_in_files(documents: Iterable[StoredDocument], reports: Sequence[FileReport]) -> list[StoredDocument]:
+    """The documents that no row of these files asks for."""
+    own = {document.key for report in reports for document in report.documents}
+    return [document for document in documents if document.key not in own]
+
+
+def told_along(documents: Sequence[StoredDocument]) -> Iterator[str]:
     """One line for all, and one for each that was not accepted."""
     if not documents:
         return
@@ -140,13 +151,13 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
     reports = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=run.id))
     notes = list(run.notes)
     if not reports:
-        notes.append("No file was found.")
+        notes.append(NO_FILE)
     stopped = " ".join(part for part in (run.stopped, run.remedy, *run.undelivered) if part)
     report = RunReport(run.id, run.job, reports, stopped=stopped, notes=tuple(notes))
     counts = Counter(report.counts)
     along = _sent_along(parts, run, reports)
     counts.update(FATE_OF_STATE[document.state] for document in along)
-    notes += _told_along(along)
+    notes += told_along(along)
     report = replace(report, notes=tuple(notes))
     code = exit_code(
         counts,

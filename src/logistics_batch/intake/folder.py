@@ -3,15 +3,15 @@
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
-from logistics_batch.errors import FileVanished, StoreError
+from logistics_batch.errors import FileHeld, FileVanished, StoreError
 from logistics_batch.intake.landing import Seen, check_listed, check_size, check_whole, landing, sync_folder
 from logistics_batch.intake.names import checked_path, free_names, printable
-from logistics_batch.intake.store import MAX_FILE_BYTES, MAX_READ_BYTES, Fetched, RemoteFile
+from logistics_batch.intake.store import MAX_FILE_BYTES, MAX_READ_BYTES, Brought, Fetched, RemoteFile
 
 _BLOCK_BYTES = 1 << 20
 
@@ -52,6 +52,14 @@ class FolderStore:
             sightings = (before, _seen(os.fstat(descriptor)), _seen(source.lstat()))
             check_whole(file, sightings=sightings, bytes_read=target.fetched.size, store=self.label)
         return target.fetched
+
+    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[Brought]:
+        """See FileStore.fetch_many."""
+        for file, to in files:
+            try:
+                yield self.fetch(file, to=to)
+            except (StoreError, FileHeld) as error:
+                yield error
 
     def put(self, path: str, content: bytes) -> None:
         """See FileStore.put."""

@@ -1,21 +1,24 @@
 """An SFTP server as a file store: whole files, verified byte by byte, over a session that is renewed when it drops."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 from uuid import uuid4
 
-from logistics_batch.errors import FileVanished, StoreError
+from logistics_batch.errors import FileHeld, FileVanished, StoreError
 from logistics_batch.intake.host_keys import SftpAccess
-from logistics_batch.intake.landing import check_listed, check_size, check_whole, landing
-from logistics_batch.intake.names import checked_path, free_names, printable
+from logistics_batch.intake.landing import check_listed, check_size, check_whole, land_together, landing
+from logistics_batch.intake.names import checked_path, free_names, name_fault, printable
+from logistics_batch.intake.sftp_many import LARGEST_SMALL_BYTES, bring_many
 from logistics_batch.intake.sftp_session import FAULTS, DeadlinePassed, Session, connect, store_error
-from logistics_batch.intake.store import MAX_FILE_BYTES, MAX_READ_BYTES, Fetched, RemoteFile
+from logistics_batch.intake.store import MAX_FILE_BYTES, MAX_READ_BYTES, Brought, Fetched, RemoteFile
 
 __all__ = ["SftpAccess", "SftpStore"]
 
+_BATCH_FILES = 256
+_BATCH_BYTES = 16 << 20  # in memory at a time
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
@@ -58,6 +61,56 @@ class SftpStore:
                 return target.fetched
 
             return self._perform("fetch", file.path, fetched)
+
+    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[Brought]:
+        """See FileStore.fetch_many; small files that stand beside each other are asked for together."""
+        start = 0
+        while start < len(files):
+            end = self._end_of_batch(files, start)
+            if end > start:
+                yield from self._fetch_together(files[start:end])
+            else:
+                end = start + 1
+                try:
+                    yield self.fetch(files[start][0], to=files[start][1])
+                except (StoreError, FileHeld) as error:
+                    yield error
+            start = end
+
+    def _end_of_batch(self, files: Sequence[tuple[RemoteFile, Path]], start: int) -> int:
+        """Where the small files end that begin at `start`; `start` itself if there is no small file."""
+        end = size = 0
+        for end in range(start, min(len(files), start + _BATCH_FILES)):
+            size += files[end][0].size
+            if files[end][0].size > LARGEST_SMALL_BYTES or name_fault(files[end][0].name) or size > _BATCH_BYTES:
+                return end
+        return end + 1
+
+    def _fetch_together(self, files: Sequence[tuple[RemoteFile, Path]]) -> Sequence[Brought]:
+        brought: dict[str, bytes | StoreError] = {}
+
+        def bring(session: Session) -> None:
+            missing = [file for file, _ in files if file.path not in brought]
+            with session.deadline(self._access.transfer_deadline_seconds):
+                for file, found in bring_many(session, missing, store=self.label):
+                    brought[file.path] = self._told(file, found)
+
+        try:
+            self._perform("fetch", files[0][0].path, bring)
+        except StoreError as error:
+            brought = {file.path: brought.get(file.path, error) for file, _ in files}
+        whole = [(to, content) for file, to in files if isinstance(content := brought[file.path], bytes)]
+        try:
+            landed = iter(land_together(whole) if whole else ())
+        except StoreError as error:  # the disk of this machine took none of them
+            return [found if isinstance(found := brought[file.path], StoreError) else error for file, _ in files]
+        return [found if isinstance(found := brought[file.path], StoreError) else next(landed) for file, _ in files]
+
+    def _told(self, file: RemoteFile, found: bytes | StoreError | OSError) -> bytes | StoreError:
+        if not isinstance(found, OSError):
+            return found
+        what = f"{self.label}: cannot fetch {printable(file.path)}"
+        return store_error(found, what=what, access=self._access, missing=FileVanished)
 
     def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
         """See FileStore.read."""

@@ -4,9 +4,12 @@ A store speaks in whole files. What it fetches is verified, what it puts appears
 never replaces anything. It is used by one thread at a time.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from logistics_batch.errors import FileHeld, StoreError
 
 MAX_FILE_BYTES = 1 << 30  # a file beyond this is held, not fetched
 MAX_READ_BYTES = 64 << 20  # what `FileStore.read` takes into memory
@@ -35,6 +38,10 @@ class Fetched:
     sha256: str
 
 
+Brought = Fetched | StoreError | FileHeld
+"""What became of one file of many: it is there, or why it is not."""
+
+
 class FileStore(Protocol):
     """Files of one server or folder tree; paths are the server's own, with `/`.
 
@@ -58,6 +65,13 @@ class FileStore(Protocol):
 
         Raises FileVanished if it is gone, FileUnstable if it is no longer what was listed, changed while it was read
         or came shorter than announced, FileHeld if it is larger than the store's limit.
+        """
+        ...
+
+    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[Brought]:
+        """Bring many listed files, each to its own path in one local folder; the outcome of each, in their order.
+
+        What stops one file is its outcome, as `fetch` would raise it, and does not stop the others.
         """
         ...
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from logistics_batch.ledger.arrivals import Arrivals, FileArrival
+from logistics_batch.ledger.backup import Backup
 from logistics_batch.ledger.connection import open_engine, sqlite_path
 from logistics_batch.ledger.decide import Decision
 from logistics_batch.ledger.events import Events
@@ -38,6 +40,7 @@ from logistics_batch.ledger.records import (
 from logistics_batch.ledger.sending import Sending
 from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
 from logistics_batch.ledger.spill import Spill
+from logistics_batch.ledger.tally import Tallies, Tally
 from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 
 __all__ = [
@@ -45,6 +48,7 @@ __all__ = [
     "RAN_THROUGH",
     "Arrival",
     "Decision",
+    "FileArrival",
     "Finding",
     "Intent",
     "Ledger",
@@ -64,6 +68,7 @@ __all__ = [
     "StoredNotice",
     "StoredRun",
     "StoredSlot",
+    "Tally",
     "TestOrder",
     "Verification",
     "WriteFeed",
@@ -81,6 +86,9 @@ class Ledger(
     History,
     Slots,
     Notices,
+    Arrivals,
+    Tallies,
+    Backup,
     Prints,
     Events,
     Verifying,

@@ -77,7 +77,7 @@ _WHY = {
     ),
     "approval": (
         "It goes out when a person has approved it.",
-        "Ask the operator: “held show” tells what would go out, “held decide” approves or drops it.",
+        "“held show” tells what would go out, “held decide” approves or drops it.",
     ),
 }
 

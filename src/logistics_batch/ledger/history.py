@@ -1,6 +1,7 @@
 """Runs, files and what became of every row, read back for reports, reconciliation and labels."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,11 +9,14 @@ from sqlalchemy import RowMapping, select
 
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.records import RowNotSent, StoredDocument, StoredFile, StoredRun, stored_document
-from logistics_batch.ledger.schema import document, evidence, file, issue, result_name, row, run
+from logistics_batch.ledger.schema import attempt, document, evidence, file, issue, result_name, row, run
 from logistics_batch.ledger.sending import select_documents
 
+_DIGITS = 8  # of a content's hash, in the names of results
 
-def _stored_run(record: RowMapping) -> StoredRun:
+
+def stored_run(record: RowMapping) -> StoredRun:
+    """A StoredRun from a record of its table."""
     fields = ("id", "job", "kind", "business_date", "state", "stopped", "exit_code", "started_at")
     return StoredRun(
         **{name: record[name] for name in fields},
@@ -26,6 +30,19 @@ def _stored_file(record: RowMapping) -> StoredFile:
     return StoredFile(
         **{name: record[name] for name in fields}, run=record["run_id"], origin=json.loads(record["origin"])
     )
+
+
+def _without_digits(name: str) -> str:
+    """The name without the digits of a content at its end; "" if it ends otherwise."""
+    return name[: -_DIGITS - 1] if re.fullmatch(rf".+\.[0-9a-f]{{{_DIGITS}}}", name, re.DOTALL) else ""
+
+
+def _names_within(name: str, sha256: str) -> list[str]:
+    """Every name that a content's results may have: as it is, and without the digits of earlier rounds."""
+    names = [name]
+    while shorter := _without_digits(names[-1]):
+        names.append(shorter)
+    return [*names, *(f"{each}.{sha256[:_DIGITS]}" for each in names)]
 
 
 class History(Connected):
@@ -65,7 +82,7 @@ class History(Connected):
                 .where(run.c.job == job, run.c.state != "finished", run.c.kind == "push")
                 .order_by(run.c.started_at)
             )
-            return [_stored_run(record) for record in found.mappings()]
+            return [stored_run(record) for record in found.mappings()]
 
     def runs(self, *, limit: int = 50, job: str | None = None) -> list[StoredRun]:
         """The newest runs first."""
@@ -73,19 +90,19 @@ class History(Connected):
         if job is not None:
             query = query.where(run.c.job == job)
         with self._read() as connection:
-            return [_stored_run(record) for record in connection.execute(query).mappings()]
+            return [stored_run(record) for record in connection.execute(query).mappings()]
 
     def runs_of(self, business_date: str) -> list[StoredRun]:
         """Every run for a business date (ISO), oldest first."""
         query = select(run).where(run.c.business_date == business_date).order_by(run.c.started_at, run.c.id)
         with self._read() as connection:
-            return [_stored_run(record) for record in connection.execute(query).mappings()]
+            return [stored_run(record) for record in connection.execute(query).mappings()]
 
     def run(self, run_id: str) -> StoredRun | None:
         """One run, None if there is none of that name."""
         with self._read() as connection:
             record = connection.execute(select(run).where(run.c.id == run_id)).mappings().first()
-            return _stored_run(record) if record else None
+            return stored_run(record) if record else None
 
     def files(self, *, run: str | None = None, sha256: str | None = None) -> list[StoredFile]:
         """The arrivals of a run or of one content, in order."""
@@ -143,6 +160,13 @@ class History(Connected):
             query = query.where(document.c.planned_at >= planned_from)
         if planned_to is not None:
             query = query.where(document.c.planned_at < f"{planned_to}T99")
+        with self._read() as connection:
+            return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
+
+    def sent_in(self, run: str) -> list[StoredDocument]:
+        """The documents that a run sent or tried to send, oldest first."""
+        tried = select(attempt.c.document_id).where(attempt.c.run_id == run)
+        query = select_documents().where(document.c.account == self.account, document.c.id.in_(tried))
         with self._read() as connection:
             return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
 
@@ -204,14 +228,29 @@ class History(Connected):
             ]
 
     def result_stem(self, *, place: str, name: str, sha256: str) -> str:
-        """The stem that this content's result files have at a place: `name`, or `name.<sha8>` if that is taken."""
+        """The stem that this content's result files have at a place: `name`, or `name.<sha8>` if that is taken.
+
+        A name that was made so for an earlier round is not made longer: the digits of this content take their place.
+        """
         with self._write() as connection:
-            for candidate in (name, f"{name}.{sha256[:8]}"):
-                owner = connection.execute(
-                    select(result_name.c.sha256).where(result_name.c.place == place, result_name.c.name == candidate)
-                ).scalar()
-                if owner is None:
-                    connection.execute(result_name.insert().values(place=place, name=candidate, sha256=sha256))
-                if owner in (None, sha256):
+            names = result_name.c.name.in_(_names_within(name, sha256))
+            found = connection.execute(select(result_name).where(result_name.c.place == place, names))
+            taken = {each.name: each.sha256 for each in found}
+            plain = name
+            while (shorter := _without_digits(plain)) and taken.get(plain, "").startswith(plain[-_DIGITS:]):
+                plain = shorter
+            for candidate in (name, f"{name}.{sha256[:_DIGITS]}", plain, f"{plain}.{sha256[:_DIGITS]}"):
+                if taken.get(candidate) == sha256:
                     return candidate
-        return f"{name}.{sha256}"
+            for candidate in (plain, f"{plain}.{sha256[:_DIGITS]}"):
+                if candidate not in taken:
+                    connection.execute(result_name.insert().values(place=place, name=candidate, sha256=sha256))
+                    return candidate
+        return f"{plain}.{sha256}"
+
+    def answered_files(self, stem: str) -> list[StoredFile]:
+        """The arrivals whose result files have that stem at some place, oldest first."""
+        contents = select(result_name.c.sha256).where(result_name.c.name == stem)
+        query = select(file).where(file.c.sha256.in_(contents)).order_by(file.c.id)
+        with self._read() as connection:
+            return [_stored_file(record) for record in connection.execute(query).mappings()]

@@ -174,8 +174,9 @@ result_name = Table(
     Column("sha256", String(64), nullable=False),
 )
 
-# A planned time of a job. state: claimed, ended, left_out (missed for good), seen (since when a schedule is known);
-# "" in those of earlier versions, which ended. alive_at: when the claimer last said that it still runs it.
+# A planned time of a job. state: claimed, ended, seen (since when a schedule is known), lost (a business date without
+# a run, of which people were told); "" in those of earlier versions, which ended. alive_at: when the claimer last said
+# that it still runs it.
 slot = Table(
     "slot",
     metadata,

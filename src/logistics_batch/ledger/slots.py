@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from logistics_batch.ledger.connection import Connected, dump
-from logistics_batch.ledger.schema import slot
+from logistics_batch.ledger.schema import run, slot
 
 RAN_THROUGH = (0, 3, 4)
 """The exit codes of a run that came to its end: what others wait for was done, as far as the files allowed."""
@@ -40,7 +40,7 @@ class Slots(Connected):
     def claim_slot(self, job: str, name: str, *, now: str, business_date: str = "") -> bool:
         """Take one planned time of a job; False if it was taken before, by whomever.
 
-        One that was left out, or whose claimer died before its run ended, can be taken again.
+        One whose claimer died before its run ended can be taken again.
         """
         mine = {"business_date": business_date, "state": "claimed", "owner": owner(), "alive_at": now}
         with self._write() as connection:
@@ -49,7 +49,7 @@ class Slots(Connected):
             ).first()
             if found is None:
                 return _insert(connection, {"job": job, "slot": name, "claimed_at": now} | mine)
-            if found.state != "left_out" and not _is_abandoned(found, now):
+            if not _is_abandoned(found, now):
                 return False
             connection.execute(
                 slot.update()
@@ -58,17 +58,20 @@ class Slots(Connected):
             )
             return True
 
-    def leave_out_slots(self, job: str, days: Mapping[str, str], *, now: str) -> list[str]:
-        """Write down that planned times (name: business date) were missed for good; gives those not known before."""
+    def note_lost_days(self, job: str, days: Sequence[str], *, now: str) -> list[str]:
+        """Write down that a job did not run for these business dates; gives those not known before."""
         with self._write(counts=False) as connection:
             return [
-                name
-                for name, day in days.items()
-                if _insert(
-                    connection,
-                    {"job": job, "slot": name, "claimed_at": now, "business_date": day, "state": "left_out"},
-                )
+                day
+                for day in days
+                if _insert(connection, {"job": job, "slot": f"lost {day}", "claimed_at": now, "state": "lost"})
             ]
+
+    def days_run(self, job: str, *, since: str) -> set[str]:
+        """The business dates, from that one on, for which a run of a job at least began."""
+        query = select(slot.c.business_date).where(slot.c.job == job, slot.c.business_date >= since).distinct()
+        with self._read() as connection:
+            return set(connection.execute(query).scalars())
 
     def end_slot(self, job: str, name: str, *, exit_code: int, now: str) -> None:
         """The run for a planned time is over."""
@@ -78,6 +81,14 @@ class Slots(Connected):
                 .where(slot.c.job == job, slot.c.slot == name)
                 .values(state="ended", exit_code=exit_code, ended_at=now)
             )
+
+    def note_round(self, job: str, business_date: str, *, exit_code: int, now: str) -> None:
+        """A run that nobody planned came to its end; for whoever runs after it, it is one as any other."""
+        values = {"claimed_at": now, "business_date": business_date, "state": "ended", "ended_at": now}
+        with self._write(counts=False) as connection:
+            if _insert(connection, {"job": job, "slot": f"by hand {now}"} | values):
+                mine = (slot.c.job == job) & (slot.c.slot == f"by hand {now}")
+                connection.execute(slot.update().where(mine).values(exit_code=exit_code))
 
     def renew_slots(self, *, now: str) -> None:
         """Say that this process still runs what it claimed."""
@@ -89,11 +100,16 @@ class Slots(Connected):
     def schedule_seen(self, job: str, schedule: str, *, now: str) -> str:
         """Since when this schedule of a job is known: what was due before was not missed.
 
-        schedule: a short text that is another one for another schedule.
+        schedule: a short text that is another one for another schedule. A job of which no schedule was known, and that
+        ran, is taken to have been known since its latest run: an earlier version kept nothing else.
         """
         name = f"since {schedule}"
+        marks = select(slot.c.slot).where(slot.c.job == job, slot.c.state == "seen")
         with self._write(counts=False) as connection:
-            _insert(connection, {"job": job, "slot": name, "claimed_at": now, "state": "seen"})
+            ran = None
+            if connection.execute(marks.limit(1)).first() is None:
+                ran = connection.execute(select(func.max(run.c.started_at)).where(run.c.job == job)).scalar()
+            _insert(connection, {"job": job, "slot": name, "claimed_at": ran or now, "state": "seen"})
             known = select(slot.c.claimed_at).where(slot.c.job == job, slot.c.slot == name)
             return str(connection.execute(known).scalar_one())
 

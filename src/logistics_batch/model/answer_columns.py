@@ -1,22 +1,41 @@
 """The columns that a result workbook adds to the user's sheet, and how they are known again when it comes back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 ANSWER_COLUMNS: Final = ("Status", "Reason", "What to do", "AWB / reference", "Run")
+
+_TELLING = frozenset({"What to do", "AWB / reference"})  # users hardly have columns of these names
 
 
 def earlier_columns(headers: Sequence[str]) -> tuple[int, ...]:
     """Where an earlier result's columns stand among a header row's texts (positions from 0); empty if there are none.
 
-    Only all five side by side in their order are ours: users have columns named "Status" or "Reason" themselves.
+    They stand side by side in their order. Users have columns named "Status" or "Reason" themselves: where some of ours
+    were deleted, the rest is known if one is left that users hardly have, and another beside it.
 
     >>> earlier_columns(["Status", "Qty", "Status", "Reason", "What to do", "AWB / reference", "Run"])
     (2, 3, 4, 5, 6)
+    >>> earlier_columns(["Qty", "Reason", "What to do"]), earlier_columns(["Qty", "Status", "Reason"])
+    ((1, 2), ())
     """
-    width = len(ANSWER_COLUMNS)
+    texts = [text.strip() for text in headers]
     found: list[int] = []
-    for start in range(len(headers) - width + 1):
-        if tuple(text.strip() for text in headers[start : start + width]) == ANSWER_COLUMNS:
-            found.extend(range(start, start + width))
+    for start, end in _in_our_order(texts):
+        if end - start > 1 and _TELLING & set(texts[start:end]):
+            found.extend(range(start, end))
     return tuple(found)
+
+
+def _in_our_order(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The longest stretches of names of ours that follow each other as ours do."""
+    start, before = 0, len(ANSWER_COLUMNS)
+    for position, text in enumerate(texts):
+        rank = ANSWER_COLUMNS.index(text) if text in ANSWER_COLUMNS else -1
+        if rank <= before:
+            if position > start:
+                yield start, position
+            start = position if rank >= 0 else position + 1
+        before = rank if rank >= 0 else len(ANSWER_COLUMNS)
+    if len(texts) > start:
+        yield start, len(texts)

@@ -104,15 +104,6 @@ class Cron:
         """The first slot later than `after`."""
         return next(self.slots(after, zone))
 
-    def last_slot(self, *, since: datetime, until: datetime, zone: ZoneInfo) -> Slot | None:
-        """The latest slot later than `since` and not later than `until`."""
-        latest = None
-        for slot in self.slots(since, zone):
-            if slot.at > until.astimezone(UTC):
-                break
-            latest = slot
-        return latest
-
     def _next_day(self, day: date) -> date | None:
         for _ in range(_SEARCH_DAYS):
             if self._fits(day):

@@ -4,105 +4,18 @@ A key whose behaviour this version does not have is refused by name: a job that 
 would send what a person wanted to see first.
 """
 
-import re
 from datetime import date, timedelta
-from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal, Self
-from zoneinfo import ZoneInfo
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from logistics_batch.model.complaints import AMOUNT, FILE_STEM, ONE_WORD
-from logistics_batch.model.cron import Cron
-from logistics_batch.model.duration import duration_seconds
+from logistics_batch.model.job_fields import Days, Names, Part, Path, Percent, Seconds, complaint, dated_path
+from logistics_batch.model.job_watch import DEFAULT_NOTIFY, Expect, NotifyKind, Schedule
 from logistics_batch.model.order_state import END_STATUSES
 
-_PLACEHOLDER = re.compile(r"\{[^{}]*\}|[{}]")
-_DAYS = re.compile(r"([+-]?\d{1,4})d")
-_PERCENT = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
 
-
-def _complaint(text: str, remedy: str = "") -> PydanticCustomError:
-    # As a template's value, so that braces in the text stay what they are.
-    return PydanticCustomError("job", "{text}", {"text": text, "remedy": remedy})
-
-
-def _refuse(value: object) -> Any:
-    if value is None:
-        return value
-    raise _complaint("This version cannot do that yet.", "Remove the key.")
-
-
-def _seconds(value: object) -> float:
-    try:
-        return duration_seconds(str(value))
-    except ValueError as error:
-        raise _complaint(str(error)) from error
-
-
-def _percent(value: object) -> float:
-    match = _PERCENT.fullmatch(str(value).strip())
-    if match is None or float(match[1]) > 100:
-        raise _complaint(f'"{value}" is no share of the rows.', 'Write it as "20%".')
-    return float(match[1])
-
-
-def _days(value: object) -> int:
-    match = _DAYS.fullmatch(str(value).strip())
-    if match is None:
-        raise _complaint(f'"{value}" is no number of days from the business date.', 'Write "-3d", "0d" or "+7d".')
-    return int(match[1])
-
-
-def _names(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
-
-
-def _dated(value: str) -> str:
-    for found in _PLACEHOLDER.findall(value):
-        if found != "{date}":
-            raise _complaint(f'"{found}" is no placeholder of a path.', 'There is "{date}", the business date.')
-    return value
-
-
-def _zone(value: str) -> str:
-    try:
-        ZoneInfo(value)
-    except (ValueError, OSError, KeyError) as error:
-        raise _complaint(f'"{value}" is no time zone.', 'Write its IANA name, as "Asia/Kolkata".') from error
-    return value
-
-
-def _cron(value: object) -> Cron:
-    try:
-        return Cron.parse(str(value))
-    except ValueError as error:
-        raise _complaint(str(error)) from error
-
-
-def dated_path(template: str, business_date: date) -> str:
-    """A path of a job with its `{date}` filled in.
-
-    >>> dated_path("/archive/{date}", date(2026, 11, 3))
-    '/archive/2026-11-03'
-    """
-    return template.replace("{date}", business_date.isoformat())
-
-
-Later = Annotated[Any, BeforeValidator(_refuse)]
-Seconds = Annotated[float, BeforeValidator(_seconds)]
-Percent = Annotated[float, BeforeValidator(_percent)]
-Days = Annotated[int, BeforeValidator(_days)]
-Path = Annotated[str, AfterValidator(_dated)]
-Zone = Annotated[str, AfterValidator(_zone)]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-
-
-class Place(_Part):
+class Place(Part):
     """A folder on an SFTP server (by its name in the settings) or on this machine (relative to the workspace)."""
 
     sftp: str | None = None
@@ -112,7 +25,7 @@ class Place(_Part):
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.sftp is None) == (self.folder is None):
-            raise _complaint('A place is either "sftp: NAME" or "folder: PATH".', "Write one of the two.")
+            raise complaint('A place is either "sftp: NAME" or "folder: PATH".', "Write one of the two.")
         return self
 
     def on(self, business_date: date) -> "Place":
@@ -120,7 +33,7 @@ class Place(_Part):
         return Place(sftp=self.sftp, folder=self.folder, path=dated_path(self.path, business_date))
 
 
-class Ready(_Part):
+class Ready(Part):
     """When a dropped file is complete: listings alike, or a done-file beside it (`{name}` is the file's name)."""
 
     unchanged_for: int = Field(default=2, ge=2, le=100)
@@ -131,7 +44,7 @@ class Ready(_Part):
     @classmethod
     def _names_the_file(cls, value: str | None) -> str | None:
         if value is not None and ("{name}" not in value or value == "{name}"):
-            raise _complaint("A done-file's name is made from the file's name.", 'Write it as "{name}.done".')
+            raise complaint("A done-file's name is made from the file's name.", 'Write it as "{name}.done".')
         return value
 
 
@@ -141,7 +54,7 @@ class Source(Place):
     Without `archive` (or `quarantine`) a processed (or refused) file stays where it lies.
     """
 
-    pattern: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(default=("*",), min_length=1)
+    pattern: Names = Field(default=("*",), min_length=1)
     ready: Ready = Ready()
     archive: Path | None = None
     quarantine: Path | None = None
@@ -152,7 +65,7 @@ class Source(Place):
         return Place(sftp=self.sftp, folder=self.folder, path=self.path)
 
 
-class Results(_Part):
+class Results(Part):
     """Where answers go: on the source's server unless a server or folder is named."""
 
     sftp: str | None = None
@@ -163,7 +76,7 @@ class Results(_Part):
     @model_validator(mode="after")
     def _at_most_one(self) -> Self:
         if self.sftp is not None and self.folder is not None:
-            raise _complaint('Results go either to "sftp: NAME" or to "folder: PATH".', "Write one of the two.")
+            raise complaint('Results go either to "sftp: NAME" or to "folder: PATH".', "Write one of the two.")
         return self
 
     def place(self, source: Place | None = None) -> Place | None:
@@ -173,47 +86,23 @@ class Results(_Part):
         return Place(sftp=self.sftp, folder=self.folder, path=self.path)
 
 
-class Missed(StrEnum):
-    """What becomes of runs that were missed because nothing was running."""
-
-    LAST = "last"  # the latest of them runs, if it is not older than the grace
-    NONE = "none"  # they are left out
-
-
-class Schedule(_Part):
-    """When a job runs by itself; without a time zone in that of the service."""
-
-    cron: Annotated[Cron, BeforeValidator(_cron)]
-    timezone: Zone | None = None
-    missed: Missed = Missed.LAST
-    grace_seconds: Seconds = Field(default=6 * 3600.0, alias="grace", validate_default=False)
-
-    @field_validator("missed", mode="before")
-    @classmethod
-    def _not_all(cls, value: object) -> object:
-        if value == "all":
-            raise _complaint('This version cannot catch up "all" missed runs.', 'Write "last" or "none".')
-        return value
-
-    def zone(self, service_zone: str) -> ZoneInfo:
-        """The zone in which the expression is read."""
-        return ZoneInfo(self.timezone or service_zone)
-
-
-class Budget(_Part):
+class Budget(Part):
     """How much of a file may be wrong before nothing of it is sent; a share of the rows in percent, 0 to 100."""
 
     invalid_rows_percent: Percent = Field(alias="invalid_rows")
 
 
-class _Job(_Part):
+def _listed(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+class _Job(Part):
     sends: ClassVar[bool] = False  # whether runs of this kind take the ledger's lock
 
     name: str = Field(default="", pattern=FILE_STEM)
     schedule: Schedule | None = None
-    expect: Later = None
-    after: Later = None
-    notify: Later = None
+    after: Names = ()
+    notify: Annotated[tuple[NotifyKind, ...], BeforeValidator(_listed)] = DEFAULT_NOTIFY
 
 
 class PushJob(_Job):
@@ -225,6 +114,7 @@ class PushJob(_Job):
     mapping: str = Field(min_length=1)
     source: Source
     results: Results | None = None
+    expect: Expect | None = None
     budget: Budget | None = None
     approve: Literal["never", "required"] = "never"
     on_change: Literal["hold", "update"] = "hold"
@@ -235,7 +125,7 @@ class PushJob(_Job):
         return self.results.place(self.source) if self.results else None
 
 
-class Window(_Part):
+class Window(Part):
     """A range of dates around the business date, both ends inclusive; `by` names the date of the ASN that is meant."""
 
     by: Literal["created", "modified", "delivery"]
@@ -245,7 +135,7 @@ class Window(_Part):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.from_days > self.to_days:
-            raise _complaint("The window ends before it begins.", '"from" is the earlier day.')
+            raise complaint("The window ends before it begins.", '"from" is the earlier day.')
         return self
 
     def around(self, business_date: date) -> tuple[date, date]:
@@ -257,7 +147,7 @@ class Receipts(Place):
     """Where files of goods received lie (a folder or one file), and the `receipt.read` mapping that reads them."""
 
     mapping: str = Field(min_length=1)
-    pattern: Annotated[tuple[str, ...], BeforeValidator(_names)] = Field(default=("*",), min_length=1)
+    pattern: Names = Field(default=("*",), min_length=1)
 
     @property
     def place(self) -> Place:
@@ -265,7 +155,7 @@ class Receipts(Place):
         return Place(sftp=self.sftp, folder=self.folder, path=self.path)
 
 
-class Margin(_Part):
+class Margin(Part):
     """How far apart two sides may be before it counts; of several limits the wider holds. `amount` is in rupees."""
 
     percent: float | None = Field(default=None, ge=0, le=100)
@@ -298,7 +188,7 @@ class ReconcileJob(_Job):
     @model_validator(mode="after")
     def _previous_lies_somewhere(self) -> Self:
         if self.previous is not None and self.results_place is None:
-            raise _complaint('"previous: results" has no place to read from.', 'Say under "results" where reports go.')
+            raise complaint('"previous: results" has no place to read from.', 'Say under "results" where reports go.')
         return self
 
     @property
@@ -330,7 +220,7 @@ class LabelsJob(_Job):
     @model_validator(mode="after")
     def _one_choice(self) -> Self:
         if self.orders is not None and self.from_run is not None:
-            raise _complaint("There are two choices of orders.", 'Write either "orders: unprinted" or "from_run: JOB".')
+            raise complaint("There are two choices of orders.", 'Write either "orders: unprinted" or "from_run: JOB".')
         return self
 
     @property
@@ -347,7 +237,7 @@ class Feed(Place):
     @model_validator(mode="after")
     def _is_one_place(self) -> Self:
         if "{date}" in self.path:
-            raise _complaint(
+            raise complaint(
                 'A feed goes to one place, so "{date}" is no part of its path.', "A feed's name has its number."
             )
         return self
@@ -390,3 +280,11 @@ JOB_KINDS: dict[str, type[JobSpec]] = {
     "order_status": OrderStatusJob,
     "settle": SettleJob,
 }
+
+
+def calendars_of(job: JobSpec) -> list[str]:
+    """The calendars that a job names."""
+    named = [job.schedule.calendar if job.schedule else None]
+    if isinstance(job, PushJob) and job.expect:
+        named.append(job.expect.calendar)
+    return sorted({name for name in named if name is not None})

@@ -64,6 +64,18 @@ dir = "reports"
 # key_file = "secrets/bhiwandi"  # or password_file
 # host_key = "ssh-ed25519 AAAA…" # or known_hosts = "path"; without either nothing connects
 
+# Whom to tell when a run fails or a file does not come; needs the extra logistics-batch[alerts].
+# [notify]
+# urls_file = "secrets/alerts"   # one Apprise address a line: mailto://…, slack://…, json://…
+# digest = "07:00"               # a daily digest
+
+# [log]
+# format = "json"                # or text
+# file = "var/log.jsonl"         # by default standard error
+
+# [metrics]
+# textfile = "var/metrics.prom"  # needs the extra logistics-batch[metrics]
+
 # Where `logistics-batch receive` takes events of orders; put a server that speaks TLS in front.
 # [receive]
 # host = "127.0.0.1"

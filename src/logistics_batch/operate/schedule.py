@@ -1,164 +1,211 @@
-"""Jobs by the clock: each at its slots, one run of a job at a time, no slot twice; the only door to APScheduler.
+"""Jobs by the clock: one run of a job at a time, no planned time twice; the only door to APScheduler.
 
 APScheduler keeps the time and the threads. When a job is due is our own reading of cron (`model.cron`), because
-APScheduler's takes 0 for Monday and its misfire grace drops late runs in silence. Which slot a run is for is decided
-when it starts: the latest one that is due, if nobody has taken it yet. So a slot that passes while the job still runs,
-or while nothing ran at all, is caught up once.
+APScheduler's takes 0 for Monday and its misfire grace drops late runs in silence; which planned time a run is for is
+decided when it starts (`operate.agenda`). APScheduler waits by the wall clock: where that was set, all jobs are looked
+at anew.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
-from zoneinfo import ZoneInfo
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
-from apscheduler.events import EVENT_JOB_ERROR, JobExecutionEvent
 from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.jobstores.base import JobLookupError
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.base import BaseTrigger
 
 from logistics_batch.errors import LogisticsBatchError
-from logistics_batch.model.cron import Cron, Slot
-from logistics_batch.model.job import JobSpec, Missed
+from logistics_batch.operate.agenda import Due, PlannedJob
 
-_LATE_SECONDS = 60.0  # a run that starts this late is still on time
-_LOOK_AGAIN_SECONDS = 30.0  # the clock of the machine may have been set, or the machine may have slept
-_LONGEST_MISFIRE_SECONDS = 10 * 366 * 86400  # whether a run is too late is decided here, not by APScheduler
+_LOOK_SECONDS = 1.0  # how often the clock is compared with one that nobody sets
+_SET_BY_SECONDS = 20.0  # a difference that is no drift
+_FAR_AWAY = timedelta(days=400)  # a job without a next time is looked at again then
+_LONGEST_MISFIRE_SECONDS = 10 * 366 * 86400  # whether a run is too late is decided by the agenda
+_THREADS = 64
+
+
+class Duty(Protocol):
+    """What a scheduler needs of the rest."""
+
+    def take(self, job: PlannedJob, now: datetime) -> Due | None:
+        """Claim what is due; None if nothing is. Raises LogisticsBatchError if it cannot be claimed."""
+
+    def is_due(self, job: PlannedJob, now: datetime) -> bool:
+        """Whether `take` would find something. Raises LogisticsBatchError."""
+
+    def run(self, job: PlannedJob, due: Due) -> None:
+        """One run; raises nothing for what can go wrong in it."""
+
+    def not_taken(self, job: PlannedJob, error: LogisticsBatchError) -> None:
+        """What is due could not be claimed; it is tried again at every look."""
+
+    def clock_was_set(self, seconds: float) -> None:
+        """The wall clock went forward (or back, below 0) by so much at once."""
+
+    def failed(self, name: str, kind: str) -> None:
+        """The program itself failed in a job or chore; its text may hold data of a row, so only its kind is told."""
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedJob:
-    """A job with a schedule; a slot older than `late_seconds` is left out."""
+class Chore:
+    """Something done again and again beside the jobs; never twice at the same moment."""
 
     name: str
-    cron: Cron
-    zone: ZoneInfo
-    catches_up: bool
-    late_seconds: float
-
-    def next_slot(self, now: datetime) -> Slot:
-        """The next time at which the job is due."""
-        return self.cron.next_slot(now, self.zone)
-
-    def due_slot(self, now: datetime) -> Slot | None:
-        """The latest slot that a run starting now would be for; None if that is too long ago."""
-        return self.cron.last_slot(since=now - timedelta(seconds=self.late_seconds), until=now, zone=self.zone)
+    every_seconds: float
+    do: Callable[[], None]
 
 
-def planned_jobs(jobs: Sequence[JobSpec], *, service_zone: str) -> list[PlannedJob]:
-    """Those jobs that have a schedule; a schedule without a time zone is in the service's."""
-    return [
-        PlannedJob(
-            name=job.name,
-            cron=job.schedule.cron,
-            zone=job.schedule.zone(service_zone),
-            catches_up=job.schedule.missed is Missed.LAST,
-            late_seconds=max(job.schedule.grace_seconds if job.schedule.missed is Missed.LAST else 0.0, _LATE_SECONDS),
-        )
-        for job in jobs
-        if job.schedule is not None
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class Duty:
-    """What a scheduler needs of the rest.
-
-    run: one run of a job for a business date; gives a line for the log and raises nothing for what can go wrong in it.
-    claim: takes a slot of a job, False if it was taken before. has_run: whether a job ever ran.
-    say: a line for the log.
-    """
-
-    run: Callable[[str, date], str]
-    claim: Callable[[str, str], bool]
-    has_run: Callable[[str], bool]
-    say: Callable[[str], None]
-
-
+@dataclass
 class Scheduler:
-    """Runs jobs at their slots until it is told to stop."""
+    """Runs jobs at their times until it is told to stop."""
 
-    def __init__(self, jobs: Sequence[PlannedJob], duty: Duty) -> None:
-        self._jobs = list(jobs)
-        self._duty = duty
-        self._stop = threading.Event()
-        self._running: set[str] = set()
-        self._changed = threading.Condition()
+    duty: Duty
+    stop: threading.Event
+    chores: Sequence[Chore] = ()
+    _jobs: dict[str, PlannedJob] = field(default_factory=dict)
+    _running: dict[str, datetime] = field(default_factory=dict)
+    _poked: set[str] = field(default_factory=set)
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _timer: BackgroundScheduler = field(
+        default_factory=lambda: BackgroundScheduler(
+            executors={"default": ThreadPoolExecutor(max_workers=_THREADS)}, timezone=UTC
+        )
+    )
 
-    def serve(self, stop: threading.Event, *, patience_seconds: float) -> list[str]:
-        """Run jobs until `stop` is set; then start none, and wait for those that run, at most so long.
+    def serve(self, jobs: Sequence[PlannedJob], *, patience_seconds: float) -> list[str]:
+        """Run jobs until asked to stop; then start none, and wait for those that run, at most so long.
 
-        Returns the names of the jobs that still run.
+        Returns the names of what still runs.
         """
-        pool = ThreadPoolExecutor(max_workers=max(1, len(self._jobs)))
-        scheduler = BackgroundScheduler(executors={"default": pool}, timezone=UTC)
-        scheduler.add_listener(self._report_failure, EVENT_JOB_ERROR)
-        for job in self._jobs:
-            self._add(scheduler, job)
-        logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # it logs tracebacks; see _report_failure
-        scheduler.start()
+        logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # it logs tracebacks; see `Duty.failed`
+        self.plan(jobs)
+        for chore in self.chores:
+            self._add(self._do_chore, _Again(chore.every_seconds), chore.name, chore)
+        self._timer.start()
         try:
-            while not stop.wait(_LOOK_AGAIN_SECONDS):
-                scheduler.wakeup()
+            self._watch_the_clock()
         finally:
-            self._stop.set()
-            scheduler.shutdown(wait=False)
+            self._timer.shutdown(wait=False)
         return self._wait_for_running(patience_seconds)
 
-    def _add(self, scheduler: BackgroundScheduler, job: PlannedJob) -> None:
-        now = datetime.now(UTC)
-        looks_back = job.catches_up and self._duty.has_run(job.name)  # a job that never ran has missed nothing
-        scheduler.add_job(
-            self._run_due,
-            _Slots(job),
-            args=[job],
-            id=job.name,
-            next_run_time=now if looks_back else job.next_slot(now).at,
+    def plan(self, jobs: Sequence[PlannedJob]) -> None:
+        """Take over a new list of jobs; a run that is on goes on."""
+        wanted = {job.name: job for job in jobs}
+        with self._changed:
+            gone = [name for name, job in self._jobs.items() if wanted.get(name) != job]
+            new = [job for name, job in wanted.items() if self._jobs.get(name) != job]
+            self._jobs = wanted
+        for name in gone:
+            with suppress(JobLookupError):
+                self._timer.remove_job(_job_id(name))
+        for job in new:
+            self._add(self._run_due, _Times(job), _job_id(job.name), job.name)
+
+    def look(self) -> None:
+        """Start every job for which something is due, whatever the timer thinks."""
+        for job in list(self._jobs.values()):
+            try:
+                due = job.name not in self._running and self.duty.is_due(job, datetime.now(UTC))
+            except LogisticsBatchError as error:
+                self.duty.not_taken(job, error)
+                continue
+            if due and not self.stop.is_set():
+                self._timer.add_job(self._run_due, args=[job.name], misfire_grace_time=None)
+
+    def running(self) -> Mapping[str, datetime]:
+        """What runs now, and since when."""
+        with self._changed:
+            return dict(self._running)
+
+    def _add(self, do: Callable[..., None], trigger: BaseTrigger, name: str, argument: object) -> None:
+        self._timer.add_job(
+            do,
+            trigger,
+            args=[argument],
+            id=name,
+            next_run_time=datetime.now(UTC),
             coalesce=True,
             max_instances=1,
             misfire_grace_time=_LONGEST_MISFIRE_SECONDS,
         )
 
-    def _report_failure(self, event: JobExecutionEvent) -> None:
-        # An error of the program; its text may hold data of a row, so only its kind is logged.
-        self._duty.say(f"{event.job_id}: the program itself failed ({type(event.exception).__name__})")
+    def _watch_the_clock(self) -> None:
+        ahead = time.time() - time.monotonic()
+        while not self.stop.wait(_LOOK_SECONDS):
+            now_ahead = time.time() - time.monotonic()
+            if abs(now_ahead - ahead) > _SET_BY_SECONDS:
+                self.duty.clock_was_set(now_ahead - ahead)
+                for job in self._timer.get_jobs():
+                    with suppress(JobLookupError):  # it was over meanwhile
+                        job.modify(next_run_time=datetime.now(UTC))
+            ahead = now_ahead
 
-    def _run_due(self, job: PlannedJob) -> None:
-        """Run the job for its due slot, and again for one that came due meanwhile."""
+    def _do_chore(self, chore: Chore) -> None:
         with self._changed:
-            if job.name in self._running:
-                return  # the thread that runs it looks for this slot before it ends
-            self._running.add(job.name)
-        with ExitStack() as on_failure:
-            on_failure.callback(self._let_go, job)
-            while slot := self._take_slot(job):
-                self._duty.say(f"{job.name}: starts for {slot.name}")
-                self._duty.say(f"{job.name}: {self._duty.run(job.name, slot.business_date)}")
-            on_failure.pop_all()
+            if self.stop.is_set():
+                return
+            self._running[chore.name] = started = datetime.now(UTC)
+        with self._letting_go(chore.name, started):
+            chore.do()
 
-    def _take_slot(self, job: PlannedJob) -> Slot | None:
-        """The slot to run for; None if there is none, and then the job no longer counts as running."""
+    def _run_due(self, name: str) -> None:
+        """Run a job for what is due, and again for what came due meanwhile."""
         with self._changed:
-            slot = None if self._stop.is_set() else job.due_slot(datetime.now(UTC))
-            if slot is not None and self._is_mine(job, slot):
-                return slot
-            self._let_go(job)
+            self._poked.add(name)
+            if name in self._running or name not in self._jobs:
+                return  # the thread that runs it looks again before it ends
+            self._running[name] = started = datetime.now(UTC)
+        with self._letting_go(name, started):
+            while self._is_poked(name):
+                while taken := self._take(name):
+                    self.duty.run(*taken)
+        self._look_at_others(name)
+
+    def _take(self, name: str) -> tuple[PlannedJob, Due] | None:
+        """What to run now; None if there is nothing."""
+        job = None if self.stop.is_set() else self._jobs.get(name)
+        if job is None:
             return None
-
-    def _let_go(self, job: PlannedJob) -> None:
-        with self._changed:
-            self._running.discard(job.name)
-            self._changed.notify_all()
-
-    def _is_mine(self, job: PlannedJob, slot: Slot) -> bool:
         try:
-            return self._duty.claim(job.name, slot.name)
+            due = self.duty.take(job, datetime.now(UTC))
         except LogisticsBatchError as error:
-            self._duty.say(f"{job.name}: not run for {slot.name}: {error.message} {error.remedy}".rstrip())
-            return False
+            self.duty.not_taken(job, error)
+            return None
+        return (job, due) if due else None
+
+    def _is_poked(self, name: str) -> bool:
+        """Whether somebody wanted the job looked at since the last look; if not, it no longer counts as running."""
+        with self._changed:
+            if name not in self._poked:
+                self._running.pop(name, None)
+                return False
+            self._poked.discard(name)
+            return True
+
+    @contextmanager
+    def _letting_go(self, name: str, started: datetime) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self.duty.failed(name, type(error).__name__)
+            raise
+        finally:
+            with self._changed:
+                if self._running.get(name) is started:  # else another thread took it on meanwhile
+                    del self._running[name]
+                self._changed.notify_all()
+
+    def _look_at_others(self, name: str) -> None:
+        """Jobs that run after this one may be due now."""
+        for job in list(self._jobs.values()):
+            if name in job.after and not self.stop.is_set():
+                self._timer.add_job(self._run_due, args=[job.name], misfire_grace_time=None)
 
     def _wait_for_running(self, patience_seconds: float) -> list[str]:
         ends_at = time.monotonic() + patience_seconds
@@ -168,12 +215,26 @@ class Scheduler:
             return sorted(self._running)
 
 
-class _Slots(BaseTrigger):  # type: ignore[misc]  # APScheduler has no types
-    """A job's slots as APScheduler wants to be told of them."""
+def _job_id(name: str) -> str:
+    return f"job {name}"
+
+
+class _Times(BaseTrigger):  # type: ignore[misc]  # APScheduler has no types
+    """A job's planned times as APScheduler wants to be told of them: the next one, whatever it did before."""
 
     def __init__(self, job: PlannedJob) -> None:
         self._job = job
 
-    def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
-        """The first slot after the previous time at which the job was looked at."""
-        return self._job.next_slot(previous_fire_time or now).at
+    def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:  # noqa: ARG002
+        found = self._job.next_slot(now)
+        return found.at if found else now + _FAR_AWAY
+
+
+class _Again(BaseTrigger):  # type: ignore[misc]
+    """So many seconds after it fired; after a clock that went ahead it fires once, not once for every interval."""
+
+    def __init__(self, seconds: float) -> None:
+        self._wait = timedelta(seconds=seconds)
+
+    def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:  # noqa: ARG002
+        return now + self._wait

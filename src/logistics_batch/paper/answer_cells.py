@@ -7,7 +7,7 @@ from textwrap import wrap
 from logistics_batch.model.answer_columns import ANSWER_COLUMNS
 from logistics_batch.model.issue import Issue, column_letters
 from logistics_batch.model.report import Fate, RowResult
-from logistics_batch.paper.row_answers import issues_by_row, reasons_named
+from logistics_batch.paper.row_answers import issues_by_row, reasons_at_cells
 from logistics_batch.paper.safe_text import is_formula_like, xml_text
 from logistics_batch.paper.status_columns import COLUMN_WIDTHS
 from logistics_batch.paper.xlsx_rows import Cell
@@ -44,8 +44,8 @@ def answers_of(rows: Sequence[RowResult], issues: Sequence[Issue]) -> dict[int, 
 
 def _answer(row: RowResult, issues: Sequence[Issue]) -> Answer:
     reason, fix = row.reason, row.fix
-    if len(issues) > 1 and row.fate is Fate.INVALID:
-        reason = "\n".join(reasons_named(issues))
+    if issues and row.fate is Fate.INVALID:
+        reason = "\n".join(reasons_at_cells(issues))
         fix = "\n".join(dict.fromkeys(issue.fix for issue in issues if issue.fix))
     if row.fate is Fate.SKIPPED and not row.document:
         return Answer(row.fate, (row.fate.value, reason, fix, "", ""))

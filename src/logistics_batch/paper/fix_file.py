@@ -38,7 +38,7 @@ def fix_file(report: FileReport, *, sheet: Sheet | None, original: bytes, format
         return None
     close = close_rows(sheet, rows, header_row=report.header_row)
     if format == "csv":
-        return "csv", csv_bytes(close.frame.drop("row"), header=False)
+        return "csv", csv_bytes(close.frame.drop("row"), header=False, as_it_came=True)
     notes = _notes(report, {row: number for number, row in enumerate(rows, start=2)})
     return "xlsx", plain_workbook(
         close, Annotations(header_row=1, answers={}, notes=notes, legend="", adds_columns=False)

@@ -19,9 +19,9 @@ FATE_MEANINGS: dict[Fate, str] = {
 def legend(report: FileReport, *, notes: tuple[str, ...] = ()) -> str:
     """What came of the file, what each word means, and what to do with this workbook."""
     counts = {fate: count for fate, count in report.counts.items() if count}
-    lines = [f"{report.file}, run {report.run}"]
+    lines = [f"{report.file}, run {report.run}", ""]
     lines += [f"{count} {fate.value}: {FATE_MEANINGS[fate]}" for fate, count in counts.items()]
-    lines.append("")
+    lines += [f"{report.rows_read} rows read in all", ""]
     if any(fate in counts for fate in (Fate.REFUSED, Fate.INVALID, Fate.BLOCKED)):
         lines.append("Correct the rows in this workbook and drop it again. What was accepted is not sent twice.")
     lines.append("These five columns are written by logistics-batch and replaced each time.")

@@ -17,6 +17,7 @@ from logistics_batch.paper.safe_text import cell_xml, formula_like
 from logistics_batch.paper.status_columns import without_earlier_columns
 from logistics_batch.paper.xlsx_parts import find_sheet
 from logistics_batch.paper.xlsx_patch import Annotations, Block, SheetAnnotator
+from logistics_batch.paper.xlsx_rows import RowData
 from logistics_batch.paper.xlsx_sheet import SheetPart
 from logistics_batch.paper.xlsx_survey import Survey
 
@@ -70,7 +71,7 @@ def _blocks(sheet: Sheet, header_row: int) -> Iterator[Block]:
     for frame in sheet.frame.iter_slices(_ROWS_A_BLOCK):
         numbers = frame.get_column("row")
         marks = sheet.marks.filter(pl.col("row").is_between(numbers[0], numbers[-1]))
-        yield Block(_rows_xml(frame, marks, header_row), frozenset(numbers.to_list()))
+        yield Block(RowData.of(_rows_xml(frame, marks, header_row)), frozenset(numbers.to_list()))
 
 
 def _rows_xml(frame: pl.DataFrame, marks: pl.DataFrame, header_row: int) -> bytes:

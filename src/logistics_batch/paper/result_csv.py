@@ -32,19 +32,22 @@ def result_csv(report: FileReport, sheet: Sheet | None) -> bytes:
     return csv_bytes(_with_source(answers, report, sheet))
 
 
-def csv_bytes(frame: pl.DataFrame, *, header: bool = True) -> bytes:
-    """A frame of texts as guarded CSV, UTF-8 with a byte order mark and CRLF; the column names are guarded too."""
+def csv_bytes(frame: pl.DataFrame, *, header: bool = True, as_it_came: bool = False) -> bytes:
+    """A frame of texts as guarded CSV, UTF-8 with a byte order mark and CRLF; the column names are guarded too.
+
+    as_it_came: control characters are not made visible; for what is read again.
+    """
     out = io.BytesIO("\ufeff".encode())
     out.seek(0, io.SEEK_END)
     if header:
         names = pl.DataFrame([pl.Series(str(index), [name]) for index, name in enumerate(frame.columns)])
         _guarded(names).write_csv(out, include_header=False, line_terminator="\r\n")
-    _guarded(frame).write_csv(out, include_header=False, line_terminator="\r\n")
+    _guarded(frame, as_it_came=as_it_came).write_csv(out, include_header=False, line_terminator="\r\n")
     return out.getvalue()
 
 
-def _guarded(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.select(guarded(name) for name in frame.columns)
+def _guarded(frame: pl.DataFrame, *, as_it_came: bool = False) -> pl.DataFrame:
+    return frame.select(guarded(name, as_it_came=as_it_came) for name in frame.columns)
 
 
 def _with_source(answers: pl.DataFrame, report: FileReport, sheet: Sheet) -> pl.DataFrame:

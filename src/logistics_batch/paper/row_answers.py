@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport, RowResult
+from logistics_batch.paper.clerks_words import clerks_fix
 
 RESULT_FIELDS = (
     "file",
@@ -46,8 +47,6 @@ _FIXES: Mapping[Fate, str] = {
     Fate.REFUSED: "Correct what the reason names and drop the file again.",
     Fate.INVALID: "Correct the row and drop the file again.",
     Fate.BLOCKED: "Correct the other rows of this document and drop the file again.",
-    Fate.IN_DOUBT: "Nothing for now: it is settled by a later run. Do not send it by another way.",
-    Fate.HELD: "Ask the operator: `logistics-batch held list` shows it.",
     Fate.PENDING: "Nothing: the next run sends it.",
 }
 _FIX_OF_HELD_FILE = "Correct what the reason names and send the file again."
@@ -112,6 +111,8 @@ def _answered(row: RowResult, issues: Sequence[Issue], culprits: Sequence[int], 
     reason, fix = row.reason, row.fix
     if row.fate is Fate.HELD and report.reason:  # held with its file: no document of it waits for a decision
         reason, fix = reason or report.reason, fix or report.remedy or _FIX_OF_HELD_FILE
+    elif row.fate in (Fate.HELD, Fate.IN_DOUBT):
+        fix = clerks_fix(row)
     if row.fate is Fate.BLOCKED and not reason and culprits:
         reason = f"Not sent, because {_rows_named(culprits)} of the same document cannot be sent as it is."
     if row.fate is Fate.BLOCKED:
@@ -138,6 +139,11 @@ def reasons_named(issues: Sequence[Issue]) -> tuple[str, ...]:
     """The reason of each issue, with its cell where there are several."""
     if len(issues) == 1:
         return (issues[0].reason,)
+    return reasons_at_cells(issues)
+
+
+def reasons_at_cells(issues: Sequence[Issue]) -> tuple[str, ...]:
+    """The reason of each issue behind its cell, for where nothing else names the cell."""
     return tuple(dict.fromkeys(f"{issue.cell}: {issue.reason}" if issue.cell else issue.reason for issue in issues))
 
 

@@ -3,7 +3,8 @@
 A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return may be run as a formula by the program that opens
 a CSV file. Such text gets a leading `'`, which our readers strip again. A plain negative number is no formula and stays
 as it is; `+919876543210` is a telephone number and would lose its `+`, so it is guarded. Characters that no XML part
-may hold are written as visible escapes (`\\x07`).
+may hold stand in our own texts as visible escapes (`\\x07`); in the sender's cells they stay what they are, so that a
+cell that was wrong for them is still wrong when it comes back.
 """
 
 import re
@@ -11,7 +12,7 @@ import re
 import polars as pl
 
 CELL_LIMIT_CHARACTERS = 32_767
-"""What a cell of a workbook can hold; longer text is cut by the programs without a word."""
+"""What a cell of a workbook can hold, counted in UTF-16; longer text is cut by the programs without a word."""
 
 CUT_MARK = " … [cut here; the whole text is in the CSV result]"
 
@@ -19,11 +20,14 @@ _FORMULA_START = r"^[=+\-@\t\r]"
 _PLAIN_NUMBER = r"^-[0-9]+(?:\.[0-9]+)?$"
 _CONTROLS = [chr(code) for code in range(32) if chr(code) not in "\t\n\r"] + ["\x7f", "\ufffe", "\uffff"]
 _ESCAPES = [f"\\x{ord(sign):02x}" for sign in _CONTROLS]
+_CELL_ESCAPES = [f"_x{ord(sign):04X}_" for sign in _CONTROLS]
 _ESCAPE_TABLE = str.maketrans(dict(zip(_CONTROLS, _ESCAPES, strict=True)))
 _XML_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"}
 _XML_TABLE = str.maketrans(_XML_ESCAPES)
 _FORMULA_LIKE = re.compile(_FORMULA_START)
 _NUMBER = re.compile(_PLAIN_NUMBER)
+_TWO_UNITS = re.compile("[\U00010000-\U0010ffff]")  # emoji and other signs that take two in UTF-16
+_ALWAYS_FITS = CELL_LIMIT_CHARACTERS // 2
 _EXCEL_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
 
@@ -48,9 +52,11 @@ def visible(text: str) -> str:
 def cell_text(text: str) -> str:
     """The text as a workbook cell can hold it: visible escapes, cut at the limit of a cell with a mark that says so."""
     shown = visible(text)
-    if len(shown) <= CELL_LIMIT_CHARACTERS:
+    units = len(shown) + len(_TWO_UNITS.findall(shown)) if len(shown) > _ALWAYS_FITS else len(shown)
+    if units <= CELL_LIMIT_CHARACTERS:
         return shown
-    return shown[: CELL_LIMIT_CHARACTERS - len(CUT_MARK)] + CUT_MARK
+    most = CELL_LIMIT_CHARACTERS if units == len(shown) else _ALWAYS_FITS
+    return shown[: most - len(CUT_MARK)] + CUT_MARK
 
 
 def xml_text(text: str) -> bytes:
@@ -59,11 +65,15 @@ def xml_text(text: str) -> bytes:
     return escaped.encode("utf-8", "replace")
 
 
-def guarded(name: str) -> pl.Expr:
-    """A text column as CSV may hold it: visible escapes, and `'` before what could be run as a formula."""
-    text = pl.col(name).str.replace_many(_CONTROLS, _ESCAPES)
-    shown = pl.when(formula_like(name)).then(pl.concat_str(pl.lit("'"), text)).when(text != "").then(text)
-    return shown.otherwise(None).alias(name)
+def guarded(name: str, *, as_it_came: bool = False) -> pl.Expr:
+    """A text column as CSV may hold it: `'` before what could be run as a formula, and visible escapes.
+
+    as_it_came: control characters stay (all but the one that no CSV file may hold).
+    """
+    hidden, shown = (["\0"], ["\\x00"]) if as_it_came else (_CONTROLS, _ESCAPES)
+    text = pl.col(name).str.replace_many(hidden, shown)
+    safe = pl.when(formula_like(name)).then(pl.concat_str(pl.lit("'"), text)).when(text != "").then(text)
+    return safe.otherwise(None).alias(name)
 
 
 def formula_like(name: str) -> pl.Expr:
@@ -72,9 +82,12 @@ def formula_like(name: str) -> pl.Expr:
 
 
 def cell_xml(name: str) -> pl.Expr:
-    """The texts of a column as XML character data, the same as `xml_text` gives one by one."""
-    shown = pl.col(name).str.replace_many(_CONTROLS, _ESCAPES)
-    cut = pl.concat_str(shown.str.head(CELL_LIMIT_CHARACTERS - len(CUT_MARK)), pl.lit(CUT_MARK))
-    fitting = pl.when(shown.str.len_chars() > CELL_LIMIT_CHARACTERS).then(cut).otherwise(shown)
-    escaped = fitting.str.replace_all(r"_(x[0-9A-Fa-f]{4}_)", "_x005F_$1")
+    """The texts of a column as XML character data; control characters in the way of workbooks, as `_x0007_`."""
+    text = pl.col(name)
+    length = text.str.len_chars()
+    units = length + text.str.count_matches(_TWO_UNITS.pattern)
+    most = pl.when(units == length).then(CELL_LIMIT_CHARACTERS).otherwise(_ALWAYS_FITS) - len(CUT_MARK)
+    cut = pl.concat_str(text.str.head(most), pl.lit(CUT_MARK))
+    fitting = pl.when(units > CELL_LIMIT_CHARACTERS).then(cut).otherwise(text)
+    escaped = fitting.str.replace_all(r"_(x[0-9A-Fa-f]{4}_)", "_x005F_$1").str.replace_many(_CONTROLS, _CELL_ESCAPES)
     return escaped.str.replace_many(list(_XML_ESCAPES), list(_XML_ESCAPES.values())).alias(name)

@@ -5,7 +5,7 @@ import polars as pl
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet
 
-COLUMN_WIDTHS = (13.0, 58.0, 48.0, 24.0, 24.0)
+COLUMN_WIDTHS = (13.0, 62.0, 62.0, 24.0, 22.0)
 """The widths of our columns in characters of the default font."""
 
 

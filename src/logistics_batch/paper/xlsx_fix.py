@@ -18,7 +18,7 @@ from logistics_batch.paper.xlsx_parts import (
     workbook_part,
 )
 from logistics_batch.paper.xlsx_patch import Annotations, Block, SheetAnnotator
-from logistics_batch.paper.xlsx_rows import RowReader
+from logistics_batch.paper.xlsx_rows import RowData, RowReader
 from logistics_batch.paper.xlsx_sheet import SheetPart
 from logistics_batch.paper.xlsx_survey import own_words, survey
 from logistics_batch.paper.xml_bytes import NotPatchable
@@ -44,7 +44,7 @@ def fix_workbook(
     move_surroundings(part, mover)
     annotator = SheetAnnotator(package, parts, part, replace(found, last_row=header_row + len(rows)), move=mover.moved)
     annotations = Annotations(header_row=header_row, answers={}, notes=notes, legend="", adds_columns=False)
-    fixed = annotator.annotate(annotations, [Block(moved, frozenset())])
+    fixed = annotator.annotate(annotations, [Block(RowData.of(moved), frozenset())])
     return _without_calculation_chain(Package(fixed), parts)
 
 

@@ -89,9 +89,18 @@ class Package:
         if entry.file_size > LARGEST_PART_BYTES:
             raise NotPatchable(f"the part {name} is too large")
         try:
-            return self._zip.read(entry)
+            part = self._unpacked(entry)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
             raise NotPatchable(f"the part {name} is damaged") from error
+        if len(part) != entry.file_size or zlib.crc32(part) != entry.CRC:
+            raise NotPatchable(f"the part {name} is damaged")
+        return part
+
+    def _unpacked(self, entry: zipfile.ZipInfo) -> bytes:
+        if entry.compress_type != zipfile.ZIP_DEFLATED:
+            return self._zip.read(entry)
+        # Into memory of the right size at once: `zipfile` needs twice as much for a moment.
+        return zlib.decompress(self._packed_as_it_is(entry).data, wbits=-15, bufsize=max(entry.file_size, 1))
 
     def with_parts(self, changes: Mapping[str, Packed | None]) -> bytes:
         """The package with some parts replaced, added (at the end) or, where None, left out."""

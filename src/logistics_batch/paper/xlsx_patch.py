@@ -15,7 +15,7 @@ from logistics_batch.paper.xlsx_annotations import SheetComments
 from logistics_batch.paper.xlsx_comments import Note, RowMove, stays
 from logistics_batch.paper.xlsx_package import Package, packed
 from logistics_batch.paper.xlsx_parts import WorkbookParts, find_sheet
-from logistics_batch.paper.xlsx_rows import RowChanges, RowReader, changed_rows
+from logistics_batch.paper.xlsx_rows import RowChanges, RowData, RowReader, changed_rows
 from logistics_batch.paper.xlsx_sheet import LAST_COLUMN, Area, SheetPart, checked
 from logistics_batch.paper.xlsx_styles import StyleSheet
 from logistics_batch.paper.xlsx_survey import Survey, drawn_areas, own_words, place_for, survey
@@ -46,7 +46,7 @@ class Annotations:
 class Block:
     """Some rows of a sheet as XML, and the numbers of the rows that our cells go to with them."""
 
-    rows: bytes
+    rows: RowData
     answered: frozenset[int]
 
 

@@ -32,6 +32,20 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class RowData:
+    """Where the rows of a sheet lie in the bytes of its part: a part of 100 MB is not copied for them."""
+
+    data: bytes
+    start: int
+    end: int
+
+    @classmethod
+    def of(cls, rows: bytes) -> "RowData":
+        """Rows alone."""
+        return cls(rows, 0, len(rows))
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One row element of a sheet part: its number, and where its opening tag, its cells and its whole lie."""
 
@@ -73,8 +87,8 @@ class RowChanges:
 class RowReader:
     """Finds the rows and cells of sheet data, whose tags carry that namespace prefix."""
 
-    def __init__(self, data: bytes, *, prefix: bytes) -> None:
-        self.data = data
+    def __init__(self, rows: RowData, *, prefix: bytes) -> None:
+        self.data, self.start, self.end = rows.data, rows.start, rows.end
         self.prefix = prefix
         self._row = re.compile(rb"<" + re.escape(prefix) + rb"row(?=[\s/>])([^>]*)>")
         self._row_end = b"</" + prefix + b"row>"
@@ -84,8 +98,8 @@ class RowReader:
 
     def rows(self) -> Iterator[Row]:
         """The rows in their order. Raises NotPatchable where their numbers do not rise or a row is not closed."""
-        position, number = 0, 0
-        while (found := self._row.search(self.data, position)) is not None:
+        position, number = self.start, 0
+        while (found := self._row.search(self.data, position, self.end)) is not None:
             following = whole_number(found[1], b"r", number + 1)
             if following <= number:
                 raise NotPatchable(f"row {following} of the sheet stands after row {number}")
@@ -94,7 +108,7 @@ class RowReader:
                 position = found.end()
                 yield Row(number, found.start(), position, position, position)
                 continue
-            cells_end = self.data.find(self._row_end, found.end())
+            cells_end = self.data.find(self._row_end, found.end(), self.end)
             if cells_end < 0:
                 raise NotPatchable(f"row {number} of the sheet is not closed")
             position = cells_end + len(self._row_end)
@@ -163,7 +177,7 @@ def changed_rows(reader: RowReader, changes: RowChanges) -> Iterator[bytes]:
     waiting = sorted(changes.answered, reverse=True)
     editor = _RowEditor(reader, changes)
     pieces: list[bytes] = []
-    held_bytes = position = 0
+    held_bytes, position = 0, reader.start
     for row in reader.rows():
         while waiting and waiting[-1] < row.number:
             pieces.append(editor.new_row(waiting.pop()))
@@ -176,7 +190,7 @@ def changed_rows(reader: RowReader, changes: RowChanges) -> Iterator[bytes]:
         if held_bytes > 400_000:
             yield b"".join(pieces)
             pieces, held_bytes = [], 0
-    pieces.append(reader.data[position:])
+    pieces.append(reader.data[position : reader.end])
     pieces.extend(editor.new_row(number) for number in reversed(waiting))
     yield b"".join(pieces)
 
@@ -189,7 +203,9 @@ class _RowEditor:
         self._changes = changes
         self._prefix = reader.prefix
         self._zone = frozenset(range(changes.first_column, changes.first_column + changes.width))
-        self._every_cell = bool(changes.removed - self._zone) or b"extLst" in reader.data
+        self._every_cell = bool(changes.removed - self._zone) or (
+            reader.data.find(b"extLst", reader.start, reader.end) >= 0
+        )
         self._letters = [column_letters(column).encode() for column in sorted(self._zone)]
         marks = b"|".join(str(style).encode() for style in changes.restored)
         self._marked = re.compile(rb"\ss\s*=\s*[\"'](?:" + marks + rb")[\"']") if marks else None
@@ -226,7 +242,9 @@ class _RowEditor:
         marked = self._failing_cells(number, {}, row_style=None)
         cells = sorted([*marked, *answers], key=lambda cell: cell.column)
         content = b"".join(cell.xml for cell in cells)
-        return b'<%srow r="%d">%s</%srow>' % (self._prefix, number, content, self._prefix)
+        height = self._changes.heights.get(number)
+        needed = b' ht="%.1f"' % height if height else b""
+        return b'<%srow r="%d"%s>%s</%srow>' % (self._prefix, number, needed, content, self._prefix)
 
     def _rebuilt(self, row: Row, answers: Sequence[Cell]) -> bytes:
         cells, tail = self._reader.cells(row)

@@ -7,7 +7,7 @@ from xml.parsers.expat import ExpatError, ParserCreate
 
 from logistics_batch.model.issue import cell_address
 from logistics_batch.paper.xlsx_parts import MAIN, OFFICE
-from logistics_batch.paper.xlsx_rows import column_number
+from logistics_batch.paper.xlsx_rows import RowData, column_number
 from logistics_batch.paper.xml_bytes import (
     NotPatchable,
     attribute,
@@ -69,7 +69,7 @@ class SheetPart:
     head: bytes
     elements: list[tuple[str, bytes]]
     closing: bytes
-    rows: bytes
+    rows: RowData
 
     @classmethod
     def of(cls, xml: bytes) -> "SheetPart":
@@ -81,15 +81,16 @@ class SheetPart:
             raise NotPatchable("the sheet holds no rows")
         tag = b"<" + prefix + b"sheetData/>"
         if opening[0].endswith(b"/>"):
-            return cls._around(xml[: opening.start()] + tag + xml[opening.end() :], prefix, b"")
+            return cls._around(xml[: opening.start()] + tag + xml[opening.end() :], prefix, RowData.of(b""))
         closing = b"</" + prefix + b"sheetData>"
         end = xml.rfind(closing)
         if end < 0:
             raise NotPatchable("the rows of the sheet have no end")
-        return cls._around(xml[: opening.start()] + tag + xml[end + len(closing) :], prefix, xml[opening.end() : end])
+        rows = RowData(xml, opening.end(), end)
+        return cls._around(xml[: opening.start()] + tag + xml[end + len(closing) :], prefix, rows)
 
     @classmethod
-    def _around(cls, skeleton: bytes, prefix: bytes, rows: bytes) -> "SheetPart":
+    def _around(cls, skeleton: bytes, prefix: bytes, rows: RowData) -> "SheetPart":
         starts, closing = _top_level(skeleton)
         ends = [start for _, start in starts[1:]] + [closing]
         elements = [(name, skeleton[start:end]) for (name, start), end in zip(starts, ends, strict=True)]

@@ -67,7 +67,7 @@ def inline_text(xml: bytes, prefix: bytes) -> str:
 def own_words(package: Package, part: str | None) -> dict[bytes, str]:
     """Which shared strings are headers of ours, by their index as cells name it."""
     xml = package.read(part) if part is not None and part in package else b""
-    if ANSWER_COLUMNS[3].encode() not in xml:  # the one that users hardly write themselves
+    if not any(name.encode() in xml for name in ANSWER_COLUMNS[2:4]):  # those that users hardly write themselves
         return {}
     found: dict[bytes, str] = {}
     prefix = re.search(rb"<([\w.-]+:)?sst[\s>]", xml)

@@ -2,6 +2,7 @@
 
 from logistics_batch.reconciliation.audit import audit
 from logistics_batch.reconciliation.classes import Rules
+from logistics_batch.reconciliation.compare import Change, Comparison, Night, compare
 from logistics_batch.reconciliation.legs import (
     ANNOUNCED_LINES,
     ANNOUNCED_NOTICES,
@@ -12,6 +13,7 @@ from logistics_batch.reconciliation.legs import (
     Legs,
 )
 from logistics_batch.reconciliation.receipts import counted_once
+from logistics_batch.reconciliation.statuses import further_status
 from logistics_batch.reconciliation.tolerance import BY_SKU, MEASURES, TOLERATED, Limit, Measure
 
 __all__ = [
@@ -24,10 +26,15 @@ __all__ = [
     "RETURNED_NOTICES",
     "TOLERATED",
     "UNSENT_ROWS",
+    "Change",
+    "Comparison",
     "Legs",
     "Limit",
     "Measure",
+    "Night",
     "Rules",
     "audit",
+    "compare",
     "counted_once",
+    "further_status",
 ]

@@ -70,3 +70,9 @@ def status_reason() -> pl.Expr:
         .then(overdue)
         .otherwise(stale)
     )
+
+
+def further_status(earlier: str, now: str) -> pl.Expr:
+    """Of two columns of statuses the further one; a word that is not known is behind all others."""
+    behind = rank(now).fill_null(-1) < rank(earlier).fill_null(-1)
+    return pl.when(behind).then(pl.col(earlier)).otherwise(pl.col(now))

@@ -1,0 +1,95 @@
+"""Log, alerts and metrics of a workspace, as its settings want them."""
+
+from collections.abc import Callable, Sequence
+
+import click
+
+from logistics_batch.errors import LedgerBusy, LogisticsBatchError, SettingsError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.jobs import load_calendar
+from logistics_batch.model.job import JobSpec, PushJob
+from logistics_batch.operate.alerts import addresses
+from logistics_batch.operate.figures import Figure, figures
+from logistics_batch.operate.log import Log, file_writer
+from logistics_batch.operate.metrics import write_metrics
+from logistics_batch.operate.observe import Ran, observe
+from logistics_batch.operate.run_job import Order, Outcome, run_job
+from logistics_batch.operate.telling import Teller
+from logistics_batch.settings import Settings, notify_urls
+from logistics_batch.wiring import Workspace
+
+
+def log_of(workspace: Workspace, settings: Settings, parts: Parts, say: Callable[[str], None]) -> Log:
+    """The log: to its file if the settings name one, else through `say`.
+
+    Raises SettingsError if the file cannot be opened.
+    """
+    write = say
+    if settings.log.file:
+        path = workspace.folder / settings.log.file
+        try:
+            write = file_writer(path)
+        except OSError as error:
+            raise SettingsError(f"log.file: {path} cannot be written: {error.strerror}.") from error
+    return Log(write, parts.clock.now, as_json=settings.log.format == "json")
+
+
+def teller_of(workspace: Workspace, settings: Settings, parts: Parts) -> Teller:
+    """Who tells people; tells nobody if no address is given.
+
+    Raises SettingsError if the file of addresses cannot be used.
+    """
+    to = addresses(notify_urls(workspace.folder, settings.notify))
+    return Teller(parts.ledger, to, workspace.folder.name, parts.stop.is_set)
+
+
+def write_figures(workspace: Workspace, compute: Callable[[], Sequence[Figure]]) -> None:
+    """Write the metrics' text file, if the settings name one.
+
+    Raises SettingsError, OSError.
+    """
+    if textfile := workspace.settings().metrics.textfile:
+        write_metrics(workspace.folder / textfile, compute())
+
+
+def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order) -> Outcome:
+    """A run by hand or by cron, of which people are told as if the scheduler had made it.
+
+    Raises what the run raises; LedgerBusy is no failure, and told to nobody else.
+    """
+    expect = job.expect if isinstance(job, PushJob) else None
+    calendar = load_calendar(workspace.folder, expect.calendar if expect else None)
+    end: Outcome | LogisticsBatchError
+    try:
+        end = run_job(parts, job, order)
+    except LedgerBusy:
+        raise
+    except LogisticsBatchError as error:
+        end = error
+    _after_run(workspace, parts, Ran(job, order.business_date, end, calendar))
+    if isinstance(end, LogisticsBatchError):
+        raise end
+    return end
+
+
+def _after_run(workspace: Workspace, parts: Parts, ran: Ran) -> None:
+    """Log, alerts, metrics; the run fails for nothing of that."""
+    settings = workspace.settings()
+    now = parts.clock.now()
+    try:
+        parts.ledger.note_round(ran.job.name, ran.day.isoformat(), exit_code=ran.exit_code, now=now.isoformat())
+        observe(parts, ran, log_of(workspace, settings, parts, _nowhere))
+        told = teller_of(workspace, settings, parts).tell(now)
+        for shown in told.failed:
+            _warn(f"{shown} could not be told; {told.owed} alerts wait for the next run or the scheduler.")
+        write_figures(workspace, lambda: figures(parts.ledger, now=now))
+    except (LogisticsBatchError, OSError) as error:
+        _warn(str(error))
+
+
+def _warn(words: str) -> None:
+    click.echo(f"Note: {words}", err=True)
+
+
+def _nowhere(_line: str) -> None:
+    """The run says on its own what became of it; only a log's file gets a line besides."""

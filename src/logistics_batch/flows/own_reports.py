@@ -1,0 +1,51 @@
+"""Reports of ours that somebody dropped by mistake: known by what stands in them, whatever their name is.
+
+A returned workbook and a fix file are none of these: they are made to be corrected and dropped.
+"""
+
+from collections.abc import Sequence
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.model.reconciliation import LINES_SCHEMA
+from logistics_batch.model.sheet import Sheet
+from logistics_batch.paper.held_workbook import SHEET_NAME
+from logistics_batch.paper.manifest import INDEX_COLUMNS
+from logistics_batch.paper.row_answers import RESULT_FIELDS
+
+_LEADING_COLUMNS = 5  # more than any sender's sheet begins with by chance
+_ANSWERS = "a list of answers (NAME.result.csv)"
+_RECONCILIATION = "a reconciliation report"
+_LISTS = {
+    tuple(RESULT_FIELDS[:_LEADING_COLUMNS]): _ANSWERS,
+    tuple(LINES_SCHEMA)[:_LEADING_COLUMNS]: _RECONCILIATION,
+    INDEX_COLUMNS[:_LEADING_COLUMNS]: "the index of a label bundle",
+}
+_RECONCILIATION_SHEETS = {"Exceptions", "Ageing", "Supplier scorecard"}
+
+
+def refuse_own(name: str, sheets: Sequence[Sheet]) -> None:
+    """Raises FileHeld if the file is one of our own reports."""
+    what = _own(sheets)
+    if not what:
+        return
+    remedy = "Drop the spreadsheet that was meant."
+    if what == _ANSWERS:
+        remedy = "Correct the rows in NAME.result.xlsx or in the fix file, and drop that."
+    raise FileHeld(f"{name} is one of our own reports: {what}.", rule="own_report", remedy=remedy)
+
+
+def _own(sheets: Sequence[Sheet]) -> str:
+    names = {sheet.name for sheet in sheets}
+    if names == {SHEET_NAME}:
+        return "it says why another file was not processed"
+    if names >= _RECONCILIATION_SHEETS:
+        return _RECONCILIATION
+    return next((what for sheet in sheets if (what := _LISTS.get(_first_texts(sheet), ""))), "")
+
+
+def _first_texts(sheet: Sheet) -> tuple[str, ...]:
+    """The first cells of a sheet's first row."""
+    names = [name for name in sheet.frame.columns if name != "row"][:_LEADING_COLUMNS]
+    if not sheet.frame.height:
+        return ()
+    return tuple((text or "").strip() for text in sheet.frame.select(names).row(0))

@@ -1,0 +1,142 @@
+"""What every reconciliation saw, kept as Parquet files: the legs as they came, and what was found."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import polars as pl
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.fetch_asns import AsnRange
+from logistics_batch.flows.parts import Parts
+from logistics_batch.model.reconciliation import Reconciliation
+from logistics_batch.reconciliation import Legs, further_status
+
+_FOLDER = "reconciliation"
+_ABOUT = "snapshot.json"
+_FOUND = "found"
+_STATUSES = "statuses.parquet"
+_KEPT_DAYS = 180  # the furthest status of an ASN that no report has seen since
+_LEGS = tuple(one.name for one in fields(Legs))
+_NIGHT = re.compile(r"(\d{4}-\d{2}-\d{2})_(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One reconciliation as it was kept.
+
+    legs: as the auditor took them. found: LINES_SCHEMA, the lines that did not agree in every respect.
+    about: window, job, completeness, counts and where the raw replies lie.
+    """
+
+    run: str
+    business_date: date
+    window: AsnRange
+    complete: bool
+    legs: Legs
+    found: pl.DataFrame
+    about: dict[str, Any]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """Under which a reconciliation was made, as far as a reader of its snapshot needs them."""
+
+    run: str
+    job: str
+    business_date: date
+    window: AsnRange
+    complete: bool
+    raw_replies: str
+
+
+def keep_snapshot(parts: Parts, legs: Legs, result: Reconciliation, *, made: Circumstances) -> Path:
+    """Write the legs and what was found, whole or not at all; returns the folder."""
+    home = parts.files / _FOLDER
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    landing = home / f".{uuid4().hex}.part"
+    landing.mkdir(mode=0o700)
+    frames = {name: getattr(legs, name) for name in _LEGS} | {_FOUND: result.differing}
+    for name, frame in frames.items():
+        if frame is not None:
+            frame.write_parquet(landing / f"{name}.parquet")
+    (landing / _ABOUT).write_text(json.dumps(_about(result, made), indent=1), encoding="utf-8")
+    _remember_statuses(home / _STATUSES, legs.returned_notices, on=made.business_date)
+    return landing.rename(home / f"{made.business_date}_{made.run}")
+
+
+def _about(result: Reconciliation, made: Circumstances) -> dict[str, Any]:
+    return {
+        "run": made.run,
+        "job": made.job,
+        "business_date": made.business_date.isoformat(),
+        "by": made.window.by,
+        "from": made.window.date_from.isoformat(),
+        "to": made.window.date_to.isoformat(),
+        "complete": made.complete,
+        "raw_replies": made.raw_replies,
+        "lines": dict(result.classes.select("class", "lines").iter_rows()),
+    }
+
+
+def furthest_statuses(parts: Parts) -> Mapping[str, str]:
+    """The furthest status that earlier reports saw, by the service's id of the ASN."""
+    path = parts.files / _FOLDER / _STATUSES
+    return dict(pl.read_parquet(path).select("record_id", "status").iter_rows()) if path.is_file() else {}
+
+
+def _remember_statuses(path: Path, notices: pl.DataFrame, *, on: date) -> None:
+    seen = notices.filter(pl.col("record_id") != "").select(
+        "record_id", further_status("furthest_status", "status").alias("status"), pl.lit(on).alias("seen")
+    )
+    known = pl.read_parquet(path).filter(pl.col("seen") >= on - timedelta(days=_KEPT_DAYS)) if path.is_file() else None
+    together = seen if known is None else pl.concat([seen, known])
+    landing = path.with_suffix(".part")
+    together.unique("record_id", keep="first", maintain_order=True).write_parquet(landing)
+    landing.replace(path)
+
+
+def snapshot_names(parts: Parts) -> list[str]:
+    """The nights that were kept, as "business date_run", the oldest first."""
+    home = parts.files / _FOLDER
+    names = [path.name for path in home.iterdir() if _NIGHT.fullmatch(path.name)] if home.is_dir() else []
+    return sorted(names)
+
+
+def load_snapshot(parts: Parts, named: str) -> Snapshot:
+    """The reconciliation of a run's id, or the last one of a business date.
+
+    Raises UsageError if none was kept under that name.
+    """
+    names = snapshot_names(parts)
+    fitting = [name for name in names if named in (name, *name.split("_", 1))]
+    if not fitting:
+        latest = ", ".join(names[-3:]) or "none yet"
+        raise UsageError(
+            f'No reconciliation "{named}" is kept.',
+            remedy=f"Name a run or a business date; the latest are: {latest}.",
+        )
+    return _read(parts.files / _FOLDER / fitting[-1])
+
+
+def _read(folder: Path) -> Snapshot:
+    about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+    frames = {path.stem: pl.read_parquet(path) for path in folder.glob("*.parquet")}
+    found = frames.pop(_FOUND)
+    day_from, day_to = (date.fromisoformat(about[name]) for name in ("from", "to"))
+    return Snapshot(
+        run=about["run"],
+        business_date=date.fromisoformat(about["business_date"]),
+        window=AsnRange(about["by"], day_from, day_to),
+        complete=about["complete"],
+        legs=Legs(**frames),
+        found=found,
+        about=about,
+        folder=folder,
+    )

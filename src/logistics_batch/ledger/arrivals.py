@@ -1,0 +1,86 @@
+"""Which files came for a job, and when: what is compared with the files that are expected."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import func, select
+
+from logistics_batch.ledger.connection import Connected
+from logistics_batch.ledger.schema import file, run
+
+
+@dataclass(frozen=True, slots=True)
+class FileArrival:
+    """One content that came for a job, the first time since a moment.
+
+    first_at: when these bytes came for the job for the very first time. rule: why it is held as a whole, "" if not.
+    """
+
+    name: str
+    path: str
+    size: int
+    sha256: str
+    rows_read: int
+    rule: str
+    at: datetime
+    first_at: datetime
+
+
+class Arrivals(Connected):
+    """Read only."""
+
+    def arrivals_of(self, job: str, *, since: datetime) -> list[FileArrival]:
+        """The contents that came for a job since a moment, oldest first."""
+        day_before = (since - timedelta(days=1)).date().isoformat()  # texts with other offsets sort by day at most
+        mine = select(file).join(run, file.c.run_id == run.c.id).where(run.c.job == job)
+        with self._read() as connection:
+            recent = connection.execute(mine.where(file.c.received_at >= day_before).order_by(file.c.id)).mappings()
+            found: dict[str, Any] = {}
+            for line in recent:
+                if datetime.fromisoformat(line["received_at"]) >= since:
+                    found.setdefault(line["sha256"], line)
+            first = (
+                select(file.c.sha256, func.min(file.c.id))
+                .join(run, file.c.run_id == run.c.id)
+                .where(run.c.job == job, file.c.sha256.in_(list(found)))
+                .group_by(file.c.sha256)
+            )
+            ids = {number: sha for sha, number in connection.execute(first)}
+            times = select(file.c.id, file.c.received_at).where(file.c.id.in_(list(ids)))
+            first_at = {ids[number]: datetime.fromisoformat(at) for number, at in connection.execute(times)}
+        return [_arrival(line, first_at[sha]) for sha, line in found.items()]
+
+    def processed_before(self, job: str, sha256: str, *, before: datetime) -> bool:
+        """Whether these bytes came for the job before a moment."""
+        query = (
+            select(file.c.received_at)
+            .join(run, file.c.run_id == run.c.id)
+            .where(run.c.job == job, file.c.sha256 == sha256)
+        )
+        with self._read() as connection:
+            return any(datetime.fromisoformat(at) < before for at in connection.execute(query).scalars())
+
+    def sizes_at(self, job: str) -> set[tuple[str, int]]:
+        """Path and size of everything that ever came for a job: what lies there alike may be the same again."""
+        query = select(file.c.origin, file.c.size).join(run, file.c.run_id == run.c.id).where(run.c.job == job)
+        with self._read() as connection:
+            return {(_path(origin), size) for origin, size in connection.execute(query)}
+
+
+def _arrival(line: Any, first_at: datetime) -> FileArrival:
+    return FileArrival(
+        name=line["name"],
+        path=_path(line["origin"]),
+        size=line["size"],
+        sha256=line["sha256"],
+        rows_read=line["rows_read"],
+        rule=line["rule"],
+        at=datetime.fromisoformat(line["received_at"]),
+        first_at=first_at,
+    )
+
+
+def _path(origin: str) -> str:
+    return str(json.loads(origin).get("path", ""))

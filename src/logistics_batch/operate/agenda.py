@@ -1,0 +1,219 @@
+"""What is due now: which planned time of a job a run that starts now is for; claimed in the ledger before it starts.
+
+What was taken stands in the ledger and nowhere else, so restarts, downtime and a clock that was set change nothing:
+what was claimed is never claimed again, and what was not is found by looking back as far as the job's grace.
+
+A job that runs `after` others runs once for each of their rounds: when each of them ran n times to its end for a
+business date, it runs the n-th time for that date. A run that failed is no round, so that a later one that does not
+fail lets the job go on. With a schedule of its own, too, its time waits until all of them had a round.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
+from itertools import takewhile
+from zoneinfo import ZoneInfo
+
+from logistics_batch.ledger import RAN_THROUGH, Ledger, StoredSlot
+from logistics_batch.model.calendar import EVERY_DAY, Calendar
+from logistics_batch.model.cron import Cron, Slot
+from logistics_batch.model.interval import Every
+from logistics_batch.model.job import JobSpec
+from logistics_batch.model.job_watch import Missed
+
+_ON_TIME = timedelta(seconds=60)  # a run that starts this late is still on time
+_LOOKS_BACK = timedelta(days=35)  # for days that were lost
+_NEVER = timedelta(days=400)  # a calendar that leaves no day for so long leaves none
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedJob:
+    """A job that runs by itself: by the clock, after others, or both. grace: how late a run may still start."""
+
+    name: str
+    zone: ZoneInfo
+    timing: Cron | Every | None = None
+    calendar: Calendar = EVERY_DAY
+    missed: Missed = Missed.LAST
+    grace: timedelta = timedelta(hours=6)
+    after: tuple[str, ...] = ()
+    text: str = ""
+
+    def slots(self, after: datetime) -> Iterator[Slot]:
+        """The planned times later than `after`, on working days; none for a job that only runs after others."""
+        last = after
+        for slot in self.timing.slots(after, self.zone) if self.timing else ():
+            if slot.at - last > _NEVER and self.calendar is not EVERY_DAY:
+                return
+            if self.calendar.is_working(slot.business_date):
+                yield slot
+                last = slot.at
+
+    def next_slot(self, now: datetime) -> Slot | None:
+        """The next planned time; None if there is none to be seen."""
+        return next(self.slots(now), None)
+
+    @property
+    def late_by(self) -> timedelta:
+        """How late a run may start; a job that waits for others has its grace in any case."""
+        waits = self.missed is not Missed.NONE or bool(self.after)
+        return max(self.grace, _ON_TIME) if waits else _ON_TIME
+
+
+def planned_job(job: JobSpec, *, service_zone: str, calendar: Calendar = EVERY_DAY) -> PlannedJob | None:
+    """A job as the scheduler needs it; None if it only runs by hand. A schedule without a zone is in the service's."""
+    schedule = job.schedule
+    if schedule is None and not job.after:
+        return None
+    words = [schedule.text] if schedule else []
+    if job.after:
+        words.append(f"after {', '.join(job.after)}")
+    if schedule is None:
+        return PlannedJob(job.name, ZoneInfo(service_zone), after=job.after, text="; ".join(words))
+    return PlannedJob(
+        name=job.name,
+        zone=schedule.zone(service_zone),
+        timing=schedule.timing,
+        calendar=calendar,
+        missed=schedule.missed,
+        grace=timedelta(seconds=schedule.grace_seconds),
+        after=job.after,
+        text="; ".join(words),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A planned time that was claimed for a run. goes_on: its first run was interrupted by the end of its process."""
+
+    name: str
+    business_date: date
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    name: str
+    business_date: date
+    at: datetime
+
+
+@dataclass
+class Agenda:
+    """Takes what is due out of the ledger."""
+
+    ledger: Ledger
+    _marks: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    _looked: dict[str, datetime] = field(default_factory=dict)
+
+    def take(self, job: PlannedJob, now: datetime) -> Due | None:
+        """Claim the planned time for which a run of the job starts now; None if there is none.
+
+        Raises LedgerRefused if it cannot be written down; then nothing may start.
+        """
+        if interrupted := self._interrupted(job, now):
+            return interrupted
+        for chosen in self._choice(job, self._open(job, now)):
+            day = chosen.business_date
+            if self.ledger.claim_slot(job.name, chosen.name, now=now.isoformat(), business_date=day.isoformat()):
+                return Due(chosen.name, day)
+        return None
+
+    def is_due(self, job: PlannedJob, now: datetime) -> bool:
+        """Whether there is something to take; writes nothing but since when the schedule is known."""
+        if self.ledger.abandoned_slots(job.name, now=now.isoformat()):
+            return True
+        return bool(self._choice(job, self._open(job, now)))
+
+    def lost_days(self, job: PlannedJob, now: datetime) -> list[date]:
+        """The business dates for which the job did not run and will not by itself; each is given once, ever."""
+        since = max(self._known_since(job, now), now - _LOOKS_BACK)
+        if (looked := self._looked.get(job.name, since)) <= now:
+            since = max(since, looked - job.late_by - timedelta(days=2))
+        self._looked[job.name] = now
+        days = sorted({each.business_date for each in self._candidates(job, since, now)})
+        if not days:
+            return []
+        ran = {date.fromisoformat(day) for day in self.ledger.days_run(job.name, since=days[0].isoformat())}
+        horizon = now - job.late_by
+        lost = [day for day in days if day not in ran and not self._is_to_come(job, day, horizon, ran)]
+        if not lost:
+            return []
+        new = self.ledger.note_lost_days(job.name, [day.isoformat() for day in lost], now=now.isoformat())
+        return [date.fromisoformat(day) for day in new]
+
+    def _is_to_come(self, job: PlannedJob, day: date, horizon: datetime, ran: set[date]) -> bool:
+        """Whether a time of that day lies ahead, or is not too late and no later day stands for it."""
+        if job.missed is Missed.LAST and any(day < later for later in ran):
+            return False
+        if job.timing is None:
+            return any(each.business_date == day for each in self._rounds(job, horizon, horizon + _LOOKS_BACK))
+        start = datetime.combine(day, datetime.min.time(), job.zone) - timedelta(seconds=1)
+        following = next(job.slots(max(start, horizon)), None)
+        return following is not None and following.business_date <= day
+
+    def _interrupted(self, job: PlannedJob, now: datetime) -> Due | None:
+        for slot in self.ledger.abandoned_slots(job.name, now=now.isoformat()):
+            day = slot.business_date
+            if self.ledger.claim_slot(job.name, slot.name, now=now.isoformat(), business_date=day):
+                return Due(slot.name, date.fromisoformat(day), goes_on=True)
+        return None
+
+    def _open(self, job: PlannedJob, now: datetime) -> list[_Candidate]:
+        """Planned times that are due and nobody took, oldest first."""
+        passed = self._candidates(job, max(self._known_since(job, now), now - job.late_by), now)
+        known = self.ledger.slots(job.name, [each.name for each in passed])
+        latest = max((each.at for each in passed if each.name in known), default=None)
+        open_ = [each for each in passed if each.name not in known]
+        if job.missed is Missed.LAST and latest:
+            return [each for each in open_ if each.at > latest or each.at > now - _ON_TIME]
+        return open_
+
+    def _choice(self, job: PlannedJob, open_: Sequence[_Candidate]) -> list[_Candidate]:
+        """Of what is open, what may start now, the best first."""
+        if job.after and job.timing:
+            open_ = [each for each in open_ if self._others_are_done(job, each.business_date)]
+        return list(open_) if job.missed is Missed.ALL else list(open_[-1:])
+
+    def _others_are_done(self, job: PlannedJob, day: date) -> bool:
+        return all(self.ledger.rounds_of(name, day.isoformat()) for name in job.after)
+
+    def _candidates(self, job: PlannedJob, since: datetime, now: datetime) -> list[_Candidate]:
+        """Every planned time later than `since` and not later than now, oldest first."""
+        if job.timing is None:
+            return [each for each in self._rounds(job, since, now) if since < each.at <= now]
+        until = now.astimezone(UTC)  # instants of one zone would be compared by their wall time
+        passed = takewhile(lambda slot: slot.at.astimezone(UTC) <= until, job.slots(since))
+        return [_Candidate(slot.name, slot.business_date, slot.at.astimezone(UTC)) for slot in passed]
+
+    def _rounds(self, job: PlannedJob, since: datetime, now: datetime) -> list[_Candidate]:
+        """The n-th time that all the others ran to their end for a day, for each day and n."""
+        first = (min(since, now).date() - timedelta(days=1)).isoformat()
+        days = set.intersection(*(set(self.ledger.recent_days(name, since=first)) for name in job.after))
+        found = []
+        for day in days:
+            ends = [_ends(self.ledger.day_slots(name, day)) for name in job.after]
+            for number, at in enumerate(map(max, zip(*ends, strict=False)), 1):
+                found.append(_Candidate(f"{day} round {number}", date.fromisoformat(day), at))
+        return sorted(found, key=lambda each: each.at)
+
+    def _known_since(self, job: PlannedJob, now: datetime) -> datetime:
+        key = (job.name, job.text)
+        if key not in self._marks:
+            text = f"{job.text} {job.zone.key}"
+            short = text if len(text) <= 50 else f"{text[:33]} {_digest(text)}"
+            seen = self.ledger.schedule_seen(job.name, short, now=now.isoformat())
+            self._marks[key] = datetime.fromisoformat(seen).astimezone(UTC)
+        # Seen by a clock that was ahead: what is due now is not left for that.
+        return self._marks[key] if self._marks[key] <= now else now - _ON_TIME
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def _ends(slots: Sequence[StoredSlot]) -> list[datetime]:
+    return sorted(
+        datetime.fromisoformat(each.ended_at).astimezone(UTC) for each in slots if each.exit_code in RAN_THROUGH
+    )

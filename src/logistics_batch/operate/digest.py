@@ -1,0 +1,51 @@
+"""The daily digest: what ran, what is open, what was noticed, in a few lines; also on days without trouble."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import NewNotice, StoredRun
+
+KIND = "digest"
+_RUNS_AT_MOST = 2000
+
+
+def note_digest(parts: Parts, *, now: datetime) -> None:
+    """Write down the digest of the last 24 hours, as something to be told once."""
+    key = f"|digest|{now.date()}"
+    parts.ledger.notice(
+        NewNotice(key, KIND, "", f"Digest of {now:%Y-%m-%d}", digest_text(parts, now=now), now.date().isoformat()),
+        now=now.isoformat(),
+    )
+    parts.ledger.over(key, "", now=now.isoformat())
+
+
+def digest_text(parts: Parts, *, now: datetime) -> str:
+    """A line for each job that ran, then what is open, then what was noticed."""
+    since = now - timedelta(days=1)
+    ran = [run for run in parts.ledger.runs(limit=_RUNS_AT_MOST) if datetime.fromisoformat(run.started_at) > since]
+    lines = ["Ran since yesterday:" if ran else "Nothing ran since yesterday."]
+    for job in sorted({run.job for run in ran}):
+        lines.append(f"  {job}: {_of_job([run for run in ran if run.job == job])}")
+    doubts, held = len(parts.ledger.in_doubt()), len(parts.ledger.documents(states=["held"]))
+    if doubts or held:
+        lines.append(f"Open: {doubts} in doubt (`logistics-batch settle`), {held} held (`logistics-batch held list`).")
+    noticed = [each for each in parts.ledger.notices_since(since.isoformat()) if each.kind != KIND]
+    lasting = {each.key: each for each in parts.ledger.open_notices()} | {
+        each.key: each for each in noticed if not each.over_at
+    }
+    lines += [f"Lasts since {each.since[:16]}: {each.title}" for each in lasting.values()]
+    lines += [f"Over: {each.title}" for each in noticed if each.over_at]
+    if not lasting and not (doubts or held):
+        lines.append("Nothing is open.")
+    return "\n".join(lines)
+
+
+def _of_job(runs: list[StoredRun]) -> str:
+    total: Counter[str] = Counter()
+    for run in runs:
+        total.update({name: count for name, count in run.summary.items() if isinstance(count, int)})
+    counts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in total.items() if count)
+    ended = Counter(run.exit_code for run in runs)
+    codes = ", ".join(f"exit {code}" + (f" ({n})" if n > 1 else "") for code, n in ended.items() if code is not None)
+    return "; ".join(part for part in (f"{len(runs)} runs" if len(runs) > 1 else "1 run", codes, counts) if part)

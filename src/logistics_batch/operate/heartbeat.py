@@ -1,0 +1,68 @@
+"""A sign of life that outsiders can check: a small file, written anew every few seconds."""
+
+import json
+import os
+import socket
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+HEARTBEAT = Path("var") / "schedule.json"
+EVERY_SECONDS = 10.0
+OLD = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Heartbeat:
+    """When the scheduler was last seen to work, and what it does."""
+
+    at: str
+    pid: int
+    host: str
+    started_at: str
+    jobs: int
+    running: tuple[str, ...] = ()
+    next_run: str = ""
+
+
+def beat(
+    file: Path, *, now: datetime, started_at: datetime, jobs: int, running: tuple[str, ...], next_run: str
+) -> None:
+    """Write the file anew, whole or not at all.
+
+    Raises OSError.
+    """
+    sign = Heartbeat(
+        now.isoformat(timespec="seconds"),
+        os.getpid(),
+        socket.gethostname(),
+        started_at.isoformat(timespec="seconds"),
+        jobs,
+        running,
+        next_run,
+    )
+    beside = file.with_name(f"{file.name}.part")
+    beside.write_text(json.dumps(asdict(sign), indent=1), encoding="utf-8")
+    beside.replace(file)
+
+
+def last_beat(file: Path) -> Heartbeat | None:
+    """What stands in the file; None if there is none that can be read."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return Heartbeat(**found | {"running": tuple(found["running"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def what_is_wrong(file: Path, *, now: datetime) -> str:
+    """Why the scheduler does not seem to work; "" if it does."""
+    found = last_beat(file)
+    if found is None:
+        return "No scheduler has worked in this workspace."
+    age = now - datetime.fromisoformat(found.at)
+    if age > OLD:
+        return f"The scheduler was last seen at {found.at} (process {found.pid} on {found.host})."
+    if age < -OLD:
+        return f"The scheduler was last seen at {found.at}, which is still to come: a clock is wrong."
+    return ""

@@ -1,0 +1,67 @@
+"""What is written down and told of a run once it is over; whatever goes wrong here, the run stays what it was."""
+
+from dataclasses import dataclass
+from datetime import date
+
+from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.model.calendar import EVERY_DAY, Calendar
+from logistics_batch.model.job import JobSpec, PushJob
+from logistics_batch.model.report import RunReport
+from logistics_batch.operate.file_watch import watch_files
+from logistics_batch.operate.log import Log
+from logistics_batch.operate.run_job import Outcome
+from logistics_batch.operate.run_notices import note_error, note_outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run that is over: its job, the day it was for, and how it ended. calendar: that of `expect`."""
+
+    job: JobSpec
+    day: date
+    end: Outcome | LogisticsBatchError
+    calendar: Calendar = EVERY_DAY
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code."""
+        return self.end.exit_code
+
+    @property
+    def line(self) -> str:
+        """How it ended, in numbers or in the words of an error."""
+        if isinstance(self.end, Outcome):
+            return self.end.line
+        return f"{self.end.message} {self.end.remedy}".rstrip()
+
+
+def observe(parts: Parts, ran: Ran, log: Log) -> None:
+    """Write down what a person should know of a run, and log it."""
+    log.say(
+        "run_ended",
+        f"exit {ran.exit_code}: {ran.line}",
+        job=ran.job.name,
+        level="info" if ran.exit_code == 0 else "warning",
+        exit_code=ran.exit_code,
+        business_date=ran.day.isoformat(),
+        **_numbers(ran.end),
+    )
+    try:
+        if isinstance(ran.end, Outcome):
+            note_outcome(parts, ran.job, ran.end, day=ran.day)
+        else:
+            note_error(parts, ran.job, ran.end, day=ran.day)
+        if isinstance(ran.job, PushJob):
+            watch_files(parts, ran.job, ran.calendar, now=parts.clock.now())
+    except LogisticsBatchError as error:
+        words = f"what should be known of it was not kept: {error.message}"
+        log.say("notice_lost", words, job=ran.job.name, level="error")
+
+
+def _numbers(end: Outcome | LogisticsBatchError) -> dict[str, object]:
+    if isinstance(end, Outcome) and isinstance(end.report, RunReport):
+        report = end.report
+        rows = {fate.value: count for fate, count in report.counts.items() if count}
+        return {"run": report.run, "files": len(report.files), "rows": rows}
+    return {}

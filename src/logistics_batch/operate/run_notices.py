@@ -1,0 +1,162 @@
+"""What a person should know of a run: one notice a run and cause, with counts and the command to type next.
+
+Nothing here comes from rows: only names of jobs and files, rules, numbers, and our own messages.
+"""
+
+from collections import Counter
+from datetime import date
+from hashlib import sha256
+
+from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredNotice
+from logistics_batch.model.job import JobSpec, PushJob
+from logistics_batch.model.report import ExitCode, Fate, RunReport
+from logistics_batch.operate.run_job import Outcome
+
+_CAUSES_SHOWN = 5
+_TO_EXPLAIN = (Fate.INVALID, Fate.BLOCKED, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
+_OPEN = ("held", "in_doubt")
+
+
+def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date) -> None:
+    """Write down what is wrong with a run that came to an end, and what is over with it."""
+    code = outcome.exit_code
+    if code == ExitCode.STOPPED_EARLY and parts.stop.is_set():
+        return  # somebody ended the program; its next start goes on with it
+    cause = outcome.report.stopped if isinstance(outcome.report, RunReport) else ""
+    if code not in RAN_THROUGH:
+        _note(parts, job, "on_failure", day, cause=_shape(cause), text=_failure_text(job, day, outcome.line))
+    elif code == ExitCode.DOUBT and not _is_watched_for(parts, job, outcome):
+        _note(parts, job, "on_held", day, cause=str(day), text=_held_text(outcome))
+    elif code == ExitCode.ROWS_NOT_DONE:
+        _note(parts, job, "on_invalid_rows", day, cause=str(day), text=_rows_text(job, outcome))
+    elif "on_success" in job.notify:
+        _note(parts, job, "on_success", day, cause=outcome.line, text=f"{outcome.line}.")
+        parts.ledger.over(_key(job, "on_success", outcome.line), "", now=_now(parts))
+    _end_what_is_over(parts, job, code)
+
+
+def _is_watched_for(parts: Parts, job: JobSpec, outcome: Outcome) -> bool:
+    """Whether all that a person has to look at is an empty file, of which `expect` tells already."""
+    report = outcome.report
+    if not isinstance(job, PushJob) or job.expect is None or not isinstance(report, RunReport):
+        return False
+    rules = {file.rule for file in parts.ledger.files(run=report.run) if file.rule}
+    return rules == {"file|empty"} and not report.counts[Fate.HELD] and not report.counts[Fate.IN_DOUBT]
+
+
+def note_error(parts: Parts, job: JobSpec, error: LogisticsBatchError, *, day: date) -> None:
+    """Write down that a run could not be made, or broke off."""
+    text = _failure_text(job, day, f"{error.message} {error.remedy}".strip())
+    _note(parts, job, "on_failure", day, cause=_shape(f"{type(error).__name__} {error.message}"), text=text)
+
+
+def note_lost_days(parts: Parts, job: str, days: list[date], *, why: str, wanted: bool) -> None:
+    """Write down that for some business dates nothing ran, and nothing will by itself."""
+    named = ", ".join(day.isoformat() for day in days[:10]) + (" …" if len(days) > 10 else "")
+    commands = "\n".join(f"  logistics-batch run {job} --business-date {day}" for day in days[:5])
+    parts.ledger.notice(
+        NewNotice(
+            key=f"{job}|lost|{days[0]}",
+            kind="on_failure",
+            job=job,
+            business_date=days[0].isoformat(),
+            title=f"{job}: did not run for {named}",
+            text=f"{why}\nWhat to do, if it is still wanted:\n{commands}",
+            wanted=wanted,
+        ),
+        now=_now(parts),
+    )
+
+
+def _note(parts: Parts, job: JobSpec, kind: str, day: date, *, cause: str, text: str) -> None:
+    titles = {
+        "on_failure": f"{job.name} failed for {day}",
+        "on_held": f"{job.name}: something waits for a person ({day})",
+        "on_invalid_rows": f"{job.name}: not everything could be done ({day})",
+        "on_success": f"{job.name} ran for {day}",
+    }
+    parts.ledger.notice(
+        NewNotice(
+            key=_key(job, kind, cause),
+            kind=kind,
+            job=job.name,
+            business_date=day.isoformat(),
+            title=titles[kind],
+            text=text,
+            wanted=kind in job.notify,
+        ),
+        now=_now(parts),
+    )
+
+
+def _key(job: JobSpec, kind: str, cause: str) -> str:
+    return f"{job.name}|{kind}|{sha256(cause.encode()).hexdigest()[:16]}"
+
+
+def _shape(cause: str) -> str:
+    """A cause without its numbers: the same trouble of another night, file or process is the same."""
+    return "".join(sign for sign in cause if not sign.isdigit())[:200]
+
+
+def _now(parts: Parts) -> str:
+    return parts.clock.now().isoformat()
+
+
+def _failure_text(job: JobSpec, day: date, cause: str) -> str:
+    return f"{cause}\nWhat to do: mend that, then `logistics-batch run {job.name} --business-date {day}`"
+
+
+def _held_text(outcome: Outcome) -> str:
+    commands = "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held"
+    return "\n".join([f"{outcome.line}.", *_causes(outcome), f"What to do: {commands}."])
+
+
+def _rows_text(job: JobSpec, outcome: Outcome) -> str:
+    command = f"the answers say it row by row; `logistics-batch runs show {job.name}` shows the first."
+    return "\n".join([f"{outcome.line}.", *_causes(outcome), f"What to do: {command}"])
+
+
+def _causes(outcome: Outcome) -> list[str]:
+    """The commonest rules behind rows that were not done, with how many rows; never their contents."""
+    report = outcome.report
+    if not isinstance(report, RunReport):
+        return []
+    counted: Counter[str] = Counter()
+    for file in report.files:
+        if file.reason:
+            counted[f"{file.file} is held as a whole"] += file.rows_read
+            continue
+        counted.update(
+            f"{row.fate.value}: {row.rule or 'see the answers'}" for row in file.rows if row.fate in _TO_EXPLAIN
+        )
+    return [f"  {number} rows {cause}" for cause, number in counted.most_common(_CAUSES_SHOWN)]
+
+
+def _end_what_is_over(parts: Parts, job: JobSpec, code: int) -> None:
+    """After a run that came to its end: failures are over; what was held, when nothing of the job is any more."""
+    if code not in RAN_THROUGH:
+        return
+    for each in parts.ledger.open_notices():
+        if each.job == job.name and _is_over(each, code):
+            parts.ledger.over(each.key, f"{job.name} ran again and came to its end.", now=_now(parts))
+    _end_what_is_settled(parts, but=job.name if code == ExitCode.DOUBT else "")
+
+
+def _is_over(notice: StoredNotice, code: int) -> bool:
+    if notice.kind == "on_invalid_rows":
+        return code == ExitCode.DONE
+    return notice.kind == "on_failure" and "|lost|" not in notice.key
+
+
+def _end_what_is_settled(parts: Parts, *, but: str) -> None:
+    held = [each for each in parts.ledger.open_notices() if each.kind == "on_held" and each.job != but]
+    if not held:
+        return
+    open_runs = {document.run for document in parts.ledger.documents(states=_OPEN)}
+    stored = [parts.ledger.run(run) for run in open_runs]
+    waiting = {run.job for run in stored if run is not None}
+    for each in held:
+        if each.job not in waiting:
+            parts.ledger.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))

@@ -1,0 +1,46 @@
+"""What lies where a job's files are dropped and was not read yet."""
+
+import tempfile
+from datetime import datetime
+from pathlib import Path
+
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished
+from logistics_batch.flows.parts import Parts
+from logistics_batch.intake.readiness import ReadyRule, judge_listings
+from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.model.job import PushJob
+from logistics_batch.operate.expectations import Lying
+
+
+def lying_files(parts: Parts, job: PushJob, *, before: datetime) -> list[Lying]:
+    """The files of a job that lie at its source, but for those whose bytes came for it before that moment.
+
+    Raises StoreError or UsageError if the source cannot be looked at.
+    """
+    ready = job.source.ready
+    rule = ReadyRule(ready.unchanged_for, ready.poll_every_seconds, ready.done_file)
+    store = parts.open_store(job.source.place)
+    try:
+        listing = store.list(job.source.path)
+        found = judge_listings([listing] * rule.unchanged_for, rule, job.source.pattern)
+        files = [(file, "") for file in found.ready] + list(found.waiting)
+        old = parts.ledger.sizes_at(job.name) if files else set()
+        return [
+            Lying(file.name, why)
+            for file, why in files
+            if (file.path, file.size) not in old or not _came_before(parts, store, job, file, before=before)
+        ]
+    finally:
+        store.close()
+
+
+def _came_before(parts: Parts, store: FileStore, job: PushJob, file: RemoteFile, *, before: datetime) -> bool:
+    """Name and size are those of an earlier file, so its bytes have to tell."""
+    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
+        try:
+            fetched = store.fetch(file, to=Path(folder) / "file")
+        except (FileHeld, FileUnstable):
+            return False
+        except FileVanished:
+            return True
+    return parts.ledger.processed_before(job.name, fetched.sha256, before=before)

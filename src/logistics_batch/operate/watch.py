@@ -1,0 +1,276 @@
+"""The night watch: what the scheduler does besides keeping the time.
+
+It claims and runs what is due, reads changed job files again, looks whether expected files came, tells people, writes
+the daily digest, gives a sign of life, and says what was missed.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from datetime import time as time_of_day
+from pathlib import Path
+
+from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.retention import purge_by_age
+from logistics_batch.ledger import NewNotice
+from logistics_batch.model.calendar import Calendar
+from logistics_batch.model.job import JobSpec, PushJob
+from logistics_batch.model.report import ExitCode
+from logistics_batch.operate.agenda import Agenda, Due, PlannedJob, planned_job
+from logistics_batch.operate.digest import note_digest
+from logistics_batch.operate.file_watch import watch_files
+from logistics_batch.operate.heartbeat import beat
+from logistics_batch.operate.log import Log
+from logistics_batch.operate.observe import Ran, observe
+from logistics_batch.operate.run_job import Outcome
+from logistics_batch.operate.run_notices import note_lost_days
+from logistics_batch.operate.telling import Teller
+
+_CRIES_AGAIN_SECONDS = 3600.0
+_PURGE_FROM_HOUR = 3
+_NO_JOB = ""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The jobs of a workspace as their files are now.
+
+    jobs: those that can be used, with the calendars of `schedule` and of `expect`. broken: what is wrong with others.
+    """
+
+    jobs: Mapping[str, tuple[JobSpec, Calendar, Calendar]] = field(default_factory=dict)
+    broken: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Station:
+    """Where the watch stands: what it works with.
+
+    run_job: one run, with parts of its own. teller: as the settings are now. heartbeat: the file of the sign of life.
+    digest: when the daily digest is told, None: never.
+    """
+
+    parts: Parts
+    log: Log
+    run_job: Callable[[JobSpec, date], Outcome]
+    teller: Callable[[], Teller]
+    heartbeat: Path
+    digest: Callable[[], time_of_day | None]
+
+
+@dataclass
+class NightWatch:
+    """What a scheduler needs of the rest; see `schedule.Duty`."""
+
+    at: Station
+    agenda: Agenda
+    jobs: dict[str, tuple[JobSpec, Calendar, Calendar]] = field(default_factory=dict)
+    _started_at: datetime | None = None
+    _said: dict[str, float] = field(default_factory=dict)
+    _running: set[str] = field(default_factory=set)
+    _to_end: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def planned(self) -> list[PlannedJob]:
+        """Every job that runs by itself."""
+        zone = self.at.parts.policy.timezone
+        plans = (planned_job(job, service_zone=zone, calendar=calendar) for job, calendar, _ in self.jobs.values())
+        return [plan for plan in plans if plan is not None]
+
+    def take(self, job: PlannedJob, now: datetime) -> Due | None:
+        """Claim what is due."""
+        return self.agenda.take(job, self._local(now))
+
+    def is_due(self, job: PlannedJob, now: datetime) -> bool:
+        """Whether something is."""
+        return self.agenda.is_due(job, self._local(now))
+
+    def run(self, job: PlannedJob, due: Due) -> None:
+        """One run for a planned time; its end is written down unless the program was asked to end."""
+        log = self.at.log
+        again = ", which was interrupted" if due.goes_on else ""
+        log.say("run_started", f"starts for {due.name}{again}", job=job.name, slot=due.name)
+        spec, _, calendar = self.jobs[job.name]
+        code = int(ExitCode.STOPPED_EARLY)
+        self._running.add(job.name)
+        try:
+            ran = Ran(spec, due.business_date, self._ended(spec, due.business_date), calendar)
+            code = ran.exit_code
+            observe(self.at.parts, ran, log)
+        finally:
+            self._running.discard(job.name)
+            if not (self.at.parts.stop.is_set() and code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY)):
+                self._to_end[job.name, due.name] = code
+                self._end_slots()
+
+    def _ended(self, spec: JobSpec, day: date) -> Outcome | LogisticsBatchError:
+        try:
+            return self.at.run_job(spec, day)
+        except LogisticsBatchError as error:
+            return error
+
+    def not_taken(self, job: PlannedJob, error: LogisticsBatchError) -> None:
+        """What is due could not be claimed; said once an hour, and cried out: the ledger itself is the trouble."""
+        words = f"cannot be run: {error.message} {error.remedy}".rstrip()
+        self._cry(f"{job.name}: not started", words, job=job.name)
+
+    def clock_was_set(self, seconds: float) -> None:
+        """The wall clock jumped."""
+        way = "forward" if seconds > 0 else "back"
+        words = f"The clock of this machine was set {way} by {abs(seconds):.0f} s. No planned time runs twice."
+        self.at.log.say("clock_was_set", words, level="warning", seconds=round(seconds))
+        self._note("|clock", "on_failure", "The clock was set", f"{words}\nWhat to do: look whether it is right (NTP).")
+        self.at.parts.ledger.over("|clock", "", now=self._now().isoformat())
+
+    def failed(self, name: str, kind: str) -> None:
+        """The program itself failed."""
+        self._cry(f"{name}: the program itself failed", f"the program itself failed ({kind})", job=name)
+
+    def chore_failed(self, name: str, words: str) -> None:
+        """Something beside the jobs could not be done; it is tried again."""
+        self._cry(f"{name}: failed", words, job=name)
+
+    def start(self, loaded: Loaded) -> None:
+        """Take over the jobs, and say when each runs next."""
+        self._started_at = self._now()
+        self.jobs = dict(loaded.jobs)
+        for plan in self.planned():
+            self._say_next(plan)
+
+    def reload(self, loaded: Loaded) -> None:
+        """Take over changed job files; one that cannot be used leaves its job as it was, and is told."""
+        before = {plan.name: plan for plan in self.planned()}
+        kept = {name: self.jobs[name] for name in loaded.broken if name in self.jobs}
+        self.jobs = dict(loaded.jobs) | kept
+        after = {plan.name: plan for plan in self.planned()}
+        for name in before.keys() - after.keys():
+            self.at.log.say("job_removed", "runs by itself no longer", job=name)
+        for name, plan in after.items():
+            if before.get(name) != plan:
+                self._say_next(plan)
+        for name, words in loaded.broken.items():
+            stays = "It runs as before." if name in kept else "It does not run."
+            self.at.log.say("job_file_broken", f"{stays} {words}", job=name, level="error")
+            text = f"{words}\n{stays}\nWhat to do: mend the file; `logistics-batch doctor` checks it."
+            self._note(f"{name}|job file", "on_failure", f"jobs/{name}.yaml cannot be used", text, job=name)
+        for name in loaded.jobs:
+            self.at.parts.ledger.over(f"{name}|job file", "The file can be used.", now=self._now().isoformat())
+
+    def sweep(self) -> None:
+        """Say for which days nothing ran; write down the ends of runs that could not be written before."""
+        self._end_slots()
+        if self._running:
+            self.at.parts.ledger.renew_slots(now=self._now().isoformat())
+        for plan in self.planned():
+            if days := self.agenda.lost_days(plan, self._now()):
+                named = ", ".join(day.isoformat() for day in days)
+                self.at.log.say("missed", f"did not run for {named}", job=plan.name, level="warning", days=len(days))
+                self._note_lost(plan, days)
+
+    def watch_files(self) -> None:
+        """Look whether expected files came."""
+        for spec, _, calendar in list(self.jobs.values()):
+            if isinstance(spec, PushJob) and spec.expect and not self.at.parts.stop.is_set():
+                watch_files(self.at.parts, spec, calendar, now=self._now())
+
+    def tell(self) -> None:
+        """Write the digest when it is time, then tell what is owed."""
+        self._digest()
+        told = self.at.teller().tell(self._now())
+        for shown in told.failed:
+            self._say_once(f"alerts: {shown}", "alert_failed", f"{told.owed} alerts wait: {shown} could not be told")
+        if told.arrived:
+            self.at.log.say("alerts_told", f"{told.arrived} messages sent")
+
+    def tidy(self) -> None:
+        """Once a night, remove what is older than the settings keep."""
+        now = self._now()
+        if now.hour >= _PURGE_FROM_HOUR and self._is_first(f"purge {now.date()}"):
+            removed = purge_by_age(self.at.parts)
+            if removed.reports or removed.labels:
+                words = f"{removed.reports} reports and {removed.labels} labels were older than is kept"
+                self.at.log.say("purged", words, reports=removed.reports, labels=removed.labels)
+
+    def give_a_sign(self, running: Sequence[str]) -> None:
+        """Write the sign of life."""
+        now = self._now()
+        plans = self.planned()
+        times = [slot.at for plan in plans if (slot := plan.next_slot(now))]
+        try:
+            beat(
+                self.at.heartbeat,
+                now=now,
+                started_at=self._started_at or now,
+                jobs=len(plans),
+                running=tuple(name for name in running if name in self.jobs),
+                next_run=min(times).isoformat(timespec="minutes") if times else "",
+            )
+        except OSError as error:
+            self._say_once("heartbeat", "heartbeat_failed", f"no sign of life can be written: {error.strerror}")
+
+    def _note_lost(self, plan: PlannedJob, days: list[date]) -> None:
+        spec = self.jobs[plan.name][0]
+        grace = f"its grace of {plan.late_by} was over"
+        why = f"It waits for {', '.join(plan.after)}, and {grace}." if plan.after else f"Nothing ran it, and {grace}."
+        note_lost_days(self.at.parts, plan.name, days, why=why, wanted="on_failure" in spec.notify)
+
+    def _digest(self) -> None:
+        now, due = self._now(), self.at.digest()
+        if due is None or now.time() < due:
+            return
+        known = self.at.parts.ledger.schedule_seen(_NO_JOB, f"digest {due:%H:%M}", now=now.isoformat())
+        if datetime.fromisoformat(known) <= datetime.combine(now.date(), due, now.tzinfo) and self._is_first(
+            f"digest {now.date()}"
+        ):
+            note_digest(self.at.parts, now=now)
+
+    def _is_first(self, what: str) -> bool:
+        """Whether nobody did it yet, here or elsewhere."""
+        ledger, now = self.at.parts.ledger, self._now().isoformat()
+        mine = ledger.claim_slot(_NO_JOB, what, now=now)
+        if mine:
+            ledger.end_slot(_NO_JOB, what, exit_code=0, now=now)
+        return mine
+
+    def _end_slots(self) -> None:
+        for (job, name), code in list(self._to_end.items()):
+            try:
+                self.at.parts.ledger.end_slot(job, name, exit_code=code, now=self._now().isoformat())
+            except LogisticsBatchError as error:
+                self._say_once(f"end of {job}", "end_not_written", f"its end is not written down: {error.message}")
+                return
+            self._to_end.pop((job, name), None)
+
+    def _note(self, key: str, kind: str, title: str, text: str, *, job: str = _NO_JOB) -> None:
+        self.at.parts.ledger.notice(NewNotice(key, kind, job, title, text), now=self._now().isoformat())
+
+    def _say_next(self, plan: PlannedJob) -> None:
+        slot = plan.next_slot(self._now())
+        when = slot.at.isoformat(timespec="minutes") if slot else f"after {', '.join(plan.after)}"
+        self.at.log.say("planned", f"next run {when}", job=plan.name, next_run=when)
+
+    def _say_once(self, what: str, event: str, words: str, *, job: str = _NO_JOB) -> bool:
+        """Log a trouble that lasts, once an hour; whether it was said now."""
+        now = time.monotonic()
+        if now - self._said.get(what, -_CRIES_AGAIN_SECONDS) < _CRIES_AGAIN_SECONDS:
+            return False
+        self._said[what] = now
+        self.at.log.say(event, words, job=job, level="error")
+        return True
+
+    def _cry(self, title: str, words: str, *, job: str) -> None:
+        """Tell people of what may be the ledger's own trouble: nothing is kept, and nothing tried again."""
+        if self._say_once(f"{job} {words}", "trouble", words, job=job):
+            teller = self.at.teller()
+            for address in teller.to:
+                try:
+                    address.send(f"[{teller.site}] {title}", f"{words}\nWhat to do: `logistics-batch doctor`")
+                except LogisticsBatchError as error:
+                    self.at.log.say("alert_failed", error.message, level="error")
+
+    def _now(self) -> datetime:
+        return self.at.parts.clock.now()
+
+    def _local(self, now: datetime) -> datetime:
+        return now.astimezone(self._now().tzinfo)

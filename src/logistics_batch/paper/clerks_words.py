@@ -1,0 +1,50 @@
+"""What a clerk is told of a row that somebody else decides: the operator reads other words in `held list`."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from logistics_batch.model.report import Fate, RowResult
+
+_LOOKED_UP: Final = "Nothing: the operator looks it up at the service and decides. Do not send it another way."
+_NUMBER: Final = "give it another number and drop the file again"
+
+HELD_FIXES: Final[Mapping[str, str]] = {
+    "already_present": _LOOKED_UP,
+    "another_order": _LOOKED_UP,
+    "approval": "Nothing: it goes out when the operator has approved it.",
+    "cancelled": f"If it is wanted again, {_NUMBER}, or ask the operator.",
+    "changed_after_acceptance": (
+        "If the change was a mistake, put back what was accepted and drop the file again; else ask the operator."
+    ),
+    "contract": "Ask the operator: the row or the mapping has to be corrected.",
+    "earlier_held": "Nothing now: the operator decides about the earlier version first.",
+    "earlier_in_doubt": "Nothing now: the earlier version is checked with the service first.",
+    "found_cancelled": f"If it is still wanted, {_NUMBER}, or ask the operator.",
+    "not_all_shown": _LOOKED_UP,
+    "not_found": _LOOKED_UP,
+    "not_shown": _LOOKED_UP,
+    "older_file": "Nothing, if the later file is right; if this one is, ask the operator.",
+    "order_in_doubt": "Nothing now: the other change of this order is checked with the service first.",
+    "possible_duplicate": _LOOKED_UP,
+    "reference_taken": f"If it is another order, {_NUMBER}; else ask the operator.",
+    "refused_after_doubt": _LOOKED_UP,
+    "unknown": _LOOKED_UP,
+}
+"""For each rule under which a document is held: what the clerk does about it, or that there is nothing to do."""
+
+IN_DOUBT_FIX: Final = "Nothing now: it is checked with the service later. Do not send it another way."
+"""What a clerk does about a row in doubt."""
+
+_OPERATOR_DECIDES: Final = "Nothing now: the operator decides."
+
+
+def clerks_fix(row: RowResult) -> str:
+    """What the clerk is told to do about a document in doubt or held.
+
+    A row that is held for what its own cells say keeps its own remedy.
+    """
+    if row.fate is Fate.IN_DOUBT:
+        return IN_DOUBT_FIX
+    if row.cell and row.fix:
+        return row.fix
+    return HELD_FIXES.get(row.rule, _OPERATOR_DECIDES)

@@ -1,0 +1,151 @@
+"""Two nights side by side: which exceptions came, went or changed, and what the service's ASNs did in between."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import LINES_SCHEMA, MONEY, QUANTITY, Outcome
+from logistics_batch.reconciliation.legs import Legs, identifier, with_units
+
+
+class Change(StrEnum):
+    """What became of an exception, or of an ASN of the service, between two nights."""
+
+    CAME = "new"
+    WENT = "resolved"
+    NOT_SEEN = "not looked at"  # the later night's legs do not have its invoice number
+    STAYED = "still open"
+    CHANGED = "changed"
+
+
+_ORDER = {change.value: place for place, change in enumerate(Change)}
+_SHOWN = ("invoice_number", "supplier", "site", "sku_name", "due_date")
+EXCEPTIONS_COMPARED: dict[str, pl.DataType] = {
+    "change": pl.String(),
+    "exception_id": pl.String(),
+    **{name: LINES_SCHEMA[name] for name in _SHOWN},
+    "code_first": pl.String(),
+    "code_second": pl.String(),  # "" where it is no exception
+    "outcome_second": pl.String(),  # what the line is instead, "agrees" where nothing was found
+    "qty_affected_first": QUANTITY,
+    "qty_affected_second": QUANTITY,
+    "impact_inr_first": MONEY,
+    "impact_inr_second": MONEY,
+    "reason": pl.String(),  # of the second night where it has one
+}
+NOTICES_COMPARED: dict[str, pl.DataType] = {
+    "change": pl.String(),  # new, resolved (here: gone) or changed
+    "record_id": pl.String(),
+    "invoice_number": pl.String(),
+    "status_first": pl.String(),
+    "status_second": pl.String(),
+    "delivery_date_first": pl.String(),
+    "delivery_date_second": pl.String(),
+    "lines_first": pl.UInt32(),
+    "lines_second": pl.UInt32(),
+    "units_first": QUANTITY,
+    "units_second": QUANTITY,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """What is compared: the legs, and the lines that did not agree (LINES_SCHEMA)."""
+
+    legs: Legs
+    found: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed.
+
+    exceptions: EXCEPTIONS_COMPARED, by change and INR at stake. notices: NOTICES_COMPARED, but those that stayed alike.
+    """
+
+    exceptions: pl.DataFrame
+    notices: pl.DataFrame
+
+
+def compare(first: Night, second: Night) -> Comparison:
+    """What changed from the first night to the second."""
+    return Comparison(_exceptions(first, second), _notices(first.legs, second.legs))
+
+
+def _exceptions(first: Night, second: Night) -> pl.DataFrame:
+    before, after = (_open(night.found) for night in (first, second))
+    both = before.join(after, on="exception_id", how="full", coalesce=True, suffix="_second")
+    now = second.found.filter(pl.col("exception_id") != "").select(
+        "exception_id", pl.col("outcome").alias("outcome_second")
+    )
+    told = both.join(now.unique("exception_id"), on="exception_id", how="left")
+    seen = identifier("invoice_number").is_in(_invoices(second.legs).implode())
+    same = (pl.col("code") == pl.col("code_second")) & pl.col("qty_affected").eq_missing(pl.col("qty_affected_second"))
+    change = (
+        pl.when(pl.col("code").is_null())
+        .then(pl.lit(Change.CAME.value))
+        .when(pl.col("code_second").is_null() & ~seen)
+        .then(pl.lit(Change.NOT_SEEN.value))
+        .when(pl.col("code_second").is_null())
+        .then(pl.lit(Change.WENT.value))
+        .when(same)
+        .then(pl.lit(Change.STAYED.value))
+        .otherwise(pl.lit(Change.CHANGED.value))
+    )
+    shown = told.with_columns(
+        change.alias("change"),
+        *(pl.coalesce(name, f"{name}_second").alias(name) for name in _SHOWN),
+        pl.coalesce("reason_second", "reason").alias("reason"),
+        pl.coalesce("outcome_second", pl.when(change == Change.WENT.value).then(pl.lit("agrees"))),
+    ).rename({name: f"{name}_first" for name in ("code", "qty_affected", "impact_inr")})
+    ordered = shown.sort(
+        pl.col("change").replace_strict(_ORDER, return_dtype=pl.Int8),
+        pl.coalesce("impact_inr_second", "impact_inr_first").neg(),
+        "exception_id",
+        nulls_last=True,
+    )
+    return _as_schema(ordered, EXCEPTIONS_COMPARED)
+
+
+def _open(lines: pl.DataFrame) -> pl.DataFrame:
+    wanted = ("exception_id", "code", "qty_affected", "impact_inr", "reason", *_SHOWN)
+    return lines.filter(pl.col("outcome") == Outcome.EXCEPTION.value).select(wanted)
+
+
+def _invoices(legs: Legs) -> pl.Series:
+    frames = [legs.announced_notices, legs.returned_notices, *([] if legs.received is None else [legs.received])]
+    return pl.concat([frame.select(identifier("invoice_number")) for frame in frames])["invoice_number"].unique()
+
+
+def _notices(first: Legs, second: Legs) -> pl.DataFrame:
+    before, after = _in_service(first), _in_service(second)
+    both = before.join(after, on="record_id", how="full", coalesce=True, suffix="_second")
+    compared = ("status", "delivery_date", "lines", "units")
+    differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_second")) for name in compared)
+    change = (
+        pl.when(pl.col("invoice_number").is_null())
+        .then(pl.lit(Change.CAME.value))
+        .when(pl.col("invoice_number_second").is_null())
+        .then(pl.lit(Change.WENT.value))
+        .when(differs)
+        .then(pl.lit(Change.CHANGED.value))
+    )
+    shown = both.with_columns(change.alias("change"), pl.coalesce("invoice_number", "invoice_number_second"))
+    told = shown.filter(pl.col("change").is_not_null()).rename({name: f"{name}_first" for name in compared})
+    return _as_schema(told.sort("change", "invoice_number", "record_id"), NOTICES_COMPARED)
+
+
+def _in_service(legs: Legs) -> pl.DataFrame:
+    lines = with_units(legs.returned_lines).group_by("notice").agg(pl.len().alias("lines"), pl.col("units").sum())
+    notices = legs.returned_notices.filter(pl.col("record_id") != "").unique("record_id", maintain_order=True)
+    return notices.join(lines, on="notice", how="left", maintain_order="left").select(
+        "record_id", "invoice_number", "status", "delivery_date", "lines", "units"
+    )
+
+
+def _as_schema(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    texts = [name for name, kind in schema.items() if kind == pl.String]
+    return frame.select(pl.col(name).cast(kind) for name, kind in schema.items()).with_columns(
+        pl.col(texts).fill_null("")
+    )

@@ -1,0 +1,241 @@
+"""Answers hold every row and can be written at any time; none is taken for input by accident."""
+
+import io
+import json
+import sqlite3
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from campaigns.commands import Forker
+from openpyxl import load_workbook
+from support.sandbox_process import RunningSandbox
+from support.sftp_servers import RunningSshd, openssh_server
+from support.workspace import ASNS_MAPPING, ORDER_COLUMNS, Finished, Workspace, order_lines
+
+__all__ = ["openssh_server"]
+
+MANIFEST = ASNS_MAPPING.replace("{from: Invoice, required: true}", "{run: file_name}").replace(", Invoice]", "]")
+FOLDER_JOB = """\
+kind: push
+mapping: orders
+source: {folder: ., path: /inbound, pattern: "*", ready: {poll_every: 0.01s}}
+results: {folder: ., path: /outbound}
+"""
+SFTP_JOB = """\
+kind: push
+mapping: orders
+source:
+  sftp: bhiwandi
+  path: {root}/inbound
+  pattern: ["*"]
+  ready: {{unchanged_for: 2, poll_every: 10ms}}
+  archive: {root}/archive
+  quarantine: {root}/rejected
+results: {{path: {root}/{results}, formats: [xlsx, csv]}}
+"""
+
+
+@pytest.fixture
+def office(tmp_path: Path, service: RunningSandbox) -> Workspace:
+    return Workspace(tmp_path / "workspace", url=service.url)
+
+
+def run(forker: Forker, office: Workspace, *arguments: str | Path, crash_at: str = "") -> Finished:
+    environment = {"LOGISTICS_BATCH_CRASH_AT": crash_at} if crash_at else None
+    return forker.start(office, *arguments, environment=environment).end()
+
+
+def created(service: RunningSandbox, prefix: str) -> Counter[str]:
+    orders = (str(line["reference_number"]) for line in service.committed("order.created"))
+    return Counter(order for order in orders if order.startswith(prefix))
+
+
+def test_a_run_that_does_not_balance_fails_and_answers_nothing(
+    office: Workspace, service: RunningSandbox, forker: Forker
+) -> None:
+    """A fate is withheld on purpose, between sending and answering."""
+    file = office.drop("orders.csv", order_lines(["BAL-1", "BAL-2", "BAL-3"]))
+    run(forker, office, "push", file, "--mapping", "orders", crash_at="report.before")
+    ledger = sqlite3.connect(office.root / "var/ledger.db")
+    (lost,) = ledger.execute("select row, document_id, fate, key from row where row = 3").fetchall()
+    ledger.execute("delete from row where row = 3")
+    ledger.commit()
+    unbalanced = run(forker, office, "push", file, "--mapping", "orders")
+    assert unbalanced.code == 5
+    assert "do not add up: 3 rows read, 2 have a fate" in unbalanced.err
+    assert [path.name for path in (office.root / "reports").glob("orders*")] == ["orders.ack.json"]
+    ledger.execute(
+        "insert into row (file_id, row, document_id, fate, key, rule, reason) values (1, ?, ?, ?, ?, '', '')", lost
+    )
+    ledger.commit()
+    assert run(forker, office, "push", file, "--mapping", "orders").code == 0
+    assert (office.root / "reports/orders.result.csv").exists()
+    assert created(service, "BAL-") == {"BAL-1": 1, "BAL-2": 1, "BAL-3": 1}
+
+
+def test_every_report_holds_the_control_totals(office: Workspace, forker: Forker) -> None:
+    file = office.drop(
+        "orders.csv",
+        order_lines(["TOT-1", "TOT-2", "TOT-3"]).replace("9876500002", "12345"),
+    )
+    told = run(forker, office, "push", file, "--mapping", "orders", "--json").json
+    reports = office.root / "reports"
+    expected = {"accepted": 2, "invalid": 1}
+    receipt = json.loads((reports / "orders.ack.json").read_text())
+    assert (receipt["rows_read"], sum(receipt["counts"].values())) == (3, 3)
+    written = json.loads((reports / f"run-{told['run']}.json").read_text())
+    for document in (told, written):
+        (answer,) = document["files"]
+        assert {fate: count for fate, count in answer["counts"].items() if count} == expected
+        assert answer["rows_read"] == len(answer["rows"]) == 3
+    sheet = load_workbook(reports / "orders.result.xlsx").active
+    assert sheet is not None
+    legend = next(cell.comment.text for cell in sheet[1] if cell.comment is not None)
+    assert "2 accepted" in legend and "1 invalid" in legend and "3 rows read" in legend
+    shown = run(forker, office, "runs", "show", told["run"]).out
+    assert "3 rows" in shown and "accepted         2" in shown
+
+
+def test_answers_are_written_again_just_as_they_were(office: Workspace, forker: Forker) -> None:
+    file = office.drop("orders.csv", order_lines(["AGN-1", "AGN-2"]) + "AGN-3,12345,3 Road,560001,SKU,1\n")
+    told = run(forker, office, "push", file, "--mapping", "orders", "--json").json
+    reports = office.root / "reports"
+    before = {path.name: path.read_bytes() for path in reports.glob("orders.*")}
+    assert set(before) == {"orders.ack.json", "orders.result.xlsx", "orders.result.csv", "orders.fix.csv"}
+    for path in reports.glob("orders.*"):
+        path.unlink()
+    assert run(forker, office, "runs", "report", told["run"]).code == 0
+    after = {path.name: path.read_bytes() for path in reports.glob("orders.*")}
+    receipts = [json.loads(written.pop("orders.ack.json")) for written in (before, after)]
+    assert after == before
+    assert [receipt["state"] for receipt in receipts] == ["going out", "nothing to send"], "as things stand now"
+
+
+def test_an_acknowledgement_that_could_not_be_written_comes_with_the_results(
+    office: Workspace, forker: Forker, service: RunningSandbox
+) -> None:
+    office.drop("orders.csv", order_lines(["ACK-1"]))
+    office.job("orders-nightly", FOLDER_JOB)
+    blocked = office.drop("outbound", "a file stands where the folder should be", folder=".")
+    assert run(forker, office, "run", "orders-nightly").code == 5
+    blocked.unlink()
+    assert run(forker, office, "run", "orders-nightly").code == 0
+    answers = {path.name for path in (office.root / "outbound").iterdir()}
+    assert answers == {"orders.ack.json", "orders.result.xlsx", "orders.result.csv"}
+    assert created(service, "ACK-") == {"ACK-1": 1}
+
+
+def test_an_acknowledgement_that_a_crash_prevented_comes_with_the_results(office: Workspace, forker: Forker) -> None:
+    file = office.drop("orders.csv", order_lines(["CRA-1"]))
+    run(forker, office, "push", file, "--mapping", "orders", crash_at="file.after_commit")
+    assert not (office.root / "reports/orders.ack.json").exists()
+    assert run(forker, office, "push", file, "--mapping", "orders").code == 0
+    assert (office.root / "reports/orders.ack.json").exists()
+
+
+def test_a_run_that_sent_only_what_a_person_released_says_so(
+    office: Workspace, forker: Forker, service: RunningSandbox
+) -> None:
+    changed = order_lines(["REL-1"]).replace("Market Road", "Station Road")
+    run(forker, office, "push", office.drop("a.csv", order_lines(["REL-1"])), "--mapping", "orders")
+    run(forker, office, "push", office.drop("b.csv", changed), "--mapping", "orders")
+    (held,) = run(forker, office, "held", "list", "--json").json["held"]
+    run(forker, office, "order", "cancel", service_number(office, forker))
+    decided = run(forker, office, "held", "decide", str(held["id"]), "send-again", "--reissue", "--reason", "moved")
+    assert decided.code == 0, decided.err
+    office.job("orders-nightly", FOLDER_JOB)
+    (office.root / "inbound/a.csv").unlink()
+    (office.root / "inbound/b.csv").unlink()
+    done = run(forker, office, "run", "orders-nightly", "--json").json
+    shown = run(forker, office, "runs", "show", done["run"], "--json").json
+    assert shown["notes"] == done["notes"]
+    assert any("released by a person" in note for note in shown["notes"])
+
+
+def service_number(office: Workspace, forker: Forker) -> str:
+    """The AWB of the one order that was accepted."""
+    runs = run(forker, office, "runs", "--json").json["runs"]
+    rows = run(forker, office, "runs", "show", runs[-1]["id"], "--json").json["files"][0]["rows"]
+    return str(rows[0]["awb_number"])
+
+
+@pytest.mark.parametrize("answer", ["STA-7.result.xlsx", "STA-7.result (1).xlsx", "STA-7.fix.csv"])
+def test_a_name_that_makes_an_invoice_number_stays_the_name_of_the_first_file(
+    answer: str, office: Workspace, forker: Forker, service: RunningSandbox
+) -> None:
+    """NAME.result.xlsx comes back for NAME.txt: the ASN is the same one."""
+    office.mapping("manifests", MANIFEST)
+    first = f"STA-{answer.count('(')}{answer.count('fix')}"
+    answer = answer.replace("STA-7", first)
+    lines = "Supplier\tSite\tSKU\tQty\nAcme\tPune\tSKU-1\t5\nAcme\tAgra\tSKU-1\tmany\n"
+    run(forker, office, "push", office.drop(f"{first}.txt", lines), "--mapping", "manifests")
+    came = (office.root / "reports" / answer.replace(" (1)", "")).read_bytes()
+    dropped = office.drop(answer, corrected(came, answer))
+    (file,) = run(forker, office, "push", dropped, "--mapping", "manifests", "--json").json["files"]
+    assert {row["document"].split("|")[-1]: row["fate"] for row in file["rows"] if row["document"]}
+    made = [line for line in service.committed("asn.created") if str(line["invoice_number"]).startswith(first)]
+    assert {line["invoice_number"] for line in made} == {f"{first}.txt"}
+    assert len(made) == 2
+
+
+def corrected(content: bytes, name: str) -> bytes:
+    if name.endswith(".csv"):
+        return content.replace(b"many", b"6")
+    workbook = load_workbook(io.BytesIO(content))
+    for row in workbook.worksheets[0].iter_rows():
+        for cell in row:
+            cell.value = "6" if cell.value == "many" else cell.value
+    file = io.BytesIO()
+    workbook.save(file)
+    return file.getvalue()
+
+
+@pytest.mark.real
+@pytest.mark.parametrize("results", ["results", "inbound"])
+def test_our_reports_in_the_drop_folder_are_no_input(
+    results: str, office: Workspace, forker: Forker, service: RunningSandbox, openssh_server: RunningSshd
+) -> None:
+    root = openssh_server.root
+    for folder in {"inbound", results}:
+        (root / folder).mkdir()
+    office.secret("bhiwandi", openssh_server.key_file.read_text())
+    office.configure(
+        "[sftp.bhiwandi]",
+        f'host = "{openssh_server.host}"',
+        f"port = {openssh_server.port}",
+        f'username = "{openssh_server.username}"',
+        'key_file = "secrets/bhiwandi"',
+        f'host_key = "{openssh_server.host_key_line}"',
+    )
+    office.job("nightly", SFTP_JOB.format(root=root, results=results))
+    name = results.upper()
+    first = order_lines([f"{name}-1"]) + f"{name}-2,12345,2 Road,560001,SKU,1\n"
+    (root / "inbound/orders.csv").write_text(first)
+    assert run(forker, office, "run", "nightly").code == 3
+    ours = {path.name: path.read_bytes() for path in (root / results).glob("orders.*")}
+    assert set(ours) == {"orders.ack.json", "orders.result.csv", "orders.result.xlsx", "orders.fix.csv"}
+    for kind in ("ack.json", "result.csv"):
+        (root / "inbound" / f"orders.{kind}").write_bytes(ours[f"orders.{kind}"])
+    (root / "inbound/orders_list.csv").write_bytes(ours["orders.result.csv"])
+    (root / "inbound/receipt.csv").write_bytes(ours["orders.ack.json"])
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as members:
+        for member, content in ours.items():
+            members.writestr(
+                member, content.replace(b"12345", b"9876543210") if member.endswith("fix.csv") else content
+            )
+    (root / "inbound/answers.zip").write_bytes(archive.getvalue())
+    done = run(forker, office, "run", "nightly", "--json")
+    assert done.code == 4, done.err
+    files = {file["file"]: file for file in done.json["files"]}
+    assert set(files) == {"orders_list.csv", "receipt.csv", "orders.result.xlsx", "orders.fix.csv"}
+    assert "one of our own reports" in files["orders_list.csv"]["reason"]
+    assert files["receipt.csv"]["reason"]
+    assert files["orders.result.xlsx"]["counts"]["unchanged"] == 1
+    assert files["orders.fix.csv"]["counts"]["accepted"] == 1, "a corrected fix file is understood"
+    assert created(service, name) == {f"{name}-1": 1, f"{name}-2": 1}
+    left = {path.name for path in (root / "inbound").iterdir()}
+    assert {"orders.ack.json", "orders.result.csv"} <= left, "left where they lie"
+    assert ORDER_COLUMNS.encode() not in (root / results / "orders.result.csv").read_bytes()

@@ -1,0 +1,255 @@
+"""What people do to a workbook that came back before they drop it again: whatever it is, nothing is created twice."""
+
+import csv
+import io
+import os
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from campaigns.commands import Forker
+from openpyxl import Workbook, load_workbook
+from openpyxl.worksheet.worksheet import Worksheet
+from support.sandbox_process import RunningSandbox
+from support.workspace import ORDER_COLUMNS, Workspace
+
+HEADER = ORDER_COLUMNS.split(",")
+OURS = len(HEADER) + 1  # the first column of ours
+RIGHT = {"Phone": "9876543210", "PIN": "560001", "Qty": 3}
+ROWS = [  # 0, 3 and 5 are wrong
+    ("0", "12345", "560001", 2),
+    ("1", "9876500001", "560001", 2),
+    ("1", "9876500001", "560001", 1),
+    ("2", "9876500002", "560001", 2),
+    ("3", "9876500003", "5600", 2),
+    ("4", "9876500004", "560001", 2),
+    ("5", "9876500005", "560001", 2),
+    ("5", "9876500005", "560001", "none"),
+]
+FIRST_ROW = 3
+ACCEPTED, WAITING = set("124"), set("035")
+File = dict[str, Any]  # as --json tells of it
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A warehouse office whose first workbook was answered; its orders are its own."""
+
+    workspace: Workspace
+    forker: Forker
+    service: RunningSandbox
+    name: str
+
+    def push(self, *drops: tuple[str, bytes]) -> list[File]:
+        files = [self.workspace.drop(name, content) for name, content in drops]
+        report = self.forker.start(self.workspace, "push", *files, "--mapping", "orders", "--json").end().json
+        return list(report["files"])
+
+    def created(self) -> Counter[str]:
+        orders = (line["reference_number"] for line in self.service.committed("order.created"))
+        return Counter(order.removeprefix(self.name) for order in orders if order.startswith(self.name))
+
+    @property
+    def reports(self) -> Path:
+        return self.workspace.root / "reports"
+
+    def first_workbook(self) -> bytes:
+        sheet = Workbook().active
+        assert sheet is not None
+        sheet.append(["Orders of Tuesday"])
+        sheet.append(HEADER)
+        for number, (order, phone, pin, quantity) in enumerate(ROWS):
+            sheet.append([self.name + order, phone, f"{order} Market Road", pin, f"SKU-{number}", quantity])
+        return workbook_of(sheet)
+
+    def answer(self, name: str = "orders.result.xlsx", **right: object) -> Worksheet:
+        """The workbook that came back, its commented cells mended."""
+        sheet = load_workbook(self.reports / name).active
+        assert sheet is not None
+        names = [cell.value for cell in sheet[2]]
+        for row in sheet.iter_rows(min_row=FIRST_ROW, max_col=len(HEADER)):
+            for cell in row:
+                if cell.comment is not None:
+                    cell.value = (RIGHT | right)[str(names[cell.column - 1])]
+        return sheet
+
+
+@pytest.fixture(scope="module")
+def numbers() -> Iterator[int]:
+    return count(1)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, service: RunningSandbox, forker: Forker, numbers: Iterator[int]) -> Desk:
+    workspace = Workspace(tmp_path / "workspace", url=service.url)
+    found = Desk(workspace, forker, service, f"DESK{next(numbers)}-")
+    found.push(("orders.xlsx", found.first_workbook()))
+    assert found.created() == dict.fromkeys(ACCEPTED, 1)
+    return found
+
+
+def workbook_of(sheet: Worksheet) -> bytes:
+    file = io.BytesIO()
+    sheet.parent.save(file)
+    return file.getvalue()
+
+
+def fates(file: File) -> dict[str, int]:
+    return {fate: number for fate, number in file["counts"].items() if number and fate != "skipped"}
+
+
+def as_it_is(sheet: Worksheet) -> bytes:
+    return workbook_of(sheet)
+
+
+def with_rows_inserted(sheet: Worksheet) -> bytes:
+    sheet.insert_rows(4)
+    sheet.insert_rows(8)
+    return workbook_of(sheet)
+
+
+def sorted_by_status(sheet: Worksheet) -> bytes:
+    rows = sorted(sheet.iter_rows(min_row=FIRST_ROW, values_only=True), key=lambda row: str(row[OURS - 1]))
+    for number, row in enumerate(rows, FIRST_ROW):
+        for column, value in enumerate(row, 1):
+            sheet.cell(number, column).value = value
+    return workbook_of(sheet)
+
+
+def filtered(sheet: Worksheet) -> bytes:
+    for number in range(FIRST_ROW, sheet.max_row + 1):
+        sheet.row_dimensions[number].hidden = sheet.cell(number, OURS).value == "accepted"
+    return workbook_of(sheet)
+
+
+def columns_moved(sheet: Worksheet) -> bytes:
+    for number, row in enumerate(list(sheet.iter_rows(min_row=2, values_only=True)), 2):
+        for column, value in enumerate([*row[len(HEADER) :], *reversed(row[: len(HEADER)])], 1):
+            sheet.cell(number, column).value = value
+    return workbook_of(sheet)
+
+
+def half_of_ours_deleted(sheet: Worksheet) -> bytes:
+    sheet.delete_cols(OURS + 3, 2)
+    return workbook_of(sheet)
+
+
+def first_of_ours_deleted(sheet: Worksheet) -> bytes:
+    sheet.delete_cols(OURS, 2)
+    return workbook_of(sheet)
+
+
+def our_cells_emptied(sheet: Worksheet) -> bytes:
+    for number in range(FIRST_ROW + 3, sheet.max_row + 1):
+        for column in range(OURS, OURS + 5):
+            sheet.cell(number, column).value = None
+    return workbook_of(sheet)
+
+
+def renamed(sheet: Worksheet) -> bytes:
+    sheet.title = "Copy of Orders (2)"
+    return workbook_of(sheet)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        as_it_is,
+        with_rows_inserted,
+        sorted_by_status,
+        filtered,
+        columns_moved,
+        half_of_ours_deleted,
+        first_of_ours_deleted,
+        our_cells_emptied,
+        renamed,
+    ],
+)
+def test_a_corrected_answer_goes_through_however_it_was_handled(act: Callable[[Worksheet], bytes], desk: Desk) -> None:
+    (file,) = desk.push(("orders.result.xlsx", act(desk.answer())))
+    assert fates(file) == {"accepted": 4, "unchanged": 4}
+    assert desk.created() == dict.fromkeys(ACCEPTED | WAITING, 1)
+    (after,) = desk.reports.glob("orders.????????.result.xlsx")
+    sheet = load_workbook(after).active
+    assert sheet is not None
+    texts = [cell.value for row in sheet.iter_rows() for cell in row]
+    assert texts.count("What to do") == 1, "the marks of the earlier round are gone"
+
+
+def test_libreoffice_may_save_it_in_between(desk: Desk) -> None:
+    office = shutil.which("soffice")
+    if office is None:
+        assert "CI" not in os.environ, "CI must have LibreOffice"
+        pytest.skip("LibreOffice is not installed")
+    root = desk.workspace.root
+    edited = desk.workspace.drop("orders.xlsx", workbook_of(desk.answer()), folder="edited")
+    home = f"-env:UserInstallation={(root / 'office').as_uri()}"
+    kind = "xlsx:Calc MS Excel 2007 XML"
+    command = [office, home, "--headless", "--convert-to", kind, "--outdir", root / "saved", edited]
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
+    (file,) = desk.push(("orders.result.xlsx", (root / "saved/orders.xlsx").read_bytes()))
+    assert fates(file) == {"accepted": 4, "unchanged": 4}
+    assert desk.created() == dict.fromkeys(ACCEPTED | WAITING, 1)
+
+
+def test_a_wrong_correction_is_answered_again(desk: Desk) -> None:
+    (file,) = desk.push(("orders.result.xlsx", workbook_of(desk.answer(Phone="98765", PIN="56", Qty=0))))
+    assert fates(file) == {"unchanged": 4, "invalid": 3, "blocked": 1}
+    assert desk.created() == dict.fromkeys(ACCEPTED, 1)
+
+
+def test_a_row_taken_out_of_an_accepted_order_or_added_to_it_waits_for_a_person(desk: Desk) -> None:
+    sheet = desk.answer()
+    sheet.delete_rows(FIRST_ROW + 1)  # one of the two rows of order 1
+    sheet.append([f"{desk.name}2", "9876500002", "2 Market Road", "560001", "SKU-9", 1])
+    (file,) = desk.push(("orders.result.xlsx", workbook_of(sheet)))
+    assert fates(file) == {"accepted": 4, "unchanged": 1, "held": 3}
+    assert desk.created() == dict.fromkeys(ACCEPTED | WAITING, 1)
+    told = {(row["document"].removeprefix(desk.name), row["fix"]) for row in file["rows"] if row["fate"] == "held"}
+    assert {document for document, _ in told} == {"1", "2"}
+    assert all("operator" in fix and "--" not in fix for _, fix in told), "in words for a clerk"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_answer_and_fix_file_dropped_together_create_each_order_once(order: int, desk: Desk) -> None:
+    drops = [
+        ("orders.result.xlsx", workbook_of(desk.answer())),
+        ("orders.fix.xlsx", workbook_of(desk.answer("orders.fix.xlsx"))),
+    ]
+    answers = desk.push(*drops[::order])
+    assert [fates(file) for file in answers][::order] == [{"accepted": 4, "unchanged": 4}, {"accepted": 4}]
+    assert desk.created() == dict.fromkeys(ACCEPTED | WAITING, 1)
+
+
+def test_the_first_file_dropped_once_more_changes_nothing(desk: Desk) -> None:
+    corrected = ("orders.result.xlsx", workbook_of(desk.answer()))
+    _, again = desk.push(corrected, ("orders.xlsx", desk.first_workbook()))
+    assert fates(again) == {"unchanged": 4, "invalid": 3, "blocked": 1}
+    assert desk.created() == dict.fromkeys(ACCEPTED | WAITING, 1)
+
+
+def test_a_list_of_answers_is_known_whatever_its_name_is(desk: Desk) -> None:
+    listed = (desk.reports / "orders.result.csv").read_bytes().replace(b"12345", b"9876543210")
+    workbook = Workbook().active
+    assert workbook is not None
+    for row in csv.reader(io.StringIO(listed.decode("utf-8-sig"))):
+        workbook.append(row)
+    for file in desk.push(("corrected.csv", listed), ("orders.result (1).xlsx", workbook_of(workbook))):
+        assert "is one of our own reports: a list of answers" in file["reason"]
+        assert "fix file" in file["remedy"]
+    assert desk.created() == dict.fromkeys(ACCEPTED, 1)
+
+
+def test_a_name_does_not_grow_from_round_to_round(desk: Desk) -> None:
+    for number in range(3):
+        newest = max(desk.reports.glob("*.result.xlsx"), key=lambda path: path.stat().st_mtime_ns)
+        (file,) = desk.push((newest.name, workbook_of(desk.answer(newest.name, Phone=f"1234{number}"))))
+    assert fates(file)["invalid"] == 1
+    lengths = {len(path.name) for path in desk.reports.glob("*.result.xlsx")}
+    assert lengths == {len("orders.result.xlsx"), len("orders.12345678.result.xlsx")}

@@ -1,0 +1,128 @@
+"""Every reconciliation is kept with what it saw, any two nights can be compared, and statuses are remembered."""
+
+import csv
+import json
+import stat
+from datetime import date
+
+import pytest
+from flows.asn_service import AsnService, record
+from flows.audit_room import audit_room
+from flows.test_reconcile import asn_row, found, plan, push, receipts
+
+from logistics_batch.errors import UsageError
+from logistics_batch.flows.reconcile import run_reconcile
+from logistics_batch.flows.reconcile_compare import compare_nights
+from logistics_batch.flows.snapshots import load_snapshot, snapshot_names
+from logistics_batch.reconciliation import Rules, audit
+
+MONDAY, TUESDAY = date(2026, 11, 4), date(2026, 11, 5)
+
+
+@pytest.fixture
+def service():
+    running = AsnService()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def parts(tmp_path, service):
+    with audit_room(tmp_path, url=service.url) as opened:
+        yield opened
+
+
+def night(parts, tmp_path, day: date, *rows: str, **changes):
+    path = receipts(tmp_path, *rows, name=f"receipts-{day}.csv")
+    return run_reconcile(
+        parts, plan(tmp_path, business_date=day, receipts_path=path, receipts_mapping="receipts", **changes)
+    )
+
+
+def test_what_a_night_saw_is_kept_whole_and_private(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "5"))
+    report = night(parts, tmp_path, TUESDAY, "I1,W,10,,", "I2,W,4,,")
+    assert snapshot_names(parts) == [f"2026-11-05_{report.run}"]
+    kept = load_snapshot(parts, report.run)
+    assert (kept.business_date, kept.complete, kept.window.by) == (TUESDAY, True, "delivery")
+    assert sorted(kept.legs.returned_notices["invoice_number"]) == ["I1", "I2"]
+    assert kept.legs.received["qty"].to_list() == ["10", "4"]
+    assert kept.found["code"].to_list() == ["SHORT"]
+    assert sorted(path.suffix for path in kept.folder.iterdir()) == [".json", *[".parquet"] * 7]
+    assert stat.S_IMODE(kept.folder.stat().st_mode) == 0o700
+    [raw] = list((parts.files / "asn-replies").iterdir())
+    assert kept.about["raw_replies"] == str(raw)
+
+
+def test_two_nights_are_compared_by_date_or_run(parts, service, tmp_path):
+    rows = [asn_row(f"I{nth}", "W", "10") for nth in range(1, 6)]
+    push(parts, tmp_path, *rows)
+    monday = night(parts, tmp_path, MONDAY, "I1,W,4,,", "I2,W,7,,", "I3,W,8,,", "I4,W,10,,", "I5,W,9,,")
+    ours = {one["invoice_number"]: one for one in service.records}
+    ours["I1"]["delivery_date"] = "2026-11-03"
+    ours["I5"] |= {"invoice_number": "I5-X", "sku_lines": []}
+    service.records.append(record(77, "I-NEW", ("Q", "1")))
+    night(parts, tmp_path, TUESDAY, "I1,W,10,,", "I2,W,7,,", "I3,W,12,,", "I4,W,3,,", "I5,W,9,,")
+    compared = compare_nights(parts, "2026-11-04", "2026-11-05", output=tmp_path / "compared")
+    changes = {
+        line["invoice_number"]: (line["change"], line["code_first"], line["code_second"])
+        for line in compared.comparison.exceptions.to_dicts()
+        if line["sku_name"] == "W"
+    }
+    assert changes["I1"] == ("resolved", "SHORT", "")
+    assert changes["I2"] == ("still open", "SHORT", "SHORT")
+    assert changes["I3"] == ("changed", "SHORT", "OVER")
+    assert changes["I4"] == ("new", "", "SHORT")
+    assert changes["I5"] == ("changed", "SHORT", "MISSING_IN_SERVICE")
+    notices = {one["record_id"]: one["change"] for one in compared.comparison.notices.to_dicts()}
+    assert notices == {str(ours["I1"]["id"]): "changed", str(ours["I5"]["id"]): "changed", "77": "new"}
+    written = list(csv.DictReader((tmp_path / "compared" / "exceptions.csv").open(encoding="utf-8-sig")))
+    assert len(written) == compared.comparison.exceptions.height
+    document = json.loads((tmp_path / "compared" / "comparison.json").read_text())
+    assert document["first"]["run"] == monday.run and document["counts"] == compared.counts
+
+
+def test_what_the_later_night_did_not_look_at_is_not_called_resolved(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "10", due="2026-11-04"))
+    night(parts, tmp_path, MONDAY, "I1,W,4,,", "I2,W,10,,")
+    night(parts, tmp_path, TUESDAY, "I2,W,10,,", date_from=date(2026, 11, 4))
+    compared = compare_nights(parts, "2026-11-04", "2026-11-05")
+    assert compared.counts == {"new": 0, "resolved": 0, "not looked at": 1, "still open": 0, "changed": 0}
+
+
+def test_a_branded_night_is_said_to_be_so(parts, service, tmp_path):
+    push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "10") for nth in range(8)))
+    monday = run_reconcile(parts, plan(tmp_path, business_date=MONDAY))
+    service.cap = 3
+    tuesday = run_reconcile(parts, plan(tmp_path))
+    compared = compare_nights(parts, monday.run, tuesday.run)
+    assert compared.warnings == (f"The report of {tuesday.run} may be incomplete.",)
+
+
+def test_a_night_that_was_not_kept_is_refused_with_those_that_were(parts, service, tmp_path):
+    with pytest.raises(UsageError, match='No reconciliation "2026-11-04" is kept') as refused:
+        compare_nights(parts, "2026-11-04", "2026-11-05")
+    assert "none yet" in refused.value.remedy
+    report = run_reconcile(parts, plan(tmp_path))
+    with pytest.raises(UsageError) as refused:
+        load_snapshot(parts, "2026-11-04")
+    assert report.run in refused.value.remedy
+
+
+def test_a_status_that_goes_back_is_noticed_the_next_night(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    service.records[0]["status"] = "Completed"
+    assert found(night(parts, tmp_path, MONDAY, "I1,W,10,,")) == []
+    service.records[0]["status"] = "New"
+    for day in (TUESDAY, date(2026, 11, 6)):
+        report = night(parts, tmp_path, day, "I1,W,10,,")
+        assert found(report) == [("STATUS_REGRESSION", "I1", "")]
+    assert 'The status is "New"; an earlier report saw "Completed".' in report.document["exceptions"][0]["reason"]
+
+
+def test_a_snapshot_read_back_is_audited_alike(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "5"))
+    report = night(parts, tmp_path, TUESDAY, "I1,W,9,,")
+    again = audit(load_snapshot(parts, report.run).legs, rules=Rules(business_date=TUESDAY)).exceptions
+    assert again["exception_id"].to_list() == [one["exception_id"] for one in report.document["exceptions"]]
+    assert again["reason"].to_list() == [one["reason"] for one in report.document["exceptions"]]

@@ -1,0 +1,123 @@
+"""Many files in one go, over every store: each verified as if it came alone, in order, none in another's way."""
+
+import hashlib
+import os
+import stat
+
+import pytest
+
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError
+from logistics_batch.intake.folder import FolderStore
+from logistics_batch.intake.store import Fetched, RemoteFile
+
+SIZES = (0, 1, 20_000, 32_768, 70_000, 131_072, 131_073, 400_000)
+
+
+def wanted(files, to):
+    return [(file, to / f"{number}.part") for number, file in enumerate(files)]
+
+
+def fill(root, contents):
+    for name, content in contents.items():
+        (root / name).write_bytes(content)
+        os.utime(root / name, (1_000_000 + len(name), 1_000_000 + len(name)))
+
+
+def test_each_comes_whole_private_and_in_order(under_test, tmp_path):
+    contents = {f"{number:03}.csv": os.urandom(SIZES[number % len(SIZES)]) for number in range(90)}
+    (under_test.root / "in").mkdir()
+    fill(under_test.root / "in", contents)
+    files = list(reversed(under_test.store.list(under_test.path("/in"))))
+    to = tmp_path / "files"
+    to.mkdir()
+    found = list(under_test.store.fetch_many(wanted(files, to)))
+    for number, (file, outcome) in enumerate(zip(files, found, strict=True)):
+        content = contents[file.name]
+        assert outcome == Fetched(len(content), hashlib.sha256(content).hexdigest())
+        assert (to / f"{number}.part").read_bytes() == content
+        assert stat.S_IMODE((to / f"{number}.part").stat().st_mode) == 0o600
+    assert len(list(to.iterdir())) == len(files)
+
+
+def test_what_stops_one_stops_no_other(under_test, tmp_path):
+    (under_test.root / "in").mkdir()
+    fill(under_test.root / "in", {name: name.encode() * 500 for name in ("a", "gone", "grown", "swapped", "z")})
+    files = {file.name: file for file in under_test.store.list(under_test.path("/in"))}
+    (under_test.root / "in/gone").unlink()
+    with (under_test.root / "in/grown").open("ab") as grown:
+        grown.write(b"more")
+    (under_test.root / "in/swapped").write_bytes(b"swappeD" * 500)
+    (under_test.root / "in/link").symlink_to(under_test.root / "in/a")
+    files["link"] = RemoteFile("link", under_test.path("/in/link"), 500, None)
+    files["b/../c"] = RemoteFile("b\\c", under_test.path("/in/b\\c"), 5, None)
+    names = ["a", "gone", "link", "grown", "b/../c", "swapped", "z"]
+    to = tmp_path / "files"
+    to.mkdir()
+    found = dict(zip(names, under_test.store.fetch_many(wanted([files[name] for name in names], to)), strict=True))
+    assert isinstance(found["a"], Fetched)
+    assert isinstance(found["z"], Fetched)
+    assert isinstance(found["gone"], FileVanished)
+    assert isinstance(found["grown"], FileUnstable)
+    assert isinstance(found["swapped"], FileUnstable)
+    for name in ("link", "b/../c"):
+        assert isinstance(found[name], StoreError)
+    assert sorted(path.name for path in to.iterdir()) == ["0.part", "6.part"]
+
+
+def test_a_file_beyond_the_cap_is_held_alone(tmp_path):
+    (tmp_path / "in").mkdir()
+    fill(tmp_path / "in", {"a": b"a" * 10, "b": b"b" * 11})
+    store = FolderStore(tmp_path, max_file_bytes=10)
+    small, large = store.fetch_many(wanted(store.list("/in"), tmp_path))
+    assert isinstance(small, Fetched)
+    assert isinstance(large, FileHeld)
+
+
+def test_a_forbidden_file_and_one_that_comes_short(fake_sftp, sftp_store, tmp_path):
+    fill(fake_sftp.root, {name: name.encode() * 40_000 for name in "abc"})
+    fake_sftp.faults.forbid = {"b"}
+    found = list(sftp_store().fetch_many(wanted(sftp_store().list("/"), tmp_path)))
+    assert [type(outcome) for outcome in found] == [Fetched, StoreError, Fetched]
+    assert "permission denied" in found[1].message
+    fake_sftp.faults.stop_at_bytes = 1_000
+    for outcome in sftp_store().fetch_many(wanted(sftp_store().list("/"), tmp_path)):
+        assert isinstance(outcome, StoreError)
+
+
+@pytest.mark.parametrize("most", [100, 5_000])
+def test_a_server_that_gives_less_than_asked_for(fake_sftp, sftp_store, tmp_path, most):
+    contents = {f"{number}": os.urandom(3_000 * number) for number in range(8)}
+    fill(fake_sftp.root, contents)
+    fake_sftp.faults.short_reads = most
+    files = sftp_store().list("/")
+    for (file, path), outcome in zip(
+        wanted(files, tmp_path), sftp_store().fetch_many(wanted(files, tmp_path)), strict=True
+    ):
+        assert isinstance(outcome, Fetched)
+        assert path.read_bytes() == contents[file.name]
+
+
+def test_a_connection_that_drops_among_them_is_opened_again_once(fake_sftp, sftp_store, tmp_path):
+    contents = {f"{number:03}": os.urandom(40_000) for number in range(150)}
+    fill(fake_sftp.root, contents)
+    store = sftp_store()
+    files = store.list("/")
+    fake_sftp.faults.cut_at_block = 2
+    found = list(store.fetch_many(wanted(files, tmp_path)))
+    assert all(isinstance(outcome, Fetched) for outcome in found)
+    assert [(tmp_path / f"{number}.part").read_bytes() for number in range(150)] == [
+        contents[file.name] for file in files
+    ]
+    assert fake_sftp.connections == 2
+    fake_sftp.faults.cuts = 10**6
+    found = list(store.fetch_many(wanted(files, tmp_path)))
+    assert all(isinstance(outcome, StoreError) for outcome in found)
+
+
+def test_a_disk_that_refuses_is_no_fault_of_the_server(under_test, tmp_path):
+    (under_test.root / "in").mkdir()
+    fill(under_test.root / "in", {"a": b"a", "b": b"b"})
+    missing = tmp_path / "no such folder"
+    for outcome in under_test.store.fetch_many(wanted(under_test.store.list(under_test.path("/in")), missing)):
+        assert isinstance(outcome, StoreError)
+        assert "Cannot write" in outcome.message

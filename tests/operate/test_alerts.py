@@ -1,0 +1,134 @@
+"""People are told: once, together, again until it arrives, and that it is over; over real HTTP."""
+
+import socket
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from support.event_receiver import Receiver, receiving
+
+from logistics_batch.errors import SettingsError
+from logistics_batch.ledger import Ledger, NewNotice, open_ledger
+from logistics_batch.operate.alerts import Address, addresses
+from logistics_batch.operate.telling import Teller
+
+NOW = datetime(2026, 11, 3, 21, 15, tzinfo=UTC)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    opened = open_ledger(f"sqlite:///{tmp_path / 'ledger.db'}", account="https://api.example.com")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def people() -> Iterator[Receiver]:
+    with receiving() as receiver:
+        yield receiver
+
+
+def url(receiver: Receiver) -> str:
+    return f"json://{receiver.url.removeprefix('http://')}"
+
+
+def nobody() -> str:
+    """An address at which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return f"json://127.0.0.1:{probe.getsockname()[1]}/?cto=1"
+
+
+def teller(ledger: Ledger, *urls: str) -> Teller:
+    return Teller(ledger, addresses(urls), "night-shift")
+
+
+def notice(ledger: Ledger, key: str = "k", *, wanted: bool = True) -> None:
+    new = NewNotice(
+        key, "on_failure", "orders", f"orders failed ({key})", "The server is down.\nWhat to do: wait.", "", wanted
+    )
+    ledger.notice(new, now=NOW.isoformat())
+
+
+def test_a_notice_is_told_once_and_its_end_once(ledger: Ledger, people: Receiver) -> None:
+    notice(ledger)
+    told = teller(ledger, url(people))
+    assert told.tell(NOW).arrived == 1
+    message = people.next()[1]
+    assert message["title"] == "[night-shift] orders failed (k)"
+    assert "The server is down.\nWhat to do: wait." in message["message"]
+    notice(ledger)  # seen again at the next run
+    assert told.tell(NOW).arrived == 0
+    ledger.over("k", "orders ran again.", now=NOW.isoformat())
+    assert told.tell(NOW).arrived == 1
+    assert people.next()[1]["message"] == "Over: orders failed (k)\norders ran again."
+    assert told.tell(NOW).arrived == 0
+
+
+def test_what_happens_together_is_one_message(ledger: Ledger, people: Receiver) -> None:
+    for number in range(30):
+        notice(ledger, f"job-{number}")
+    teller(ledger, url(people)).tell(NOW)
+    message = people.next()[1]
+    assert message["title"].startswith("[night-shift] 30 messages: orders failed (job-0)")
+    assert "… and 10 more" in message["message"]
+    assert people.events.empty()
+
+
+def test_what_does_not_arrive_is_kept_and_tried_again_later(ledger: Ledger, people: Receiver) -> None:
+    notice(ledger)
+    refusing = [503, 503]
+    people.answer = lambda _number: refusing.pop() if refusing else 200
+    told = teller(ledger, url(people))
+    first = told.tell(NOW)
+    assert (first.arrived, first.failed, first.owed) == (0, (f"json://{told.to[0].shown[7:]}",), 1)
+    assert told.tell(NOW + timedelta(seconds=30)).failed == (), "not at once"
+    assert told.tell(NOW + timedelta(minutes=1)).failed != ()
+    assert told.tell(NOW + timedelta(minutes=3)).arrived == 1
+    assert told.tell(NOW + timedelta(hours=9)).arrived == 0
+    assert people.take(3)[2]["title"] == "[night-shift] orders failed (k)"
+
+
+def test_an_address_that_was_told_is_not_told_again_for_the_sake_of_another(ledger: Ledger, people: Receiver) -> None:
+    notice(ledger)
+    told = teller(ledger, url(people), nobody())
+    assert told.tell(NOW).arrived == 1
+    assert told.tell(NOW + timedelta(hours=2)).arrived == 0
+    assert len(people.take(1)) == 1
+    assert people.events.empty()
+
+
+def test_what_was_over_before_it_could_be_told_is_one_message(ledger: Ledger, people: Receiver) -> None:
+    notice(ledger)
+    ledger.over("k", "orders ran again.", now=NOW.isoformat())
+    teller(ledger, url(people)).tell(NOW)
+    text = people.next()[1]["message"]
+    assert "The server is down." in text
+    assert "Over since 2026-11-03T21:15: orders ran again." in text
+
+
+def test_a_new_address_does_not_hear_of_old_stories(ledger: Ledger, people: Receiver) -> None:
+    notice(ledger)
+    teller(ledger, url(people)).tell(NOW)
+    people.next()
+    assert teller(ledger, url(people), nobody()).tell(NOW + timedelta(days=1)).failed == ()
+
+
+def test_what_a_job_does_not_want_told_is_not(ledger: Ledger, people: Receiver) -> None:
+    notice(ledger, wanted=False)
+    assert teller(ledger, url(people)).tell(NOW).arrived == 0
+
+
+@pytest.mark.parametrize(
+    "shown", ["slack://TOKENA/TOKENB/TOKENC", "mailto://me:secret@example.com", "nonsense://a:b@c"]
+)
+def test_an_address_never_shows_its_secrets(shown: str) -> None:
+    address = Address(shown)
+    told = f"{address.shown} {address.digest} {address!r}"
+    assert not any(secret in told for secret in ("TOKEN", "secret", "me:"))
+
+
+def test_an_address_that_apprise_does_not_know_is_told_without_it() -> None:
+    with pytest.raises(SettingsError) as caught:
+        Address("nonsense://token@host").open()
+    assert "token" not in caught.value.message
