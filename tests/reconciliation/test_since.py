@@ -174,5 +174,5 @@ def test_an_earlier_report_full_of_nonsense_changes_no_sum():
     earlier = handed_on(reconciled(world(A="90", B="1")), A="Accepted")
     odd = earlier.listed.with_columns(pl.lit("").alias("code"), pl.lit(None, pl.Date()).alias("first_seen"))
     result = reconciled(world(A="90", B="1"), night=1, earlier=replace(earlier, listed=odd))
-    assert states(result) == {"A": "changed", "B": "new"}
+    assert states(result) == {"A": "changed", "B": "still open"}
     assert int(result.classes["lines_announced"].sum()) == 3

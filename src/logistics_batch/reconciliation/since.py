@@ -55,7 +55,10 @@ def carried(lines: pl.DataFrame, earlier: Earlier, *, watch: Watch) -> Carried:
 
     lines: LINES_SCHEMA, among other columns; those of the schema come back.
     """
-    known = earlier.listed
+    known = earlier.listed.with_columns(
+        pl.coalesce("first_seen", pl.lit(earlier.business_date, pl.Date())).alias("first_seen"),
+        pl.col("nights_open").fill_null(1),
+    )
     lines = uncompared(lines).lines
     excepted = pl.col("outcome") == Outcome.EXCEPTION.value
     told = _with_history(lines.filter(excepted), known, watch=watch).with_columns(_nights(earlier, watch=watch))
@@ -110,12 +113,12 @@ def _grown() -> pl.Expr:
 
 def _state(watch: Watch) -> pl.Expr:
     """A second report of the same night calls new what the first one called new."""
-    first_today = pl.col("was_first_seen").is_null() | (pl.col("was_first_seen") >= pl.lit(watch.business_date))
+    first_today = pl.col("was_code").is_null() | (pl.col("was_first_seen") >= pl.lit(watch.business_date))
     was = pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value])
     return (
         pl.when(_grown())
         .then(pl.lit(State.CHANGED.value))
-        .when(first_today)
+        .when(first_today.fill_null(False))
         .then(pl.lit(State.NEW.value))
         .when(pl.col("was_standing") == Standing.RESOLVED.value)
         .then(pl.lit(State.BACK.value))
