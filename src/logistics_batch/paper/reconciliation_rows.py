@@ -16,7 +16,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from logistics_batch.model.reconciliation import MEANINGS, Outcome, Severity, Standing, State
 from logistics_batch.paper.reconciliation_cells import put
 from logistics_batch.paper.reconciliation_columns import COMPLETE, INCOMPLETE, Column, Kind
-from logistics_batch.paper.safe_text import cell_xml, formula_like
+from logistics_batch.paper.safe_text import cell_xml, formula_like, visible_column
 from logistics_batch.paper.xlsx_package import Package, Packed, packed
 
 _ROWS_A_BLOCK = 5_000
@@ -85,7 +85,8 @@ def _pieces(head: bytes, table: Rows, tail: bytes, looks: Looks) -> Iterator[byt
 
 
 def _rows_xml(block: pl.DataFrame, columns: Sequence[Column], looks: Looks, *, first_row: int) -> bytes:
-    numbered = block.with_row_index("row number", offset=first_row)
+    texts = [visible_column(name) for name, kind in block.schema.items() if kind == pl.String]
+    numbered = block.with_columns(texts).with_row_index("row number", offset=first_row)
     row = pl.col("row number").cast(pl.String)
     cells = [
         _cell(column, looks, place=pl.concat_str(pl.lit(f'<c r="{get_column_letter(index)}'), row, pl.lit('" s="')))
