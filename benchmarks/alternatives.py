@@ -191,11 +191,44 @@ def read_pandas(source: Path, target: Path) -> dict[str, Any]:
     return {"rows": len(import_module("pandas").read_excel(source, header=None, dtype=str))}
 
 
+def lines_auditor(source: Path, target: Path) -> dict[str, Any]:
+    """Both tables of ASN lines through the auditor."""
+    return _lines("auditor", source, target)
+
+
+def lines_read(source: Path, target: Path) -> dict[str, Any]:
+    """Both tables read, nothing else."""
+    return _lines("read", source, target)
+
+
+def lines_polars(source: Path, target: Path) -> dict[str, Any]:
+    """Both tables by a bare join."""
+    return _lines("polars", source, target)
+
+
+def lines_datacompy(source: Path, target: Path) -> dict[str, Any]:
+    """Both tables by datacompy."""
+    return _lines("datacompy", source, target)
+
+
+def lines_pandas(source: Path, target: Path) -> dict[str, Any]:
+    """Both tables by a merge of pandas."""
+    return _lines("pandas", source, target)
+
+
+def _lines(way: str, source: Path, target: Path) -> dict[str, Any]:
+    from reconcile_ways import WAYS
+
+    del target
+    return WAYS[way](source)
+
+
 WORK = {
     each.__name__: each
     for each in (
         *(map_ours, map_hand, map_polars, map_floor),
         *(answer_ours, answer_openpyxl),
+        *(lines_auditor, lines_read, lines_polars, lines_datacompy, lines_pandas),
         *(read_ours, read_fastexcel, read_calamine, read_openpyxl, read_pandas),
     )
 }

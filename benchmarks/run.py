@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from inputs import HEADER, SEED, write_orders, write_workbook
+from labels import labels
 from push import push
 from recovery import recovery
 from sandbox_creates import sandbox_creates
@@ -146,17 +147,46 @@ def answer(folder: Path, *, rows: int, columns: int, runs: int) -> None:
     agree(figures, list(figures))
 
 
+def reconcile(folder: Path, *, sizes: list[int], runs: int) -> None:
+    """From two tables of ASN lines to what differs."""
+    from reconcile_ways import write_sides
+
+    words = {
+        "lines_auditor": "logistics-batch: classes, tiers, reasons, sums",
+        "lines_read": "polars: both tables read, nothing else",
+        "lines_polars": "a bare join of polars",
+        "lines_datacompy": "datacompy on polars",
+        "lines_pandas": "pandas merge",
+    }
+    for library in ("datacompy", "pandas"):
+        if find_spec(library) is None:
+            print(f"{library} is not installed and left out: pip install {library}")
+            del words[f"lines_{library}"]
+    for lines in sizes:
+        source = folder / "announced.csv"
+        write_sides(source, lines=lines)
+        figures = measure(list(words), source, runs=runs)
+        ours, floor = figures["lines_auditor"], figures["lines_read"]
+        show(f"reconcile: {lines:,} lines a side, 2 % differ", figures, words=words)
+        ratio = f"{ours.seconds / floor.seconds:.2f} ({ours.processor / floor.processor:.2f} by processor)"
+        print(f"  ours is {ratio} times reading both tables (goal: 2.5, below 700 MB)")
+        agree(figures, [name for name in words if name != "lines_read"])
+
+
 def main() -> None:
     """Everything, or one part of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "parts", nargs="*", metavar="start|map|excel|answer|sandbox|push|recovery|sftp", help="default: all"
+        "parts",
+        nargs="*",
+        metavar="start|map|excel|answer|reconcile|sandbox|push|recovery|sftp|labels",
+        help="default: all",
     )
     parser.add_argument("--rows", type=int, default=100_000, help="rows of the largest CSV file")
     parser.add_argument("--full", action="store_true", help="a CSV file of 1,000,000 rows as well (some minutes)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each alternative; their median is shown")
     chosen = parser.parse_args()
-    known = ["start", "map", "excel", "answer", "sandbox", "push", "recovery", "sftp"]
+    known = ["start", "map", "excel", "answer", "reconcile", "sandbox", "push", "recovery", "sftp", "labels"]
     parts = chosen.parts or known
     if unknown := set(parts) - set(known):
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
@@ -173,6 +203,8 @@ def main() -> None:
             excel_read(Path(folder), rows=100_000, columns=20, runs=chosen.runs)
         if "answer" in parts:
             answer(Path(folder), rows=100_000, columns=20, runs=chosen.runs)
+        if "reconcile" in parts:
+            reconcile(Path(folder), sizes=[chosen.rows, *([1_000_000] if chosen.full else [])], runs=chosen.runs)
         if "sandbox" in parts:
             sandbox_creates(Path(folder), runs=max(chosen.runs, 5))
         if "push" in parts:
@@ -181,6 +213,8 @@ def main() -> None:
             recovery(Path(folder), runs=chosen.runs)
         if "sftp" in parts:
             sftp(Path(folder), runs=chosen.runs)
+        if "labels" in parts:
+            labels(Path(folder), runs=chosen.runs)
 
 
 if __name__ == "__main__":

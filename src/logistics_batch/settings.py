@@ -42,6 +42,8 @@ PREFIX = "LOGISTICS_BATCH_"
 CRASH_POINT = "LOGISTICS_BATCH_CRASH_AT"
 
 _SECRETS = ("api_key", "passphrase", "password", "secret", "url", "urls")
+_SHORTEST_SECRET = 32
+_MAKE_ONE = "Make one: (umask 077; openssl rand -hex 32 > secrets/events)"
 
 
 class Settings(BaseSettings):
@@ -180,6 +182,26 @@ def read_secret(workspace: Path, *, name: str, inline: SecretStr | None, file: s
     if not text:
         raise SettingsError(f"{name}_file: {path} is empty.", remedy="Write the secret into it.")
     return SecretStr(text)
+
+
+def event_secret(folder: Path, settings: ReceiveSettings) -> str:
+    """What senders of events must know.
+
+    Raises SettingsError if there is no secret, or none that deserves the name.
+    """
+    found = read_secret(folder, name="receive.secret", inline=settings.secret, file=settings.secret_file)
+    if found is None:
+        raise SettingsError(
+            "There is no secret for the senders of events (receive.secret_file); without one anybody could send them.",
+            remedy=f'{_MAKE_ONE} and write secret_file = "secrets/events" under [receive].',
+        )
+    text = found.get_secret_value()
+    if len(text) < _SHORTEST_SECRET or not text.isascii() or not text.isprintable() or " " in text:
+        raise SettingsError(
+            f"receive.secret is no secret: it needs at least {_SHORTEST_SECRET} plain letters and digits.",
+            remedy=f"{_MAKE_ONE}.",
+        )
+    return text
 
 
 def notify_urls(workspace: Path, settings: NotifySettings) -> list[str]:

@@ -1,15 +1,20 @@
 """A dry run tells beforehand what becomes of every row, as far as that does not lie with the service."""
 
+import csv
+import io
+import re
 from collections import Counter
 
 import pytest
 from campaigns.commands import Forker
 from campaigns.scale import SEED, report, size
 from mapping.test_independent_count import KINDS, written
+from openpyxl import Workbook
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
 FILES = size(9, 500)
+FILES_WITH_THE_SAME_ORDERS = 10  # what came before, changed or not, counts as well
 OF_THE_SERVICE = {"accepted", "refused", "in_doubt"}  # what a row that would go out may become
 
 
@@ -20,6 +25,22 @@ def rows(document: object) -> list[tuple[int, str, str]]:
     return [(row["row"], row["fate"], row["rule"]) for row in file["rows"]]
 
 
+def dropped(kind: str, number: int) -> tuple[str, str | bytes]:
+    """Name and content of a file, every fourth of which is a workbook."""
+    orders = f"N{number // FILES_WITH_THE_SAME_ORDERS}-A"
+    text = re.sub("(?m)^A(?=[0-9])", orders, written(kind, SEED + number))
+    if number % 4 != 3:
+        return f"orders-{number}.csv", text
+    workbook = Workbook()
+    sheet = workbook.active
+    assert sheet is not None
+    for row in csv.reader(io.StringIO(text), delimiter=";" if kind == "decimal comma" else ","):
+        sheet.append(row)
+    file = io.BytesIO()
+    workbook.save(file)
+    return f"orders-{number}.xlsx", file.getvalue()
+
+
 @pytest.mark.slow
 def test_a_dry_run_predicts_every_row(forker: Forker, sandbox: RunningSandbox, workspace: Workspace) -> None:
     for number, mapping in enumerate(KINDS.values()):
@@ -27,8 +48,7 @@ def test_a_dry_run_predicts_every_row(forker: Forker, sandbox: RunningSandbox, w
     fates: Counter[str] = Counter()
     for number in range(FILES):
         kind = number % len(KINDS)
-        # Few order numbers over many files: what came before, changed or not, counts as well.
-        file = workspace.drop(f"orders-{number}.csv", written(list(KINDS)[kind], SEED + number))
+        file = workspace.drop(*dropped(list(KINDS)[kind], number))
         arguments = ("push", file, "--mapping", f"kind{kind}", "--json")
         dry = forker.start(workspace, *arguments, "--dry-run").end()
         before = len(sandbox.received("order.create"))

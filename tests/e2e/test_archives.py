@@ -61,7 +61,7 @@ def test_an_archive_with_a_file_that_cannot_be_read_goes_to_quarantine_and_the_o
     done = workspace.run("run", "orders-nightly", "--json")
     assert done.code == 4, done.err
     assert created(sandbox) == {"A-1": 1}
-    assert names(workspace, "rejected") == {"drop.zip", "cut.zip"}
+    assert names(workspace, "rejected") == {"drop.zip", "drop.zip.why.txt", "cut.zip", "cut.zip.why.txt"}
     reasons = {each["file"]: each.get("reason", "") for each in done.json["files"]}
     assert "it is a PDF" in reasons["scan.pdf"]
     assert "packed or encrypted once more" in reasons["inner.zip"]
@@ -171,6 +171,6 @@ def test_an_archive_that_would_fill_memory_is_answered_and_the_next_file_is_sent
     done = workspace.run("run", "orders-nightly", "--json")
     assert done.code == 4, done.err
     assert created(sandbox) == {"A-1": 1}
-    assert names(workspace, "rejected") == {"bomb.zip"}
+    assert names(workspace, "rejected") == {"bomb.zip", "bomb.zip.why.txt"}
     assert "bomb.result.csv" in names(workspace, "outbound")
     assert {path.suffix for path in (workspace.root / "var/files").iterdir()} == {".zip", ".csv"}

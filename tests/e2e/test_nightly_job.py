@@ -70,7 +70,14 @@ def test_a_night_on_a_real_server(night: Workspace, openssh_server: RunningSshd,
         "monday.csv",
         "tuesday.csv",
     ]
-    assert [path.name for path in (openssh_server.root / "rejected").iterdir()] == ["broken.csv"]
+    assert sorted(path.name for path in (openssh_server.root / "rejected").iterdir()) == [
+        "broken.csv",
+        "broken.csv.why.txt",
+    ]
+    note = (openssh_server.root / "rejected/broken.csv.why.txt").read_text()
+    assert note.startswith("Nothing of this was sent.\n\nbroken.csv: ")
+    assert "Order No" in note
+    assert "What to do: " in note
     results = {path.name for path in (openssh_server.root / "results").iterdir()}
     for name in ("monday", "tuesday", "broken"):
         assert {f"{name}.ack.json", f"{name}.result.csv", f"{name}.result.xlsx"} <= results

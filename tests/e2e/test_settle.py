@@ -2,8 +2,10 @@
 
 import csv
 import io
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -148,6 +150,25 @@ def test_an_asn_is_not_sent_again_where_the_service_shows_a_part_only(tmp_path: 
         sandbox.stop()
 
 
+@pytest.mark.parametrize("blind", [True, False])
+def test_an_asn_is_sent_again_only_where_the_service_shows_what_it_has(
+    workspace: Workspace, sandbox: RunningSandbox, blind: bool
+) -> None:
+    """Its search shows nothing for a while, also of what it accepted: then “not found” means nothing."""
+    workspace.configure("[service.asn]", 'resend = "after_absent"')
+    first = workspace.drop("first.csv", asn_lines(["INV-0"]))
+    assert workspace.run("push", first, "--mapping", "asns").code == 0
+    sandbox.set_faults([{"endpoint": "asn.create", "kind": "drop_before", "times": 1}])
+    workspace.run("push", workspace.drop("asns.csv", asn_lines(["INV-1"])), "--mapping", "asns")
+    if blind:
+        (database,) = sandbox.data.glob("*.db")
+        with closing(sqlite3.connect(database, timeout=30)) as connection, connection:
+            connection.execute("DELETE FROM asns")
+    assert workspace.run("settle", "--wait").code == (4 if blind else 0)
+    assert [line["rule"] for line in held(workspace)] == ["search_not_believed"] * blind
+    assert len(sandbox.received("asn.create")) == (2 if blind else 3)
+
+
 @pytest.fixture
 def mute(tmp_path: Path) -> Iterator[RunningSandbox]:
     """A service that shows an order under its AWB number only."""
@@ -177,6 +198,31 @@ def test_an_event_leads_to_an_order_in_doubt_with_a_single_question(tmp_path: Pa
     assert awb in (workspace.root / "reports/orders.result.csv").read_text("utf-8-sig")
     assert len(mute.received("order.fetch")) == 1
     assert len(mute.received("order.create")) == 2
+
+
+def test_an_awb_number_that_the_answer_lacks_is_found_in_the_same_run(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "pass_without_awb", "requests": [2]}])
+    assert workspace.run("push", workspace.drop("orders.csv", order_lines("AB")), "--mapping", "orders").code == 0
+    assert sandbox.orders(reference="B")[0]["awb_number"] in answer_file(workspace)
+
+
+def test_an_awb_number_is_filled_in_when_an_event_brings_it(tmp_path: Path, mute: RunningSandbox) -> None:
+    workspace = Workspace(tmp_path / "workspace", url=mute.url)
+    mute.set_faults([{"endpoint": "order.create", "kind": "pass_without_awb", "requests": [2]}])
+    assert workspace.run("push", workspace.drop("orders.csv", order_lines("AB")), "--mapping", "orders").code == 0
+    awb = mute.orders(reference="B")[0]["awb_number"]
+    assert awb not in answer_file(workspace)
+    event_came(workspace, event(awb, "Pending", order_no="B"))
+    assert workspace.run("settle").code == 0
+    assert awb in answer_file(workspace)
+    assert fates(workspace) == {"A": "accepted", "B": "accepted"}
+    assert workspace.run("labels", "--orders", "B").code == 0
+
+
+def answer_file(workspace: Workspace) -> str:
+    return (workspace.root / "reports/orders.result.csv").read_text("utf-8-sig")
 
 
 def test_an_event_proves_nothing_by_itself(tmp_path: Path, mute: RunningSandbox) -> None:

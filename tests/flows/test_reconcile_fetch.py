@@ -216,6 +216,16 @@ def test_filters_go_along_and_unknown_ones_are_refused(parts, service):
         fetch_asns(parts, None, {"supplier": "7"})
 
 
+def test_what_the_service_matched_in_part_only_is_left_out_and_counted(parts, service):
+    fill(service, days=1, each=3)
+    names = ("Bhiwandi", "Bhiwandi 2", "")
+    for one, name in zip(service.records, names, strict=True):
+        one |= {"site_name": name, "description": "PO 77 urgent"}
+    found = fetch_asns(parts, WINDOW, {"site_name": "bhiwandi", "description": "po 77"})
+    assert [one["site_name"] for one in found.records] == ["Bhiwandi", ""]  # what is not shown contradicts nothing
+    assert found.complete and "1 other ASNs" in found.notes[0]
+
+
 def test_by_invoice_number(parts, service):
     fill(service, days=3, each=3)
     found = fetch_by_invoice(parts, ["I-1-1", "I-3-0", "I-9-9"])

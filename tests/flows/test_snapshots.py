@@ -126,3 +126,14 @@ def test_a_snapshot_read_back_is_audited_alike(parts, service, tmp_path):
     again = audit(load_snapshot(parts, report.run).legs, rules=Rules(business_date=TUESDAY)).exceptions
     assert again["exception_id"].to_list() == [one["exception_id"] for one in report.document["exceptions"]]
     assert again["reason"].to_list() == [one["reason"] for one in report.document["exceptions"]]
+
+
+def test_files_that_a_power_cut_damaged_stop_nothing_but_their_own_use(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    report = night(parts, tmp_path, MONDAY, "I1,W,9,,")
+    home = parts.files / "reconciliation"
+    (home / "statuses.parquet").write_bytes(b"")
+    (home / f"2026-11-04_{report.run}" / "found.parquet").write_bytes(b"PAR1")
+    assert found(night(parts, tmp_path, TUESDAY, "I1,W,9,,")) == [("SHORT", "I1", "W")]
+    with pytest.raises(UsageError, match="cannot be read"):
+        compare_nights(parts, "2026-11-04", "2026-11-05")

@@ -13,12 +13,13 @@ from labels.label_service import Given, LabelService
 from labels.print_room import PrintRoom, Wish
 from labels.test_manifest import text_of
 
-from logistics_batch.errors import KeyRefused, RunStopped, UsageError
+from logistics_batch.errors import KeyRefused, RunStopped, SettingsError, UsageError
 from logistics_batch.flows.decisions import decide
 from logistics_batch.flows.label_orders import Choice
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.model.job import Place
+from logistics_batch.paper import label_barcodes
 
 PAPERS = ("manifest.pdf", "index.csv", "pick_list.pdf")
 
@@ -551,3 +552,14 @@ def test_labels_go_when_their_time_is_over(room: PrintRoom, service: LabelServic
     assert list(room.ledger.labels(["SH-A", "SH-B"])) == ["SH-B"]
     reprint = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="wet"))
     assert barcodes(reprint) == ["SH-A"], "it is fetched again"
+
+
+def test_several_orders_a_call_need_what_reads_barcodes(
+    room: PrintRoom, service: LabelService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted(calls(room, 3), Wish("A"), Wish("B"))
+    monkeypatch.setattr(label_barcodes, "find_spec", lambda name: None)
+    with pytest.raises(SettingsError, match="label_orders_per_call") as refused:
+        make_labels(room.parts, LabelsPlan())
+    assert "logistics-batch[barcodes]" in refused.value.remedy
+    assert service.asked == []

@@ -99,6 +99,25 @@ def test_names_in_any_script_stand_on_the_page(name: str) -> None:
     assert "\ufffd" not in pages[1]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "सुनीता क्षीरसागर",
+        "শ্রীমতী ব্যানার্জী",
+        "ਗੁਰਪ੍ਰੀਤ ਸਿੰਘ",
+        "સ્ત્રી પ્રજ્ઞા",
+        "ଶ୍ରୀମତୀ",
+        "தமிழ்ச்செல்வன்",
+        "కృష్ణమూర్తి",
+        "ಶ್ರೀನಿವಾಸ",
+        "ജ്യോതിലക്ഷ്മി",
+    ],
+)
+def test_joined_letters_are_copied_as_they_were_written(name: str) -> None:
+    """What a glyph of several letters stands for is what a reader of the page finds and copies."""
+    assert name in text_of(manifest_pdf(Manifest("L1", lines=(replace(LINE, name=name),))))[1]
+
+
 def test_letter_that_no_font_has_is_seen_to_be_missing() -> None:
     pages = text_of(manifest_pdf(Manifest("L1", lines=(replace(LINE, name="李 Rao"),))))
     assert "\ufffd Rao" in pages[1]

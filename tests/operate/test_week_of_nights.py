@@ -22,6 +22,7 @@ source:
   pattern: ["*.csv"]
   ready: {{unchanged_for: 2, poll_every: 10ms}}
   archive: {root}/archive
+  quarantine: {root}/rejected
 results: {{path: {root}/results, formats: [csv]}}
 schedule: {{cron: "15 21 * * *", calendar: in-holidays, missed: all, grace: 30h}}
 expect: {{by: "21:00", calendar: in-holidays}}
@@ -37,7 +38,7 @@ PERSONAL = re.compile(r"98765|Market Road|560\d{3}|test-key")
 @pytest.fixture
 def sshd(tmp_path: Path) -> Iterator[RunningSshd]:
     with running_sshd(tmp_path / "sshd") as server:
-        for name in ("inbound", "archive", "results"):
+        for name in ("inbound", "archive", "rejected", "results"):
             (server.root / name).mkdir()
         yield server
 

@@ -22,6 +22,7 @@ from logistics_batch.operate.doctor import (
     check_times,
     tried,
 )
+from logistics_batch.operate.event_check import Door, check_events
 from logistics_batch.operate.heartbeat import HEARTBEAT
 from logistics_batch.operate.night_checks import (
     check_addresses,
@@ -31,7 +32,7 @@ from logistics_batch.operate.night_checks import (
     check_textfile,
 )
 from logistics_batch.operate.staging import check_facts, stage
-from logistics_batch.settings import FILE_NAME, Settings, notify_urls, open_secrets
+from logistics_batch.settings import FILE_NAME, Settings, event_secret, notify_urls, open_secrets
 from logistics_batch.wiring import Need, Workspace
 
 
@@ -56,6 +57,7 @@ def checkup(workspace: Workspace, *, staging: str = "") -> Iterator[Check]:
     try:
         with workspace.parts(Need()) as parts:
             yield from _parts_checks(parts, jobs)
+            yield from _event_check(workspace, settings, parts)
             yield from stage(parts, pincode=staging) if staging else (check_facts(parts),)
     except LogisticsBatchError as error:
         yield Check("service and ledger", State.PROBLEM, error.message, error.remedy)
@@ -108,6 +110,17 @@ def _job(workspace: Workspace, name: str, loaded: list[JobSpec]) -> str:
     if mapping is not None:
         workspace.mapping(mapping)
     return f"{job.kind}, {job.schedule.text}" if job.schedule else f"{job.kind}, no schedule"
+
+
+def _event_check(workspace: Workspace, settings: Settings, parts: Parts) -> Iterator[Check]:
+    receive = settings.receive
+    if not receive.public_url:
+        return
+    try:
+        door = Door(receive.public_url, receive.header, event_secret(workspace.folder, receive))
+        yield check_events(parts, door)
+    except LogisticsBatchError as error:
+        yield Check("events", State.PROBLEM, error.message, error.remedy)
 
 
 def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:

@@ -17,7 +17,8 @@ from logistics_batch.api.answers import (
     same_asn,
 )
 from logistics_batch.api.client import Client, Reply
-from logistics_batch.ledger import StoredDocument
+from logistics_batch.ledger import Ledger, StoredDocument
+from logistics_batch.model.document import Operation
 
 _PART = "and more"  # stands among the digests where the service did not show all
 
@@ -74,6 +75,19 @@ def take_baseline(client: Client, document: StoredDocument) -> Baseline:
         whole=found.whole,
         already_there=any(same_asn(document.body, record) for record in found.records),
     )
+
+
+def finds_known(client: Client, ledger: Ledger) -> bool | None:
+    """Whether a search shows something of the ASN that was accepted last, without which “not found” means nothing.
+
+    True also where none was accepted yet; None if the service could not be asked. Content is not compared: the ASN may
+    have been changed since.
+    """
+    known = next(reversed(ledger.documents(operations=[Operation.ASN_CREATE], states=["accepted"])), None)
+    if known is None:
+        return True
+    found = search_invoice(client, known)
+    return None if found.failed is not None else bool(found.records)
 
 
 def saw_all(document: StoredDocument) -> bool:

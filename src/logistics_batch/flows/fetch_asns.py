@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.api.answers import AsnPage, Meaning, ReadFailed, judge, read_asns, record_digest
+from logistics_batch.api.answers import AsnPage, Meaning, ReadFailed, asn_header, judge, read_asns, record_digest
 from logistics_batch.api.client import Reply
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
 from logistics_batch.flows.parts import Parts
@@ -99,7 +99,7 @@ def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str]
     parts.progress.start("Fetching ASNs", None)
     found = asker.gather(wanted)
     parts.progress.done()
-    return asker.result(found)
+    return asker.result(_meeting(found, known))
 
 
 def fetch_by_invoice(parts: Parts, invoice_numbers: Iterable[str]) -> FetchedAsns:
@@ -142,6 +142,25 @@ def _union(together: Iterable[_Found]) -> _Found:
     for other in together:
         found = _Found(found.records | other.records, found.complete and other.complete, (*found.notes, *other.notes))
     return found
+
+
+def _meeting(found: _Found, filters: Mapping[str, str]) -> _Found:
+    """Without the records that show something else than was asked for: services are seen to match names in part."""
+    meets = {digest: record for digest, record in found.records.items() if _meets(record, filters)}
+    others = len(found.records) - len(meets)
+    note = (f"{others} other ASNs that the service returned do not meet the filters and are left out.",)
+    return _Found(meets, found.complete, (*found.notes, *(note if others else ())))
+
+
+def _meets(record: dict[str, Any], filters: Mapping[str, str]) -> bool:
+    """Whether a record shows nothing that contradicts the filters; a description may be given in part (API §4.1)."""
+    header = asn_header(record)
+    for name, wanted in filters.items():
+        shown, asked = getattr(header, name).strip().casefold(), wanted.strip().casefold()
+        alike = asked in shown if name == "description" else asked == shown
+        if shown and not alike:
+            return False
+    return True
 
 
 class _Asker:

@@ -6,8 +6,9 @@ is asked for alone after all.
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +21,7 @@ from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed
 from logistics_batch.flows.label_orders import LabelOrder
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import StoredLabel
+from logistics_batch.model.job import Place
 from logistics_batch.model.payloads import LabelByOrders, LabelShipment, body_text
 from logistics_batch.paper.label_barcodes import Proof
 from logistics_batch.paper.label_check import LabelFault, LabelFaultKind
@@ -90,9 +92,10 @@ class LabelSource:
         keeper = _Keeper(self._parts, self._folder)
         self._parts.progress.start("Fetching labels", len(wanted))
         try:
-            for order, answer in self._from_service(wanted):
-                found[order.awb_number] = answer if isinstance(answer, LabelLost) else keeper.keep(answer)
-                self._parts.progress.advance()
+            with closing(self._from_service(wanted)) as answers:
+                for order, answer in answers:
+                    found[order.awb_number] = answer if isinstance(answer, LabelLost) else keeper.keep(answer)
+                    self._parts.progress.advance()
         finally:
             keeper.close()
             self._judge.close()
@@ -123,7 +126,7 @@ class LabelSource:
             return None
         return LabelFile(known.awb_number, known.sha256, known.pages, path) if same else None
 
-    def _from_service(self, orders: Sequence[LabelOrder]) -> Iterator[tuple[LabelOrder, _Answer]]:
+    def _from_service(self, orders: Sequence[LabelOrder]) -> Generator[tuple[LabelOrder, _Answer]]:
         """Answers as they come in; several calls are under way at a time, at the one rate of the key."""
         with ThreadPoolExecutor(self._parts.policy.concurrency, thread_name_prefix="label") as workers:
             calls: list[Future[list[tuple[LabelOrder, _Answer]]]] = [
@@ -234,7 +237,7 @@ class _Keeper:
 
     def __init__(self, parts: Parts, folder: Path) -> None:
         self._ledger, self._clock, self._folder = parts.ledger, parts.clock, folder
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._store = parts.open_store(Place(folder=str(folder)))
         self._noted: list[StoredLabel] = []
 
     def keep(self, downloads: Sequence[_Download]) -> tuple[LabelFile, ...]:
@@ -244,7 +247,7 @@ class _Keeper:
             label = download.label
             digest = sha256(label.content).hexdigest()
             path = self._folder / f"{digest}.pdf"
-            _write(path, label.content)
+            self._store.put(f"/{path.name}", label.content)
             files.append(LabelFile(download.awb_number, digest, label.pages, path, label.proof))
             now = self._clock.now().isoformat()
             self._noted.append(StoredLabel(download.awb_number, digest, label.pages, now))
@@ -254,19 +257,13 @@ class _Keeper:
 
     def close(self) -> None:
         """Note the last ones."""
+        self._store.close()
         self._note()
 
     def _note(self) -> None:
         if self._noted:
             self._ledger.record_labels(self._noted)
             self._noted = []
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all; what a power cut damages is noticed by its hash, and fetched again."""
-    temporary = path.with_name(f".{path.name}.part")
-    temporary.write_bytes(content)
-    temporary.replace(path)
 
 
 @dataclass(frozen=True, slots=True)

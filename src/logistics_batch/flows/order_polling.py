@@ -39,7 +39,7 @@ class Asked:
 
 
 def take_in_events(parts: Parts, orders: Sequence[SentOrder]) -> int:
-    """Let the events that came since the last time hint at their orders; how many of them did.
+    """Let the events that came since the last time hint at their orders; how many there were about these orders.
 
     An event may name the AWB number of a package, or leave out its “SH-”.
     """
@@ -50,12 +50,13 @@ def take_in_events(parts: Parts, orders: Sequence[SentOrder]) -> int:
         for name in (number, number.removeprefix("SH-"))
         if name
     }
+    read_to = {order.document_id: order.state.event_id for order in orders}
     hints: dict[int, list[Hint]] = {}
     last = count = 0
     for awb_number, hint in parts.ledger.hints():
         last = hint.event_id
         document_id = known.get(awb_number)
-        if document_id is not None:
+        if document_id is not None and hint.event_id > read_to[document_id]:
             hints.setdefault(document_id, []).append(hint)
             count += 1
     steps = [(document_id, _hearing(heard)) for document_id, heard in hints.items()]

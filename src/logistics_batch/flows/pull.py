@@ -11,10 +11,13 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile
+from logistics_batch.intake.closing import why_unclosed
 from logistics_batch.intake.names import name_matches
 from logistics_batch.intake.readiness import Readiness, ReadyRule, judge_listings
 from logistics_batch.intake.store import Fetched, FileStore, RemoteFile
 from logistics_batch.model.job import Place, PushJob
+
+_MORE_LISTINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,35 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
                 failed.append(f"{remote.name} could not be fetched: {outcome.message} {outcome.remedy}".strip())
         parts.progress.advance()
     parts.progress.done()
-    return Pulled(tuple(files), tuple(notes), tuple(refused), tuple(failed))
+    files, unfinished = _with_an_end(parts, store, job, files)
+    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed))
+
+
+def _with_an_end(
+    parts: Parts, store: FileStore, job: PushJob, files: list[ReceivedFile]
+) -> tuple[list[ReceivedFile], list[str]]:
+    """The files without those whose upload only paused: of a file without its end some more listings are awaited.
+
+    One that does not move meanwhile is all there will be; whoever reads it says what is wrong with it.
+    """
+    rule = _ready_rule(job)
+    unsure = {file.remote: why for file in files if file.remote and (why := why_unclosed(file.path, name=file.name))}
+    if not unsure or rule.done_file is not None:
+        return files, []
+    moved: set[RemoteFile] = set()
+    for _ in range(_MORE_LISTINGS):
+        parts.clock.sleep(rule.poll_every_seconds)
+        if parts.stop.is_set():  # the wait was cut short: nothing is proven
+            moved = set(unsure)
+            break
+        lying = set(store.list(job.source.path))
+        moved |= {remote for remote in unsure if remote not in lying}
+    left = [
+        f"{each.name} is left for the next run: {why}, and it still moves."
+        for each, why in unsure.items()
+        if each in moved
+    ]
+    return [file for file in files if file.remote not in moved], left
 
 
 def _listen(parts: Parts, store: FileStore, job: PushJob) -> Readiness:
@@ -114,9 +145,12 @@ def origin_of(job: PushJob, remote: RemoteFile, *, business_date: date, store: s
     }
 
 
-def put_away(store: FileStore, job: PushJob, path: str, *, held: bool, business_date: date) -> str:
-    """Archive a processed file, or put a held one into quarantine; its done-file goes along. Returns what was done."""
-    template = job.source.quarantine if held else job.source.archive
+def put_away(store: FileStore, job: PushJob, path: str, *, why_held: str, business_date: date) -> str:
+    """Archive a processed file, or put a held one into quarantine with a note beside it that says why.
+
+    Its done-file goes along. why_held: the note's text, "" for a file that was processed. Returns what was done.
+    """
+    template = job.source.quarantine if why_held else job.source.archive
     if template is None:
         return ""
     folder = template.replace("{date}", business_date.isoformat())
@@ -128,5 +162,7 @@ def put_away(store: FileStore, job: PushJob, path: str, *, held: bool, business_
             store.move(done, to_folder=folder)
     except FileVanished:
         return f"{path} was gone when it was to be put away."
+    if why_held:
+        store.put(f"{final}.why.txt", why_held.encode())
     crash_point("archive.after")
     return final

@@ -202,22 +202,32 @@ def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
         if not all(is_finished(parts, file) for file in files):
             continue
         pulled = next((here[file.sha256, path] for file in files if (file.sha256, path) in here), None)
-        held = any(file.rule for file in files)
+        why_held = _why_held(run, files)
         remotes = [*([pulled] if pulled else []), *again.get(path, ())]
-        away = [_put_one_away(run, came, remote, lying, held=held) for remote in remotes]
+        away = [_put_one_away(run, came, remote, lying, why_held=why_held) for remote in remotes]
         if all(away):
             for file in files:
                 parts.ledger.set_file_state(file.id, "closed")
 
 
-def _put_one_away(run: PushRun, came: _Came, remote: RemoteFile, lying: dict[str, RemoteFile], *, held: bool) -> bool:
+def _why_held(run: PushRun, files: Sequence[StoredFile]) -> str:
+    """The note for quarantine, for whoever finds the file there; "" if nothing of it was held as a whole."""
+    lines = [
+        f"{file.name}: {file.reason}\nWhat to do: {file.remedy or 'ask the operator'}" for file in files if file.rule
+    ]
+    return "\n\n".join(["Nothing of this was sent.", *lines, f"Run {run.id}, job {run.job}."]) + "\n" if lines else ""
+
+
+def _put_one_away(
+    run: PushRun, came: _Came, remote: RemoteFile, lying: dict[str, RemoteFile], *, why_held: str
+) -> bool:
     """False if it should go away and could not; nothing is sent again for that: the ledger knows the file."""
     name = PurePosixPath(remote.path).name
     if remote.path in lying and lying[remote.path] != remote:
         run.notes.append(f"{name}: another file came under this name meanwhile; it is left for the next run.")
         return True
     try:
-        put_away(came.store, came.job, remote.path, held=held, business_date=came.business_date)
+        put_away(came.store, came.job, remote.path, why_held=why_held, business_date=came.business_date)
     except StoreError as error:
         run.undelivered.append(f"{name} was not put away: {error.message} {error.remedy}".strip())
         return False

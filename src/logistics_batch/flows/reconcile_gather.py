@@ -50,17 +50,29 @@ def gather(parts: Parts, scope: Scope, receipts: Receipts) -> Gathered:
     documents = [document for document in announced if not document.purged]
     absent = _absent(documents, scope, returned=returned, received=received)
     searched = fetch_by_invoice(parts, absent[:SEARCHED_BY_INVOICE])
+    hidden = _hidden(searched.records, fetched.records, scope)
     unsearched = len(absent) - SEARCHED_BY_INVOICE
     notes = (f"{unsearched} invoice numbers that the range does not show were not searched one by one.",)
     return Gathered(
         records=_once((*fetched.records, *searched.records)),
         documents=documents,
-        complete=fetched.complete and searched.complete and len(documents) == len(announced),
-        doubts=(*_doubts(fetched), *_doubts(searched), *_purged(len(announced) - len(documents))),
+        complete=fetched.complete and searched.complete and not hidden and len(documents) == len(announced),
+        doubts=(*_doubts(fetched), *_doubts(searched), *hidden, *_purged(len(announced) - len(documents))),
         notes=notes if unsearched > 0 else (),
         requests=fetched.requests + searched.requests,
         folder=fetched.folder,
     )
+
+
+def _hidden(searched: Iterable[dict[str, Any]], fetched: Iterable[dict[str, Any]], scope: Scope) -> tuple[str, ...]:
+    """What gives a cut answer away: ASNs of the range that only a search by invoice number shows."""
+    shown = {record_digest(record) for record in fetched}
+    unseen = [one for one in searched if scope.shows_day_of(one) and record_digest(one) not in shown]
+    if not unseen:
+        return ()
+    first = asn_header(unseen[0]).invoice_number
+    found = f"{len(unseen)} ASNs of the range were found by invoice number only (the first: {first})"
+    return (f"{found}: the service's answers for the range were cut.",)
 
 
 def _overlapping(wanted: AsnRange) -> AsnRange:

@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped
 from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
 from logistics_batch.flows.dispatch import Dispatcher
+from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.flows.settle import settle_due
@@ -57,6 +58,7 @@ def run_of(parts: Parts, job: str, *, business_date: date, hashes: set[str] | No
         parts.ledger.start_run(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
     try:
         settle_due(parts, run=run.id, give_up=False)
+        fill_in_awb_numbers(parts)
         purge_old(parts)
         yield run
     except LogisticsBatchError as error:
@@ -99,6 +101,7 @@ def send(parts: Parts, run: PushRun) -> None:
     run.stopped, run.remedy = result.stopped, result.remedy
     if not run.stopped:
         settle_due(parts, run=run.id, give_up=False)
+        fill_in_awb_numbers(parts)
 
 
 def deliver_answers(parts: Parts, run: PushRun) -> None:

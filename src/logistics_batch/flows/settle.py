@@ -13,8 +13,9 @@ from datetime import datetime, timedelta
 from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
-from logistics_batch.flows.baseline import new_since, saw_all, search_invoice
+from logistics_batch.flows.baseline import finds_known, new_since, saw_all, search_invoice
 from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
+from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.outcomes import outcome_of
 from logistics_batch.flows.parts import Parts
@@ -217,6 +218,18 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
             evidence=f"{len(fresh)} new records in the part that was shown",
         )
     if parts.policy.asn_resend == "after_absent" and _may_send_again(parts, document):
+        believed = finds_known(parts.client, parts.ledger)
+        if believed is None:
+            return "unreachable"
+        if not believed:
+            return _hold(
+                parts,
+                document,
+                "search_not_believed",
+                "Sent without an answer and not found; but another ASN, which it has accepted, is not found either.",
+                "Look it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
+                evidence="a known ASN was not found either",
+            )
         return _send_again(parts, document, run=run)
     sent, searched = document.doubt_since[11:19], parts.clock.now().isoformat()[11:16]
     return _hold(
@@ -286,6 +299,7 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     with parts.ledger.sending("settle"):
         parts.ledger.take_over(parts.clock.now().isoformat())
         purge_old(parts)
+        fill_in_awb_numbers(parts)
         while True:
             report = settle_due(parts, run=run or "settle", give_up=wait, only_run=run)
             settled, held = settled + report.settled, held + report.held

@@ -87,17 +87,26 @@ def _about(result: Reconciliation, made: Circumstances) -> dict[str, Any]:
 
 def furthest_statuses(parts: Parts) -> Mapping[str, str]:
     """The furthest status that earlier reports saw, by the service's id of the ASN."""
-    path = parts.files / _FOLDER / _STATUSES
-    return dict(pl.read_parquet(path).select("record_id", "status").iter_rows()) if path.is_file() else {}
+    known = _known_statuses(parts.files / _FOLDER / _STATUSES)
+    return {} if known is None else dict(known.select("record_id", "status").iter_rows())
+
+
+def _known_statuses(path: Path) -> pl.DataFrame | None:
+    """None if there are none, or if a power cut damaged the file: then they are gathered anew."""
+    try:
+        return pl.read_parquet(path) if path.is_file() else None
+    except (pl.exceptions.PolarsError, OSError):
+        return None
 
 
 def _remember_statuses(path: Path, notices: pl.DataFrame, *, on: date) -> None:
     seen = notices.filter(pl.col("record_id") != "").select(
         "record_id", further_status("furthest_status", "status").alias("status"), pl.lit(on).alias("seen")
     )
-    known = pl.read_parquet(path).filter(pl.col("seen") >= on - timedelta(days=_KEPT_DAYS)) if path.is_file() else None
-    together = seen if known is None else pl.concat([seen, known])
-    landing = path.with_suffix(".part")
+    known = _known_statuses(path)
+    recent = pl.col("seen") >= on - timedelta(days=_KEPT_DAYS)
+    together = seen if known is None else pl.concat([seen, known.filter(recent)])
+    landing = path.with_name(f".{uuid4().hex}.part")
     together.unique("record_id", keep="first", maintain_order=True).write_parquet(landing)
     landing.replace(path)
 
@@ -112,7 +121,7 @@ def snapshot_names(parts: Parts) -> list[str]:
 def load_snapshot(parts: Parts, named: str) -> Snapshot:
     """The reconciliation of a run's id, or the last one of a business date.
 
-    Raises UsageError if none was kept under that name.
+    Raises UsageError if none was kept under that name, or if it is damaged.
     """
     names = snapshot_names(parts)
     fitting = [name for name in names if named in (name, *name.split("_", 1))]
@@ -122,7 +131,13 @@ def load_snapshot(parts: Parts, named: str) -> Snapshot:
             f'No reconciliation "{named}" is kept.',
             remedy=f"Name a run or a business date; the latest are: {latest}.",
         )
-    return _read(parts.files / _FOLDER / fitting[-1])
+    folder = parts.files / _FOLDER / fitting[-1]
+    try:
+        return _read(folder)
+    except (pl.exceptions.PolarsError, OSError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"The reconciliation kept in {folder} cannot be read.", remedy="Name another one; this one is damaged."
+        ) from error
 
 
 def _read(folder: Path) -> Snapshot:

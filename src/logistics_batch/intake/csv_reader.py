@@ -92,11 +92,7 @@ def read_plain(
     once, which bounds the memory that takes. Raises FileHeld for more rows, or more empty ones between two others, than
     are read.
     """
-    if (
-        len(delimiter.encode()) != 1
-        or _NO_DELIMITER.encode() in content
-        or (b"\r" in content and content.count(b"\r") != content.count(b"\r\n"))
-    ):
+    if len(delimiter.encode()) != 1 or _NO_DELIMITER.encode() in content or content.endswith(b"\r"):
         return None
     blocks = _blocks(content, block_bytes)
     if not content[blocks[0]][:4096].strip() and not content[blocks[0]].strip():
@@ -139,12 +135,21 @@ class _PlainLines:
         """Count the lines of a block."""
         blank_as_null = _lines(block)
         lines = blank_as_null.fill_null("")
-        delimiters = lines.str.count_matches(delimiter, literal=True)
-        cells = delimiters
-        if b'"' in block:
-            cells = lines.str.replace_all(r'"[^"]*"', "").str.count_matches(delimiter, literal=True)
-        width, longest = int(delimiters.max() or 0) + 1, int(lines.str.len_chars().max() or 0)  # type: ignore[arg-type]
-        return cls(width, longest, _is_plain(lines, delimiter), blank_as_null.is_not_null(), cells + 1)
+        longest = int(lines.str.len_chars().max() or 0)  # type: ignore[arg-type]
+        if b'"' in block:  # each quoted run becomes a sign that no file holds
+            lines = lines.str.replace_all(r'"[^"]*"', _NO_DELIMITER)
+        cells = lines.str.count_matches(delimiter, literal=True) + 1
+        width = int(cells.max() or 1)  # type: ignore[arg-type]
+        are_plain = b'"' not in block or not lines.str.contains(_unplain(delimiter)).any()
+        if b"\r" in block:  # those before a line break have gone; another one may end a row or stand in a cell
+            are_plain &= not lines.str.contains("\r", literal=True).any()
+        return cls(width, longest, are_plain, blank_as_null.is_not_null(), cells)
+
+
+def _unplain(delimiter: str) -> str:
+    """What tells, once each quoted run is one sign, of a quotation mark that does not enclose a cell."""
+    mark, run = re.escape(delimiter), _NO_DELIMITER
+    return f'[^{mark}{run}]{run}|{run}[^{mark}{run}\r]|"'
 
 
 def _lines(content: bytes) -> pl.Series:
@@ -154,14 +159,6 @@ def _lines(content: bytes) -> pl.Series:
         content, separator=_NO_DELIMITER, quote_char=None, has_header=False, schema=schema, infer_schema=False
     )
     return frame.to_series()
-
-
-def _is_plain(lines: pl.Series, delimiter: str) -> bool:
-    """Whether each line with a quotation mark is a complete record in which these only enclose cells."""
-    quoted = lines.filter(lines.str.contains('"', literal=True))
-    mark = re.escape(delimiter)
-    cell = f'(?:[^"{mark}]*|"(?:[^"]|"")*")'
-    return bool(quoted.str.contains(f"^{cell}(?:{mark}{cell})*\r?$").all())
 
 
 def _parsed(block: bytes, delimiter: str, width: int) -> pl.DataFrame:
@@ -175,7 +172,7 @@ def _parsed(block: bytes, delimiter: str, width: int) -> pl.DataFrame:
         schema={str(number): pl.String for number in range(1, width + 1)},
         infer_schema=False,
     ).slice(1)
-    return frame.with_columns(pl.when(pl.all() != "").then(pl.all())) if b'"' in block else frame
+    return frame.with_columns(pl.when(pl.all() != "").then(pl.all())) if b'""' in block else frame
 
 
 class ExactReader:

@@ -1,11 +1,13 @@
 """Workbooks (.xlsx, .xls, .xlsb, .ods) as sheets of text cells with true row numbers; the only door to calamine."""
 
+import io
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -15,10 +17,14 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.intake.grid import numbered, trimmed
 from logistics_batch.intake.guards import Limits, check_kind, damaged, unsafe
 from logistics_batch.intake.names import name_matches, printable
-from logistics_batch.intake.sheet_cells import extent, read_cells
+from logistics_batch.intake.sheet_cells import ParsedSheet, UnfoldedSheet, extent, read_cells
 from logistics_batch.intake.sheet_facts import Address, SheetFacts
 from logistics_batch.intake.workbook_facts import Room, WorkbookFacts
+from logistics_batch.intake.xlsx_lines import NotPlain
+from logistics_batch.intake.xlsx_odd_cells import small_book
+from logistics_batch.intake.xlsx_plain import PlainWorkbook
 from logistics_batch.intake.xml_events import UnsafeXml
+from logistics_batch.intake.zip_directory import ends_plainly, is_out_of_memory
 from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
 
@@ -37,32 +43,42 @@ _FAULTS = (
 _BLIND = "in .xls files of programs before 1997 error cells look empty, and hidden rows cannot be told"
 
 
-def read_workbook(path: Path, *, name: str, kind: str, options: ReadOptions, limits: Limits) -> tuple[Sheet, ...]:
+def read_workbook(
+    path: Path, *, name: str, kind: str, options: ReadOptions, limits: Limits, in_one_pass: bool = True
+) -> tuple[Sheet, ...]:
     """The sheets that may hold the rows: visible, of a name that fits, not empty.
 
-    kind: xlsx, xls, xlsb or ods. Raises FileHeld if there is none, a limit is passed, or the workbook is damaged.
+    kind: xlsx, xls, xlsb or ods. in_one_pass: whether sheets of .xlsx workbooks that are written as ordinary programs
+    write them are read the fast way; what is read is the same. Raises FileHeld if there is none, a limit is passed, or
+    the workbook is damaged.
     """
     with _translated(name):
         room = Room(printable(name), limits, rows=limits.max_workbook_rows, cells=limits.max_workbook_cells)
-        facts = WorkbookFacts(path, kind=kind, room=room)
-        with path.open("rb") as file:
-            workbook = calamine.CalamineWorkbook.from_filelike(file)
-        return _WorkbookReader(workbook, facts=facts, room=room).sheets(options)
+        is_plain = in_one_pass and kind == "xlsx" and ends_plainly(path)
+        plain = PlainWorkbook(path, room=room, parse=_parse) if is_plain else None
+        return _WorkbookReader(path, kind=kind, room=room, plain=plain).sheets(options)
 
 
 class _WorkbookReader:
-    def __init__(self, workbook: calamine.CalamineWorkbook, *, facts: WorkbookFacts, room: Room) -> None:
-        self._workbook = workbook
-        self._facts = facts
+    def __init__(self, path: Path, *, kind: str, room: Room, plain: PlainWorkbook | None) -> None:
+        self._path = path
         self._room = room
         self._name = room.name
         self._limits = room.limits
+        self._facts = WorkbookFacts(path, kind=kind, room=room)  # refuses what would not fit before it is opened
+        self._plain = plain
+
+    @cached_property
+    def _workbook(self) -> calamine.CalamineWorkbook:
+        """The workbook as the general reader opens it, with all shared texts."""
+        with self._path.open("rb") as file:
+            return calamine.CalamineWorkbook.from_filelike(file)
 
     def sheets(self, options: ReadOptions) -> tuple[Sheet, ...]:
         """The candidates, each read in full."""
         taken: list[Sheet] = []
         passed: list[str] = []
-        for metadata in self._workbook.sheets_metadata:
+        for metadata in self._sheets_metadata():
             why = _unwanted(metadata, options)
             sheet = None if why else self._sheet(metadata.name, options)
             if sheet:
@@ -80,19 +96,36 @@ class _WorkbookReader:
         note = (f"sheets that are not taken: {', '.join(left)}",) if left else ()
         return tuple(replace(sheet, notes=(*sheet.notes, *note)) for sheet in taken)
 
-    def _sheet(self, sheet_name: str, options: ReadOptions) -> Sheet | None:
-        """One sheet; None if nothing stands in it."""
+    def _sheets_metadata(self) -> list[calamine.SheetMetadata]:
+        if self._plain is not None:
+            with suppress(*_FAULTS), zipfile.ZipFile(self._path) as archive:
+                return calamine.CalamineWorkbook.from_filelike(small_book(archive)).sheets_metadata
+        return self._workbook.sheets_metadata
+
+    def _unfolded(self, sheet_name: str) -> UnfoldedSheet | None:
+        """The cells of one sheet; None if nothing stands in it."""
+        if self._plain is not None:
+            with suppress(NotPlain, *_FAULTS):  # whatever is wrong with it, the general reader says
+                return self._plain.sheet(sheet_name)
+        workbook = self._workbook
         facts = self._facts.of(sheet_name)
-        source = self._workbook.get_sheet_by_name(sheet_name)
+        source = workbook.get_sheet_by_name(sheet_name)
         if source.start is None and not facts.errors and not facts.without_value:
             return None
         height, width = extent(source)
         self._room.check(sheet_name, height, width)
-        self._room.take(0, height * width)
         ranges = source.merged_cell_ranges or ()
-        frame, marks = read_cells(source, facts)
+        facts.merges = facts.merges or [(a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in ranges]
+        return UnfoldedSheet(*read_cells(source, facts), facts)
+
+    def _sheet(self, sheet_name: str, options: ReadOptions) -> Sheet | None:
+        """One sheet; None if nothing stands in it."""
+        unfolded = self._unfolded(sheet_name)
+        if unfolded is None:
+            return None
+        facts, marks = unfolded.facts, unfolded.marks
         frame = trimmed(
-            frame,
+            unfolded.frame,
             what=f'{self._name}, sheet "{printable(sheet_name)}"',
             max_columns=self._limits.max_columns,
             max_gap_rows=self._limits.max_gap_rows,
@@ -100,19 +133,17 @@ class _WorkbookReader:
         )
         if not frame.height:
             return None
-        self._room.take(frame.height, 0)
+        self._room.take(frame.height, frame.height * frame.width)
         self._refuse_long_cells(frame, sheet_name)
-        merges = tuple(facts.merges) or tuple((a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in ranges)
         hidden = tuple(sorted({row for row in facts.hidden_rows if row <= frame.height}))
-        notes = (*self._notes(facts, options, hidden=hidden, width=frame.width), *_merge_notes(merges))
-        frame = numbered(frame)
+        notes = (*self._notes(facts, options, hidden=hidden, width=frame.width), *_merge_notes(facts.merges))
         return Sheet(
             name=sheet_name,
-            frame=frame,
+            frame=numbered(frame),
             marks=marks,
             hidden_rows=hidden,
             notes=notes,
-            merges=merges,
+            merges=tuple(facts.merges),
             worded=_worded(marks, facts),
         )
 
@@ -142,6 +173,10 @@ class _WorkbookReader:
             yield f"leading zeros put back as the cells show them, in column {', '.join(map(column_letters, columns))}"
         if not self._facts.are_known:
             yield _BLIND
+
+
+def _parse(content: io.BytesIO, sheet: str) -> ParsedSheet:
+    return calamine.CalamineWorkbook.from_filelike(content).get_sheet_by_name(sheet)
 
 
 def _worded(marks: pl.DataFrame, facts: SheetFacts) -> tuple[Address, ...]:
@@ -194,6 +229,8 @@ def _translated(name: str) -> Iterator[None]:
     except UnsafeXml as error:
         raise unsafe(name, str(error)) from error
     except _FAULTS as error:
+        if is_out_of_memory(error):
+            raise
         raise damaged(name) from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":

@@ -12,7 +12,14 @@ from pathlib import Path, PurePosixPath
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.xml_events import UnsafeXml
-from logistics_batch.intake.zip_directory import BOUNDED_PACKINGS, ZIP_FAULTS, SparingFile, TooLarge, is_of_the_disk
+from logistics_batch.intake.zip_directory import (
+    BOUNDED_PACKINGS,
+    ZIP_FAULTS,
+    SparingFile,
+    TooLarge,
+    is_of_the_disk,
+    is_out_of_memory,
+)
 
 _FORMATS = {
     "csv": "csv",
@@ -163,7 +170,7 @@ def check_archive(path: Path, *, name: str, limits: Limits) -> None:
                 if is_out_of_proportion(total, packed, limits):
                     raise unsafe(name, f"its parts together unpack to over {limits.max_ratio} times its size")
     except ZIP_FAULTS as error:
-        if is_of_the_disk(error):
+        if is_of_the_disk(error) or is_out_of_memory(error):
             raise
         raise damaged(name) from error
 

@@ -5,10 +5,10 @@ size and time of change were alike in as many listings as the rule wants. Times 
 with a clock: a file may come from 1970 or from the future.
 
 Names that are never input: office lock files (`~$…`), dotfiles, unfinished uploads, done-files, and of our own output
-the acknowledgements (`*.ack.json`) and the row lists (`*.result.csv`), which hold our columns and not the sender's. A
-returned workbook (`*.result.xlsx`) or a fix file (`*.fix.*`) is made to be corrected and dropped again, so it is input
-like any other; only where we write our results into the very folder that is read are they left alone, for there they
-would be taken at once.
+the acknowledgements (`*.ack.json`), the notes of quarantine (`*.why.txt`) and the row lists (`*.result.csv`), which
+hold our columns and not the sender's. A returned workbook (`*.result.xlsx`) or a fix file (`*.fix.*`) is made to be
+corrected and dropped again, so it is input like any other; only where we write our results into the very folder that is
+read are they left alone, for there they would be taken at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,6 +26,7 @@ _NEVER_INPUT = {
     "*.filepart": "it is an unfinished upload",
     "*.crdownload": "it is an unfinished download",
     "*.ack.json": "it is one of our acknowledgements",
+    "*.why.txt": "it is our note about a file in quarantine",
     "*.result.csv": "it is one of our result lists; correct and drop the workbook or the fix file instead",
 }
 _OWN_RESULTS = ("*.result.xlsx", "*.fix.xlsx", "*.fix.csv")

@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from typing import Protocol
 
@@ -23,8 +24,19 @@ class ParsedSheet(Protocol):
     def start(self) -> tuple[int, int] | None: ...
     @property
     def end(self) -> tuple[int, int] | None: ...
+    @property
+    def merged_cell_ranges(self) -> list[tuple[Address, Address]] | None: ...
     def iter_rows(self) -> Iterable[list[Cell]]:
         """The rows from the very first, their cells from the first filled column."""
+
+
+@dataclass(slots=True)
+class UnfoldedSheet:
+    """A sheet in memory: text columns named from "1", the marks of its cells in order, and what else is known of it."""
+
+    frame: pl.DataFrame
+    marks: pl.DataFrame
+    facts: SheetFacts
 
 
 def read_cells(source: ParsedSheet, facts: SheetFacts) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -43,8 +55,21 @@ def read_cells(source: ParsedSheet, facts: SheetFacts) -> tuple[pl.DataFrame, pl
         above += len(part[0])
     del rows, source
     frame = pl.concat(frames) if frames else pl.DataFrame()
-    found = pl.concat(marks).sort(pl.col("row").cast(pl.UInt64) * _MOST_COLUMNS + pl.col("column"))
+    found = in_order(pl.concat(marks))
     return (_padded(frame, found, facts.padded) if facts.padded else frame), found
+
+
+def in_order(*marks: pl.DataFrame) -> pl.DataFrame:
+    """Marks by row and column."""
+    place = (pl.col("row").cast(pl.UInt64) * _MOST_COLUMNS + pl.col("column")).alias("place")
+    together, *others = (_sorted(each.with_columns(place)) for each in marks)
+    for each in others:
+        together = together.merge_sorted(each, key="place")
+    return together.drop("place")
+
+
+def _sorted(marks: pl.DataFrame) -> pl.DataFrame:
+    return marks.set_sorted("place") if marks["place"].is_sorted() else marks.sort("place")
 
 
 def extent(source: ParsedSheet) -> tuple[int, int]:

@@ -61,10 +61,11 @@ def relation_targets(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
 @dataclass(slots=True)
 class CellStyles:
     """By the number of the style. padded: how many zeros its number format shows, such as 0000000. worded: those whose
-    number format shows words or signs beside the digits, such as "ORD-"000; not currencies."""
+    number format shows words or signs beside the digits, such as "ORD-"000; not currencies. count: of all styles."""
 
     padded: dict[int, int] = field(default_factory=dict)
     worded: set[int] = field(default_factory=set)
+    count: int = 0
 
 
 def cell_styles(archive: zipfile.ZipFile) -> CellStyles:
@@ -73,19 +74,17 @@ def cell_styles(archive: zipfile.ZipFile) -> CellStyles:
     if "xl/styles.xml" not in archive.namelist():
         return styles
     codes: dict[str, str] = {}
-    count = 0
 
     def start(path: list[str], attributes: dict[str, str]) -> None:
-        nonlocal count
         if path[-2:] == ["numFmts", "numFmt"]:
             codes[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
         elif path[-2:] == ["cellXfs", "xf"]:
             code = codes.get(attributes.get("numFmtId", ""), "")
             if width := padded_width(code):
-                styles.padded[count] = width
+                styles.padded[styles.count] = width
             if adds_words(code):
-                styles.worded.add(count)
-            count += 1
+                styles.worded.add(styles.count)
+            styles.count += 1
 
     _read_part(archive, "xl/styles.xml", start)
     return styles

@@ -16,6 +16,7 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.intake.names import printable
 
 _MOST_DIRECTORY_BYTES = 1 << 20  # a workbook of a thousand parts takes a tenth of it
+_END = struct.Struct("<4s4H2LH")  # what an archive ends with
 _PEEKED_AT = "mimetype"  # the part that is read to recognise a format
 
 ZIP_FAULTS: Final = (
@@ -38,6 +39,24 @@ BOUNDED_PACKINGS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 def is_of_the_disk(error: BaseException) -> bool:
     """Whether one of ZIP_FAULTS tells of the disk and not of the archive; a place that cannot be is the archive's."""
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+
+
+def ends_plainly(path: Path) -> bool:
+    """Whether an archive begins with its first part and ends with its directory: no two readers differ about it."""
+    size = path.stat().st_size
+    if size < _END.size:
+        return False
+    with path.open("rb") as file:
+        begin = file.read(4)
+        file.seek(size - _END.size)
+        sign, disk, first_disk, here, entries, length, offset, comment = _END.unpack(file.read())
+    whole = offset + length + _END.size == size and here == entries
+    return begin == b"PK\3\4" and sign == b"PK\5\6" and whole and not (disk or first_disk or comment)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether unpacking ended for want of memory, which says nothing of the archive."""
+    return isinstance(error, MemoryError) or (isinstance(error, zlib.error) and str(error).startswith("Error -4 "))
 
 
 class SparingFile(io.FileIO):

@@ -13,7 +13,7 @@ from logistics_batch.ledger.schema import file, run
 
 @dataclass(frozen=True, slots=True)
 class FileArrival:
-    """One content that came for a job, the first time since a moment.
+    """One file that came for a job.
 
     first_at: when these bytes came for the job for the very first time. rule: why it is held as a whole, "" if not.
     """
@@ -32,35 +32,28 @@ class Arrivals(Connected):
     """Read only."""
 
     def arrivals_of(self, job: str, *, since: datetime) -> list[FileArrival]:
-        """The contents that came for a job since a moment, oldest first."""
+        """The files that came for a job since a moment, oldest first; the same again is another one."""
         day_before = (since - timedelta(days=1)).date().isoformat()  # texts with other offsets sort by day at most
         mine = select(file).join(run, file.c.run_id == run.c.id).where(run.c.job == job)
         with self._read() as connection:
             recent = connection.execute(mine.where(file.c.received_at >= day_before).order_by(file.c.id)).mappings()
-            found: dict[str, Any] = {}
-            for line in recent:
-                if datetime.fromisoformat(line["received_at"]) >= since:
-                    found.setdefault(line["sha256"], line)
+            found = [line for line in recent if datetime.fromisoformat(line["received_at"]) >= since]
             first = (
                 select(file.c.sha256, func.min(file.c.id))
                 .join(run, file.c.run_id == run.c.id)
-                .where(run.c.job == job, file.c.sha256.in_(list(found)))
+                .where(run.c.job == job, file.c.sha256.in_({line["sha256"] for line in found}))
                 .group_by(file.c.sha256)
             )
             ids = {number: sha for sha, number in connection.execute(first)}
             times = select(file.c.id, file.c.received_at).where(file.c.id.in_(list(ids)))
             first_at = {ids[number]: datetime.fromisoformat(at) for number, at in connection.execute(times)}
-        return [_arrival(line, first_at[sha]) for sha, line in found.items()]
+        return [_arrival(line, first_at[line["sha256"]]) for line in found]
 
-    def processed_before(self, job: str, sha256: str, *, before: datetime) -> bool:
-        """Whether these bytes came for the job before a moment."""
-        query = (
-            select(file.c.received_at)
-            .join(run, file.c.run_id == run.c.id)
-            .where(run.c.job == job, file.c.sha256 == sha256)
-        )
+    def was_read(self, job: str, sha256: str) -> bool:
+        """Whether these bytes ever came for the job."""
+        query = select(file.c.id).join(run, file.c.run_id == run.c.id).where(run.c.job == job, file.c.sha256 == sha256)
         with self._read() as connection:
-            return any(datetime.fromisoformat(at) < before for at in connection.execute(query).scalars())
+            return connection.execute(query.limit(1)).first() is not None
 
     def sizes_at(self, job: str) -> set[tuple[str, int]]:
         """Path and size of everything that ever came for a job: what lies there alike may be the same again."""

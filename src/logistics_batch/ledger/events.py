@@ -35,6 +35,12 @@ class Events(Connected):
         except DBAPIError as exc:
             raise LedgerRefused("The ledger did not take an event.", remedy="Look at its database's log.") from exc
 
+    def has_event(self, identity: str) -> bool:
+        """Whether an event of this identity was kept."""
+        query = select(event.c.id).where(event.c.account == self.account, event.c.identity == identity)
+        with self._read() as connection:
+            return connection.execute(query).first() is not None
+
     def order_events(self, *, received_from: str) -> Iterator[StoredEvent]:
         """The events about orders that came since a time (ISO 8601), oldest first; not those whose bytes are gone."""
         since = datetime.fromisoformat(received_from)

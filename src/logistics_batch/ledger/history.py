@@ -26,7 +26,20 @@ def stored_run(record: RowMapping) -> StoredRun:
 
 
 def _stored_file(record: RowMapping) -> StoredFile:
-    fields = ("id", "name", "sha256", "size", "format", "mapping", "state", "sheet", "header_row", "rule", "reason")
+    fields = (
+        "id",
+        "name",
+        "sha256",
+        "size",
+        "format",
+        "mapping",
+        "state",
+        "sheet",
+        "header_row",
+        "rule",
+        "reason",
+        "remedy",
+    )
     return StoredFile(
         **{name: record[name] for name in fields}, run=record["run_id"], origin=json.loads(record["origin"])
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.records import PrintLine, StoredDocument, StoredLabel, stored_document
@@ -18,10 +18,12 @@ class Prints(Connected):
 
     def record_labels(self, labels: Sequence[StoredLabel]) -> None:
         """Remember the contents of labels, so that their links are needed once; a newer fetch replaces an older one."""
+        latest = {each.awb_number: asdict(each) for each in labels}
         with self._write() as connection:
-            for each in labels:
-                connection.execute(label.delete().where(label.c.awb_number == each.awb_number))
-                connection.execute(label.insert().values(**asdict(each)))
+            for some in _some(list(latest)):
+                connection.execute(label.delete().where(label.c.awb_number.in_(some)))
+            if latest:
+                connection.execute(label.insert(), list(latest.values()))
 
     def record_label(self, awb_number: str, *, sha256: str, pages: int, fetched_at: str) -> None:
         """Remember one label, as `record_labels` does."""
@@ -38,20 +40,20 @@ class Prints(Connected):
     ) -> None:
         """All labels of one bundle were written for printing; each gets its next copy number."""
         with self._write() as connection:
-            for awb_number in awb_numbers:
-                printed = connection.execute(
-                    select(func.max(print_line.c.copy)).where(print_line.c.awb_number == awb_number)
-                ).scalar()
-                connection.execute(
-                    print_line.insert().values(
-                        bundle_id=bundle_id,
-                        awb_number=awb_number,
-                        copy=(printed or 0) + 1,
-                        reason=reason,
-                        who=who,
-                        at=at,
-                    )
-                )
+            copies = _copies(connection, awb_numbers)
+            lines = [
+                {
+                    "bundle_id": bundle_id,
+                    "awb_number": awb_number,
+                    "copy": copies.get(awb_number, 0) + 1,
+                    "reason": reason,
+                    "who": who,
+                    "at": at,
+                }
+                for awb_number in dict.fromkeys(awb_numbers)
+            ]
+            if lines:
+                connection.execute(print_line.insert(), lines)
 
     def labels(self, awb_numbers: Sequence[str]) -> dict[str, StoredLabel]:
         """The labels that are kept for these AWBs."""
@@ -70,16 +72,8 @@ class Prints(Connected):
 
     def copies(self, awb_numbers: Sequence[str]) -> dict[str, int]:
         """How often each of these labels was printed; those never printed are left out."""
-        found: dict[str, int] = {}
         with self._read() as connection:
-            for some in _some(awb_numbers):
-                query = (
-                    select(print_line.c.awb_number, func.max(print_line.c.copy).label("copies"))
-                    .where(print_line.c.awb_number.in_(some))
-                    .group_by(print_line.c.awb_number)
-                )
-                found |= {one.awb_number: one.copies for one in connection.execute(query)}
-        return found
+            return _copies(connection, awb_numbers)
 
     def prints(self, awb_number: str) -> list[PrintLine]:
         """Every print of one label, first copy first."""
@@ -107,3 +101,15 @@ class Prints(Connected):
 def _some(names: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(names), _AT_ONCE):
         yield names[start : start + _AT_ONCE]
+
+
+def _copies(connection: Connection, awb_numbers: Sequence[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for some in _some(awb_numbers):
+        query = (
+            select(print_line.c.awb_number, func.max(print_line.c.copy).label("copies"))
+            .where(print_line.c.awb_number.in_(some))
+            .group_by(print_line.c.awb_number)
+        )
+        found |= {one.awb_number: one.copies for one in connection.execute(query)}
+    return found

@@ -154,6 +154,7 @@ class StoredFile:
     header_row: int
     rule: str
     reason: str
+    remedy: str
     origin: dict[str, Any] = field(default_factory=dict)
 
 

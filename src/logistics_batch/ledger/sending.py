@@ -18,6 +18,7 @@ from logistics_batch.ledger.recording import Elsewhere, Intent, add_evidence, cl
 from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
 from logistics_batch.ledger.schema import attempt, document, file, row
 from logistics_batch.ledger.spill import Spilled
+from logistics_batch.ledger.stale import mark_stale
 
 _CHUNK = 400  # numbers in one IN (…)
 
@@ -197,6 +198,30 @@ class Sending(Connected):
             return False
         crash_point("settle.after_commit")
         return True
+
+    def without_awb_number(self, *, since: str, at_most: int) -> list[StoredDocument]:
+        """Created orders that were accepted since then and not cancelled, and whose AWB number is not known."""
+        query = (
+            select_documents()
+            .where(document.c.account == self.account, document.c.state == "accepted", document.c.awb_number == "")
+            .where(document.c.operation == "order.create", document.c.rule != "cancelled")
+            .where(document.c.settled_at >= since)
+        )
+        with self._read() as connection:
+            found = connection.execute(query.order_by(document.c.id.desc()).limit(at_most))
+            return [stored_document(record) for record in found.mappings()]
+
+    def fill_in_awb_number(self, document_id: int, awb_number: str, *, order_id: str, now: str) -> None:
+        """Write down the AWB number of an accepted order that has none yet; its results have to be written again."""
+        told = {"awb_number": awb_number, "reason": "", "rule": ""} | ({"order_id": order_id} if order_id else {})
+        with self._write() as connection:
+            filled = connection.execute(
+                document.update().where(document.c.id == document_id, document.c.awb_number == "").values(told)
+            )
+            if filled.rowcount:
+                mark_stale(connection, document_id)
+                text = f"The service shows it with AWB number {awb_number}."
+                add_evidence(connection, document_id, at=now, kind="found", who="", text=text)
 
     def record_by_hand(self, *, reference_or_awb: str, at: str, text: str, cancelled: bool) -> bool:
         """Keep what a person did to an order of ours by hand; False if the ledger does not know the order."""

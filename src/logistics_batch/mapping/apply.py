@@ -1,6 +1,8 @@
 """Sheets in, documents and issues out: the story of a mapping from header to body."""
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
@@ -23,12 +25,12 @@ from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.reading import say
 from logistics_batch.mapping.rows import sort_rows
-from logistics_batch.mapping.table import CELLS, LINE_VALUES, RunValues, Table, lay_out
+from logistics_batch.mapping.table import CELLS, HEAD_VALUES, LINE_VALUES, RULES, RunValues, Table, lay_out
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, RowState
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet
 
-BLOCK_DOCUMENTS: Final = 20_000
+BLOCK_DOCUMENTS: Final = 5_000
 """So many documents at a time become text, which bounds the memory that takes."""
 
 _ENDS: Final[tuple[tuple[int, Literal["left", "right"]], ...]] = ((0, "left"), (-1, "right"))
@@ -65,6 +67,7 @@ def apply_mapping(
     bodies = _bodies(table, documents, barred, found, longitude=longitude)
     table, documents = table.without(*LINE_VALUES), documents.select("doc", "natural", "reference")
     barred = _barred(table, documents, found)
+    table = table.without(*RULES, *(() if mapping.operation is Operation.RECEIPT_READ else HEAD_VALUES))
     states = _states(table, skipped, documents, barred, found)
     return MappedFile(
         sheet=sheet.name,
@@ -197,11 +200,8 @@ def _bodies(
     good = documents.filter(fit)
     lines = table.grouped.lines.select("doc", "row", *(field.value_name for field in table.line))
     bodies: dict[int, str] = {}
-    for start in range(0, good.height, BLOCK_DOCUMENTS):
-        block = good.slice(start, BLOCK_DOCUMENTS)
-        begin, end = (lines["doc"].search_sorted(block["doc"][place], side) for place, side in _ENDS)
-        own = lines.slice(begin, end - begin).filter(fit)
-        bodies |= _bodies_of_block(table, block, own, found, longitude=longitude)
+    for block, own in _blocks(good, lines):
+        bodies |= _bodies_of_block(table, block, own.filter(fit), found, longitude=longitude)
     return bodies
 
 
@@ -271,48 +271,86 @@ def _states(
 def _as_documents(
     table: Table, documents: pl.DataFrame, barred: _Barred, bodies: dict[int, str]
 ) -> tuple[Document, ...]:
+    """The documents that can be sent; their texts are taken out of `bodies`."""
     if table.mapping.operation is Operation.RECEIPT_READ:
         return ()
     fit = pl.col("doc").is_in(barred.documents["doc"].implode()).not_()
     good = documents.select("doc", "natural", "reference").filter(fit)
-    lines = table.grouped.lines.select("doc", "row", "first", *(field.value_name for field in table.keep)).filter(fit)
+    lines = table.grouped.lines.select("doc", "row", "first", *(field.value_name for field in table.keep))
+    kept: dict[tuple[str | None, ...], dict[str, str]] = {}
+    made: list[Document] = []
+    with _without_collector():
+        for block, own in _blocks(good, lines):
+            made += _documents_of_block(table, block, own.filter(fit), bodies, kept)
+    return tuple(made)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Many objects that hold no circles are made within: to look for circles again and again takes as long as they."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _blocks(documents: pl.DataFrame, lines: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Some documents at a time, and the lines from the first one's to the last one's; both are sorted by doc."""
+    for start in range(0, documents.height, BLOCK_DOCUMENTS):
+        block = documents.slice(start, BLOCK_DOCUMENTS)
+        begin, end = (lines["doc"].search_sorted(block["doc"][place], side) for place, side in _ENDS)
+        yield block, lines.slice(begin, end - begin)
+
+
+def _documents_of_block(
+    table: Table,
+    good: pl.DataFrame,
+    lines: pl.DataFrame,
+    bodies: dict[int, str],
+    kept: dict[tuple[str | None, ...], dict[str, str]],
+) -> Iterator[Document]:
     grouped = lines.group_by("doc", maintain_order=True).agg("row")
     line_rows = [tuple(numbers) for numbers in grouped["row"].to_list()]
     rows = [tuple(dict.fromkeys(numbers)) for numbers in line_rows] if table.grouped.rows_repeat else line_rows
-    operation, references = table.mapping.operation, good["reference"].to_list()
-    return tuple(
-        map(
-            Document,
-            good["natural"].to_list(),
-            repeat(operation),
-            rows,
-            map(bodies.__getitem__, good["doc"].to_list()),
-            references,
-            line_rows if table.line else repeat(()),
-            _kept_of(lines.filter("first"), table.keep),
-            (order_number(table, reference) for reference in references) if operation.changes_order else repeat(None),
-            repeat(""),
-            repeat(""),
-            repeat(tuple(field.target for field in (*table.header, *table.line) if field.spec.source == "run")),
-        )
+    operation, references, naturals = table.mapping.operation, good["reference"].to_list(), good["natural"].to_list()
+    return map(
+        Document,
+        references if naturals == references else naturals,
+        repeat(operation),
+        rows,
+        map(bodies.pop, good["doc"].to_list()),
+        references,
+        line_rows if table.line else repeat(()),
+        _kept_of(lines.filter("first"), table.keep, kept),
+        (order_number(table, reference) for reference in references) if operation.changes_order else repeat(None),
+        repeat(""),
+        repeat(""),
+        repeat(tuple(field.target for field in (*table.header, *table.line) if field.spec.source == "run")),
     )
 
 
-def _kept_of(firsts: pl.DataFrame, keep: Sequence[Field]) -> list[dict[str, str]]:
-    """For each document what is kept of its first row, without blanks."""
-    if not keep:
-        return [{} for _ in range(firsts.height)]
+def _kept_of(
+    firsts: pl.DataFrame, keep: Sequence[Field], known: dict[tuple[str | None, ...], dict[str, str]]
+) -> Iterator[dict[str, str]]:
+    """For each document what is kept of its first row, without blanks; where it is the same, it is shared.
+
+    known: what was kept of others.
+    """
     names = [field.target for field in keep]
     columns = [firsts[field.value_name].to_list() for field in keep]
-    kept = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
-    if not any(firsts[field.value_name].null_count() for field in keep):
-        return kept
-    return [{name: value for name, value in each.items() if value is not None} for each in kept]
+    for values in zip(*columns, strict=True) if keep else repeat((), firsts.height):
+        if (kept := known.get(values)) is None:
+            told = zip(names, values, strict=True)
+            kept = known[values] = {name: value for name, value in told if value is not None}
+        yield kept
 
 
 def _kept(table: Table, states: pl.DataFrame) -> pl.DataFrame:
     """For each ready row what is kept, and for receipts what was read."""
-    ready = states.filter(pl.col("state") == RowState.READY.value).select("row")
+    ready = states["row"].filter(states["state"] == RowState.READY.value)
     lines = table.grouped.once_a_row("row", "head", *(field.value_name for field in table.keep))
     if table.mapping.operation is Operation.RECEIPT_READ:
         values = table.grouped.heads.select("head", *(field.value_name for field in table.header))
@@ -324,4 +362,7 @@ def _kept(table: Table, states: pl.DataFrame) -> pl.DataFrame:
         else pl.lit(None, dtype=pl.String).alias(name)
         for name in table.mapping.keep_names
     ]
-    return ready.join(lines, on="row", how="left", maintain_order="left").select("row", *columns)
+    last_row = int(states["row"].max() or 0)  # type: ignore[arg-type]
+    is_ready = pl.repeat(False, last_row + 1, eager=True).scatter(ready, True)
+    kept = lines.select("row", *columns).filter(is_ready.gather(lines["row"]))
+    return kept if kept["row"].is_sorted() else kept.sort("row")

@@ -1,5 +1,6 @@
 """Rows to documents: a document's rows next to each other, its header cells looked at once and not on each row."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,6 +10,7 @@ import polars as pl
 from logistics_batch.mapping.fields import Field
 
 _BETWEEN: Final = "\x1f"
+_CELL: Final = re.compile(r"c[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,8 @@ class Grouped:
 
     lines: a line for each line of a payload, documents in the order of their first rows and each one's lines together;
     `doc` counts from 0, `head` numbers runs of lines of a document whose header cells are alike. `row` is the physical
-    row a line was made of; several lines may be of one row. heads: the first line of each run.
+    row a line was made of; several lines may be of one row. heads: the first line of each run, without the cells that
+    only lines are made of.
     """
 
     lines: pl.DataFrame
@@ -63,7 +66,8 @@ def with_heads(lines: pl.DataFrame, columns: Sequence[str]) -> Grouped:
     begins = pl.any_horizontal(first, *changes)
     numbered = lines.with_columns(first.alias("first"), begins.alias("begins"))
     numbered = numbered.with_columns((pl.col("begins").cast(pl.UInt32).cum_sum() - 1).alias("head"))
-    return Grouped(numbered.drop("begins"), numbered.filter("begins").drop("begins"))
+    of_lines = [name for name in lines.columns if _CELL.fullmatch(name) and name not in columns]
+    return Grouped(numbered.drop("begins"), numbered.drop(of_lines).filter("begins").drop("begins"))
 
 
 def disagreements(heads: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:

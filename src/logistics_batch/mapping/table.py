@@ -70,11 +70,17 @@ class Table:
         return next((each for each in (*self.header, *self.line, *self.keep) if each.place == place), None)
 
 
-CELLS: Final = ("c", "own:", "first:", "sum:", "run:", "uncounted:")
-"""So begin the names of columns from which values are made."""
+CELLS: Final = ("c", "own:", "first:", "sum:", "run:", "uncounted:", "key")
+"""So begin the names of columns from which values and documents are made."""
 
 LINE_VALUES: Final = ("v:lines.", "v:kit")
 """So begin the names of values that stand in a payload's lines."""
+
+HEAD_VALUES: Final = ("v:fields.",)
+"""So begin the names of values of the documents' header fields."""
+
+RULES: Final = ("x",)
+"""So begin the names of masks of broken rules."""
 
 # A result that was corrected and dropped again is the file that it answered; else its documents would be new ones.
 _OUR_MARKS: Final = re.compile(r"(?:(?:\.[0-9a-f]{8})?\.(?:result|fix))+(?=\.[^.]+$)")
@@ -85,7 +91,9 @@ def lay_out(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run: RunV
     """Number the documents and evaluate every field."""
     keys = _key_columns(mapping, bound)
     no_key = pl.all_horizontal(pl.col(key).is_null() for key in keys) if keys else pl.lit(value=False)
-    lines = with_documents(rows.data.filter(~no_key), [] if _by_row(mapping) else keys)
+    keyless = rows.data.filter(no_key)
+    keyed = rows.data if keyless.is_empty() else rows.data.filter(~no_key)
+    lines = with_documents(keyed, [] if _by_row(mapping) else keys)
     lines, sums, torn = _with_sums(lines, mapping, bound, run, sheet)
     lines = _with_firsts(_with_run_values(lines, mapping, run), mapping, bound)
     compiled = {
@@ -98,7 +106,7 @@ def lay_out(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run: RunV
     )
     grouped = with_heads(lines, _header_cells(mapping, bound, lines))
     grouped = Grouped(evaluate(grouped.lines, (*line, *keep)), evaluate(grouped.heads, header))
-    keyless, hidden = rows.data.filter(no_key), _hidden(rows.hidden, grouped.lines, keys)
+    hidden = _hidden(rows.hidden, grouped.lines, keys)
     return Table(mapping, sheet, bound, run, keyless, grouped, header, line, keep, sums, torn, hidden)
 
 

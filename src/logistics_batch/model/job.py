@@ -242,6 +242,11 @@ class Feed(Place):
             )
         return self
 
+    @property
+    def place(self) -> Place:
+        """Where the files go."""
+        return Place(sftp=self.sftp, folder=self.folder, path=self.path)
+
 
 class OrderStatusJob(_Job):
     """What became of the orders that were accepted.

@@ -172,6 +172,7 @@ class ReceiveSettings(_Section):
     header: Annotated[str, AfterValidator(_header)] = "X-Logistics-Secret"
     secret: SecretStr | None = None
     secret_file: str | None = None
+    public_url: WebAddress = ""
 
 
 class PgpSettings(_Section):

@@ -12,7 +12,7 @@ from pathlib import Path
 from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_asns, read_order
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.model.job import JobSpec, LabelsJob, Place, PushJob, ReconcileJob
+from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
 
 _SLOW_CREATE_SECONDS = 120.0  # creates that take so long are seen
 _LITTLE_SPACE_BYTES = 1 << 30
@@ -106,6 +106,8 @@ def places_of(job: JobSpec) -> list[Place]:
         found += [job.receipts.place if job.receipts else None, job.results_place]
     if isinstance(job, LabelsJob):
         found.append(job.results_place)
+    if isinstance(job, OrderStatusJob):
+        found += [job.results_place, job.feed.place if job.feed else None]
     return [place for place in found if place is not None]
 
 

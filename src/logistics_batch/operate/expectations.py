@@ -35,9 +35,13 @@ ALERTS = (Coming.MISSING, Coming.LATE, Coming.EMPTY, Coming.DUPLICATE)
 
 @dataclass(frozen=True, slots=True)
 class Lying:
-    """A file that lies at the source and was not read yet. why: what it waits for, if anything."""
+    """A file that lies at the source and was not read yet.
+
+    identity: what tells it from others there. why: what it waits for, if anything.
+    """
 
     name: str
+    identity: str = ""
     why: str = ""
 
 

@@ -1,11 +1,13 @@
 """Expected files, watched: what is noticed of each day's file, and that it came after all."""
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
+from hashlib import sha256
 from zoneinfo import ZoneInfo
 
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import NewNotice, StoredNotice
+from logistics_batch.ledger import NewNotice, StoredNotice, StoredRun
 from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import PushJob
 from logistics_batch.operate.expectations import (
@@ -72,16 +74,27 @@ def _key(job: PushJob, day: date, coming: Coming) -> str:
 
 def _with_a_look(parts: Parts, job: PushJob, expected: Expected, seen: Seen, *, now: datetime) -> Judgement:
     try:
-        lying = lying_files(parts, job, before=expected.opens)
+        lying = lying_files(parts, job)
     except LedgerRefused:
         raise
     except LogisticsBatchError as error:
         found = judge(expected, seen, now=now)
         return Judgement(found.coming, f"{found.text} Where it is dropped could not be looked at: {error.message}")
     last = next(iter(parts.ledger.runs(job=job.name, limit=1)), None)
-    if last and last.finished_at and datetime.fromisoformat(last.finished_at) > expected.deadline:
-        lying = [Lying(file.name, file.why or "a run since then left it") for file in lying]
+    lying = [
+        replace(file, why=file.why or "a run since then left it")
+        if last and _was_left(parts, job, file, last)
+        else file
+        for file in lying
+    ]
     return judge(expected, Seen(seen.arrivals, lying, seen.missed), now=now)
+
+
+def _was_left(parts: Parts, job: PushJob, file: Lying, last: StoredRun) -> bool:
+    """Whether a run that began after the file was first seen there is over, and it still lies there."""
+    mark = f"lies {sha256(file.identity.encode()).hexdigest()[:32]}"
+    first = parts.ledger.schedule_seen(job.name, mark, now=parts.clock.now().isoformat())
+    return bool(last.finished_at) and datetime.fromisoformat(last.started_at) > datetime.fromisoformat(first)
 
 
 def _note(parts: Parts, job: PushJob, expected: Expected, found: Judgement, *, now: datetime) -> None:

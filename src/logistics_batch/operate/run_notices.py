@@ -25,16 +25,18 @@ def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date) -> 
     if code == ExitCode.STOPPED_EARLY and parts.stop.is_set():
         return  # somebody ended the program; its next start goes on with it
     cause = outcome.report.stopped if isinstance(outcome.report, RunReport) else ""
-    if code not in RAN_THROUGH:
+    failed = bool(cause) or code not in RAN_THROUGH  # what is held outranks a stop in the exit code
+    if failed:
         _note(parts, job, "on_failure", day, cause=_shape(cause), text=_failure_text(job, day, outcome.line))
-    elif code == ExitCode.DOUBT and not _is_watched_for(parts, job, outcome):
+    if code == ExitCode.DOUBT and not _is_watched_for(parts, job, outcome):
         _note(parts, job, "on_held", day, cause=str(day), text=_held_text(outcome))
     elif code == ExitCode.ROWS_NOT_DONE:
         _note(parts, job, "on_invalid_rows", day, cause=str(day), text=_rows_text(job, outcome))
-    elif "on_success" in job.notify:
+    elif code == ExitCode.DONE and "on_success" in job.notify:
         _note(parts, job, "on_success", day, cause=outcome.line, text=f"{outcome.line}.")
         parts.ledger.over(_key(job, "on_success", outcome.line), "", now=_now(parts))
-    _end_what_is_over(parts, job, code)
+    if not failed:
+        _end_what_is_over(parts, job, code)
 
 
 def _is_watched_for(parts: Parts, job: JobSpec, outcome: Outcome) -> bool:
@@ -136,8 +138,6 @@ def _causes(outcome: Outcome) -> list[str]:
 
 def _end_what_is_over(parts: Parts, job: JobSpec, code: int) -> None:
     """After a run that came to its end: failures are over; what was held, when nothing of the job is any more."""
-    if code not in RAN_THROUGH:
-        return
     for each in parts.ledger.open_notices():
         if each.job == job.name and _is_over(each, code):
             parts.ledger.over(each.key, f"{job.name} ran again and came to its end.", now=_now(parts))

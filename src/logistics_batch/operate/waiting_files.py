@@ -1,7 +1,6 @@
 """What lies where a job's files are dropped and was not read yet."""
 
 import tempfile
-from datetime import datetime
 from pathlib import Path
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished
@@ -12,8 +11,8 @@ from logistics_batch.model.job import PushJob
 from logistics_batch.operate.expectations import Lying
 
 
-def lying_files(parts: Parts, job: PushJob, *, before: datetime) -> list[Lying]:
-    """The files of a job that lie at its source, but for those whose bytes came for it before that moment.
+def lying_files(parts: Parts, job: PushJob) -> list[Lying]:
+    """The files of a job that lie at its source, but for those that were read before and stayed there.
 
     Raises StoreError or UsageError if the source cannot be looked at.
     """
@@ -26,15 +25,15 @@ def lying_files(parts: Parts, job: PushJob, *, before: datetime) -> list[Lying]:
         files = [(file, "") for file in found.ready] + list(found.waiting)
         old = parts.ledger.sizes_at(job.name) if files else set()
         return [
-            Lying(file.name, why)
+            Lying(file.name, f"{file.path}|{file.size}|{file.modified}", why)
             for file, why in files
-            if (file.path, file.size) not in old or not _came_before(parts, store, job, file, before=before)
+            if (file.path, file.size) not in old or not _came_before(parts, store, job, file)
         ]
     finally:
         store.close()
 
 
-def _came_before(parts: Parts, store: FileStore, job: PushJob, file: RemoteFile, *, before: datetime) -> bool:
+def _came_before(parts: Parts, store: FileStore, job: PushJob, file: RemoteFile) -> bool:
     """Name and size are those of an earlier file, so its bytes have to tell."""
     with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
         try:
@@ -43,4 +42,4 @@ def _came_before(parts: Parts, store: FileStore, job: PushJob, file: RemoteFile,
             return False
         except FileVanished:
             return True
-    return parts.ledger.processed_before(job.name, fetched.sha256, before=before)
+    return parts.ledger.was_read(job.name, fetched.sha256)

@@ -28,6 +28,7 @@ HELD_FIXES: Final[Mapping[str, str]] = {
     "possible_duplicate": _LOOKED_UP,
     "reference_taken": f"If it is another order, {_NUMBER}; else ask the operator.",
     "refused_after_doubt": _LOOKED_UP,
+    "search_not_believed": _LOOKED_UP,
     "unknown": _LOOKED_UP,
 }
 """For each rule under which a document is held: what the clerk does about it, or that there is nothing to do."""

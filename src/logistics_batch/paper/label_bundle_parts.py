@@ -139,7 +139,7 @@ class PartWriter:
         made.Rotate = (page.turn + 90) % 360 if lying else page.turn
         if page.unit != 1:
             made.UserUnit = page.unit
-        made.Resources = self._shared.adopt(source.resources)
+        made.Resources = self._shared.adopt_first(source.resources)
         contents = source.obj.get("/Contents", pikepdf.Array())
         made.Contents = self._shared.adopt(contents)
         self._copy_group(source, made)
@@ -181,11 +181,12 @@ class PartWriter:
 
     def _form(self, source: pikepdf.Page, page: LabelPage) -> pikepdf.Object:
         """The label as one object that can be painted anywhere, clipped to its visible box."""
+        resources = self._shared.adopt_first(source.resources)
         content, dictionary = self._content(source)
         dictionary.Type = pikepdf.Name.XObject
         dictionary.Subtype = pikepdf.Name.Form
         dictionary.BBox = pikepdf.Array(page.box)
-        dictionary.Resources = self._shared.adopt(source.resources)
+        dictionary.Resources = resources
         self._copy_group(source, dictionary)
         return self._shared.stream(content, dictionary)
 

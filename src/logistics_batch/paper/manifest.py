@@ -30,7 +30,7 @@ class ManifestLine:
 
     sequence: its number in walking order. part, page: where it is printed. cash: rupees to collect on delivery, on an
     order's first label only. rows: of the source sheet. package: "2 of 3", "" for a single one. copy: 1 for the first
-    print, more for reprints. sha256: of the label file as it was downloaded.
+    print, more for reprints. sha256: of the kept label file.
     """
 
     sequence: int

@@ -22,10 +22,10 @@ _GUTTER = 3 * mm
 _COLUMNS = (
     Column("", 8),
     Column("Bin", 30),
-    Column("SKU", 72),
+    Column("SKU", 70),
     Column("Take", 20, right=True),
-    Column("Orders", 17, right=True),
-    Column("Labels No.", 39),
+    Column("Orders", 20, right=True),
+    Column("Labels No.", 38),
 )
 
 
@@ -100,7 +100,7 @@ def _row(pages: Pages, pick: Pick) -> None:
 def _cell(pages: Pages, column: Column, text: str, *, at: tuple[float, float], style: Style) -> None:
     x, y = at
     if column.right:
-        x, style = x + column.width * mm - _GUTTER, Style(style.size, bold=style.bold, align="right")
+        x, style = x + column.width * mm - 2 * _GUTTER, Style(style.size, bold=style.bold, align="right")
     pages.pen.draw(text, at=(x, y), style=style)
 
 

@@ -94,7 +94,7 @@ class SheetAnnotator:
 
     def _first_column(self, annotations: Annotations) -> int:
         width = len(COLUMN_WIDTHS)
-        drawings = drawn_areas(self._package, self._parts.sheet, self._part.relation("drawing"))
+        drawings = drawn_areas(self._package, self._parts.sheet, self._part)
         first = place_for(
             width, sheet=self._part, found=self._found, header_row=annotations.header_row, drawings=drawings
         )

@@ -7,6 +7,7 @@ from html import unescape
 from xml.etree.ElementTree import Element
 
 from logistics_batch.model.answer_columns import ANSWER_COLUMNS, earlier_columns
+from logistics_batch.paper.column_widths import ColumnWidths
 from logistics_batch.paper.xlsx_package import Package
 from logistics_batch.paper.xlsx_parts import parsed, relationships, target_part
 from logistics_batch.paper.xlsx_rows import Cell, RowReader
@@ -14,6 +15,8 @@ from logistics_batch.paper.xlsx_sheet import Area, SheetPart
 from logistics_batch.paper.xml_bytes import NotPatchable, attribute, element_pattern, opening_tag
 
 _DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"
+_PARTS_OF_A_PIXEL = 9_525
+_LOWEST_ROW_PIXELS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +95,36 @@ def place_for(width: int, *, sheet: SheetPart, found: Survey, header_row: int, d
     return first
 
 
-def drawn_areas(package: Package, sheet: str, relation: str | None) -> list[Area]:
+def drawn_areas(package: Package, sheet: str, part: SheetPart) -> list[Area]:
     """The cells that a sheet's charts, pictures and text boxes lie over."""
+    relation = part.relation("drawing")
     target = next((line.target for line in relationships(package, sheet) if line.id == relation), None)
     if target is None or target_part(sheet, target) not in package:
         return []
-    part = target_part(sheet, target)
-    areas: list[Area] = []
-    for anchor in parsed(package.read(part), part=part):
-        corners = [anchor.find(f"{{{_DRAWING}}}{name}") for name in ("from", "to")]
-        ends = [_corner(corner) for corner in corners if corner is not None]
-        if len(ends) == 2:
-            areas.append(Area(*ends[0], *ends[1]))
-    return areas
+    drawing = target_part(sheet, target)
+    widths = ColumnWidths(part)
+    areas = (_area(anchor, widths) for anchor in parsed(package.read(drawing), part=drawing))
+    return [area for area in areas if area is not None]
+
+
+def _area(anchor: Element, widths: ColumnWidths) -> Area | None:
+    """Where a drawing lies: between two cells, or so large from one cell, or from the sheet's corner, on."""
+    start, end, size, place = (anchor.find(f"{{{_DRAWING}}}{name}") for name in ("from", "to", "ext", "pos"))
+    if start is not None and end is not None:
+        return Area(*_corner(start), *_corner(end))
+    if size is None:
+        return None
+    top, left = _corner(start) if start is not None else (1, 1)
+    across, down = _pixels(size, "cx"), _pixels(size, "cy")
+    if start is None and place is not None:
+        across, down = across + _pixels(place, "x"), down + _pixels(place, "y")
+    return Area(top, left, top + down // _LOWEST_ROW_PIXELS + 1, widths.last_under(left, across))
+
+
+def _pixels(element: Element, name: str) -> int:
+    """A length of a drawing, which is written in parts of a pixel."""
+    value = element.get(name, "0")
+    return int(value) // _PARTS_OF_A_PIXEL if value.isdecimal() and len(value) < 16 else 0
 
 
 def _corner(corner: Element) -> tuple[int, int]:

@@ -56,7 +56,7 @@ def set_aside(legs: Legs, *, rules: Rules, looked_at: pl.Series) -> Agreement:
         for leg in ("announced", "returned")
     )
     counts = _counts(pairs, announced=announced, returned=returned)
-    alike = _alike(_under_key(announced).join(_under_key(returned), on="key", suffix="_returned"))
+    alike = _alike(_joined(_under_key(announced), _under_key(returned), suffix="_returned"))
     if legs.received is None:
         alike = alike.with_columns(pl.lit(None, pl.UInt32).alias("line_received"))
     else:
@@ -73,11 +73,16 @@ def _of_pairs(lines: pl.DataFrame, notices: pl.DataFrame, *, on: str) -> pl.Data
 
 
 def _under_key(lines: pl.DataFrame) -> pl.DataFrame:
-    """The lines whose SKU stands once in their notice, under `key`."""
+    """The lines with a SKU, under a `key` for it and its notice."""
     # 32 bits of hash tell the SKUs of one notice apart; two that share them look like a SKU that stands twice.
     key = pl.col("pair").cast(pl.UInt64) * _HALF + pl.col("sku").hash() % _HALF
-    keyed = lines.filter(pl.col("sku") != "").with_columns(key.alias("key"))
-    return keyed if keyed["key"].n_unique() == keyed.height else keyed.filter(pl.col("key").is_unique())
+    return lines.filter(pl.col("sku") != "").with_columns(key.alias("key"))
+
+
+def _joined(left: pl.DataFrame, right: pl.DataFrame, *, suffix: str) -> pl.DataFrame:
+    """The lines whose SKU stands once on each side: where it stands more often, its key comes out more often."""
+    both = left.join(right, on="key", suffix=suffix)
+    return both if both["key"].n_unique() == both.height else both.filter(pl.col("key").is_unique())
 
 
 def _alike(joined: pl.DataFrame) -> pl.DataFrame:
@@ -131,7 +136,7 @@ def _days(span: pl.Expr) -> pl.Expr:
 
 def _with_receipts(alike: pl.DataFrame, taken: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     """The lines that came as announced, and those of which nothing came that is not due yet either."""
-    came = alike.join(taken, on="key", suffix="_received")
+    came = _joined(alike, taken, suffix="_received")
     exact = came.filter(
         pl.col("fine") & (pl.col("sku") == pl.col("sku_received")) & (pl.col("units") == pl.col("units_received"))
     )

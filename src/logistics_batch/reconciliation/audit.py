@@ -1,7 +1,7 @@
 """The audit: three legs in, one outcome for every line out, and sums that tie out to zero."""
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import polars as pl
 
@@ -32,7 +32,7 @@ def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Wa
     totals.check_residual(classes, legs_totals)
     return Reconciliation(
         differing=lines,
-        agreeing=partial(_agreeing_lines, agreement, rules),
+        agreeing=cache(partial(_agreeing_lines, agreement, rules)),
         classes=classes,
         suppliers=totals.supplier_totals(lines, aside),
         ageing=totals.ageing_totals(lines),

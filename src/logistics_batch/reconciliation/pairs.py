@@ -17,8 +17,9 @@ _WORDS = {
 def with_pairs(lines: pl.DataFrame) -> pl.DataFrame:
     """The lines with `pair_id` and, in the reason, what stands against it.
 
-    First one SKU and site on two notices, then two SKUs of one notice; only pairs that leave no choice. Needs
-    `exception_id`, `code`, `qty_delta`, `reason`, `notice` and the names that people see.
+    First one SKU on two notices of a site, then two SKUs of one notice, then one SKU on notices of different sites;
+    only pairs that leave no choice. Needs `exception_id`, `code`, `qty_delta`, `reason`, `notice` and the names that
+    people see.
     """
     usable = (pl.col("qty_delta") != 0) & pl.col("code").is_in([code.value for code in (*_LESS, *_MORE)])
     open_lines = lines.filter(usable).select(
@@ -31,14 +32,20 @@ def with_pairs(lines: pl.DataFrame) -> pl.DataFrame:
         pl.col("qty_delta").abs().alias("size"),
         (pl.col("qty_delta") < 0).alias("less"),
     )
-    elsewhere = _paired(open_lines.filter(pl.col("sku") != ""), keys=["sku", "place", "size"], kind="elsewhere")
-    alone = open_lines.join(elsewhere, on="exception_id", how="anti", maintain_order="left")
-    beside = _paired(alone.filter(pl.col("notice").is_not_null()), keys=["notice", "size"], kind="beside")
-    pairs = pl.concat([elsewhere, beside])
+    named = pl.col("sku") != ""
+    found = [_paired(open_lines.filter(named), keys=["sku", "place", "size"], kind="elsewhere")]
+    alone = _without(open_lines.filter(pl.col("notice").is_not_null()), found)
+    found.append(_paired(alone, keys=["notice", "size"], kind="beside"))
+    found.append(_paired(_without(open_lines.filter(named), found), keys=["sku", "size"], kind="elsewhere"))
+    pairs = pl.concat(found)
     joined = lines.drop("pair_id", strict=False).join(pairs, on="exception_id", how="left", maintain_order="left")
     return joined.with_columns(
         pl.col("pair_id").fill_null(""), pl.concat_str("reason", pl.col("pair_words").fill_null(""))
     ).drop("pair_words")
+
+
+def _without(lines: pl.DataFrame, pairs: list[pl.DataFrame]) -> pl.DataFrame:
+    return lines.join(pl.concat(pairs), on="exception_id", how="anti", maintain_order="left")
 
 
 def _paired(lines: pl.DataFrame, *, keys: list[str], kind: str) -> pl.DataFrame:

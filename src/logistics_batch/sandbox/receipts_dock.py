@@ -12,6 +12,7 @@ CONDITIONS = {
     "rejected": "Rejected",
     "hold": "On hold",
     "nonstandard_pack": "Non-standard pack",
+    "strange_condition": "Seal broken, mixed lot",
 }
 
 

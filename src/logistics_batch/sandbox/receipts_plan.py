@@ -22,7 +22,7 @@ ADDED_KINDS = ("no_asn", "unexpected_asn")
 ASN_KINDS = (*RECEIVED_KINDS, *SERVICE_KINDS, *ADDED_KINDS)
 KINDS = (*LINE_KINDS, *ASN_KINDS)
 _NOTHING_COMES = frozenset({"never_received", "expired"})
-_LINE_BY_LINE = frozenset({*RECEIVED_KINDS, "expired", "deleted_asn", "duplicate_asn"})
+_LINE_BY_LINE = frozenset({*RECEIVED_KINDS, "expired", "deleted_asn", "duplicate_asn", "short_dated"})
 _FIRST_LINE = frozenset({"price_changed", "mrp_changed", "announced_quantity_changed", "line_removed"})
 
 One = TypeVar("One")

@@ -159,6 +159,11 @@ def _expired(asn: Asn, day: Day) -> ServiceChange:
     return ServiceChange(asn["id"], (fields,), f"expired on {past}")
 
 
+def _short_dated(asn: Asn, day: Day) -> ServiceChange:
+    due = date.fromisoformat(asn["delivery_date"]) if asn["delivery_date"] else day.received_on
+    return _set(asn, "expiry_date", (due + timedelta(days=1)).isoformat())
+
+
 def _completed(asn: Asn, day: Day) -> ServiceChange:
     return ServiceChange(asn["id"], ({"status": "Completed", "modified_date": day.moment()},), "Completed")
 
@@ -182,4 +187,5 @@ SERVICE_KINDS: Mapping[str, Callable[[Asn, Day], ServiceChange]] = {
     "stuck_in_progress": _stuck,
     "completed_short": _completed,
     "expired": _expired,
+    "short_dated": _short_dated,
 }

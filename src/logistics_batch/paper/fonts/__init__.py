@@ -7,7 +7,7 @@ letters (Devanagari, Arabic …) are shaped when HarfBuzz is installed. Letters 
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -63,11 +63,29 @@ class Typesetter:
         if style.align != "left":
             x -= _width(pieces) * (1 if style.align == "right" else 0.5)
         for piece in pieces:
-            line = self._canvas.beginText(x, y)
-            line.setFont(piece.font, style.size)
-            line.textOut(piece.text)
-            self._canvas.drawText(line)
+            if piece.spoken:
+                self._shaped(piece, (x, y), style.size)
+            else:
+                self._plain(piece, (x, y), style.size)
             x += piece.width
+
+    def _plain(self, piece: "_Piece", at: tuple[float, float], size: float) -> None:
+        """As a text object of reportlab would, which takes three times as long; a long manifest is mostly this."""
+        canvas: Any = self._canvas
+        font: Any = getFont(piece.font)
+        shown = " ".join(
+            f"{font.getSubsetInternalName(subset, canvas._doc)} {size:g} Tf ({canvas._escape(codes)}) Tj"
+            for subset, codes in font.splitString(piece.text, canvas._doc)
+        )
+        canvas.addLiteral(f"BT 1 0 0 1 {at[0]:.3f} {at[1]:.3f} Tm {shown} ET")
+
+    def _shaped(self, piece: "_Piece", at: tuple[float, float], size: float) -> None:
+        line = self._canvas.beginText(*at)
+        line.setFont(piece.font, size)
+        line.textOut(piece.text)
+        self._canvas.addLiteral(_spoken(piece.spoken))
+        self._canvas.drawText(line)
+        self._canvas.addLiteral("EMC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +93,12 @@ class _Piece:
     font: str
     text: str
     width: float
+    spoken: str = ""  # the letters, where the glyphs do not tell them
+
+
+def _spoken(text: str) -> str:
+    """What follows shows this text: it is what a reader finds, marks and copies."""
+    return f"/Span <</ActualText <FEFF{text.encode('utf-16-be').hex().upper()}>>> BDC"
 
 
 def text_width(text: str, style: Style) -> float:
@@ -86,8 +110,9 @@ def _width(pieces: Iterable[_Piece]) -> float:
     return sum(piece.width for piece in pieces)
 
 
-def _set(text: str, style: Style) -> list[_Piece]:
-    return [_shape(piece, font, style.size) for font, piece in _runs(text, bold=style.bold)]
+@lru_cache(maxsize=16_384)
+def _set(text: str, style: Style) -> tuple[_Piece, ...]:
+    return tuple(_shape(piece, font, style.size) for font, piece in _runs(text, bold=style.bold))
 
 
 def shorten(text: str, *, width: float, style: Style) -> str:
@@ -169,6 +194,23 @@ def _letters(font: str) -> frozenset[int]:
     return frozenset(face.face.charToGlyph)
 
 
+class _LetterWidths(dict[str, float]):
+    """How wide each letter of a font is, in thousandths of its size; asked of reportlab once."""
+
+    def __init__(self, font: str) -> None:
+        super().__init__()
+        self._font = font
+
+    def __missing__(self, letter: str) -> float:
+        width = self[letter] = stringWidth(letter, self._font, 1000)
+        return width
+
+
+@cache
+def _letter_widths(font: str) -> _LetterWidths:
+    return _LetterWidths(font)
+
+
 def _shape(text: str, font: str, size: float) -> _Piece:
     """A run with its letters joined and ordered as its script wants."""
     _letters(font)
@@ -176,5 +218,5 @@ def _shape(text: str, font: str, size: float) -> _Piece:
         shaped = shapeStr(text, font, size, force=True)
         if isinstance(shaped, ShapedStr):
             glyphs: Any = shaped.__shapeData__  # type: ignore[attr-defined]
-            return _Piece(font, shaped, sum(glyph.x_advance for glyph in glyphs) * size / 1000)
-    return _Piece(font, text, stringWidth(text, font, size))
+            return _Piece(font, shaped, sum(glyph.x_advance for glyph in glyphs) * size / 1000, text)
+    return _Piece(font, text, sum(map(_letter_widths(font).__getitem__, text)) * size / 1000)

@@ -1,0 +1,37 @@
+"""Orders that the service accepted without telling their AWB number: it is looked for until it is known.
+
+An answer may lack it, or say no more than that the reference is taken. Without it an order has no label and cannot be
+changed.
+"""
+
+from datetime import timedelta
+
+from logistics_batch.flows.order_search import OrderSearch
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.probe import Presence
+
+_LOOKED_FOR = timedelta(days=7)
+_ORDERS_AT_MOST = 50  # in one round
+_FRUITLESS_UNTIL_STOP = 3  # in a row: the service does not show orders under their references
+
+
+def fill_in_awb_numbers(parts: Parts) -> int:
+    """Find AWB numbers that are missing, where events point or by reference; call while holding the sending lock.
+
+    Gives how many were found. Only what the service shows with our content counts.
+    """
+    since = (parts.clock.now() - _LOOKED_FOR).isoformat()
+    missing = parts.ledger.without_awb_number(since=since, at_most=_ORDERS_AT_MOST)
+    search = OrderSearch(parts.client, parts.ledger, missing)
+    found = fruitless = 0
+    for document in missing:
+        if parts.stop.is_set() or fruitless == _FRUITLESS_UNTIL_STOP:
+            break
+        probe = search.look_for(document)
+        if probe.presence is Presence.PRESENT and probe.awb_number:
+            now = parts.clock.now().isoformat()
+            parts.ledger.fill_in_awb_number(document.id, probe.awb_number, order_id=probe.order_id, now=now)
+            found, fruitless = found + 1, 0
+        else:
+            fruitless += 1
+    return found

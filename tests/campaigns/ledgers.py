@@ -1,0 +1,55 @@
+"""The ledger of a campaign's workspace, seen from outside of the program: in SQLite or in PostgreSQL."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from support.workspace import Workspace
+
+VERSION_1 = Path(__file__).parents[1] / "ledger/version_1"
+_BROKEN = {
+    "sqlite": "CREATE TRIGGER broken BEFORE UPDATE OF status ON attempt "
+    "BEGIN SELECT RAISE(ABORT, 'it takes no answer'); END",
+    "postgresql": "CREATE FUNCTION broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+    "RAISE EXCEPTION 'it takes no answer'; END $$; "
+    "CREATE TRIGGER broken BEFORE UPDATE OF status ON attempt FOR EACH ROW EXECUTE FUNCTION broken()",
+}
+_MENDED = {"sqlite": "DROP TRIGGER IF EXISTS broken", "postgresql": "DROP TRIGGER IF EXISTS broken ON attempt"}
+
+
+@dataclass(frozen=True)
+class OutsideLedger:
+    """url: of a database in PostgreSQL; "" for the workspace's own file."""
+
+    workspace: Workspace
+    url: str = ""
+
+    @property
+    def kind(self) -> str:
+        """sqlite or postgresql."""
+        return "postgresql" if self.url else "sqlite"
+
+    def change(self, script: str) -> None:
+        """Run statements in it."""
+        if self.url:
+            with psycopg.connect(self.url, autocommit=True) as connection:
+                connection.execute(script)
+            return
+        path = self.workspace.root / "var/ledger.db"
+        path.parent.mkdir(exist_ok=True)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(script)
+
+    def make_old(self) -> None:
+        """A ledger as the first version made it."""
+        self.change((VERSION_1 / f"{self.kind}.sql").read_text("utf-8"))
+
+    def refuse_answers(self) -> None:
+        """From now on it takes no answer."""
+        self.change(_BROKEN[self.kind])
+
+    def mend(self) -> None:
+        """It takes answers again."""
+        self.change(_MENDED[self.kind])

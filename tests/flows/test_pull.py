@@ -1,0 +1,102 @@
+"""What is brought from where files are dropped: whole files, in the order in which they came, and never half of one."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+from support.workspace import Workspace, order_lines
+
+from logistics_batch.flows.parts import Clock, Parts
+from logistics_batch.flows.pull import Pulled, pull
+from logistics_batch.jobs import parse_job
+from logistics_batch.model.job import PushJob
+from logistics_batch.wiring import Need
+from logistics_batch.wiring import Workspace as Opened
+
+DAY = date(2026, 11, 21)
+JOB = """\
+kind: push
+mapping: orders
+source: {folder: inbound, path: /, ready: {poll_every: 10s}}
+"""
+
+
+class BusyClock:
+    """Nobody waits; while the program would, `meanwhile` happens with the number of the nap."""
+
+    def __init__(self, clock: Clock, meanwhile: Callable[[int], None]) -> None:
+        self._clock, self._meanwhile, self.naps = clock, meanwhile, 0
+
+    def now(self) -> datetime:
+        return self._clock.now()
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        self.naps += 1
+        self._meanwhile(self.naps)
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Iterator[Parts]:
+    Workspace(tmp_path, url="https://service.invalid")
+    (tmp_path / "inbound").mkdir()
+    with Opened(tmp_path).parts(Need(calls=False)) as opened:
+        opened.files.mkdir(parents=True)
+        yield opened
+
+
+def pulled(parts: Parts, tmp_path: Path, meanwhile: Callable[[int], None] = lambda _: None) -> tuple[Pulled, int]:
+    """What a run brings, and how often it waited for another listing."""
+    clock = BusyClock(parts.clock, meanwhile)
+    job = parse_job(JOB, name="orders", path="jobs/orders.yaml")
+    assert isinstance(job, PushJob)
+    store = parts.open_store(job.source.place)
+    found = pull(replace(parts, clock=clock), store, job, business_date=DAY, to=parts.files)
+    store.close()
+    return found, clock.naps
+
+
+def test_files_are_taken_in_the_order_in_which_they_came(parts: Parts, tmp_path: Path) -> None:
+    for name, modified in (("b.csv", 300), ("a.csv", 300), ("c.csv", 100)):
+        path = tmp_path / "inbound" / name
+        path.write_text(order_lines([name]))
+        os.utime(path, (modified, modified))
+    found, naps = pulled(parts, tmp_path)
+    assert [file.name for file in found.files] == ["c.csv", "a.csv", "b.csv"]
+    assert naps == 1
+
+
+def test_an_upload_that_only_paused_is_left_for_the_next_run(parts: Parts, tmp_path: Path) -> None:
+    """It looked complete in as many listings as the job wants, but its last line had no end."""
+    whole = order_lines(["A", "B", "C"])
+    path = tmp_path / "inbound/orders.csv"
+    path.write_text(whole[:70])
+
+    def upload_goes_on(nap: int) -> None:
+        if nap == 3:
+            path.write_text(whole)
+
+    found, _ = pulled(parts, tmp_path, upload_goes_on)
+    assert found.files == ()
+    assert found.notes == ("orders.csv is left for the next run: its last line does not end, and it still moves.",)
+    found, naps = pulled(parts, tmp_path)
+    assert ([file.path.read_text() for file in found.files], naps) == ([whole], 1)
+
+
+def test_a_file_that_will_get_no_end_is_taken_as_it_is(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "inbound/orders.csv").write_text(order_lines(["A"]).rstrip("\n"))
+    (tmp_path / "inbound/orders.xlsx").write_bytes(b"PK\x03\x04" + bytes(500))
+    found, naps = pulled(parts, tmp_path)
+    assert sorted(file.name for file in found.files) == ["orders.csv", "orders.xlsx"]
+    assert (found.notes, naps) == ((), 4)  # one for the job's rule, three for the ends
+
+
+def test_another_job_may_take_a_file_meanwhile(parts: Parts, tmp_path: Path) -> None:
+    (tmp_path / "inbound/orders.csv").write_text(order_lines(["A"]).rstrip("\n"))
+    found, _ = pulled(parts, tmp_path, lambda nap: (tmp_path / "inbound/orders.csv").unlink() if nap == 2 else None)
+    assert found.files == ()

@@ -1,0 +1,77 @@
+"""Whatever shape the service's list has, the same ASNs are found; what is no list is never taken for an empty one."""
+
+import itertools
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from flows.asn_service import AsnService
+from flows.audit_room import audit_room
+from flows.test_reconcile import asn_row, plan, push
+from support.sandbox_process import RunningSandbox, start_sandbox
+
+from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.flows.reconcile import run_reconcile
+
+ENVELOPES = ("list", "pass", "success", "bare", "results", "data", "by_id")
+LINES = tuple(itertools.product(("list", "by_id"), ("sku_lines", "lines", "items")))
+PARTIES = ("both", "id", "name", "object")
+
+
+@pytest.fixture
+def sandbox(tmp_path) -> Iterator[RunningSandbox]:
+    running = start_sandbox(tmp_path)
+    yield running
+    running.stop()
+
+
+@pytest.mark.slow
+def test_every_shape_of_the_list_gives_the_same_report(sandbox, tmp_path):
+    now = datetime.now(ZoneInfo("Asia/Kolkata"))
+    days = {"date_from": now.date(), "date_to": now.date() + timedelta(days=1), "business_date": now.date()}
+    with audit_room(tmp_path, url=sandbox.url, at=now) as parts:
+        push(parts, tmp_path, *(asn_row(f"I{nth}", "W", str(10 + nth), due=now.date().isoformat()) for nth in range(3)))
+        forms = [{"asn_envelope": envelope} for envelope in ENVELOPES]
+        forms += [{"asn_lines_form": form, "asn_lines_key": key} for form, key in LINES]
+        forms += [{"asn_parties": party} for party in PARTIES]
+        forms += [{"asn_count": count} for count in ("total", "shown", "absent")]
+        usual = {"asn_envelope": "list", "asn_lines_form": "list", "asn_lines_key": "sku_lines", "asn_parties": "both"}
+        for form in forms:
+            sandbox.set_switches(**(usual | {"asn_count": "total"} | form))
+            report = run_reconcile(parts, plan(tmp_path, **days))
+            assert (report.complete, report.counts) == (True, {"matched": 3}), form
+
+
+def test_one_record_alone_is_a_list_of_one(sandbox, tmp_path):
+    now = datetime.now(ZoneInfo("Asia/Kolkata"))
+    days = {"date_from": now.date(), "date_to": now.date(), "business_date": now.date()}
+    with audit_room(tmp_path, url=sandbox.url, at=now) as parts:
+        push(parts, tmp_path, asn_row("I1", "W", "10", due=now.date().isoformat()))
+        sandbox.set_switches(asn_envelope="single")
+        assert run_reconcile(parts, plan(tmp_path, **days)).counts == {"matched": 1}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (200, "application/json", b'{"status": "FAIL", "message": "Something went wrong"}'),
+        (200, "application/json", b""),
+        (200, "text/html", b"<!doctype html><title>Login</title>"),
+        (200, "application/json", b'{"hello": "world"}'),
+        (200, "application/json", b'[{"id": 1}, "two"]'),
+        (200, "application/json", b'{"count": 1, "result": [{"id": 7'),
+    ],
+    ids=["FAIL", "empty", "HTML", "no list", "not all records", "cut"],
+)
+def test_what_is_no_list_is_not_taken_for_nothing(tmp_path, answer):
+    service = AsnService()
+    try:
+        with audit_room(tmp_path, url=service.url) as parts:
+            push(parts, tmp_path, asn_row("I1", "W", "10"))
+            service.answers = [answer] * 8
+            with pytest.raises(LogisticsBatchError):
+                run_reconcile(parts, plan(tmp_path))
+            assert not (tmp_path / "out").exists()
+    finally:
+        service.stop()

