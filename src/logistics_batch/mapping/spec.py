@@ -187,6 +187,9 @@ class SheetSpec(Part):
 
     name: Name | None = Field(default=None, description="Sheet name or pattern; hidden sheets are never taken.")
     header: Literal["auto"] | RowNumber = Field(default="auto", description="auto or a row number.")
+    header_rows: Literal[1, 2] = Field(
+        default=1, description="2 where column names run over two rows: `Consignee` above `Name` is `Consignee Name`."
+    )
     delimiter: str = Field(default="auto", description="CSV: auto or the character.")
     encoding: str = Field(default="auto", description="CSV: auto or the encoding's name.")
     decimal: Literal[".", ","] = Field(default=".", description="The decimal mark of numbers written as text.")
