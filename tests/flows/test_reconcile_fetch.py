@@ -146,6 +146,24 @@ def test_an_answer_longer_than_one_megabyte_is_fetched_in_pieces(parts, service)
     assert ids(found) == expected and found.complete
 
 
+@pytest.mark.parametrize(("by", "spread"), [("delivery", "created"), ("created", "modified")])
+def test_one_day_that_is_longer_than_one_megabyte_is_fetched_by_another_date(parts, service, by, spread):
+    expected = fill(service, days=1, each=60)
+    for nth, one in enumerate(service.records):
+        one["description"] = "x" * 50_000
+        one[f"{spread}_date"] = f"2026-{10 if by == 'delivery' else 11}-{1 + nth // 15:02}T10:00:00+05:30"
+    found = fetch_asns(parts, asn_range(by, FIRST, FIRST))
+    assert ids(found) == expected and found.complete
+
+
+def test_one_day_that_no_other_date_divides_is_branded(parts, service):
+    fill(service, days=1, each=60)
+    for one in service.records:
+        one["description"] = "x" * 50_000
+    found = fetch_asns(parts, asn_range("delivery", FIRST, FIRST))
+    assert not found.complete and "longer than what is read of one" in " ".join(found.notes)
+
+
 @pytest.mark.parametrize(
     "envelope",
     [

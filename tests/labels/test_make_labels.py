@@ -414,7 +414,7 @@ def test_parts_of_an_earlier_bundle_do_not_lie_among_the_new_ones(room: PrintRoo
     make_labels(room.parts, LabelsPlan(output=out, max_pages=1))
     (out / "notes.txt").write_text("keep me")
     make_labels(room.parts, LabelsPlan(output=out, orders=Choice(numbers=("R-1",)), reprint_reason="torn"))
-    assert {path.name for path in out.iterdir()} == {"labels.pdf", "notes.txt", *PAPERS}
+    assert {path.name for path in out.iterdir()} == {"labels.pdf", "manifest.pdf", "index.csv", "notes.txt"}
 
 
 def test_many_labels_at_once_keep_their_owners(room: PrintRoom) -> None:
@@ -514,7 +514,21 @@ def test_pick_list_adds_up_by_group_bin_and_sku(room: PrintRoom) -> None:
     assert blr.index("B-9") < blr.index("B-10")
     assert "B-10 LAMP 5 2 2-3" in " ".join(blr.split())
     assert "BULB 1 1 4" in " ".join(bom.split())
-    assert "4 orders, 3 SKUs, 8 pieces in all" in text
+    assert "4 labels, 3 SKUs, pieces: 8" in text
+
+
+def test_nothing_is_picked_again_for_a_reprint(room: PrintRoom) -> None:
+    accepted(room, Wish("A", item="LAMP"))
+    make_labels(room.parts, LabelsPlan())
+    again = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="torn"))
+    assert "pick_list.pdf" not in {path.name for path in again.files}
+    accepted(room, Wish("B", item="SHADE"), run="run-2")
+    both = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A", "B")), reprint_reason="torn"))
+    (path,) = [path for path in both.files if path.name == "pick_list.pdf"]
+    text = " ".join(text_of(path.read_bytes())[0].split())
+    assert "1 label, 1 SKU, pieces: 1; nothing for labels that are printed again" in text
+    assert "SHADE" in text
+    assert "LAMP" not in text
 
 
 def test_what_another_run_printed_meanwhile_is_not_printed_twice(room: PrintRoom, service: LabelService) -> None:

@@ -160,6 +160,17 @@ def test_a_result_name_belongs_to_the_first_content(ledger: Ledger) -> None:
     assert ledger.result_stem(place="q", name="orders", sha256=second) == "orders"
 
 
+def test_a_result_name_does_not_grow_with_each_round(ledger: Ledger) -> None:
+    first, second, third = "1" * 64, "2" * 64, "3" * 64
+    assert ledger.result_stem(place="p", name="orders", sha256=first) == "orders"
+    assert ledger.result_stem(place="p", name="orders", sha256=second) == "orders.22222222"
+    assert ledger.result_stem(place="p", name="orders.22222222", sha256=third) == "orders.33333333"
+    assert ledger.result_stem(place="p", name="orders.22222222", sha256=third) == "orders.33333333", "once and for all"
+    dated = "orders.20261103"  # digits of a user's own
+    assert ledger.result_stem(place="p", name=dated, sha256="4" * 64) == dated
+    assert ledger.result_stem(place="p", name=dated, sha256="5" * 64) == f"{dated}.55555555"
+
+
 def test_a_slot_is_taken_once(ledger: Ledger) -> None:
     assert ledger.claim_slot("nightly", "2026-11-21T21:15+05:30", now=NOW)
     assert not ledger.claim_slot("nightly", "2026-11-21T21:15+05:30", now=NOW)

@@ -1,5 +1,7 @@
 """Which row is the header, which sheet is meant, which column is which."""
 
+from dataclasses import replace
+
 import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, orders, run, sheet_of, states
 
@@ -167,3 +169,50 @@ def test_an_ignored_column_is_not_reported() -> None:
     mapping = ORDERS + "ignore: [Remarks]\n"
     mapped = orders([*ROW, "fragile"], header=[*HEADER, "Remarks"], mapping=mapping)
     assert mapped.notes == ()
+
+
+CONSIGNEE = """
+operation: order.create
+key: [Order No]
+sheet: {header_rows: 2}
+fields:
+  reference_number: {from: Order No, required: true}
+  customer_name: {from: Consignee Name}
+  customer_mobile: {from: Consignee Phone, read: mobile}
+  delivery_address: {from: Address}
+lines:
+  item_name: {from: Item SKU, required: true}
+  item_quantity: {from: Item Qty, read: integer}
+"""
+ABOVE = ["Order No", "Consignee", "", "Address", "Item", ""]
+BELOW = ["", "Name", "Phone", "", "SKU", "Qty"]
+TWO_ROW_ORDER = ["A1", "Asha", "9876543210", "12 MG Road", "tea", "2"]
+
+
+@pytest.mark.parametrize(
+    "merges",
+    [(), ((2, 1, 3, 1), (2, 2, 2, 3), (2, 4, 3, 4), (2, 5, 2, 6))],
+    ids=["text file", "merged cells"],
+)
+def test_names_that_run_over_two_rows_are_joined_if_the_mapping_says_so(merges) -> None:
+    sheet = replace(sheet_of([["Acme"], ABOVE, BELOW, TWO_ROW_ORDER]), merges=merges)
+    mapped = run(CONSIGNEE, sheet)
+    assert states(mapped) == {1: "skipped title", 2: "skipped title", 4: "ready"}
+    assert (mapped.header_row, mapped.columns[1:3]) == (3, ("Consignee Name", "Consignee Phone"))
+    assert '"customer_mobile":"9876543210"' in mapped.documents[0].body
+    with pytest.raises(FileHeld):
+        run(CONSIGNEE.replace("sheet: {header_rows: 2}\n", ""), sheet)
+
+
+def test_a_merged_name_reaches_no_farther_than_its_cell() -> None:
+    above = ["", "Consignee", "", "", "", ""]
+    below = ["Order No", "Name", "Phone", "Address", "Item SKU", "Item Qty"]
+    sheet = replace(sheet_of([above, below, TWO_ROW_ORDER]), merges=((1, 2, 1, 3),))
+    names = ("Order No", "Consignee Name", "Consignee Phone", "Address", "Item SKU", "Item Qty")
+    assert run(CONSIGNEE, sheet).columns == names
+
+
+def test_a_sheet_with_one_row_of_names_is_read_all_the_same() -> None:
+    names = ["Order No", "Consignee Name", "Consignee Phone", "Address", "Item SKU", "Item Qty"]
+    mapped = run(CONSIGNEE, sheet_of([["Acme Warehousing"], names, TWO_ROW_ORDER]))
+    assert states(mapped) == {1: "skipped title", 3: "ready"}

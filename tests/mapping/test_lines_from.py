@@ -188,6 +188,30 @@ def test_a_half_filled_pair_is_an_issue_at_the_empty_cell() -> None:
     ]
 
 
+def items(*cells: str) -> MappedFile:
+    """One order with a row of numbered cells, each of which holds a whole item."""
+    text = PATTERN.replace('split: Items, on: ["|", ";"]', 'columns: "Item {n}"')
+    header = ["Order No", "Phone", "Address", *(f"Item {number}" for number in range(1, len(cells) + 1))]
+    return orders(["A1", "9876543210", "x", *cells], mapping=text, header=header)
+
+
+def test_numbered_columns_may_each_hold_a_whole_item() -> None:
+    mapped = items("tea x 2", "", "rice x 1")
+    assert items_of(mapped) == [("tea", 2), ("rice", 1)]
+    assert (mapped.columns[-1], mapped.notes, mapped.documents[0].rows) == ("Item 3", (), (2,))
+
+
+def test_a_numbered_cell_that_is_no_item_is_an_issue_at_its_own_address() -> None:
+    mapped = items("tea x 2", "two of rice")
+    assert [(issue.cell, issue.rule, issue.column, issue.value) for issue in mapped.issues] == [
+        ("E2", "lines_from|pattern", "Item 2", "two of rice")
+    ]
+    assert [(issue.cell, issue.rule) for issue in items("tea x 2", "rice x 0").issues] == [
+        ("E2", "item_quantity|quantity")
+    ]
+    assert states(items("", "")) == {2: "invalid"}
+
+
 def test_a_bad_cell_of_a_numbered_column_has_its_own_address() -> None:
     mapped = orders(["A1", "9876543210", "x", "tea", "2", "milk", "none"], mapping=NUMBERED, header=NUMBERED_HEADER)
     assert [(issue.cell, issue.value, issue.rule) for issue in mapped.issues] == [
@@ -218,7 +242,8 @@ def test_without_a_numbered_column_the_file_is_held() -> None:
         ("{split: Items, columns: ['A {n}']}", "exactly one of `split` and `columns`"),
         ("{}", "exactly one of `split` and `columns`"),
         ("{columns: [SKU]}", "`SKU` has no place for the number"),
-        ("{columns: ['SKU {n}'], on: '|'}", "`on` and `pattern` belong to `split`"),
+        ("{columns: ['SKU {n}'], on: '|'}", "`on` belongs to `split`"),
+        ("{columns: ['A {n}', 'B {n}'], pattern: '{a} x {b}'}", "reads the pieces of one column"),
         ("{split: Items, pattern: 'sku x qty'}", "names no part"),
         ("{split: Items, pattern: '{a}{b}'}", "touch each other"),
         ("{split: Items, pattern: '{a} {a}'}", "names a part twice"),

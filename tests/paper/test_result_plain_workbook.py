@@ -122,6 +122,13 @@ def test_a_text_that_no_cell_holds_is_cut_with_a_mark(tmp_path: Path) -> None:
     assert len(cell) == 32_767 and cell.endswith("the whole text is in the CSV result]")
 
 
+def test_emoji_count_twice_as_spreadsheet_programs_count() -> None:
+    content = plain(sheet_of(("One",), ("😀" * 20_000,)))
+    cell = load_workbook(io.BytesIO(content))["orders"]["A2"].value
+    assert isinstance(cell, str)
+    assert len(cell.encode("utf-16-le")) // 2 <= 32_767 and cell.endswith("the whole text is in the CSV result]")
+
+
 def test_an_earlier_results_columns_are_not_repeated() -> None:
     sheet = sheet_of(("Order", *STATUS), ("SO-1", "invalid", "bad", "mend", "SO-1", "run-0"))
     found = opened(plain(sheet), sheet="orders")

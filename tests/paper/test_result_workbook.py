@@ -451,6 +451,13 @@ def test_shared_and_inline_strings_may_stand_side_by_side() -> None:
     assert (sheet["A5"].value, sheet["A6"].value) == ("SO-1000", "SO-1000")
 
 
+def test_a_row_that_the_sheet_did_not_have_is_as_high_as_its_answer() -> None:
+    reason = "The reason is told in so many words that they take more than one line of the cell beside the row."
+    rows = (*order_report().rows, row_result(14, Fate.REFUSED, reason=reason))
+    found = opened(result(order_workbook(), order_report(rows=rows, rows_read=len(rows))))
+    assert found.row_dimensions[14].height == 2 * 15
+
+
 def test_a_row_that_the_user_made_low_stays_low_and_others_grow_with_the_reason() -> None:
     def fixed_height(sheet: Worksheet) -> None:
         sheet.row_dimensions[9].height = 12

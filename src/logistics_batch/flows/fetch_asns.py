@@ -26,6 +26,7 @@ _FIRST_PAUSE_SECONDS = 1.0
 # Page sizes at which services cut their answers; the small ones are doubted only where no count is named.
 _SMALL_PAGES = (10, 20, 25, 30, 40)
 _PAGE = 50
+_OLDEST_DAYS = 1_000
 _WORTH_TESTING = 25  # rows; nobody cuts answers shorter, but at the small pages above
 
 
@@ -192,6 +193,8 @@ class _Asker:
         doubt = _doubt(page, reply) or self._like_a_cut_one(page) or self._round_number(page)
         if not doubt:
             return self._held_against_halves(_Found(records), page, pieces, more or {})
+        if not pieces and wanted and reply.truncated:
+            pieces = _finer_pieces(wanted, query, today=self._parts.clock.now().date())
         if not pieces:
             return _Found(records, complete=False, notes=(f"{_asked_for(wanted, query)}: {doubt}",))
         inner = _union(self.gather(piece, {**(more or {}), **extra}) for piece, extra in pieces)
@@ -273,6 +276,22 @@ def _pieces(wanted: AsnRange | None, query: Mapping[str, str]) -> list[tuple[Asn
     if halves:
         return [(half, {}) for half in halves]
     return [] if query.get("status") else [(wanted, {"status": status}) for status in _STATUSES]
+
+
+def _finer_pieces(wanted: AsnRange, query: Mapping[str, str], *, today: date) -> list[tuple[AsnRange, dict[str, str]]]:
+    """What the ASNs of one day and status fall into where they are too long for one answer: days of another date.
+
+    Filters are ANDed (API §4.1), and an ASN is changed after it was created, so nothing is lost; only what was created
+    longer ago than `_OLDEST_DAYS` is not looked for.
+    """
+    other = "modified" if wanted.by == "created" else "created"
+    given = query.get(f"{other}_date_start"), query.get(f"{other}_date_end")
+    if given[0] and given[1]:
+        spans = AsnRange(other, date.fromisoformat(given[0]), date.fromisoformat(given[1])).halves()
+    else:
+        first = wanted.date_from if other == "modified" else today - timedelta(days=_OLDEST_DAYS)
+        spans = AsnRange(other, first, today + timedelta(days=1)).halves()
+    return [(wanted, {"status": query["status"], **span.query()}) for span in spans]
 
 
 def _page(reply: Reply, *, divisible: bool) -> AsnPage:

@@ -59,7 +59,7 @@ def put_together(
         lines,
         tuple(collected.missing),
         whole,
-        _picks(whole, lines, keys),
+        _picks([order for order in whole if not order.copies], lines, keys),
         tuple(_notes(collected)),
     )
 
@@ -157,7 +157,10 @@ def _quantity(order: LabelOrder) -> str:
 
 
 def _picks(orders: Sequence[LabelOrder], lines: Sequence[ManifestLine], keys: Sequence[str]) -> tuple[Pick, ...]:
-    """What is to be taken for each group, by bin and SKU; the bin that a mapping keeps is that of the first item."""
+    """What is to be taken for each group, by bin and SKU; for a reprint it was taken before.
+
+    The bin that a mapping keeps is that of the first item.
+    """
     numbers: dict[str, list[int]] = {}
     for line in lines:
         numbers.setdefault(line.reference_number, []).append(line.sequence)

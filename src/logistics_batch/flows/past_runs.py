@@ -28,7 +28,7 @@ def past_run(parts: Parts, run_id: str) -> PastRun:
     if stored is None:
         raise UsageError(f'There is no run "{run_id}", and no job of that name ran.', remedy="See `runs` for all.")
     files = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=stored.id))
-    along = not_in_files(parts.ledger.sent_in(stored.id), files)
+    along = not_in_files(parts.ledger.sent_along(stored.id), files)
     report = RunReport(
         stored.id,
         stored.job,

@@ -67,7 +67,7 @@ def gather(parts: Parts, scope: Scope, receipts: Receipts) -> Gathered:
 def _hidden(searched: Iterable[dict[str, Any]], fetched: Iterable[dict[str, Any]], scope: Scope) -> tuple[str, ...]:
     """What gives a cut answer away: ASNs of the range that only a search by invoice number shows."""
     shown = {record_digest(record) for record in fetched}
-    unseen = [one for one in searched if scope.shows_day_of(one) and record_digest(one) not in shown]
+    unseen = [one for one in searched if scope.is_surely_in(one) and record_digest(one) not in shown]
     if not unseen:
         return ()
     first = asn_header(unseen[0]).invoice_number

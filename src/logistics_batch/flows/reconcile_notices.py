@@ -57,9 +57,10 @@ class Scope:
         """Whether a date lies in the range."""
         return day is not None and self.wanted.date_from <= day <= self.wanted.date_to
 
-    def shows_day_of(self, record: Mapping[str, Any]) -> bool:
-        """Whether a record of the service shows a date of the range."""
-        return self.holds(self.day_of(getattr(asn_header(dict(record)), f"{self.wanted.by}_date")))
+    def is_surely_in(self, record: Mapping[str, Any]) -> bool:
+        """Whether a record of the service shows a date of the range, and none at its ends, where zones may differ."""
+        day = self.day_of(getattr(asn_header(dict(record)), f"{self.wanted.by}_date"))
+        return day is not None and self.wanted.date_from < day < self.wanted.date_to
 
     def day_of(self, text: str) -> date | None:
         """The date of a date or moment in the service's zone; a moment without offset is taken to be in it already."""

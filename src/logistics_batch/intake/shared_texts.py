@@ -8,7 +8,7 @@ from html import unescape
 import polars as pl
 
 from logistics_batch.intake.guards import part_blocks
-from logistics_batch.intake.xlsx_lines import FIELD, LINE, NotPlain, is_plain_beginning
+from logistics_batch.intake.xlsx_lines import FIELD, LINE, NotPlain, is_plain_beginning, with_codes
 
 _PART = "xl/sharedStrings.xml"
 _ITEM_END = b"</si>"
@@ -21,6 +21,7 @@ _CODES = {  # the longer of two that begin alike goes first
     "</t></si>": f"{FIELD}I",
 }
 _NO_PLAIN_TEXT = "[&<]|_x"  # signs that stand for others, or XML within the text
+_UNREADABLE = (LINE.encode(), FIELD.encode(), b"\r")
 _TABLE_END = re.compile(rb"</sst>\s*")
 _SHARED_CELL = re.compile(rb't="s"[^<>]*>\s*<v>\s*(\d{1,9})\s*</v>')
 
@@ -73,7 +74,7 @@ def read_shared_texts(archive: zipfile.ZipFile, *, most_characters: int) -> Shar
             break
         begin = 0 if before else _begin(block)
         before = before or block[:begin]
-        frames.append(_items(block[begin:].decode(), most_characters=most_characters))
+        frames.append(_items(block[begin:], most_characters=most_characters))
     together = pl.concat(frames)
     if not before:  # there are none
         if b"<si" in behind:
@@ -93,14 +94,20 @@ def _begin(block: bytes) -> int:
     return begin
 
 
-def _items(text: str, *, most_characters: int) -> pl.DataFrame:
+def _items(block: bytes, *, most_characters: int) -> pl.DataFrame:
     """Some texts, and which of them are plain."""
-    if any(sign in text for sign in (LINE, FIELD, "\r")):
+    if any(sign in block for sign in _UNREADABLE):
         raise NotPlain
-    signs: str = pl.Series([text]).str.replace_many(list(_CODES), list(_CODES.values()), leftmost=True).item()
-    if "<si" in signs or "<!" in signs or not signs.startswith(LINE):
+    signs = with_codes(block, _CODES)
+    if b"<si" in signs or b"<!" in signs or not signs.startswith(LINE.encode()):
         raise NotPlain
-    item = pl.Series("item", [signs]).str.slice(1).str.split(LINE).explode(empty_as_null=False)
+    item = (
+        pl.Series("item", [signs], dtype=pl.Binary)
+        .cast(pl.String)
+        .str.slice(1)
+        .str.split(LINE)
+        .explode(empty_as_null=False)
+    )
     written, end_sign = (pl.col("item").str.splitn(FIELD, 2).struct[place] for place in (0, 1))
     own = written.str.slice(1)
     is_kept = written.str.starts_with("p") | (own.str.strip_chars() == own)

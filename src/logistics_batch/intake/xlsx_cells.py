@@ -90,7 +90,7 @@ class PlainReader:
         """The cells of a sheet, from the blocks of its part; raises NotPlain."""
         inner = _Inner(blocks)
         for block in inner.rows():
-            self._take(block.decode())
+            self._take(block)
         width = max((frame.width for frame in self._frames), default=0)
         columns = {str(number): pl.String for number in range(1, width + 1)}
         return PlainCells(
@@ -104,12 +104,12 @@ class PlainReader:
             worded=self._worded,
         )
 
-    def _take(self, text: str) -> None:
+    def _take(self, block: bytes) -> None:
         """Read some rows."""
-        signs = coded(text)
+        signs = coded(block)
         cells = placed(lines_of(signs))
         self._check(cells)
-        judged = _judged(cells.fields, may_be_odd=any(sign in signs for sign in ("&", "<", "_x")))
+        judged = _judged(cells.fields, may_be_odd=any(sign in signs for sign in (b"&", b"<", b"_x")))
         judged = self._with_shared(judged)
         judged = self._with_numbers(judged, cells)
         is_odd = ~(judged["plain"] | judged["blank"])

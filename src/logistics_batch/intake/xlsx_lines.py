@@ -39,7 +39,7 @@ _CODES: Final = {  # the longer of two that begin alike goes first
 _SIGN: Final = re.compile(f"{FIELD}(?:[pinsTvf]{FIELD}|[IVe/])|{STYLE}")
 _MEANT: Final = {code: text for text, code in _CODES.items()}
 _OTHER_ENCODING: Final = re.compile(rb"""\bencoding\s{0,9}=\s{0,9}["'](?!utf-8["'])""", re.IGNORECASE)
-_UNREADABLE: Final = (LINE, FIELD, STYLE, "\r")
+_UNREADABLE: Final = (LINE.encode(), FIELD.encode(), STYLE.encode(), b"\r")
 
 
 class NotPlain(Exception):
@@ -51,22 +51,31 @@ def is_plain_beginning(content: bytes) -> bool:
     return b"<!" not in content and not _OTHER_ENCODING.search(content)
 
 
-def coded(text: str) -> str:
+def coded(block: bytes) -> bytes:
     """XML with a sign for each sequence between values; raises NotPlain where one of the signs stands in it already."""
-    if any(sign in text for sign in _UNREADABLE):
+    if any(sign in block for sign in _UNREADABLE):
         raise NotPlain
-    replaced: str = pl.Series([text]).str.replace_many(list(_CODES), list(_CODES.values()), leftmost=True).item()
+    return with_codes(block, _CODES)
+
+
+def with_codes(block: bytes, codes: dict[str, str]) -> bytes:
+    """UTF-8 with sequences replaced, in one go; of two that begin alike the first counts. Raises NotPlain."""
+    try:
+        text = pl.Series([block], dtype=pl.Binary).cast(pl.String)
+    except pl.exceptions.ComputeError as error:  # it is no UTF-8
+        raise NotPlain from error
+    replaced: bytes = text.str.replace_many(list(codes), list(codes.values()), leftmost=True).cast(pl.Binary).item()
     return replaced
 
 
-def lines_of(text: str) -> pl.DataFrame:
+def lines_of(text: bytes) -> pl.DataFrame:
     """The lines of coded XML: their fields, null where they are empty or behind the last one."""
-    if not text.startswith(LINE):
+    if not text.startswith(LINE.encode()):
         raise NotPlain
     try:
         # The first line is blank and tells how many fields there are.
         frame = pl.read_csv(
-            (FIELD * (len(FIELDS) - 1) + text).encode(),
+            FIELD.encode() * (len(FIELDS) - 1) + text,
             separator=FIELD,
             eol_char=LINE,
             quote_char=None,

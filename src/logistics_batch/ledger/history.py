@@ -181,10 +181,13 @@ class History(Connected):
         with self._read() as connection:
             return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
 
-    def sent_in(self, run: str) -> list[StoredDocument]:
-        """The documents that a run sent or tried to send, oldest first."""
+    def sent_along(self, run: str) -> list[StoredDocument]:
+        """The documents that a run sent or tried to send though no row of its files asks for them, oldest first."""
         tried = select(attempt.c.document_id).where(attempt.c.run_id == run)
-        query = select_documents().where(document.c.account == self.account, document.c.id.in_(tried))
+        asked = select(row.c.document_id).join(file, row.c.file_id == file.c.id)
+        own = asked.where(file.c.run_id == run, row.c.document_id.is_not(None))
+        wanted = document.c.id.in_(tried) & document.c.id.not_in(own)
+        query = select_documents().where(document.c.account == self.account, wanted)
         with self._read() as connection:
             return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
 

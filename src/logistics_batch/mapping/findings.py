@@ -70,15 +70,12 @@ class Findings:
 
 def _cells(sheet: Sheet, found: pl.DataFrame) -> list[str | None]:
     """The raw text of each cell that a finding points to."""
-    pieces: list[pl.DataFrame] = []
+    texts = pl.repeat(None, found.height, dtype=pl.String, eager=True)
+    places = sheet.frame["row"].search_sorted(found["row"])
     for number in found["column"].unique():
-        rows = found.filter(pl.col("column") == number).select("row", "column")
-        texts = sheet.frame.select("row", pl.col(str(number)).alias("text"))
-        pieces.append(rows.unique().join(texts, on="row", how="left"))
-    if not pieces:
-        return []
-    texts = pl.concat(pieces)
-    return found.join(texts, on=["row", "column"], how="left", maintain_order="left")["text"].to_list()
+        own = (found["column"] == number).arg_true()
+        texts = texts.scatter(own, sheet.frame[str(number)].gather(places.gather(own)))
+    return texts.to_list()
 
 
 def listed(names: Iterable[str], *, limit: int = 5) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.names import ColumnName, alike, same
+from logistics_batch.mapping.two_row_header import names_over_two_rows
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet
 
@@ -148,8 +149,11 @@ def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
 
     Raises FileHeld where two different rows are equally good.
     """
-    wanted = mapping.spec.sheet.header
-    candidates = [bind(mapping, row, texts) for row, texts in _rows(sheet, wanted)]
+    form = mapping.spec.sheet
+    candidates = [bind(mapping, row, texts) for row, texts in _rows(sheet, form.header)]
+    if form.header_rows > 1:  # a sheet with one row of names is read all the same: answers have one
+        joined = [bind(mapping, each.row, names_over_two_rows(sheet, each.row, each.texts)) for each in candidates]
+        candidates = [max(pair, key=lambda each: each.score) for pair in zip(joined, candidates, strict=True)]
     candidates = [each for each in candidates if each.score]
     if not candidates:
         return None

@@ -68,6 +68,8 @@ class Parting:
 def part_rows(spec: MappingSpec, sheet: Sheet, header: Header) -> Parting:
     """Part every row below the header; the others stay one line each."""
     form = spec.lines_from or LinesFromSpec(split=[""])
+    if form.columns is not None and form.pattern is not None:
+        return _numbered_by_pattern(form, spec, sheet, header)
     if form.columns is not None:
         return _numbered(form.columns, sheet, header)
     numbers = [number for name in form.split or () if (number := header.column([name])) is not None]
@@ -254,6 +256,31 @@ def _numbered(templates: Sequence[str], sheet: Sheet, header: Header) -> Parting
                 _half_filled(parting, header, line, places)
         if not parting.rows or parting.rows[-1] != row:
             parting.add(row, (None,) * len(added), first)
+    return parting
+
+
+def _numbered_by_pattern(form: LinesFromSpec, spec: MappingSpec, sheet: Sheet, header: Header) -> Parting:
+    """`Item 1, Item 2` of which each holds `tea x 2`: a line for each cell with anything in it."""
+    (template,) = form.columns or [""]
+    columns = list(numbered_columns(template, header.texts).values()) or [1]
+    numeric = _numeric_parts(spec, form.parts)
+    read, example = _reader(form, numeric), _example(form, numeric)
+    added = tuple(range(sheet.width + 1, sheet.width + 1 + len(form.parts)))
+    parting = Parting(added, cells=[[] for _ in added])
+    body, nothing = _body(sheet, header), (None,) * len(added)
+    title = header.texts[columns[0] - 1].strip()
+    for row, texts in enumerate(zip(*(_texts(sheet, column) for column in columns), strict=True)):
+        if row < body or texts[0] == title or not any(texts):
+            heads = row == body - 1 or texts[0] == title
+            parting.add(row, tuple(form.parts) if heads else nothing, (columns[0],) * len(added))
+            continue
+        for column, text in zip(columns, texts, strict=True):
+            if text is not None:
+                values = read(text)
+                parting.add(row, values or nothing, (column,) * len(added))
+                if values is None:
+                    reason = f'"{text}" cannot be read as one item.'
+                    parting.blame(column, "pattern", reason, f"Write one item into the cell, like {example}.")
     return parting
 
 

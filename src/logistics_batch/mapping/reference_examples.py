@@ -124,6 +124,15 @@ lines: {item_name: {from: "SKU {n}"}, item_quantity: {from: "Qty {n}"}}
 Order No | Phone | Address | SKU 1 | Qty 1 | SKU 2 | Qty 2
 A1 | 9876543210 | 12 MG Road | tea | 2 | rice | 1
 A2 | 9876543210 | 12 MG Road | tea | 3 |  |
+### Numbered columns that each hold a whole item
+~~~ mapping
+@order
+lines_from: {columns: "Item {n}", pattern: "{sku} x {qty}"}
+lines: {item_name: {from: sku, required: true}, item_quantity: {from: qty, read: integer}}
+~~~ sheet
+Order No | Phone | Address | Item 1 | Item 2
+A1 | 9876543210 | 12 MG Road | tea x 2 | rice x 1
+A2 | 9876543210 | 12 MG Road | tea x 3 | two of rice
 ### Lines on a sheet of their own
 Each row of the first sheet takes the rows of the second whose `key` is the same. `lines`, and the columns of
 a `sum`, are read from the second sheet, everything else from the first. Rows of the first sheet are answered;

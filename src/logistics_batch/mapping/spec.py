@@ -187,6 +187,9 @@ class SheetSpec(Part):
 
     name: Name | None = Field(default=None, description="Sheet name or pattern; hidden sheets are never taken.")
     header: Literal["auto"] | RowNumber = Field(default="auto", description="auto or a row number.")
+    header_rows: Literal[1, 2] = Field(
+        default=1, description="2 where column names run over two rows: `Consignee` above `Name` is `Consignee Name`."
+    )
     delimiter: str = Field(default="auto", description="CSV: auto or the character.")
     encoding: str = Field(default="auto", description="CSV: auto or the encoding's name.")
     decimal: Literal[".", ","] = Field(default=".", description="The decimal mark of numbers written as text.")
@@ -196,7 +199,9 @@ class SheetSpec(Part):
     max_embedded_newlines: Annotated[StrictInt, Field(ge=0)] = Field(
         default=3, description="Line breaks in one CSV cell."
     )
-    skip_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are no data: any column fits.")
+    skip_rows_where: dict[str, Patterns] = Field(
+        default={}, description="Rows that are no data: any column fits; their further rows go with them."
+    )
     only_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are data: every column fits.")
     fill_down: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
         default=[], description="Columns whose blank cells take the value above, within one block."

@@ -12,7 +12,8 @@ class LinesFromSpec(Part):
     """Several lines in one row: items in one cell, parallel cells, or numbered columns.
 
     `{split: Items, on: ["|", ";"], pattern: "{sku} x {qty}"}` makes columns `sku` and `qty`. `{split: [SKU, Qty],
-    on: "|"}` parts these cells side by side. `{columns: ["SKU {n}", "Qty {n}"]}` reads numbered columns from 1 on.
+    on: "|"}` parts these cells side by side. `{columns: ["SKU {n}", "Qty {n}"]}` reads numbered columns from 1 on;
+    with `pattern` one of them holds the whole item: `{columns: "Item {n}", pattern: "{sku} x {qty}"}`.
     """
 
     split: Names | None = Field(default=None, description="The column whose cell holds several, or parallel columns.")
@@ -21,15 +22,15 @@ class LinesFromSpec(Part):
         BeforeValidator(listed, json_schema_input_type=str | list[str]),
         Field(min_length=1),
     ] = Field(default=["|", ";"], description="With split: what stands between the pieces.")
-    pattern: str | None = Field(default=None, description="With split: how a piece is written, its parts in braces.")
-    columns: list[Name] | None = Field(default=None, min_length=1, description="Numbered columns, with {n} in each.")
+    pattern: str | None = Field(default=None, description="How a piece is written, its parts in braces.")
+    columns: Names | None = Field(default=None, min_length=1, description="Numbered columns, with {n} in each.")
 
     @model_validator(mode="after")
     def _one_form(self) -> "LinesFromSpec":
         if (self.split is None) == (self.columns is None):
             raise complaint("`lines_from` wants exactly one of `split` and `columns`.")
-        if self.columns is not None and (self.pattern is not None or "on" in self.model_fields_set):
-            raise complaint("`on` and `pattern` belong to `split`.")
+        if self.columns is not None and "on" in self.model_fields_set:
+            raise complaint("`on` belongs to `split`.")
         for name in self.columns or ():
             if name.count("{n}") != 1:
                 raise complaint(f"`{name}` has no place for the number.", "Write the number as {n}, as `SKU {n}`.")
@@ -38,7 +39,7 @@ class LinesFromSpec(Part):
         return self
 
     def _check_pattern(self) -> None:
-        if self.split is not None and len(self.split) > 1:
+        if len(self.split or self.columns or ()) > 1:
             raise complaint("A pattern reads the pieces of one column.", "Name one column, or leave out `pattern`.")
         parts = self.parts
         if not parts:

@@ -14,7 +14,7 @@ from logistics_batch.paper.xlsx_rows import Cell
 from logistics_batch.paper.xlsx_styles import StyleSheet
 
 _WRAPPED_COLUMNS = (1, 2)  # reason and remedy
-_LETTERS_A_DIGIT = 1.1  # widths count digits; the letters of a sentence are a little narrower
+_LETTERS_A_DIGIT = 1.15  # widths count digits; the letters of a sentence are a little narrower
 
 
 @dataclass(frozen=True, slots=True)

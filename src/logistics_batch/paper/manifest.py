@@ -85,8 +85,8 @@ class Manifest:
     """Everything the manifest and the index say.
 
     lines: in walking order. facts: (name, value) pairs for the first page. files: the names of the parts.
-    picks: what is to be taken. reprint_reason: why labels are printed again, "" for a first print. notes: warnings,
-    remarks.
+    picks: what is to be taken for first prints. reprint_reason: why labels are printed again, "" for a first print.
+    notes: warnings, remarks.
     """
 
     bundle_id: str

@@ -236,7 +236,7 @@ def _group_table(pages: Pages, groups: Sequence[GroupTotal]) -> None:
         cells = (
             total.group or "all",
             str(len(total.lines)),
-            f"{first.sequence}-{last.sequence}",
+            f"{first.sequence}-{last.sequence}" if first is not last else str(first.sequence),
             first.awb_number,
             last.awb_number,
             rupees(total.cash),

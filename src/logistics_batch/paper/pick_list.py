@@ -49,9 +49,11 @@ def pick_list_pdf(manifest: Manifest) -> bytes:
 def _summary(manifest: Manifest) -> str:
     pieces = sum(pick.quantity for pick in manifest.picks)
     skus = len({pick.sku for pick in manifest.picks})
-    words = f"{counted(manifest.orders, 'order')}, {counted(skus, 'SKU')}, {pieces:,f} pieces in all"
+    labels = len({number for pick in manifest.picks for number in pick.labels})
+    words = f"{counted(labels, 'label')}, {counted(skus, 'SKU')}, pieces: {pieces:,f}"
     lost = len(manifest.missing)
-    return f"{words}; {counted(lost, 'order')} without a label not among them" if lost else words
+    words += f"; {counted(lost, 'order')} without a label not among them" if lost else ""
+    return f"{words}; nothing for labels that are printed again" if labels < len(manifest.lines) else words
 
 
 def _group(pages: Pages, group: str, picks: Sequence[Pick]) -> None:
