@@ -127,7 +127,7 @@ def _each_once(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if differing:
         first = ", ".join(differing[:_IDS_NAMED])
         notes.append(
-            f"Different notes in several rows were found for {counted(len(differing), 'exception')} ({first}); the first "
-            "counts."
+            f"Different notes in several rows were found for {counted(len(differing), 'exception')} ({first}); "
+            "the first counts."
         )
     return once.select(*RESOLVED_SCHEMA), notes
