@@ -207,7 +207,7 @@ def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes) -> Iterator[
     """
     rest = b""
     with archive.open(part) as stream:
-        while block := stream.read(2 * _BLOCK_BYTES):
+        while block := stream.read(4 * _BLOCK_BYTES):
             block = rest + block
             cut = block.rfind(end)
             if cut < 0:
