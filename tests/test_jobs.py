@@ -146,7 +146,7 @@ def test_what_cannot_be_done_is_refused_and_not_ignored(line: str, complaint: st
         ("kind: reconcile\nwindow: {by: delivery, from: 3d, to: -3d}\n", "ends before it begins"),
         ("kind: reconcile\nwindow: {by: due, from: -3d, to: 0d}\n", "`due` is not known here"),
         ("kind: reconcile\nwindow: {by: delivery, from: yesterday, to: 0d}\n", 'Write "-3d"'),
-        ("kind: reconcile\nwindow: {by: created, from: -3d, to: 0d}\nprevious: results\n", "cannot do that yet"),
+        ("kind: reconcile\nwindow: {by: created, from: -3d, to: 0d}\nprevious: results\n", "has no place to read from"),
         ("kind: labels\norders: unprinted\nfrom_run: a\n", 'either "orders: unprinted" or "from_run: JOB"'),
         ("kind: labels\nlayout: a4-4ups\n", "Did you mean `a4-4up`?"),
     ],

@@ -70,7 +70,7 @@ def keys(model: type[BaseModel], before: str = "") -> Iterator[str]:
             yield from keys(below[0], f"{path}.{ENTRIES[name]}.")
         elif below:
             yield from keys(below[0], f"{path}.")
-        elif not is_later(model, name):
+        else:
             yield path
 
 
@@ -78,11 +78,6 @@ def models_in(annotation: object) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
         return [annotation] if issubclass(annotation, BaseModel) else []
     return [found for inner in typing.get_args(annotation) for found in models_in(inner)]
-
-
-def is_later(model: type[BaseModel], name: str) -> bool:
-    field = model.model_fields[name]
-    return any(getattr(each, "func", None) is job._refuse for each in field.metadata)
 
 
 COMMON = {
@@ -163,13 +158,6 @@ def test_the_guide_names_every_key_of_a_job_and_no_other(kind: str) -> None:
 
 def test_the_guide_names_the_keys_of_every_job() -> None:
     assert set(table(OPERATOR, "Every kind")) - {"key"} == COMMON == set(keys(job.SettleJob))
-
-
-def test_the_guide_names_what_is_refused() -> None:
-    text = OPERATOR.read_text(encoding="utf-8").split("### Refused in this version")[1].split("\n## ")[0]
-    models = [job.PushJob, job.ReconcileJob, job.LabelsJob, job.SettleJob]
-    refused = {name for model in models for name in model.model_fields if is_later(model, name)}
-    assert set(re.findall(r"`(\w+)`", text)) == refused
 
 
 @pytest.mark.parametrize(("page", "heading"), [(ROOT / "README.md", "Exit codes"), (OPERATOR, "Exit codes")])

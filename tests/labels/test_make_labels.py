@@ -17,7 +17,7 @@ from logistics_batch.errors import KeyRefused, RunStopped, SettingsError, UsageE
 from logistics_batch.flows.decisions import decide
 from logistics_batch.flows.label_orders import Choice
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
-from logistics_batch.flows.purge import purge_old
+from logistics_batch.flows.retention import purge_by_age
 from logistics_batch.model.job import Place
 from logistics_batch.paper import label_barcodes
 
@@ -548,24 +548,16 @@ def test_what_another_run_printed_meanwhile_is_not_printed_twice(room: PrintRoom
     assert barcodes(make_labels(room.parts, LabelsPlan())) == ["SH-A"]
 
 
-def test_labels_go_when_their_time_is_over(room: PrintRoom, service: LabelService) -> None:
-    accepted(room, Wish("A"), Wish("B"))
-    make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",))))
-    folder = room.parts.files / "labels"
-    (old,) = folder.iterdir()
+def test_a_label_whose_time_was_over_is_fetched_again(room: PrintRoom, service: LabelService) -> None:
+    accepted(room, Wish("A"))
+    make_labels(room.parts, LabelsPlan())
+    (kept,) = (room.parts.files / "labels").iterdir()
     long_ago = room.parts.clock.now().timestamp() - 100 * 86_400
-    room.ledger.record_label("SH-A", sha256=old.stem, pages=1, fetched_at="2020-01-01T00:00:00+05:30")
-    (folder / ".torn.pdf.part").write_bytes(b"%PDF")
-    for path in folder.iterdir():
-        os.utime(path, (long_ago, long_ago))
-    make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("B",))))
-    assert len(list(folder.iterdir())) == 3
-    purge_old(room.with_policy(purge_after_seconds=60 * 86_400.0))
-    (kept,) = folder.iterdir()
-    assert kept != old
-    assert list(room.ledger.labels(["SH-A", "SH-B"])) == ["SH-B"]
+    os.utime(kept, (long_ago, long_ago))
+    assert purge_by_age(room.with_policy(keep_labels_seconds=60 * 86_400.0)).labels == 1
     reprint = make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="wet"))
-    assert barcodes(reprint) == ["SH-A"], "it is fetched again"
+    assert barcodes(reprint) == ["SH-A"]
+    assert len(service.asked) == 2
 
 
 def test_several_orders_a_call_need_what_reads_barcodes(

@@ -212,3 +212,12 @@ def test_another_schema_version_is_refused(ledger: Ledger, url: str) -> None:
         connection.execute(text("UPDATE meta SET value = '999'"))
     with pytest.raises(LedgerRefused, match="999"):
         open_ledger(url, account="x")
+
+
+def test_one_file_is_read_back_with_how_much_of_it_is_to_be_sent(ledger: Ledger) -> None:
+    first = ledger.plan_file(start(ledger), arrival({"A": "{}", "B": "{}"}, invalid=(4,)))
+    second = ledger.plan_file("R1", arrival({"C": "{}"}, name="more.csv"))
+    assert [ledger.file(number).name for number in (first, second)] == ["orders.csv", "more.csv"]
+    assert [ledger.planned_in(number) for number in (first, second)] == [2, 1]
+    ledger.step(outcomes=[], claim=ledger.planned_of("R1")[:1], run="R1", now="2026-11-21T21:16:00+05:30")
+    assert [ledger.planned_in(number) for number in (first, second)] == [1, 1]

@@ -15,6 +15,7 @@ from logistics_batch.cli.opening import DAY, in_workspace, json_option, stopping
 @click.option("--to", "date_to", type=DAY, metavar="D", help="The last day, inclusive. [required]")
 @click.option("--receipts", metavar="FILE", help="What was received; without it receiving is not judged.")
 @click.option("--receipts-mapping", metavar="NAME", help="The receipt.read mapping that reads the receipts.")
+@click.option("--previous", metavar="FILE", help="An earlier reconciliation.xlsx with what analysts wrote in it.")
 @click.option(
     "--compare", nargs=2, metavar="RUN RUN", help="Instead: what changed between two reports, by run or business date."
 )
@@ -29,6 +30,7 @@ def reconcile(
     date_to: date | None,
     receipts: str | None,
     receipts_mapping: str | None,
+    previous: str | None,
     compare: tuple[str, str] | None,
     output: str | None,
     as_json: bool,
@@ -61,6 +63,7 @@ def reconcile(
             business_date=parts.clock.now().date(),
             receipts_path=Path(receipts) if receipts else None,
             receipts_mapping=receipts_mapping,
+            previous_path=Path(previous) if previous else None,
             output=Path(output) if output else None,
         )
         outcome = reconcile_outcome(run_reconcile(parts, plan))

@@ -1,14 +1,13 @@
 """Data of people goes when the time that the settings give it is over."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from logistics_batch.flows.label_fetch import LABELS
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Purged
 
 
 def purge_old(parts: Parts) -> Purged | None:
-    """Empty payloads, replies, cells and events of long ago; remove originals and labels; None if all is kept.
+    """Empty payloads, replies, cells and events of long ago, and remove their originals; None if all is kept.
 
     Call while holding the ledger's sending lock.
     """
@@ -21,14 +20,4 @@ def purge_old(parts: Parts) -> Purged | None:
         # The same bytes may just have come in again, for a run that has not planned them yet.
         if path.stem in over and path.stat().st_mtime < before.timestamp():
             path.unlink()
-    _purge_labels(parts, before)
     return purged
-
-
-def _purge_labels(parts: Parts, before: datetime) -> None:
-    """Remove labels that were fetched long ago, and what an interrupted run left behind."""
-    named = parts.ledger.forget_labels(before=before.isoformat())
-    folder = parts.files / LABELS
-    for path in list(folder.iterdir()) if folder.is_dir() else ():
-        if path.stem not in named and path.stat().st_mtime < before.timestamp():
-            path.unlink()

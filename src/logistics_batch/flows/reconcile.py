@@ -14,6 +14,7 @@ from logistics_batch.flows.reconcile_gather import Gathered, gather
 from logistics_batch.flows.reconcile_limits import limits_of
 from logistics_batch.flows.reconcile_notices import Scope, announced_frames, returned_frames, unsent_frame
 from logistics_batch.flows.reconcile_output import hand_over
+from logistics_batch.flows.reconcile_previous import Previous, previous_at, previous_by_hand
 from logistics_batch.flows.reconcile_receipts import (
     LOOK_BACK_DAYS,
     Receipts,
@@ -26,6 +27,7 @@ from logistics_batch.flows.snapshots import Circumstances, furthest_statuses, ke
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place, ReconcileJob, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy, Reconciliation
+from logistics_batch.model.reconciliation_history import Watch
 from logistics_batch.model.report import ExitCode
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_document
@@ -44,6 +46,7 @@ class ReconcilePlan:
     tolerance: by class; what is not named has none (prices: 0.01 INR).
     grace_days: a line is judged as not received from the day after its delivery date + grace_days, unless `tolerance`
     says NOT_RECEIVED otherwise. claim_days: how long after its delivery date goods can be claimed.
+    previous: whether the workbook that lies where results go is read back; previous_path: a workbook by hand instead.
     output: a folder for the report; None: one under the reports. results: where else it goes.
     """
 
@@ -60,6 +63,8 @@ class ReconcilePlan:
     output: Path | None = None
     results: Place | None = None
     job: str = ""
+    previous: bool = False
+    previous_path: Path | None = None
 
 
 def plan_of_job(job: ReconcileJob, business_date: date) -> ReconcilePlan:
@@ -79,6 +84,7 @@ def plan_of_job(job: ReconcileJob, business_date: date) -> ReconcilePlan:
         claim_days=job.claim_days,
         results=job.results_place,
         job=job.name,
+        previous=job.previous is not None,
     )
 
 
@@ -108,7 +114,7 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
     Raises:
         UsageError: a range without both ends, an unknown class of tolerance, a mapping that is not for receipts.
         KeyRefused, ServiceMisaddressed, RunStopped: the service could not be asked.
-        FileHeld: the receipts file given by hand cannot be read.
+        FileHeld: the receipts file or the earlier workbook given by hand cannot be read.
         StoreError: a place could not be read or written.
         LogisticsBatchError: the sums do not tie out; no report was written.
     """
@@ -140,8 +146,11 @@ def _account(
     receipts = _receipts(parts, plan, wanted)
     gathered = gather(parts, scope, receipts)
     rules = _rules(plan, limits, complete=gathered.complete)
+    previous = _previous(parts, plan)
+    due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
+    watch = Watch(plan.business_date, due, complete=gathered.complete and receipts.complete)
     legs = _legs(parts, scope, gathered, receipts)
-    result = audit(legs, rules=rules)
+    result = audit(legs, rules=rules, earlier=previous.earlier, watch=watch)
     made = Circumstances(
         run=run,
         job=plan.job or "by hand",
@@ -162,8 +171,8 @@ def _account(
         made_at=parts.clock.now(),
         result=result,
         receipts_compared=receipts.lines is not None,
-        doubts=(*gathered.doubts, *(() if receipts.complete else said)),
-        notes=(*gathered.notes, *(said if receipts.complete else ()), *_unreturned(result)),
+        doubts=(*gathered.doubts, *(() if receipts.complete else said), *previous.doubts),
+        notes=(*gathered.notes, *(said if receipts.complete else ()), *_unreturned(result), *previous.notes),
         log=_log(plan, gathered, receipts, rules),
     )
 
@@ -190,6 +199,14 @@ def _receipts(parts: Parts, plan: ReconcilePlan, wanted: AsnRange) -> Receipts:
             f"It is not said how {plan.receipts_path} is to be read.", remedy="Give --receipts-mapping NAME."
         )
     return receipts_by_hand(parts, plan.receipts_path, mapping=plan.receipts_mapping, business_date=plan.business_date)
+
+
+def _previous(parts: Parts, plan: ReconcilePlan) -> Previous:
+    if plan.previous_path is not None:
+        return previous_by_hand(parts, plan.previous_path)
+    if plan.previous and plan.results is not None:
+        return previous_at(parts, plan.results, plan.business_date)
+    return Previous()
 
 
 def _legs(parts: Parts, scope: Scope, gathered: Gathered, receipts: Receipts) -> Legs:

@@ -11,7 +11,7 @@ from logistics_batch.paper.reconciliation_page import reconciliation_page
 from logistics_batch.paper.reconciliation_workbook import reconciliation_workbook
 
 _NAME = "reconciliation"
-_WORKBOOK = f"{_NAME}.xlsx"
+WORKBOOK = f"{_NAME}.xlsx"
 
 
 def hand_over(
@@ -23,7 +23,7 @@ def hand_over(
     Raises StoreError if a place cannot be written.
     """
     papers = {
-        _WORKBOOK: reconciliation_workbook(account),
+        WORKBOOK: reconciliation_workbook(account),
         f"{_NAME}.html": reconciliation_page(account),
         f"{_NAME}.csv": reconciliation_csv(account),
         f"{_NAME}.json": reconciliation_json(account),
@@ -50,5 +50,5 @@ def _put(parts: Parts, place: Place, papers: dict[str, bytes], *, stamp: str) ->
 
 
 def _keep_earlier(store: FileStore, folder: PurePosixPath, *, stamp: str) -> None:
-    if store.exists(str(folder / _WORKBOOK)):
-        store.move(str(folder / _WORKBOOK), to_folder=str(folder / "earlier"), name=f"{_NAME}_until_{stamp}.xlsx")
+    if store.exists(str(folder / WORKBOOK)):
+        store.move(str(folder / WORKBOOK), to_folder=str(folder / "earlier"), name=f"{_NAME}_until_{stamp}.xlsx")

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from logistics_batch.flows.label_fetch import LABELS
 from logistics_batch.flows.parts import Parts
-
-LABELS = "labels"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ class PushRun:
     notes: what the report should mention. undelivered: answers that could not be written, and files that could not be
     put away. sent_along: documents of earlier files that a person released and that went out with this run.
     unacknowledged: files whose sender may not have got an acknowledgement yet; it is written with their results.
+    waiting: how many documents are to be sent, as far as files were read.
     """
 
     id: str
@@ -40,6 +41,7 @@ class PushRun:
     notes: list[str] = field(default_factory=list)
     undelivered: list[str] = field(default_factory=list)
     sent_along: tuple[int, ...] = ()
+    waiting: int = 0
     unacknowledged: set[int] = field(default_factory=set)
 
 
@@ -60,6 +62,7 @@ def run_of(parts: Parts, job: str, *, business_date: date, hashes: set[str] | No
         settle_due(parts, run=run.id, give_up=False)
         fill_in_awb_numbers(parts)
         purge_old(parts)
+        run.waiting = len(parts.ledger.planned_of(run.id))
         yield run
     except LogisticsBatchError as error:
         # Once a run has begun, a ledger that takes nothing any more stops it early; its end cannot be written then.
@@ -86,10 +89,9 @@ def _end(parts: Parts, run: PushRun, *, code: int, summary: dict[str, int], stop
 def plan_arrival(parts: Parts, run: PushRun, arrival: Arrival) -> None:
     """Write a file into the ledger, and tell its sender that it was read and when the result will come."""
     file_id = parts.ledger.plan_file(run.id, arrival)
-    stored = next(file for file in parts.ledger.files(run=run.id) if file.id == file_id)
-    waiting = len(parts.ledger.planned_of(run.id))
-    due = parts.clock.now() + timedelta(seconds=parts.client.pacer.seconds_for(waiting))
-    if acknowledge(parts, stored, result_due=due.isoformat(timespec="seconds")).failed:
+    run.waiting += parts.ledger.planned_in(file_id)
+    due = parts.clock.now() + timedelta(seconds=parts.client.pacer.seconds_for(run.waiting))
+    if acknowledge(parts, parts.ledger.file(file_id), result_due=due.isoformat(timespec="seconds")).failed:
         run.unacknowledged.add(file_id)
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
-from logistics_batch.ledger.high_water import HighWater, Mark, count_transaction
+from logistics_batch.ledger.high_water import HighWater, Mark, count_transaction, read_mark
 from logistics_batch.ledger.integrity import check_at_opening
 from logistics_batch.ledger.spill import Spill
 from logistics_batch.ledger.version import prepare
@@ -143,6 +143,7 @@ class Connected:
         self._high_water = high_water
         self._spill = spill
         self._mark: Mark | None = None  # as of the last transaction of this object
+        self._older_copy: bool | None = None  # not looked yet
         self._claimed: dict[int, int] = {}  # the attempts that this object began, by document
 
     @contextmanager
@@ -162,7 +163,7 @@ class Connected:
                 _be_patient(connection, patience_seconds)
                 with connection.begin():
                     yield connection
-                    mark = count_transaction(connection) if counts else None
+                    mark = count_transaction(connection) if counts and not self._is_older_copy(connection) else None
         except (IntegrityError, ProgrammingError, DataError):
             raise
         except DBAPIError as exc:
@@ -177,6 +178,16 @@ class Connected:
         if mark is not None:
             self._mark = mark
             self._high_water.note(mark)
+
+    def _is_older_copy(self, connection: Connection) -> bool:
+        """Whether the notes are ahead: then nothing is counted, or the copy would catch up and pass for the newest."""
+        if self._older_copy is None:
+            noted = self._high_water.noted()  # before the ledger is asked: others may be writing
+            found = read_mark(connection)
+            self._older_copy = found is not None and any(
+                mark.epoch != found.epoch or mark.seq > found.seq for mark in noted
+            )
+        return self._older_copy
 
     def close(self) -> None:
         """Give back all connections."""

@@ -127,6 +127,11 @@ class History(Connected):
         with self._read() as connection:
             return [_stored_file(record) for record in connection.execute(query).mappings()]
 
+    def file(self, file_id: int) -> StoredFile:
+        """One arrival by its number."""
+        with self._read() as connection:
+            return _stored_file(connection.execute(select(file).where(file.c.id == file_id)).mappings().one())
+
     def set_file_state(self, file_id: int, state: str) -> None:
         """planned → reported (results are written) → closed (archived or in quarantine)."""
         with self._write() as connection:

@@ -64,12 +64,6 @@ class Prints(Connected):
                 found |= {one["awb_number"]: StoredLabel(**one) for one in connection.execute(query).mappings()}
         return found
 
-    def forget_labels(self, *, before: str) -> frozenset[str]:
-        """Forget the labels that were fetched before a moment; the contents that are still named."""
-        with self._write() as connection:
-            connection.execute(label.delete().where(label.c.fetched_at < before))
-            return frozenset(connection.execute(select(label.c.sha256)).scalars())
-
     def copies(self, awb_numbers: Sequence[str]) -> dict[str, int]:
         """How often each of these labels was printed; those never printed are left out."""
         with self._read() as connection:

@@ -69,6 +69,7 @@ class Restored(Connected):
             said = {"at": now, "who": getpass.getuser(), "reason": reason, "noted": [asdict(each) for each in noted]}
             connection.execute(meta.insert().values(name=f"restored:{times + 1}", value=dump(said)))
         self._mark = mark
+        self._older_copy = False
         self._keep_mark()
         return len(open_documents)
 

@@ -62,6 +62,13 @@ class Sending(Connected):
             )
             return [stored_document(record) for record in found.mappings()]
 
+    def planned_in(self, file_id: int) -> int:
+        """How many documents that one file asks for are to be sent."""
+        mine = select(row.c.document_id).where(row.c.file_id == file_id).distinct()
+        query = select(func.count()).select_from(document).where(document.c.id.in_(mine), document.c.state == "planned")
+        with self._read() as connection:
+            return int(connection.execute(query).scalar_one())
+
     def step(
         self,
         *,

@@ -5,7 +5,7 @@ would send what a person wanted to see first.
 """
 
 from datetime import date, timedelta
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -13,15 +13,6 @@ from logistics_batch.model.complaints import AMOUNT, FILE_STEM, ONE_WORD
 from logistics_batch.model.job_fields import Days, Names, Part, Path, Percent, Seconds, complaint, dated_path
 from logistics_batch.model.job_watch import DEFAULT_NOTIFY, Expect, NotifyKind, Schedule
 from logistics_batch.model.order_state import END_STATUSES
-
-
-def _refuse(value: object) -> Any:
-    if value is None:
-        return value
-    raise complaint("This version cannot do that yet.", "Remove the key.")
-
-
-Later = Annotated[Any, BeforeValidator(_refuse)]
 
 
 class Place(Part):
@@ -191,8 +182,14 @@ class ReconcileJob(_Job):
     receipts: Receipts | None = None
     tolerance: dict[str, Tolerance] = Field(default_factory=dict)
     claim_days: int = Field(default=60, ge=1, le=1000)
-    previous: Later = None
+    previous: Literal["results"] | None = None
     results: Results | None = None
+
+    @model_validator(mode="after")
+    def _previous_lies_somewhere(self) -> Self:
+        if self.previous is not None and self.results_place is None:
+            raise complaint('"previous: results" has no place to read from.', 'Say under "results" where reports go.')
+        return self
 
     @property
     def results_place(self) -> Place | None:

@@ -28,6 +28,7 @@ __all__ = [
     "Outcome",
     "Reconciliation",
     "Severity",
+    "Standing",
     "State",
 ]
 
@@ -50,6 +51,14 @@ class State(StrEnum):
     NEW = "new"
     OPEN = "still open"
     CHANGED = "changed"  # an analyst accepted it, and it differs otherwise since
+    BACK = "back again"  # it had gone away
+
+
+class Standing(StrEnum):
+    """What became of an exception of an earlier night that is none tonight."""
+
+    RESOLVED = "resolved"
+    NOT_CHECKED = "not checked"  # tonight nothing could be said about it, so it stays open
 
 
 LINES_SCHEMA: dict[str, pl.DataType] = {
@@ -98,6 +107,7 @@ LINES_SCHEMA: dict[str, pl.DataType] = {
     "reason_qty": pl.String(),
     "comment": pl.String(),
     "analyst_status": pl.String(),
+    "remark": pl.String(),  # why an exception is back or stays although an analyst closed it
     "claim_until": pl.Date(),  # the last day on which it can be claimed; null where there is nothing to claim
     "claim_days_left": pl.Int32(),  # negative: the window is closed
     "pair_id": pl.String(),  # the exception_id of the line with the equal and opposite difference, "" without one
@@ -120,22 +130,11 @@ NOTES_SCHEMA: dict[str, pl.DataType] = {
     "analyst_status": pl.String(),
 }
 
-RESOLVED_SCHEMA: dict[str, pl.DataType] = {
-    "exception_id": pl.String(),
-    "code": pl.String(),
-    "severity": pl.String(),
-    "invoice_number": pl.String(),
-    "supplier": pl.String(),
-    "site": pl.String(),
-    "sku_name": pl.String(),
-    "qty_affected": QUANTITY,
-    "impact_inr": MONEY,
-    "due_date": pl.Date(),
-    "first_seen": pl.Date(),
-    "last_seen": pl.Date(),
-    "became": pl.String(),  # what the line is now, in words
-    "owner": pl.String(),
-    "comment": pl.String(),
+RESOLVED_SCHEMA: dict[str, pl.DataType] = LINES_SCHEMA | {
+    "standing": pl.String(),  # Standing
+    "last_seen": pl.Date(),  # the business date of the last report that had it
+    "gone_since": pl.Date(),  # the business date of the first report that had it no more
+    "became": pl.String(),  # what the line is now, or why it was not checked, in words
 }
 
 TREND_SCHEMA: dict[str, pl.DataType] = {
@@ -226,8 +225,8 @@ class Reconciliation:
     suppliers: SUPPLIERS_SCHEMA. ageing: AGEING_SCHEMA, every bucket, exceptions only. legs: announced, in service
     and, if receipts were compared, received.
     not_returned: header fields that were sent but are absent from the service's replies, with the number of ASNs.
-    resolved: RESOLVED_SCHEMA, what was an exception in the run `previous_run` and is none any more. trend:
-    TREND_SCHEMA, one row a night, this one last.
+    resolved: RESOLVED_SCHEMA, what was an exception in the run `previous_run` or shortly before and is none any more,
+    or was not checked. trend: TREND_SCHEMA, one row an earlier night.
     """
 
     differing: pl.DataFrame

@@ -3,8 +3,19 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
+import polars as pl
+
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Reconciliation
+from logistics_batch.model.reconciliation import (
+    MEANINGS,
+    RESOLVED_SCHEMA,
+    TREND_SCHEMA,
+    Discrepancy,
+    Outcome,
+    Reconciliation,
+    Standing,
+    State,
+)
 
 OUTCOME_SAYS = {
     Outcome.MATCHED: "All legs agree.",
@@ -44,17 +55,96 @@ class Account:
         return not self.doubts
 
     @property
+    def completeness_words(self) -> str:
+        """Whether a reader may rely on it, in one word or three."""
+        return "COMPLETE" if self.complete else "MAY BE INCOMPLETE — do not sign off"
+
+    @property
     def window_words(self) -> str:
         """The range in words."""
         days = f"{self.date_from:%d %b %Y} to {self.date_to:%d %b %Y}"
         return f"{RANGE_WORDS.get(self.by, self.by)} {days}, both days included, zone {self.timezone}"
 
     @property
+    def compared(self) -> bool:
+        """Whether there was a report of an earlier night."""
+        return bool(self.result.previous_run)
+
+    @property
+    def open(self) -> pl.DataFrame:
+        """The exceptions that a person should look at; those accepted earlier are not among them."""
+        return self.result.exceptions
+
+    @property
+    def accepted(self) -> pl.DataFrame:
+        """The differences that analysts accepted."""
+        return self.result.outcome(Outcome.ACCEPTED)
+
+    def gone(self, standing: Standing) -> pl.DataFrame:
+        """What was an exception and is none tonight (RESOLVED_SCHEMA)."""
+        return self.result.resolved.filter(pl.col("standing") == standing.value)
+
+    @property
+    def listed(self) -> pl.DataFrame:
+        """All of these (RESOLVED_SCHEMA); `standing` tells the list: open, accepted, not checked or resolved."""
+        tonight = [
+            frame.with_columns(
+                pl.lit(name).alias("standing"),
+                *(
+                    pl.lit(None, RESOLVED_SCHEMA[column]).alias(column)
+                    for column in ("last_seen", "gone_since", "became")
+                ),
+            ).select(*RESOLVED_SCHEMA)
+            for name, frame in (("open", self.open), ("accepted", self.accepted))
+        ]
+        return pl.concat([*tonight, self.result.resolved]).with_columns(pl.col("became").fill_null(""))
+
+    @property
+    def new(self) -> int:
+        """How many open exceptions are new tonight."""
+        return self.open.filter(pl.col("state") == State.NEW.value).height
+
+    @property
+    def resolved(self) -> int:
+        """How many exceptions of the night before are none any more; older ones still stand on their list."""
+        return self.gone(Standing.RESOLVED).filter(pl.col("gone_since") == self.business_date).height
+
+    @property
+    def judged(self) -> int:
+        """How many lines were looked at and judged."""
+        return self.result.line_count - self.result.outcome(Outcome.OUTSIDE_WINDOW).height
+
+    @property
     def verdict_words(self) -> str:
         """The result in one sentence."""
-        exceptions = self.result.exceptions.height
-        judged = self.result.lines.height - self.result.outcome(Outcome.OUTSIDE_WINDOW).height
-        return f"{counted(exceptions, 'exception')}, {counted(judged, 'line')} checked"
+        parts = [counted(self.open.height, "exception")]
+        if self.compared:
+            parts += [f"{self.new:,} new", f"{self.resolved:,} resolved"]
+        if self.accepted.height:
+            parts.append(f"{self.accepted.height:,} accepted")
+        if unchecked := self.gone(Standing.NOT_CHECKED).height:
+            parts.append(f"{unchecked:,} not checked any more")
+        return ", ".join([*parts, f"{counted(self.judged, 'line')} checked"])
+
+    @property
+    def trend(self) -> pl.DataFrame:
+        """Earlier nights and tonight (TREND_SCHEMA), the oldest first."""
+        rate = self.result.match_rate
+        tonight = {
+            "business_date": self.business_date,
+            "run": self.run,
+            "complete": self.complete,
+            "lines": self.judged,
+            "exceptions": self.open.height,
+            "new": self.new,
+            "still_open": self.open.height - self.new,
+            "resolved": self.resolved,
+            "accepted": self.accepted.height,
+            "impact_inr": self.open["impact_inr"].sum(),
+            "line_percent": rate.line_percent,
+            "unit_percent": rate.unit_percent,
+        }
+        return pl.concat([self.result.trend, pl.DataFrame([tonight], schema=TREND_SCHEMA)])
 
     @property
     def legs_words(self) -> str:
@@ -69,3 +159,34 @@ def class_words(word: str) -> str:
     if word in list(Discrepancy):
         return MEANINGS[Discrepancy(word)].says
     return OUTCOME_SAYS.get(Outcome(word), "")
+
+
+DEFINITIONS = (
+    ("Announced", "What our files announced, as the ledger holds it: the very payload that was or would be sent."),
+    (
+        "In service",
+        "What the service returns. Its qty_received means “requested” (API §2.1) and is shown nowhere as received.",
+    ),
+    ("Received", "What the receipts files say. Without them nothing is said about receiving."),
+    ("Difference", "What is there minus what should be: received (or in the service) minus announced."),
+    ("INR at stake", "Units concerned × price a unit, announced or else the service's; empty where no price is known."),
+    ("Match rate", "Matched and within tolerance, of the lines that could be judged; unverifiable lines do not match."),
+    ("Within tolerance", "A difference that was agreed to be small enough; it stays visible on a sheet of its own."),
+    ("Too early", "Fewer received than announced, but delivery date and days of grace have not passed."),
+    (
+        "Outside window",
+        "Read only because a receipt or a record points to it; counted so that sums tie out, not judged.",
+    ),
+    (
+        "Matched by",
+        "The strictest way in which both sides agree on which ASN it is; looser ways only where nothing else fits.",
+    ),
+    ("exception_id", "The same every night for the same invoice, supplier, site, SKU and batch, whatever the class."),
+    ("Owner … Status", "The analyst's; they come back the next night. Accepted: it leaves the list unless it grows."),
+    ("Since last time", "new, still open, or open again: it was accepted or resolved, and has grown or come back."),
+    ("Resolved", "It was an exception, and its line agrees now or nothing shows it any more; listed for 14 days."),
+    (
+        "Not checked",
+        "It was open, but its ASN lies outside the dates looked at now, or tonight's report may be incomplete.",
+    ),
+)

@@ -9,9 +9,9 @@ from openpyxl.cell.cell import Cell
 from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.worksheet.worksheet import Worksheet
 
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Severity
+from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Severity, Standing, State
 from logistics_batch.paper.palette import HEADER_PAINT, Paint
-from logistics_batch.paper.reconciliation_columns import Kind
+from logistics_batch.paper.reconciliation_columns import COMPLETE, INCOMPLETE, Kind
 from logistics_batch.paper.safe_text import cell_text, is_formula_like
 
 SEVERITY_PAINTS: dict[str, Paint] = {
@@ -23,8 +23,24 @@ SEVERITY_PAINTS: dict[str, Paint] = {
 OUTCOME_PAINTS: dict[str, Paint] = {
     Outcome.MATCHED: Paint("FFDDF1E0", "FF14532D", bold=True),
     Outcome.WITHIN_TOLERANCE: Paint("FFFFF8D6", "FF665000", bold=True),
+    Outcome.ACCEPTED: Paint("FFE6DCF4", "FF4A2A80", bold=True),
     Outcome.TOO_EARLY: Paint("FFE9ECEF", "FF3D4650", bold=True),
     Outcome.OUTSIDE_WINDOW: Paint("FFF4F4F4", "FF767676"),
+}
+_CALM, _NEWS, _ALERT = (
+    Paint("FFE9ECEF", "FF3D4650"),
+    Paint("FFE3EDF7", "FF1E4A72", bold=True),
+    SEVERITY_PAINTS["medium"],
+)
+STATE_PAINTS: dict[str, Paint] = {
+    State.NEW: _NEWS,
+    State.OPEN: _CALM,
+    State.CHANGED: _ALERT,
+    State.BACK: _ALERT,
+    Standing.RESOLVED: OUTCOME_PAINTS[Outcome.MATCHED],
+    Standing.NOT_CHECKED: _CALM,
+    COMPLETE: OUTCOME_PAINTS[Outcome.MATCHED],
+    INCOMPLETE: SEVERITY_PAINTS[Severity.CRITICAL],
 }
 COMPLETE_PAINT = Paint("FF1E7B45", "FFFFFFFF", bold=True)
 INCOMPLETE_PAINT = Paint("FFC0392B", "FFFFFFFF", bold=True)
@@ -36,6 +52,7 @@ FAINT = "FF6B7785"
 INR = '[>=10000000]"₹ "##\\,##\\,##\\,##0.00;[>=100000]"₹ "##\\,##\\,##0.00;"₹ "##,##0.00'
 _PRICE = '"₹ "#,##0.00##'
 _NUMBERS = (Kind.QUANTITY, Kind.CHANGE, Kind.PRICE, Kind.MONEY, Kind.PERCENT, Kind.DATE, Kind.COUNT)
+_TEXTS = (Kind.TEXT, Kind.WORDS, Kind.ENTRY, Kind.ENTRY_QUANTITY)
 _LINE = Side(style="thin", color="FFD9DFE5")
 ROW_BORDER = Border(bottom=_LINE)
 
@@ -85,11 +102,12 @@ def put(cell: Cell, value: object, kind: Kind) -> None:
     cell.font = font()
     cell.border = ROW_BORDER
     cell.alignment = _alignment(wrapped=kind is Kind.WORDS)
-    if kind is Kind.ENTRY:
+    if kind in (Kind.ENTRY, Kind.ENTRY_QUANTITY):
         paint(cell, ENTRY_PAINT)
-    elif value is None or value == "":
+        cell.alignment = _alignment(wrapped=True)
+    if value is None or value == "":
         return
-    elif kind in (Kind.TEXT, Kind.WORDS):
+    if kind in _TEXTS:
         put_text(cell, value)
     elif kind is Kind.CODE:
         put_code(cell, str(value))
@@ -100,7 +118,7 @@ def put(cell: Cell, value: object, kind: Kind) -> None:
 def put_code(cell: Cell, word: str) -> None:
     """Write a class, outcome or severity in its colour; the word always stands there."""
     put_text(cell, word)
-    look = SEVERITY_PAINTS.get(severity_of(word)) or OUTCOME_PAINTS.get(word)
+    look = SEVERITY_PAINTS.get(severity_of(word)) or OUTCOME_PAINTS.get(word) or STATE_PAINTS.get(word)
     if look:
         paint(cell, look)
 

@@ -17,18 +17,22 @@ class Kind(StrEnum):
     PERCENT = "percent"
     DATE = "date"
     COUNT = "count"
-    ENTRY = "entry"  # empty: for analysts to fill in
+    ENTRY = "entry"  # for analysts to fill in
+    ENTRY_QUANTITY = "entry quantity"  # the same, a number if it is one
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; `width` in characters, `field` of the frame it is taken from ("" for an entry)."""
+    """One column; `width` in characters, `field` of the frame it is taken from."""
 
     title: str
     field: str
     kind: Kind
     width: float
 
+
+COMPLETE, INCOMPLETE = "complete", "may be incomplete"
+"""How the trend tells whether a night's report was complete."""
 
 _K = Kind
 _CLASS = (Column("Class", "code", _K.CODE, 25), Column("Severity", "severity", _K.CODE, 10))
@@ -47,6 +51,16 @@ _PRICES = (
     Column("Price in service", "price_returned", _K.PRICE, 12),
     Column("Price difference", "price_delta", _K.CHANGE, 12),
 )
+_MORE_PRICES = (
+    Column("MRP announced", "mrp_announced", _K.PRICE, 12),
+    Column("MRP in service", "mrp_returned", _K.PRICE, 12),
+    Column("Tax announced", "tax_announced", _K.PRICE, 12),
+    Column("Tax in service", "tax_returned", _K.PRICE, 12),
+)
+_CLAIM = (
+    Column("Claim until", "claim_until", _K.DATE, 12),
+    Column("Days to claim", "claim_days_left", _K.COUNT, 9),
+)
 _AGE = (
     Column("Due", "due_date", _K.DATE, 12),
     Column("Days overdue", "days_overdue", _K.COUNT, 10),
@@ -59,7 +73,9 @@ _ORIGIN = (
     Column("Run", "run", _K.TEXT, 22),
 )
 _RECEIPT = (
+    Column("Last received", "received_date", _K.DATE, 12),
     Column("Receipts file", "receipt_file", _K.TEXT, 24),
+    Column("Receipts sheet", "receipt_sheet", _K.TEXT, 12),
     Column("Receipt rows", "receipt_rows", _K.TEXT, 12),
 )
 _MATCH = (
@@ -68,15 +84,35 @@ _MATCH = (
     Column("Service's ASN id", "record_id", _K.TEXT, 12),
 )
 
+_STANDING = (
+    Column("Since last time", "state", _K.CODE, 13),
+    Column("First seen", "first_seen", _K.DATE, 12),
+    Column("Nights open", "nights_open", _K.COUNT, 9),
+)
+_REMARK = Column("Remark", "remark", _K.WORDS, 34)
 ANALYST_COLUMNS = (
-    Column("Owner", "", _K.ENTRY, 16),
-    Column("Reason", "", _K.ENTRY, 20),
-    Column("Reason qty", "", _K.ENTRY, 11),
-    Column("Comment", "", _K.ENTRY, 34),
-    Column("Status", "", _K.ENTRY, 14),
+    Column("Owner", "owner", _K.ENTRY, 16),
+    Column("Reason", "analyst_reason", _K.ENTRY, 20),
+    Column("Reason qty", "reason_qty", _K.ENTRY_QUANTITY, 11),
+    Column("Comment", "comment", _K.ENTRY, 34),
+    Column("Status", "analyst_status", _K.ENTRY, 14),
 )
 
-EXCEPTIONS = (
+_FACTS = (
+    *_PRICES,
+    *_MORE_PRICES,
+    Column("Service's qty_received (= requested, API §2.1)", "qty_requested", _K.QUANTITY, 17),
+    Column("Opposite line", "pair_id", _K.TEXT, 22),
+    Column("Expiry", "expiry_date", _K.DATE, 12),
+    Column("SKU found instead", "found_sku", _K.TEXT, 18),
+    Column("Batch", "batch", _K.TEXT, 12),
+    *_ORIGIN,
+    *_RECEIPT,
+    *_MATCH,
+    Column("Level", "level", _K.TEXT, 7),
+    Column("exception_id", "exception_id", _K.TEXT, 22),
+)
+_WHAT = (
     *_CLASS,
     Column("INR at stake", "impact_inr", _K.MONEY, 15),
     *_WHO,
@@ -87,15 +123,21 @@ EXCEPTIONS = (
     Column("Difference %", "delta_percent", _K.PERCENT, 11),
     Column("Units concerned", "qty_affected", _K.QUANTITY, 12),
     *_AGE,
+    *_CLAIM,
+)
+
+EXCEPTIONS = (*_WHAT, *_STANDING, *ANALYST_COLUMNS, _REMARK, *_FACTS)
+
+GONE = (
+    *_WHAT[:5],
+    Column("Since", "gone_since", _K.DATE, 12),
+    Column("What became of it", "became", _K.WORDS, 40),
+    *_WHAT[5:],
+    *_STANDING,
+    Column("Last seen", "last_seen", _K.DATE, 12),
     *ANALYST_COLUMNS,
-    *_PRICES,
-    Column("SKU found instead", "found_sku", _K.TEXT, 18),
-    Column("Batch", "batch", _K.TEXT, 12),
-    *_ORIGIN,
-    *_RECEIPT,
-    *_MATCH,
-    Column("Level", "level", _K.TEXT, 7),
-    Column("exception_id", "exception_id", _K.TEXT, 22),
+    _REMARK,
+    *_FACTS,
 )
 
 MISSING = (
@@ -174,8 +216,26 @@ SCORECARD = (
 )
 
 AGEING = (
-    Column("Days past the due date", "bucket", _K.TEXT, 24),
+    Column("Age in days", "bucket", _K.TEXT, 14),
+    Column("Class", "code", _K.CODE, 26),
+    Column("Severity", "severity", _K.CODE, 11),
+    Column("Supplier", "supplier", _K.TEXT, 26),
+    Column("Site", "site", _K.TEXT, 18),
     Column("Exceptions", "lines", _K.COUNT, 12),
     Column("Units concerned", "qty_affected", _K.QUANTITY, 16),
     Column("INR at stake", "impact_inr", _K.MONEY, 18),
+)
+TREND = (
+    Column("Business date", "business_date", _K.DATE, 14),
+    Column("Open exceptions", "exceptions", _K.COUNT, 12),
+    Column("New", "new", _K.COUNT, 9),
+    Column("Still open", "still_open", _K.COUNT, 9),
+    Column("Resolved", "resolved", _K.COUNT, 10),
+    Column("Accepted", "accepted", _K.COUNT, 10),
+    Column("INR at stake", "impact_inr", _K.MONEY, 18),
+    Column("Match rate, lines", "line_percent", _K.PERCENT, 12),
+    Column("Match rate, units", "unit_percent", _K.PERCENT, 12),
+    Column("Lines checked", "lines", _K.COUNT, 12),
+    Column("Completeness", "completeness", _K.CODE, 20),
+    Column("Run", "run", _K.TEXT, 26),
 )

@@ -5,19 +5,26 @@ from typing import Any
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import CLASSES_SCHEMA, LINES_SCHEMA, MONEY
+from logistics_batch.model.reconciliation import (
+    CLASSES_SCHEMA,
+    LINES_SCHEMA,
+    MONEY,
+    RESOLVED_SCHEMA,
+    TREND_SCHEMA,
+    Standing,
+)
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.result_csv import csv_bytes
 
 
 def reconciliation_csv(account: Account) -> bytes:
     """One line an exception, in the workbook's order; guarded against formulas, UTF-8 with a byte order mark."""
-    exceptions = account.result.exceptions
-    return csv_bytes(exceptions.select(_plain(name, exceptions.schema[name]).fill_null("") for name in LINES_SCHEMA))
+    exceptions = account.open
+    return csv_bytes(exceptions.select(plain(name, exceptions.schema[name]).fill_null("") for name in LINES_SCHEMA))
 
 
 def reconciliation_document(account: Account) -> dict[str, Any]:
-    """The report as one JSON document: `window`, `complete`, `exceptions` and totals.
+    """The report as one JSON document: `window`, `complete`, `exceptions` (the open ones) and totals.
 
     Quantities and money are texts, since a JSON number would lose their exactness; what is not known is null.
     """
@@ -37,9 +44,9 @@ def reconciliation_document(account: Account) -> dict[str, Any]:
         "made_at": account.made_at.isoformat(timespec="seconds"),
         "receipts_compared": account.receipts_compared,
         "totals": {
-            "lines": result.lines.height,
-            "exceptions": result.exceptions.height,
-            "impact_inr": _sum_text(result.exceptions["impact_inr"]),
+            "lines": result.line_count,
+            "exceptions": account.open.height,
+            "impact_inr": _sum_text(account.open["impact_inr"]),
             "match_percent_lines": result.match_rate.line_percent,
             "match_percent_units": result.match_rate.unit_percent,
             "residual": 0,
@@ -48,7 +55,12 @@ def reconciliation_document(account: Account) -> dict[str, Any]:
             {"leg": leg.name, "asns": leg.notices, "lines": leg.lines, "units": leg.quantity} for leg in result.legs
         ],
         "classes": _records(result.classes, tuple(CLASSES_SCHEMA)),
-        "exceptions": _records(result.exceptions, tuple(LINES_SCHEMA)),
+        "exceptions": _records(account.open, tuple(LINES_SCHEMA)),
+        "accepted": _records(account.accepted, tuple(LINES_SCHEMA)),
+        "resolved": _records(account.gone(Standing.RESOLVED), tuple(RESOLVED_SCHEMA)),
+        "not_checked": _records(account.gone(Standing.NOT_CHECKED), tuple(RESOLVED_SCHEMA)),
+        "previous_run": result.previous_run or None,
+        "trend": _records(account.trend, tuple(TREND_SCHEMA)),
     }
 
 
@@ -70,11 +82,11 @@ def _records(frame: pl.DataFrame, names: tuple[str, ...]) -> list[dict[str, Any]
 
 
 def _json_value(name: str, kind: pl.DataType) -> pl.Expr:
-    return pl.col(name) if kind == pl.Float64 else _plain(name, kind)
+    return pl.col(name) if kind in (pl.Float64, pl.Boolean) else plain(name, kind)
 
 
-def _plain(name: str, kind: pl.DataType) -> pl.Expr:
-    """A value as plain text: money with two decimals, other decimals without trailing zeros, dates as YYYY-MM-DD."""
+def plain(name: str, kind: pl.DataType) -> pl.Expr:
+    """A column as plain text: money with two decimals, other decimals without trailing zeros, dates as YYYY-MM-DD."""
     text = pl.col(name).cast(pl.String)
     if not isinstance(kind, pl.Decimal) or kind == MONEY:
         return text.alias(name)

@@ -1,206 +1,287 @@
-"""reconciliation.html: the report as one page that opens from a mail, without network, scripts or other files."""
+"""reconciliation.html: the report as one page that opens from a mail, without network or other files.
 
+Its own script makes the list sortable, filterable and so on; without scripts (some mail programs run none) the figures,
+the charts and the dearest exceptions are there all the same. The page's policy lets nothing else run and nothing load.
+"""
+
+import base64
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from html import escape
+from importlib.resources import files
 from typing import Any
 
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation import Outcome
-from logistics_batch.paper.reconciliation_account import Account, class_words
-from logistics_batch.paper.safe_text import visible
+from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
+from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account, class_words
+from logistics_batch.paper.reconciliation_figures import page_charts
+from logistics_batch.paper.reconciliation_page_data import page_data
+from logistics_batch.paper.reconciliation_page_text import page_text
+from logistics_batch.paper.reconciliation_words import (
+    decimal_of,
+    difference_words,
+    percent_words,
+    quantity_words,
+    rupees,
+)
 
-LARGEST_PAGE = 5_000
-"""Exceptions that the page lists; more would make it slow to open."""
+WITHOUT_SCRIPT = 100
+"""Exceptions that the page shows where no script runs."""
 
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 14px/1.45 system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif; color: #262626; margin: 2rem; }
-h1 { font-size: 1.6rem; margin: 0 0 .3rem; } h2 { font-size: 1.1rem; margin: 2rem 0 .6rem; }
-p.faint { color: #6b7785; margin: .1rem 0; }
-.band { padding: .6rem .9rem; border-radius: 4px; color: #fff; font-weight: 600; margin: 1.2rem 0 0; }
-.complete { background: #1e7b45; } .incomplete { background: #c0392b; }
-ul.doubts { background: #fbe3e1; color: #8a1c12; margin: 0; padding: .5rem 2rem; }
-dl { display: flex; flex-wrap: wrap; gap: 1rem 2.5rem; margin: 1.2rem 0; }
-dt { color: #6b7785; font-size: .85rem; } dd { margin: 0; font-size: 1.5rem; font-weight: 600; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; min-width: 60%; }
-th { background: #33475b; color: #fff; text-align: left; padding: .45rem .6rem; position: sticky; top: 0; }
-td { border-bottom: 1px solid #d9dfe5; padding: .35rem .6rem; vertical-align: top; }
-.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-tr.sum td { background: #e8edf2; font-weight: 600; }
-.w { font-weight: 600; white-space: nowrap; }
-.critical { background: #c0392b; color: #fff; } .high { background: #f9d4d1; color: #8a1c12; }
-.medium { background: #ffe9c2; color: #7a3b00; } .low { background: #e3edf7; color: #1e4a72; }
-.b { min-width: 9rem; vertical-align: middle; } .k { white-space: nowrap; }
-.t { min-width: 18rem; } .s { min-width: 7rem; overflow-wrap: anywhere; }
-.i { font-size: .75rem; color: #6b7785; white-space: nowrap; }
-.bar { background: #1f5a8a; height: .8rem; min-width: 2px; border-radius: 2px; }
-@media print { body { margin: 0; font-size: 11px; } th { position: static; } }
-"""
+_FIRST = 3
+_LONGEST = 400  # characters of a text in the list; whatever is longer opens with its line
+_COLUMNS = (
+    ("code", "Class", ""),
+    ("impact_inr", "INR at stake", "n"),
+    ("invoice_number", "Invoice · SKU", ""),
+    ("supplier", "Supplier · site", ""),
+    ("qty_delta", "Difference", "n"),
+    ("reason", "What we see", "t"),
+    ("days_overdue", "Age", ""),
+    ("state", "Since last time", ""),
+    ("file_name", "Source", ""),
+)
 
-Cell = tuple[str, str]  # text and CSS class
+Cell = tuple[str, str]  # HTML and CSS class
 
 
 def reconciliation_page(account: Account) -> bytes:
     """The page, UTF-8; every text in it is escaped, and it may load nothing."""
+    style, script = _asset("reconciliation_page.css"), _asset("reconciliation_page.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:; base-uri 'none'; "
+        "form-action 'none'; require-trusted-types-for 'script'"
+    )
     parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        f"<title>ASN reconciliation {_safe(str(account.business_date))}</title><style>{_STYLE}</style></head><body>",
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">',
+        f"<title>ASN reconciliation {account.business_date}</title><style>{style}</style></head>",
+        '<body><div class="page">',
         *_headline(account),
-        *_numbers(account),
+        *_tiles(account),
+        *_first(account),
+        *page_charts(account),
+        *_list(account),
         *_classes(account),
-        *_exceptions(account),
-        *_legs(account),
-        "</body></html>",
+        *_suppliers(account),
+        *_definitions(),
+        *_run(account),
+        f'</div><script type="application/json" id="data">{page_data(account)}</script>',
+        f"<script>{script}</script></body></html>",
     ]
     return "\n".join(parts).encode("utf-8", "replace")
 
 
-def _safe(text: str) -> str:
-    return escape(visible(text))
+def _asset(name: str) -> str:
+    return (files("logistics_batch.paper") / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _headline(account: Account) -> Iterator[str]:
     yield "<h1>ASN reconciliation</h1>"
     made = account.made_at.isoformat(sep=" ", timespec="minutes")
-    yield f'<p class="faint">{_safe(account.window_words)}</p>'
-    yield f'<p class="faint">Compared: {_safe(account.legs_words)}</p>'
-    yield f'<p class="faint">Business date {account.business_date} · made {made} · run {_safe(account.run)}</p>'
+    yield f'<p class="facts">{page_text(account.window_words)}</p>'
+    yield f'<p class="facts">Compared: {page_text(account.legs_words)}</p>'
+    yield f'<p class="facts">Business date {account.business_date} · made {made} · run {page_text(account.run)}</p>'
     kind = "complete" if account.complete else "incomplete"
-    word = "COMPLETE" if account.complete else "MAY BE INCOMPLETE — do not sign off"
-    yield f'<p class="band {kind}">{word} · {_safe(account.verdict_words)}</p>'
+    yield f'<p class="band {kind}">{account.completeness_words} · {page_text(account.verdict_words)}</p>'
     if account.doubts:
-        yield f'<ul class="doubts">{"".join(f"<li>{_safe(doubt)}</li>" for doubt in account.doubts)}</ul>'
+        yield f'<ul class="doubts">{"".join(f"<li>{page_text(doubt)}</li>" for doubt in account.doubts)}</ul>'
 
 
-def _numbers(account: Account) -> Iterator[str]:
+def _tiles(account: Account) -> Iterator[str]:
     result = account.result
     rate = result.match_rate
+    since = (("New", account.new), ("Resolved", account.resolved))
     tiles = (
-        ("Exceptions", f"{result.exceptions.height:,}"),
-        ("INR at stake", rupees(Decimal(str(result.exceptions["impact_inr"].sum() or 0)))),
-        ("Match rate, lines", _percent(rate.line_percent)),
-        ("Match rate, units", _percent(rate.unit_percent)),
+        ("Open exceptions", f"{account.open.height:,}"),
+        *((name, f"{count:,}") for name, count in since if account.compared),
+        ("INR at stake", rupees(decimal_of(account.open["impact_inr"].sum()))),
+        ("Units concerned", quantity_words(decimal_of(account.open["qty_affected"].sum()))),
+        ("Match rate, lines", percent_words(rate.line_percent)),
+        ("Match rate, units", percent_words(rate.unit_percent)),
         ("Within tolerance", f"{result.outcome(Outcome.WITHIN_TOLERANCE).height:,}"),
         ("Too early to judge", f"{result.outcome(Outcome.TOO_EARLY).height:,}"),
     )
-    yield f"<dl>{''.join(f'<div><dt>{name}</dt><dd>{value}</dd></div>' for name, value in tiles)}</dl>"
+    yield f'<dl class="tiles">{"".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles)}</dl>'
 
 
-def _percent(value: float | None) -> str:
-    return "nothing to judge" if value is None else f"{value:.1f} %"
+def _first(account: Account) -> Iterator[str]:
+    """The worst lines, whole: what is wrong, what it is worth, what to do, and where it comes from."""
+    if account.open.is_empty():
+        return
+    yield '<h2>Look at these first</h2><ul class="first">'
+    for line in account.open.head(_FIRST).iter_rows(named=True):
+        code = Discrepancy(line["code"])
+        names = " · ".join(page_text(line[name]) for name in ("invoice_number", "sku_name", "supplier") if line[name])
+        yield (
+            f'<li class="{line["severity"]}"><bdi class="code {line["severity"]}">{code.value}</bdi> '
+            f'<span class="faint">{line["severity"]}</span>'
+            f'<span class="money">{_money(line["impact_inr"]) or "no price known"}</span><bdi>{names}</bdi>'
+            f"<p>{_cut(line['reason'])}</p><p><b>What to do:</b> {page_text(MEANINGS[code].do)}</p>"
+            f'<p class="faint">{_source(line)}</p></li>'
+        )
+    yield "</ul>"
 
 
-def rupees(amount: Decimal) -> str:
-    """An amount in lakh grouping.
+def _list(account: Account) -> Iterator[str]:
+    """The list: for the script an empty frame, without a script its first lines."""
+    shown = account.open.head(WITHOUT_SCRIPT)
+    yield '<h2 id="list-title">Exceptions, the dearest first</h2><section id="list" aria-labelledby="list-title">'
+    yield (
+        '<div id="tools" hidden><div id="tabs" role="group" aria-label="Lists"></div><div id="controls">'
+        '<label><span>Search (key /)</span><input id="search" type="search" '
+        'placeholder="invoice, SKU, supplier, file …" autocomplete="off"></label></div>'
+        '<div class="sum"><span id="count" role="status"></span>'
+        '<button type="button" id="reset" hidden>Show all</button>'
+        '<button type="button" id="export">Save these lines as CSV</button></div></div>'
+    )
+    heads = "".join(
+        f'<th scope="col" data-field="{field}"{f" class={look}" if look else ""}>{title}</th>'
+        for field, title, look in _COLUMNS
+    )
+    yield f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody id="lines">'
+    yield from (_row(_exception(line)) for line in shown.iter_rows(named=True))
+    if shown.is_empty():
+        yield f'<tr><td colspan="{len(_COLUMNS)}">0 exceptions, {counted(account.judged, "line")} checked.</td></tr>'
+    yield '</tbody></table><div id="pages" hidden><button type="button" id="before">Before</button>'
+    yield '<span id="page"></span><button type="button" id="after">Next</button></div></div>'
+    rest = account.open.height - shown.height
+    if rest > 0:
+        yield f"<noscript><p>{rest:,} more exceptions stand in the workbook.</p></noscript>"
+    yield "</section>"
 
-    >>> rupees(Decimal("1234567.5"))
-    '₹ 12,34,567.50'
-    """
-    whole, _, paise = f"{abs(amount):.2f}".partition(".")
-    head, tail = whole[:-3], whole[-3:]
-    groups: list[str] = []
-    while head:
-        groups.insert(0, head[-2:])
-        head = head[:-2]
-    return f"₹ {'-' if amount < 0 else ''}{','.join([*groups, tail])}.{paise}"
+
+def _exception(line: dict[str, Any]) -> list[Cell]:
+    severity = line["severity"]
+    return [
+        (f'<bdi class="code {severity}">{page_text(line["code"])}</bdi> {severity}', ""),
+        (_money(line["impact_inr"]), "n"),
+        (_pair(line["invoice_number"], line["sku_name"]), ""),
+        (_pair(line["supplier"], line["site"]), ""),
+        (difference_words(line["qty_delta"]), "n"),
+        (f"<bdi>{_cut(line['reason'])}</bdi>", "t"),
+        (_pair(line["bucket"], str(line["due_date"] or "")), ""),
+        (_pair(line["state"], line["owner"]), ""),
+        (_source(line), ""),
+    ]
+
+
+def _money(amount: Decimal | None) -> str:
+    return rupees(amount) if amount is not None else ""
+
+
+def _cut(text: str) -> str:
+    return page_text(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…")
+
+
+def _pair(first: str, second: str) -> str:
+    return f"<bdi>{_cut(first)}</bdi><br><bdi>{_cut(second)}</bdi>"
+
+
+def _source(line: dict[str, Any]) -> str:
+    """File, sheet and row, each by itself, so that none can turn the others around."""
+    parts = [line["file_name"], line["sheet"], line["rows"] and f"row {line['rows']}"]
+    if not line["file_name"]:
+        parts = [line["receipt_file"], line["receipt_rows"] and f"row {line['receipt_rows']}"]
+    return " · ".join(f"<bdi>{_cut(part)}</bdi>" for part in parts if part)
 
 
 def _classes(account: Account) -> Iterator[str]:
+    """All lines by class, and that they tie out with what the legs brought in."""
+    yield "<details open><summary>All lines by class, and control totals</summary>"
+    titles = ("Class", "Lines", "Announced", "In service", "Received", "INR", "What it says")
     classes = account.result.classes
-    most = max((line["lines"] for line in classes.iter_rows(named=True) if line["severity"]), default=1)
-    yield "<h2>All lines by class</h2>"
-    titles = ("Class", "Lines", "", "Announced", "In service", "Received", "INR", "What it says")
-    rows = (_class(line, most=most) for line in classes.iter_rows(named=True))
-    yield from _table(titles, rows, numbers=(1, 3, 4, 5, 6))
-
-
-def _class(line: dict[str, Any], *, most: int) -> list[Cell]:
-    """A class with a bar of its share; what is no exception has none, or the others would vanish beside it."""
-    word, severity = line["class"], line["severity"]
-    bar = f'<div class="bar" style="width:{100 * line["lines"] / most:.1f}%"></div>' if severity else ""
-    return [
-        (_safe(word), f"w {severity}"),
-        (f"{line['lines']:,}", "n"),
-        (bar, "b"),
-        *((_quantity(line[f"qty_{leg}"]), "n") for leg in ("announced", "returned", "received")),
-        (rupees(line["impact_inr"]) if line["impact_inr"] else "", "n"),
-        (_safe(class_words(word)), "t"),
-    ]
-
-
-def _exceptions(account: Account) -> Iterator[str]:
-    exceptions = account.result.exceptions
-    yield "<h2>Exceptions, the dearest first</h2>"
-    if exceptions.is_empty():
-        yield f"<p>0 exceptions, {counted(account.result.lines.height, 'line')} checked.</p>"
-        return
-    titles = ("Class", "INR", "Invoice", "SKU", "Supplier", "Site", "Difference", "What we see", "Due", "Age", "Source")
-    lines = exceptions.head(LARGEST_PAGE).iter_rows(named=True)
-    yield from _table((*titles, "exception_id"), map(_exception, lines), numbers=(1, 6))
-    if exceptions.height > LARGEST_PAGE:
-        yield f"<p>{exceptions.height - LARGEST_PAGE:,} more exceptions stand in the workbook.</p>"
-
-
-def _exception(line: dict[str, object]) -> list[Cell]:
-    impact = line["impact_inr"]
-    source = " · ".join(
-        str(part) for part in (line["file_name"], line["sheet"], line["rows"] and f"row {line['rows']}") if part
-    )
-    texts = [_safe(str(line[name] or "")) for name in ("invoice_number", "sku_name", "supplier", "site")]
-    return [
-        (_safe(str(line["code"])), f"w {line['severity']}"),
-        (rupees(impact) if isinstance(impact, Decimal) else "", "n"),
-        *((text, "s") for text in texts),
-        (_difference(line["qty_delta"]), "n"),
-        (_safe(str(line["reason"])), "t"),
-        (str(line["due_date"] or ""), "k"),
-        (_safe(str(line["bucket"])), "k"),
-        (_safe(source), "s"),
-        (_safe(str(line["exception_id"])), "i"),
-    ]
-
-
-def _legs(account: Account) -> Iterator[str]:
-    yield "<h2>Control totals</h2>"
-    yield '<p class="faint">Every line and unit of every leg stands in exactly one class; the residual is 0.</p>'
+    rows = [_class(line) for line in classes.iter_rows(named=True)]
     legs = account.result.legs
-    rows: list[list[Cell]] = [
-        [(_safe(leg.name), ""), (f"{leg.notices:,}", "n"), (f"{leg.lines:,}", "n"), (_quantity(leg.quantity), "n")]
-        for leg in legs
+    sums = [quantity_words(decimal_of(classes[f"qty_{leg}"].sum())) for leg in ("announced", "returned", "received")]
+    counted_before = [quantity_words(leg.quantity) for leg in legs] + [""] * (3 - len(legs))
+    words = " · ".join(f"{leg.name} {counted(leg.notices, 'ASN')}, {counted(leg.lines, 'line')}" for leg in legs)
+    rows += [
+        [
+            ("All lines", ""),
+            (f"{int(classes['lines'].sum()):,}", "n"),
+            *((text, "n") for text in sums),
+            ("", ""),
+            ("", ""),
+        ],
+        [("Counted before matching", ""), ("", ""), *((text, "n") for text in counted_before), ("", ""), (words, "")],
+        [("Residual", ""), ("", ""), *[("0", "n")] * len(legs), *[("", "")] * (3 - len(legs)), ("", ""), (_TIES, "")],
     ]
-    yield from _table(("Leg", "ASNs", "Lines", "Units"), rows, numbers=(1, 2, 3))
+    yield from _table(titles, rows, numbers=(1, 2, 3, 4, 5), sums=3)
+    yield "</details>"
+
+
+_TIES = "Every line and unit of every leg stands in exactly one class."
+
+
+def _class(line: dict[str, Any]) -> list[Cell]:
+    word, severity = line["class"], line["severity"]
+    return [
+        (f'<span class="code {severity}">{page_text(word)}</span> {severity}', ""),
+        (f"{line['lines']:,}", "n"),
+        *((quantity_words(line[f"qty_{leg}"]), "n") for leg in ("announced", "returned", "received")),
+        (rupees(line["impact_inr"]) if line["impact_inr"] else "", "n"),
+        (page_text(class_words(word)), ""),
+    ]
+
+
+def _suppliers(account: Account) -> Iterator[str]:
+    titles = ("Supplier", "ASNs", "Lines", "Match rate", "INR at stake", "Exceptions", "Short", "Over", "Not received")
+    yield "<details><summary>Supplier scorecard</summary>"
+    rows: list[list[Cell]] = [
+        [
+            (f"<bdi>{page_text(line['supplier']) or '(none named)'}</bdi>", ""),
+            *((f"{line[name]:,}", "n") for name in ("notices", "lines")),
+            (percent_words(line["match_percent"]), "n"),
+            (rupees(line["impact_inr"] or Decimal(0)), "n"),
+            *((f"{line[name]:,}", "n") for name in ("exceptions", "short", "over", "not_received")),
+        ]
+        for line in account.result.suppliers.iter_rows(named=True)
+    ]
+    yield from _table(titles, rows, numbers=tuple(range(1, 9)))
+    yield "</details>"
+
+
+def _definitions() -> Iterator[str]:
+    yield "<details><summary>What the classes and words mean</summary>"
+    meanings: list[list[Cell]] = [
+        [
+            (f'<span class="code {meaning.severity}">{code}</span> {meaning.severity}', ""),
+            (meaning.says, ""),
+            (meaning.do, ""),
+        ]
+        for code, meaning in MEANINGS.items()
+    ]
+    yield from _table(("Class", "What it says", "What to do"), meanings)
+    yield from _table((), [[(page_text(name), ""), (page_text(words), "")] for name, words in DEFINITIONS])
+    yield "</details>"
+
+
+def _run(account: Account) -> Iterator[str]:
     facts = [*account.log, *(("Note", note) for note in account.notes)]
-    if facts:
-        yield "<h2>Run</h2>"
-        yield from _table((), [[(_safe(name), "w"), (_safe(value), "")] for name, value in facts], numbers=())
+    yield "<details><summary>Run</summary>"
+    yield from _table((), [[(page_text(name), ""), (page_text(value), "")] for name, value in facts])
+    yield "</details>"
 
 
-def _quantity(value: object) -> str:
-    """A quantity as people write it, "" where it is not known."""
-    if value is None or value == "":
-        return ""
-    number = Decimal(str(value))
-    return f"{number:,.0f}" if number == number.to_integral_value() else f"{number.normalize():,f}"
-
-
-def _difference(value: object) -> str:
-    """A difference with its sign."""
-    text = _quantity(value)
-    return f"+{text}" if text and Decimal(str(value)) > 0 else text
-
-
-def _table(titles: Sequence[str], rows: Iterable[list[Cell]], *, numbers: tuple[int, ...]) -> Iterator[str]:
-    heads = "".join(f"<th{' class=n' if index in numbers else ''}>{title}</th>" for index, title in enumerate(titles))
+def _table(
+    titles: Sequence[str], rows: Iterable[list[Cell]], *, numbers: tuple[int, ...] = (), sums: int = 0
+) -> Iterator[str]:
+    """A table; the last `sums` rows are totals."""
+    heads = "".join(
+        f'<th scope="col"{" class=n" if index in numbers else ""}>{title}</th>' for index, title in enumerate(titles)
+    )
     yield f'<div class="scroll"><table>{f"<thead><tr>{heads}</tr></thead>" if heads else ""}<tbody>'
-    for row in rows:
-        yield (
-            "<tr>"
-            + "".join(f'<td class="{kind}">{text}</td>' if kind else f"<td>{text}</td>" for text, kind in row)
-            + "</tr>"
-        )
+    lines = list(rows)
+    yield from (_row(line, look="sum-line" if place >= len(lines) - sums else "") for place, line in enumerate(lines))
     yield "</tbody></table></div>"
+
+
+def _row(cells: list[Cell], *, look: str = "") -> str:
+    inner = "".join(f'<td class="{kind}">{text}</td>' if kind else f"<td>{text}</td>" for text, kind in cells)
+    return f'<tr class="{look}">{inner}</tr>' if look else f"<tr>{inner}</tr>"

@@ -5,12 +5,11 @@ from decimal import Decimal
 
 import polars as pl
 from openpyxl.styles import Alignment
-from openpyxl.workbook import Workbook
-from openpyxl.worksheet.pagebreak import Break
+from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation import Discrepancy, LegTotals, Outcome, Severity
+from logistics_batch.model.reconciliation import Discrepancy, LegTotals, Outcome, Severity, Standing
 from logistics_batch.paper.palette import Paint
 from logistics_batch.paper.reconciliation_account import Account, class_words
 from logistics_batch.paper.reconciliation_cells import (
@@ -27,13 +26,16 @@ from logistics_batch.paper.reconciliation_cells import (
     put_text,
 )
 from logistics_batch.paper.reconciliation_columns import Column, Kind
-from logistics_batch.paper.reconciliation_tables import HEADING_HEIGHT, Look, bar_chart, prepare_page, write_lines
+from logistics_batch.paper.reconciliation_drawings import Drawn
+from logistics_batch.paper.reconciliation_figures import by_age, by_class, by_supplier
+from logistics_batch.paper.reconciliation_rows import Rows
+from logistics_batch.paper.reconciliation_tables import HEADING_HEIGHT, prepare_page, write_lines
+from logistics_batch.paper.reconciliation_words import decimal_of
 
 _WIDTHS = (27, 11, 22, 20, 20, 22, 16, 18, 78)
 _LAST = len(_WIDTHS)
 _FIRST_LINES = 8
-_BLUE = "1F5A8A"
-_RED = "B03A2E"
+_COUNT = "#,##0"
 _MATCH_PERCENT = '0.0" %"'
 
 _FIRST = (
@@ -60,19 +62,56 @@ _CLASSES = (
 )
 
 
-def add_summary(book: Workbook, account: Account) -> None:
-    """The sheet "Summary"."""
-    sheet = book.create_sheet("Summary")
+def _figures(title: str, field: str) -> tuple[Column, ...]:
+    """Lines, units and INR by something, in the columns where they stand for the classes."""
+    return (
+        Column(title, field, Kind.TEXT, 26),
+        Column("", "", Kind.TEXT, 11),
+        Column("Exceptions", "lines", Kind.COUNT, 16),
+        Column("Units concerned", "qty_affected", Kind.QUANTITY, 19),
+        *(Column("", "", Kind.TEXT, 19) for _ in range(3)),
+        Column("INR at stake", "impact_inr", Kind.MONEY, 18),
+    )
+
+
+_BY_AGE = _figures("Age in days", "bucket")
+_BY_SUPPLIER = _figures("Supplier", "supplier")
+
+
+def add_summary(sheet: Worksheet, account: Account, *, trend: Rows) -> None:
+    """Fill the first sheet; `trend` is the table of the nights, of which it shows a chart."""
     prepare_page(sheet)
     for index, width in enumerate(_WIDTHS, 1):
-        sheet.column_dimensions[at(sheet, 1, index).column_letter].width = width
+        sheet.column_dimensions[get_column_letter(index)].width = width
     row = _headline(sheet, account)
     row = _tiles(sheet, account, first_row=row + 1)
     row = _first_lines(sheet, account, first_row=row + 2)
+    classes, ages, suppliers = by_class(account), by_age(account), by_supplier(account)
+    drawn = Drawn(sheet, row + 2, trend)
+    row = drawn.end(classes.height, account) if account.open.height or account.compared else row
     first, last, row = _classes(sheet, account, first_row=row + 2)
-    if last >= first:
-        _charts(sheet, first=first, last=last, anchor_row=row + 2)
+    age_rows = _figures_table(sheet, "Open exceptions by age in days", ages, _BY_AGE, first_row=row + 2)
+    named = suppliers.with_columns(pl.col("supplier").replace("", "(none named)"))
+    supplier_rows = _figures_table(
+        sheet, "Open exceptions by supplier, most at stake first", named, _BY_SUPPLIER, first_row=age_rows[1] + 2
+    )
+    if account.open.height:
+        drawn.classes((first, last), classes)
+        drawn.ages(age_rows)
+        drawn.suppliers(supplier_rows)
+    if account.trend.height > 1:
+        drawn.nights()
     sheet.sheet_properties.tabColor = COMPLETE_PAINT.fill[2:] if account.complete else INCOMPLETE_PAINT.fill[2:]
+
+
+def _figures_table(
+    sheet: Worksheet, title: str, frame: pl.DataFrame, columns: Sequence[Column], *, first_row: int
+) -> tuple[int, int]:
+    """A small table; returns the first and the last row of its lines."""
+    _section(sheet, first_row, title)
+    _headings(sheet, first_row + 1, columns)
+    write_lines(sheet, frame.with_columns(pl.lit(None).alias("")), columns, first_row=first_row + 2)
+    return first_row + 2, first_row + 1 + frame.height
 
 
 def _headline(sheet: Worksheet, account: Account) -> int:
@@ -89,7 +128,7 @@ def _headline(sheet: Worksheet, account: Account) -> int:
         put_text(at(sheet, row, 1), text)
         at(sheet, row, 1).font = font(FAINT)
     look = COMPLETE_PAINT if account.complete else INCOMPLETE_PAINT
-    word = "COMPLETE" if account.complete else "MAY BE INCOMPLETE — do not sign off"
+    word = account.completeness_words
     _band(sheet, 6, f"{word}  ·  {account.verdict_words}", look, size=14)
     sheet.row_dimensions[6].height = 26
     row = 6
@@ -107,36 +146,50 @@ def _band(sheet: Worksheet, row: int, text: str, look: Paint, *, size: float = 1
 
 
 def _tiles(sheet: Worksheet, account: Account, *, first_row: int) -> int:
-    """A few numbers in large type, each under its name."""
+    """A few numbers in large type, each under its name; the last row."""
     result = account.result
     rate = result.match_rate
-    exceptions = result.exceptions
-    worth = exceptions["impact_inr"].sum()
-    tiles: list[tuple[int, str, object, str]] = [
-        (1, "Exceptions", exceptions.height, "#,##0"),
-        (2, "Critical", exceptions.filter(pl.col("severity") == Severity.CRITICAL.value).height, "#,##0"),
-        (3, "INR at stake", worth if worth is not None else Decimal(0), INR),
-        (4, "Match rate, lines", _known(rate.line_percent), _MATCH_PERCENT),
-        (5, "Match rate, units", _known(rate.unit_percent), _MATCH_PERCENT),
-        (6, "Within tolerance", result.outcome(Outcome.WITHIN_TOLERANCE).height, "#,##0"),
-        (7, "Too early to judge", result.outcome(Outcome.TOO_EARLY).height, "#,##0"),
+    tiles: list[tuple[str, object, str]] = [
+        ("Open exceptions", account.open.height, _COUNT),
+        ("Critical", account.open.filter(pl.col("severity") == Severity.CRITICAL.value).height, _COUNT),
+        ("INR at stake", decimal_of(account.open["impact_inr"].sum()), INR),
+        ("Units concerned", decimal_of(account.open["qty_affected"].sum()), "#,##0"),
+        ("Match rate, lines", _known(rate.line_percent), _MATCH_PERCENT),
+        ("Match rate, units", _known(rate.unit_percent), _MATCH_PERCENT),
+        ("Within tolerance", result.outcome(Outcome.WITHIN_TOLERANCE).height, _COUNT),
+        ("Too early to judge", result.outcome(Outcome.TOO_EARLY).height, _COUNT),
     ]
-    for column, name, value, form in tiles:
-        label, number = at(sheet, first_row + 1, column), at(sheet, first_row + 2, column)
+    _tile_row(sheet, tiles, first_row=first_row + 1)
+    row = first_row + 2
+    if account.compared:
+        since: list[tuple[str, object, str]] = [
+            ("New since last time", account.new, _COUNT),
+            ("Resolved", account.resolved, _COUNT),
+            ("Still open", account.open.height - account.new, _COUNT),
+            ("Accepted", account.accepted.height, _COUNT),
+            ("Not checked any more", account.gone(Standing.NOT_CHECKED).height, _COUNT),
+        ]
+        _tile_row(sheet, since, first_row=row + 1)
+        row += 2
+    unpriced = int(result.classes["lines_without_price"].sum())
+    notes = [f"Not valued, since no price is known: {counted(unpriced, 'exception')}."] if unpriced else []
+    for note in notes:
+        row += 1
+        put_text(at(sheet, row, 1), note)
+        at(sheet, row, 1).font = font(FAINT, italic=True)
+    return row
+
+
+def _tile_row(sheet: Worksheet, tiles: Sequence[tuple[str, object, str]], *, first_row: int) -> None:
+    for column, (name, value, form) in enumerate(tiles, 1):
+        label, number = at(sheet, first_row, column), at(sheet, first_row + 1, column)
         put_text(label, name)
         label.font = font(FAINT)
         number.value = value  # type: ignore[assignment]
         number.number_format = form
         number.font = font("FF1F2D3A", size=16, bold=True)
         number.alignment = Alignment(horizontal="left")
-    sheet.row_dimensions[first_row + 2].height = 26
-    unpriced = int(result.classes["lines_without_price"].sum())
-    if unpriced:
-        note = f"Not valued, since no price is known: {counted(unpriced, 'exception')}."
-        put_text(at(sheet, first_row + 3, 3), note)
-        at(sheet, first_row + 3, 3).font = font(FAINT, italic=True)
-        return first_row + 3
-    return first_row + 2
+    sheet.row_dimensions[first_row + 1].height = 26
 
 
 def _known(value: float | None) -> float | str:
@@ -145,7 +198,7 @@ def _known(value: float | None) -> float | str:
 
 def _first_lines(sheet: Worksheet, account: Account, *, first_row: int) -> int:
     """The lines to look at first, worst at the top."""
-    worst = account.result.exceptions.head(_FIRST_LINES)
+    worst = account.open.head(_FIRST_LINES)
     _section(
         sheet, first_row, "Look at these first" if worst.height else "No exceptions: every line that was judged agrees"
     )
@@ -221,12 +274,3 @@ def _legs_line(sheet: Worksheet, row: int, legs: tuple[LegTotals, ...]) -> None:
         for index, (value, kind) in enumerate(cells, 1):
             put(at(sheet, row + offset, index), value, kind)
             paint(at(sheet, row + offset, index), TOTAL_PAINT)
-
-
-def _charts(sheet: Worksheet, *, first: int, last: int, anchor_row: int) -> None:
-    sheet.row_breaks.append(Break(id=anchor_row - 1))
-    size_cm = (21.0, 3.2 + 0.62 * (last - first + 1))
-    lines = Look("Exceptions by class, lines", _BLUE, size_cm)
-    money = Look("INR at stake by class", _RED, size_cm)
-    sheet.add_chart(bar_chart(sheet, column=3, rows=(first, last), look=lines), f"A{anchor_row}")
-    sheet.add_chart(bar_chart(sheet, column=8, rows=(first, last), look=money), f"F{anchor_row}")

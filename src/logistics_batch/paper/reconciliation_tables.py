@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
-from openpyxl.chart import BarChart, Reference
-from openpyxl.chart.label import DataLabelList
-from openpyxl.chart.shapes import GraphicalProperties
 from openpyxl.utils import get_column_letter
 from openpyxl.workbook import Workbook
 from openpyxl.worksheet.datavalidation import DataValidation
@@ -15,9 +12,10 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.paper.reconciliation_cells import FAINT, at, font, put, put_heading, put_text
 from logistics_batch.paper.reconciliation_columns import Column, Kind
+from logistics_batch.paper.reconciliation_rows import Rows
 
-LARGEST_SHEET = 1_000_000
-"""Lines that one sheet takes; what is beyond is said to be."""
+LARGEST_SHEET = 100_000
+"""Lines that one sheet takes: more can be opened, but not worked with; what is beyond is said to be."""
 
 STATUS_WORDS = ("Open", "In progress", "Accepted", "Closed")
 HEADING_HEIGHT = 32.0
@@ -37,7 +35,14 @@ class Layout:
 
 
 def add_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Worksheet:
-    """A sheet with one table from A1."""
+    """A sheet with one table from A1, written cell by cell: for a few thousand lines."""
+    rows = lay_table(book, frame, layout)
+    write_lines(rows.sheet, rows.frame, layout.columns, first_row=2)
+    return rows.sheet
+
+
+def lay_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Rows:
+    """A sheet with the headings of a table from A1, and the lines that `with_rows` is to put below them."""
     columns = layout.columns
     sheet: Worksheet = book.create_sheet(layout.title)
     prepare_page(sheet)
@@ -46,7 +51,6 @@ def add_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Worksheet:
         sheet.column_dimensions[get_column_letter(index)].width = column.width
     sheet.row_dimensions[1].height = HEADING_HEIGHT
     shown = frame.head(LARGEST_SHEET)
-    write_lines(sheet, shown, columns, first_row=2)
     last = 1 + shown.height
     sheet.freeze_panes = f"{get_column_letter(layout.frozen + 1)}2"
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{max(last, 2)}"
@@ -54,8 +58,14 @@ def add_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Worksheet:
     if shown.is_empty():
         _say(sheet, 2, layout.nothing)
     elif frame.height > LARGEST_SHEET:
-        _say(sheet, last + 1, f"{frame.height - LARGEST_SHEET:,} more lines do not fit into a sheet.")
-    return sheet
+        _say(sheet, last + 1, left_out(layout.title, frame))
+    return Rows(sheet, shown, columns)
+
+
+def left_out(title: str, frame: pl.DataFrame) -> str:
+    """What a sheet does not show, "" if it shows all."""
+    rest = frame.height - LARGEST_SHEET
+    return f"{title}: {rest:,} of {frame.height:,} lines are left out of the sheet." if rest > 0 else ""
 
 
 def _print_on_pages(sheet: Worksheet, layout: Layout) -> None:
@@ -115,37 +125,3 @@ def prepare_page(sheet: Worksheet) -> None:
     if footer is not None and footer.center is not None:
         footer.center.text = "&A · page &P of &N"
     sheet.sheet_view.showGridLines = False
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How a chart looks: its title, the bars' colour (RRGGBB), width and height, and whether the bars lie."""
-
-    title: str
-    colour: str
-    size_cm: tuple[float, float]
-    lying: bool = True
-
-
-def bar_chart(sheet: Worksheet, *, column: int, rows: tuple[int, int], look: Look) -> BarChart:
-    """A native chart of one column of numbers, named by column A, from the first to the last of `rows`."""
-    chart = BarChart()
-    for name, size in zip(("width", "height"), look.size_cm, strict=True):
-        setattr(chart, name, size)  # its stubs know whole centimetres only
-    chart.type = "bar" if look.lying else "col"
-    chart.style = 10
-    chart.title = look.title
-    chart.add_data(Reference(sheet, min_col=column, min_row=rows[0], max_row=rows[1]), titles_from_data=False)
-    chart.set_categories(Reference(sheet, min_col=1, min_row=rows[0], max_row=rows[1]))
-    chart.legend = None
-    chart.gapWidth = 45
-    chart.series[0].graphicalProperties = GraphicalProperties(solidFill=look.colour)
-    chart.series[0].dLbls = DataLabelList(
-        showVal=True, showSerName=False, showCatName=False, showLegendKey=False, numFmt="#,##0;;"
-    )
-    chart.x_axis.delete = False
-    chart.y_axis.delete = True
-    chart.y_axis.majorGridlines = None
-    if look.lying:
-        chart.x_axis.scaling.orientation = "maxMin"  # the first class at the top
-    return chart

@@ -1,7 +1,7 @@
 """reconciliation.xlsx: what an analyst works with. Every sheet is there every night, also with nothing to say."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 import polars as pl
@@ -9,16 +9,18 @@ from openpyxl import Workbook
 from openpyxl.styles import Alignment
 from openpyxl.worksheet.worksheet import Worksheet
 
-from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
+from logistics_batch.model.counting import counted
+from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome, Standing
 from logistics_batch.paper import reconciliation_columns as columns
-from logistics_batch.paper.reconciliation_account import Account
+from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account
 from logistics_batch.paper.reconciliation_cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
+from logistics_batch.paper.reconciliation_figures import ageing
+from logistics_batch.paper.reconciliation_rows import Rows, looks_of, with_rows
 from logistics_batch.paper.reconciliation_summary import add_summary
 from logistics_batch.paper.reconciliation_tables import (
     Layout,
-    Look,
-    add_table,
-    bar_chart,
+    lay_table,
+    left_out,
     offer_status_words,
     prepare_page,
 )
@@ -31,7 +33,11 @@ MISSING_AND_UNEXPECTED = (
     Discrepancy.DUPLICATE_ASN,
 )
 _FROZEN = 5  # class, severity, money, invoice and SKU stay in view
-_BLUE = "1F5A8A"
+_ACCEPTED = Layout("Accepted", columns.EXCEPTIONS, "No difference is accepted.", frozen=_FROZEN)
+_NOT_CHECKED = Layout(
+    "Not checked", columns.GONE, "Every exception of earlier nights was looked at again.", frozen=_FROZEN
+)
+_RESOLVED = Layout("Resolved", columns.GONE, "No exception of earlier nights went away.", frozen=_FROZEN)
 _MATCHED = Layout("Matched", columns.MATCHED, "No line matched.", frozen=2)
 _NEAR = Layout("Within tolerance", columns.NEAR, "No line needed a tolerance.", frozen=2)
 _MISSING = Layout(
@@ -40,28 +46,56 @@ _MISSING = Layout(
     "Nothing is missing in the service, and nothing is there that we do not know.",
     frozen=_FROZEN,
 )
+_AGEING = Layout("Ageing", columns.AGEING, "No open exception.", frozen=1)
 _SCORECARD = Layout("Supplier scorecard", columns.SCORECARD, "No supplier.", frozen=1)
 _UNSENT = Layout("Rows not accepted", columns.UNSENT, "Every row was accepted.", frozen=3)
+_TREND = Layout("Trend", columns.TREND, frozen=1)
 
 
 def reconciliation_workbook(account: Account) -> bytes:
     """The workbook; ids are text, dates are dates, nothing in it can run as a formula."""
     book = Workbook()
     book.remove(book.worksheets[0])
-    add_summary(book, account)
-    _add_exceptions(book, account)
-    result = account.result
-    add_table(book, result.outcome(Outcome.MATCHED), _MATCHED)
-    add_table(book, result.outcome(Outcome.WITHIN_TOLERANCE), _NEAR)
-    add_table(book, _of_classes(result.exceptions, MISSING_AND_UNEXPECTED), _MISSING)
-    _add_ageing(book, account)
-    add_table(book, result.suppliers.with_columns(_named_or("supplier", "(none named)")), _SCORECARD)
-    unsent = _of_classes(result.exceptions, (Discrepancy.NOT_SENT,))
-    add_table(book, unsent.sort("file_name", "sheet", maintain_order=True), _UNSENT)
+    summary = book.create_sheet("Summary")
+    tables = [_entries(lay_table(book, frame, layout)) for layout, frame in _lists(account)]
+    tables += [lay_table(book, frame, layout) for layout, frame in _facts(account)]
+    add_summary(summary, account, trend=tables[-1])
     _add_log(book, account)
+    looks = looks_of(summary)
     out = io.BytesIO()
     book.save(out)
-    return out.getvalue()
+    return with_rows(out.getvalue(), tables, looks)
+
+
+def _lists(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
+    """The lists of exceptions, on which analysts write."""
+    checked = f"0 exceptions, {counted(account.judged, 'line')} checked."
+    yield Layout("Exceptions", columns.EXCEPTIONS, checked, frozen=_FROZEN), account.open
+    yield _ACCEPTED, account.accepted
+    yield _NOT_CHECKED, account.gone(Standing.NOT_CHECKED)
+    yield _RESOLVED, account.gone(Standing.RESOLVED)
+
+
+def _facts(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
+    """The other tables; the trend last."""
+    result = account.result
+    yield _MATCHED, result.outcome(Outcome.MATCHED)
+    yield _NEAR, result.outcome(Outcome.WITHIN_TOLERANCE)
+    yield _MISSING, _of_classes(account.open, MISSING_AND_UNEXPECTED)
+    yield _AGEING, ageing(account)
+    yield _SCORECARD, result.suppliers.with_columns(_named_or("supplier", "(none named)"))
+    unsent = _of_classes(account.open, (Discrepancy.NOT_SENT,))
+    yield _UNSENT, unsent.sort("file_name", "sheet", maintain_order=True)
+    word = pl.when("complete").then(pl.lit(columns.COMPLETE)).otherwise(pl.lit(columns.INCOMPLETE))
+    yield _TREND, account.trend.with_columns(word.alias("completeness"))
+
+
+def _entries(table: Rows) -> Rows:
+    """Words to choose from for the analysts' status, and a coloured tab where something is to be done."""
+    offer_status_words(table.sheet, table.columns, lines=table.frame.height)
+    if table.frame.height and table.sheet.title == "Exceptions":
+        table.sheet.sheet_properties.tabColor = INCOMPLETE_PAINT.fill[2:]
+    return table
 
 
 def _named_or(column: str, words: str) -> pl.Expr:
@@ -71,22 +105,6 @@ def _named_or(column: str, words: str) -> pl.Expr:
 
 def _of_classes(exceptions: pl.DataFrame, codes: tuple[Discrepancy, ...]) -> pl.DataFrame:
     return exceptions.filter(pl.col("code").is_in([code.value for code in codes]))
-
-
-def _add_exceptions(book: Workbook, account: Account) -> None:
-    exceptions = account.result.exceptions
-    checked = f"0 exceptions, {account.result.lines.height:,} lines checked."
-    sheet = add_table(book, exceptions, Layout("Exceptions", columns.EXCEPTIONS, checked, frozen=_FROZEN))
-    offer_status_words(sheet, columns.EXCEPTIONS, lines=exceptions.height)
-    if exceptions.height:
-        sheet.sheet_properties.tabColor = INCOMPLETE_PAINT.fill[2:]
-
-
-def _add_ageing(book: Workbook, account: Account) -> None:
-    ageing = account.result.ageing
-    sheet = add_table(book, ageing, Layout("Ageing", columns.AGEING))
-    look = Look("Exceptions by days past the due date", _BLUE, (19.0, 9.0), lying=False)
-    sheet.add_chart(bar_chart(sheet, column=2, rows=(2, ageing.height + 1), look=look), "F2")
 
 
 def _add_log(book: Workbook, account: Account) -> None:
@@ -101,7 +119,8 @@ def _add_log(book: Workbook, account: Account) -> None:
     for doubt in account.doubts:
         writer.line("May be incomplete", "", doubt)
         paint(at(sheet, writer.row - 1, 1), INCOMPLETE_PAINT)
-    for note in account.notes:
+    too_long = [left_out(layout.title, frame) for layout, frame in (*_lists(account), *_facts(account))]
+    for note in (*account.notes, *filter(None, too_long)):
         writer.line("Note", "", note)
     writer.title("Control totals, counted before matching")
     for leg in account.result.legs:
@@ -142,28 +161,3 @@ class _Writer:
                 (mark if index < 3 else put_text)(cell, text)
                 cell.alignment = Alignment(wrap_text=index > 2, vertical="top")
         self.row += 1
-
-
-DEFINITIONS = (
-    ("Announced", "What our files announced, as the ledger holds it: the very payload that was or would be sent."),
-    (
-        "In service",
-        "What the service returns. Its qty_received means “requested” (API §2.1) and is shown nowhere as received.",
-    ),
-    ("Received", "What the receipts files say. Without them nothing is said about receiving."),
-    ("Difference", "What is there minus what should be: received (or in the service) minus announced."),
-    ("INR at stake", "Units concerned × price a unit, announced or else the service's; empty where no price is known."),
-    ("Match rate", "Matched and within tolerance, of the lines that could be judged; unverifiable lines do not match."),
-    ("Within tolerance", "A difference that was agreed to be small enough; it stays visible on a sheet of its own."),
-    ("Too early", "Fewer received than announced, but delivery date and days of grace have not passed."),
-    (
-        "Outside window",
-        "Read only because a receipt or a record points to it; counted so that sums tie out, not judged.",
-    ),
-    (
-        "Matched by",
-        "The strictest way in which both sides agree on which ASN it is; looser ways only where nothing else fits.",
-    ),
-    ("exception_id", "The same every night for the same invoice, supplier, site, SKU and batch, whatever the class."),
-    ("Owner … Status", "For the analyst."),
-)

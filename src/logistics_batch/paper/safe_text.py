@@ -76,6 +76,11 @@ def guarded(name: str, *, as_it_came: bool = False) -> pl.Expr:
     return safe.otherwise(None).alias(name)
 
 
+def visible_column(name: str) -> pl.Expr:
+    """The texts of a column, the same as `visible` gives one by one."""
+    return pl.col(name).str.replace_many(_CONTROLS, _ESCAPES)
+
+
 def formula_like(name: str) -> pl.Expr:
     """Which texts of a column a spreadsheet program might run as a formula."""
     return pl.col(name).str.contains(_FORMULA_START) & ~pl.col(name).str.contains(_PLAIN_NUMBER)

@@ -6,23 +6,26 @@ from functools import cache, partial
 import polars as pl
 
 from logistics_batch.model.reconciliation import LegTotals, Reconciliation
+from logistics_batch.model.reconciliation_history import Earlier, Watch
 from logistics_batch.reconciliation import totals
 from logistics_batch.reconciliation.agreement import Agreement, set_aside
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.faces import accepted_pairs, not_returned
-from logistics_batch.reconciliation.legs import Legs, with_units
+from logistics_batch.reconciliation.legs import Legs, identifier, with_units
 from logistics_batch.reconciliation.line_audit import audited_lines
+from logistics_batch.reconciliation.since import carried, uncompared
 
 
-def audit(legs: Legs, *, rules: Rules) -> Reconciliation:
-    """Compare the legs line by line.
+def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Watch | None = None) -> Reconciliation:
+    """Compare the legs line by line, and the outcome with an earlier night's if `earlier` and `watch` are given.
 
     Raises LogisticsBatchError if lines or quantities over all classes do not equal those of each leg.
     """
     read = _read(legs)
-    agreement = set_aside(read, rules=rules, looked_at=pl.Series("invoice", [], pl.String))
+    agreement = set_aside(read, rules=rules, looked_at=_invoices(earlier))
     found, whole = audited_lines(agreement.left, rules=rules)
-    lines = totals.in_report_order(found)
+    history = carried(found, earlier, watch=watch) if earlier and watch else uncompared(found)
+    lines = totals.in_report_order(history.lines)
     aside = totals.Aside(agreement.pairs, receipts=legs.received is not None)
     legs_totals = _leg_totals(read)
     classes = totals.class_totals(lines, aside)
@@ -36,7 +39,16 @@ def audit(legs: Legs, *, rules: Rules) -> Reconciliation:
         legs=legs_totals,
         match_rate=totals.match_rate(lines, aside),
         not_returned=not_returned(accepted_pairs(whole), agreement.settled_pairs()),
+        resolved=history.resolved,
+        trend=history.trend,
+        previous_run=earlier.run if earlier else "",
     )
+
+
+def _invoices(earlier: Earlier | None) -> pl.Series:
+    """The invoices of the earlier night's exceptions: their lines are all looked at."""
+    listed = (earlier or Earlier()).listed
+    return listed.select(identifier("invoice_number").alias("invoice"))["invoice"]
 
 
 def _read(legs: Legs) -> Legs:

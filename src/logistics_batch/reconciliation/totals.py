@@ -62,7 +62,11 @@ def leg_totals(name: str, *, notices: int, lines: pl.DataFrame, rows_apart: int 
 
 def class_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
     """Counts, units and INR by class (CLASSES_SCHEMA), in the order of the summary; lines set aside are added."""
-    named = lines.with_columns(pl.when(pl.col("code") != "").then("code").otherwise("outcome").alias("class"))
+    excepted = pl.col("outcome") == Outcome.EXCEPTION.value
+    named = lines.with_columns(
+        pl.when(excepted).then("code").otherwise("outcome").alias("class"),
+        pl.when(excepted).then("severity").otherwise(pl.lit("")).alias("severity"),
+    )
     not_valued = (pl.col("impact_inr").is_null() & (pl.col("qty_affected") > 0) & (pl.col("code") != "")).sum()
     grouped = named.group_by("class", maintain_order=True).agg(
         pl.col("severity").first(),
@@ -128,7 +132,7 @@ def match_rate(lines: pl.DataFrame, aside: Aside) -> MatchRate:
         (pl.col("level") != Level.NOTICE.value)
         & ~pl.col("outcome").is_in([Outcome.TOO_EARLY.value, Outcome.OUTSIDE_WINDOW.value])
     )
-    agreeing = judged.filter(pl.col("outcome") != Outcome.EXCEPTION.value)
+    agreeing = judged.filter(pl.col("outcome").is_in([Outcome.MATCHED.value, Outcome.WITHIN_TOLERANCE.value]))
     units, agreeing_units = (_units(frame) + more_units for frame in (judged, agreeing))
     count, agreeing_count = judged.height + more_lines, agreeing.height + more_lines
     return MatchRate(

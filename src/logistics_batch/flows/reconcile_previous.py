@@ -1,0 +1,103 @@
+"""Yesterday's workbook, with what analysts wrote in it: found where results go, or named by hand, and read back."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path, PurePosixPath
+from uuid import uuid4
+
+from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, UsageError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.reconcile_output import WORKBOOK
+from logistics_batch.intake.names import printable
+from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.model.job import Place
+from logistics_batch.model.reconciliation_history import Earlier
+from logistics_batch.model.sheet import ReadOptions, Sheet
+from logistics_batch.paper.reconciliation_previous import LISTS, TREND_SHEET, earlier_report
+
+LOOK_BACK_DAYS = 31
+"""So many days a dated folder is looked for, the latest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Previous:
+    """What an earlier report says; None: none was asked for, or it cannot be read.
+
+    doubts: why what analysts wrote is not there. notes: what else should be known.
+    """
+
+    earlier: Earlier | None = None
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def previous_by_hand(parts: Parts, path: Path) -> Previous:
+    """The workbook that a person names. Raises UsageError if there is none, FileHeld if it cannot be read."""
+    if not path.is_file():
+        raise UsageError(f"There is no workbook {path}.", remedy="Check the path after --previous.")
+    return _told(_read(parts, path, str(path)))
+
+
+def previous_at(parts: Parts, results: Place, business_date: date) -> Previous:
+    """The latest workbook where results go; with `{date}` in the path, of the latest day that has one.
+
+    One that cannot be read makes tonight's report doubtful: it would show as open what analysts have accepted. Raises
+    StoreError if the place cannot be reached.
+    """
+    store = parts.open_store(results)
+    try:
+        found = _latest(store, results, business_date)
+        if found is None:
+            note = f"No earlier workbook lies in {store.label} {results.path}; every exception counts as new."
+            return Previous(Earlier(), notes=(note,))
+        where = f"{store.label}:{found.path}"
+        try:
+            return _told(_fetched(parts, store, found, where))
+        except (FileHeld, FileVanished, FileUnstable) as error:
+            return Previous(doubts=(_unreadable(where, error),))
+    finally:
+        store.close()
+
+
+def _latest(store: FileStore, results: Place, business_date: date) -> RemoteFile | None:
+    paths = [results.on(business_date - timedelta(days=days)).path for days in range(LOOK_BACK_DAYS + 1)]
+    for path in dict.fromkeys(paths):
+        if store.exists(str(PurePosixPath(path) / WORKBOOK)):
+            return next((file for file in store.list(path) if file.name == WORKBOOK and not file.is_link), None)
+    return None
+
+
+def _fetched(parts: Parts, store: FileStore, file: RemoteFile, where: str) -> Earlier:
+    folder = parts.files / "reconciliation"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    landing = folder / f"previous-{uuid4().hex}.xlsx"
+    try:
+        store.fetch(file, to=landing)
+        return _read(parts, landing, where)
+    finally:
+        landing.unlink(missing_ok=True)
+
+
+def _read(parts: Parts, path: Path, where: str) -> Earlier:
+    """The lists of a workbook; the open one must be there, another may have been deleted."""
+    sheets: list[Sheet] = []
+    for title in (*LISTS, TREND_SHEET):
+        try:
+            sheets += parts.read_file(path, name=WORKBOOK, options=ReadOptions(name=f"{title}*"))
+        except FileHeld:
+            if not sheets:
+                raise
+    return earlier_report(sheets, name=where)
+
+
+def _told(earlier: Earlier) -> Previous:
+    when = f" of {earlier.business_date}" if earlier.business_date else ""
+    source = f"Compared with the report{when}, run {printable(earlier.run)}, and what analysts wrote in it."
+    return Previous(earlier, notes=(source, *earlier.notes))
+
+
+def _unreadable(where: str, error: LogisticsBatchError) -> str:
+    return (
+        f"The earlier workbook {printable(where)} cannot be read: {error.message} What analysts wrote and accepted is "
+        "missing here. It was moved to the folder “earlier”; repair it there and reconcile again with --previous FILE."
+    )

@@ -1,0 +1,131 @@
+"""What analysts wrote in an earlier reconciliation.xlsx, also if they sorted, filtered, moved or added columns.
+
+A row is known by its exception_id, a column by its heading; where they stand does not matter, nor does a title above.
+What cannot be read is said.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import RESOLVED_SCHEMA, TREND_SCHEMA, Outcome, Standing
+from logistics_batch.model.reconciliation_history import ENTRIES, Earlier
+from logistics_batch.model.sheet import Sheet
+from logistics_batch.paper import reconciliation_columns as columns
+from logistics_batch.paper.reconciliation_columns import COMPLETE, Column
+
+LISTS = {
+    "Exceptions": "",
+    "Accepted": Outcome.ACCEPTED.value,
+    "Not checked": Standing.NOT_CHECKED.value,
+    "Resolved": Standing.RESOLVED.value,
+}
+"""The sheets that list exceptions, and how those on them stand."""
+
+TREND_SHEET = "Trend"
+
+_ID = "exception_id"
+_HEADINGS_WITHIN = 30  # rows
+_IDS_NAMED = 3
+
+
+def earlier_report(sheets: Sequence[Sheet], *, name: str) -> Earlier:
+    """The lists and the trend of an earlier report; `name` is where it was read."""
+    notes: list[str] = []
+    frames = [pl.DataFrame(schema=RESOLVED_SCHEMA)]
+    nights = [pl.DataFrame(schema=TREND_SCHEMA)]
+    for sheet in sheets:
+        standing = next((LISTS[word] for word in LISTS if sheet.name.startswith(word)), None)
+        if sheet.name.startswith(TREND_SHEET):
+            nights += [_nights(frame) for _, frame in _table(sheet, columns.TREND, "Run", _TREND_TEXTS)]
+        elif standing is not None:
+            for present, frame in _table(sheet, columns.EXCEPTIONS + columns.GONE, _ID, RESOLVED_SCHEMA):
+                notes += _lost_columns(sheet, present)
+                frames.append(frame.with_columns(pl.lit(standing).alias("standing")))
+    listed, more = _each_once(pl.concat(frames))
+    trend = pl.concat(nights).filter(pl.col("business_date").is_not_null())
+    trend = trend.unique("business_date", keep="last").sort("business_date")
+    run = trend["run"][-1] if trend.height else name
+    day = trend["business_date"][-1] if trend.height else None
+    return Earlier(name, run or name, day, listed, trend, (*notes, *more))
+
+
+_TREND_TEXTS = TREND_SCHEMA | {"completeness": pl.String()}
+
+
+def _nights(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns((pl.col("completeness") == COMPLETE).alias("complete")).select(*TREND_SCHEMA)
+
+
+def _table(
+    sheet: Sheet, wanted: Sequence[Column], key: str, schema: Mapping[str, pl.DataType]
+) -> Iterator[tuple[set[str], pl.DataFrame]]:
+    """The fields that have a column, and the rows below the headings in types of `schema`; nothing without headings."""
+    found = _headings(sheet, key)
+    if found is None:
+        return
+    row, positions = found
+    titles = {_plain(column.title): column.field for column in wanted}
+    places = {titles[title]: place for title, place in positions.items() if title in titles}
+    below = sheet.frame.filter(pl.col("row") > row)
+    told = below.select(
+        (_typed(places[field], kind) if field in places else pl.lit(None, kind)).alias(field)
+        for field, kind in schema.items()
+    )
+    texts = [field for field, kind in schema.items() if kind == pl.String]
+    yield set(places), told.with_columns(pl.col(texts).fill_null(""))
+
+
+def _headings(sheet: Sheet, key: str) -> tuple[int, dict[str, str]] | None:
+    """The row of the headings and the column of each, the leftmost where one stands twice."""
+    wanted = _plain(key)
+    for row, *cells in sheet.frame.head(_HEADINGS_WITHIN).iter_rows():
+        titles = [_plain(cell or "") for cell in cells]
+        if wanted in titles:
+            return row, {title: str(place) for place, title in reversed(list(enumerate(titles, 1))) if title}
+    return None
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.split()).casefold()
+
+
+def _typed(place: str, kind: pl.DataType) -> pl.Expr:
+    text = pl.col(place).str.strip_chars()
+    if kind == pl.String:
+        return pl.col(place)
+    if kind == pl.Date:
+        return text.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
+    if kind.is_integer():
+        return text.cast(pl.Float64, strict=False).cast(kind, strict=False)
+    return text.cast(kind, strict=False)
+
+
+def _lost_columns(sheet: Sheet, present: set[str]) -> list[str]:
+    titles = {column.field: column.title for column in columns.ANALYST_COLUMNS}
+    lost = [titles[field] for field in ENTRIES if field not in present]
+    return [f'Sheet "{sheet.name}" of the earlier workbook has no column {", ".join(lost)}.'] if lost else []
+
+
+def _each_once(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Each exception once: of rows that were copied the first word in each column counts, and who differs is named."""
+    named = rows.with_columns(pl.col(_ID).str.strip_chars())
+    written = pl.any_horizontal(pl.col(field).str.strip_chars() != "" for field in ENTRIES)
+    nameless = named.filter((pl.col(_ID) == "") & written).height
+    notes = [f"{nameless} rows of the earlier workbook hold notes but no exception_id; they stay there."] * (
+        nameless > 0
+    )
+    ours = named.filter(pl.col(_ID) != "")
+    filled = {field: pl.col(field).filter(pl.col(field).str.strip_chars() != "") for field in ENTRIES}
+    once = ours.group_by(_ID, maintain_order=True).agg(
+        *(pl.col(field).first() for field in RESOLVED_SCHEMA if field not in (_ID, *ENTRIES)),
+        *(values.first().fill_null("").alias(field) for field, values in filled.items()),
+        pl.any_horizontal(values.n_unique() > 1 for values in filled.values()).alias("differs"),
+    )
+    differing = once.filter("differs")[_ID].to_list()
+    if differing:
+        first = ", ".join(differing[:_IDS_NAMED])
+        notes.append(
+            f"{len(differing)} exceptions stand in several rows with different notes ({first}); the first counts."
+        )
+    return once.select(*RESOLVED_SCHEMA), notes

@@ -1,0 +1,68 @@
+"""Numbers of a reconciliation as people in India write them."""
+
+from decimal import Decimal
+
+_SHORT = ((Decimal(10_000_000), "Cr"), (Decimal(100_000), "L"), (Decimal(1_000), "k"))
+
+
+def rupees(amount: Decimal) -> str:
+    """An amount in lakh grouping.
+
+    >>> rupees(Decimal("1234567.5"))
+    '₹ 12,34,567.50'
+    """
+    whole, _, paise = f"{abs(amount):.2f}".partition(".")
+    head, tail = whole[:-3], whole[-3:]
+    groups: list[str] = []
+    while head:
+        groups.insert(0, head[-2:])
+        head = head[:-2]
+    return f"₹ {'-' if amount < 0 else ''}{','.join([*groups, tail])}.{paise}"
+
+
+def short_rupees(amount: Decimal) -> str:
+    """An amount for charts, in crore, lakh or thousands.
+
+    >>> short_rupees(Decimal("1234567.5")), short_rupees(Decimal("99"))
+    ('₹ 12.3 L', '₹ 99')
+    """
+    for unit, name in _SHORT:
+        if amount >= unit:
+            return f"₹ {amount / unit:,.1f} {name}"
+    return f"₹ {amount:,.0f}"
+
+
+def percent_words(value: float | None) -> str:
+    """A share, or that there was none to take.
+
+    >>> percent_words(98.25), percent_words(None)
+    ('98.2 %', 'nothing to judge')
+    """
+    return "nothing to judge" if value is None else f"{value:.1f} %"
+
+
+def quantity_words(value: object) -> str:
+    """A quantity, "" where it is not known.
+
+    >>> quantity_words(Decimal("1200.500")), quantity_words(None)
+    ('1,200.5', '')
+    """
+    if value is None or value == "":
+        return ""
+    number = Decimal(str(value))
+    return f"{number:,.0f}" if number == number.to_integral_value() else f"{number.normalize():,f}"
+
+
+def difference_words(value: object) -> str:
+    """A difference with its sign.
+
+    >>> difference_words(Decimal(3)), difference_words(Decimal(-3))
+    ('+3', '-3')
+    """
+    text = quantity_words(value)
+    return f"+{text}" if text and Decimal(str(value)) > 0 else text
+
+
+def decimal_of(value: object) -> Decimal:
+    """A sum as a decimal, 0 where nothing was summed."""
+    return Decimal(str(value or 0))

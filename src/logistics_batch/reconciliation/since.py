@@ -1,0 +1,225 @@
+"""Tonight's exceptions against those of an earlier night: new, still open, accepted, resolved, or not looked at.
+
+Nothing is called resolved because it was not looked at: an exception whose ASN lies outside tonight's range, or that is
+missing from a report that may be incomplete, stays open on a list of its own until somebody closes it.
+"""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import (
+    LINES_SCHEMA,
+    RESOLVED_SCHEMA,
+    TREND_SCHEMA,
+    Level,
+    Outcome,
+    Standing,
+    State,
+)
+from logistics_batch.model.reconciliation_history import ENTRIES, Earlier, Watch
+
+REMEMBERED_DAYS = 14
+"""So long a resolved exception stays on its list, and what analysts wrote about it comes back with it."""
+
+_COMPARED = (
+    *("standing", "state", "first_seen", "nights_open", "last_seen", "remark"),
+    *("code", "qty_affected", "price_delta", "found_sku", "reason"),
+)
+_ACCEPTED_WORDS = ("accepted", "accept")
+_CLOSED_WORDS = (*_ACCEPTED_WORDS, "closed", "close", "done")
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What an earlier night adds.
+
+    lines: tonight's (LINES_SCHEMA) with their history. resolved: RESOLVED_SCHEMA, what is no exception tonight. trend:
+    TREND_SCHEMA, the other nights, the oldest first.
+    """
+
+    lines: pl.DataFrame
+    resolved: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RESOLVED_SCHEMA))
+    trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
+
+
+def uncompared(lines: pl.DataFrame) -> Carried:
+    """Tonight's lines (LINES_SCHEMA, among other columns) by themselves: nothing is said of other nights."""
+    told = lines.with_columns(pl.lit("").alias("state"))
+    return Carried(told.select(pl.col(name).cast(kind) for name, kind in LINES_SCHEMA.items()))
+
+
+def carried(lines: pl.DataFrame, earlier: Earlier, *, watch: Watch) -> Carried:
+    """Tonight's lines with what is known of them from an earlier night; what analysts accepted is no exception.
+
+    lines: LINES_SCHEMA, among other columns; those of the schema come back.
+    """
+    known = earlier.listed.with_columns(
+        pl.coalesce("first_seen", pl.lit(earlier.business_date, pl.Date())).alias("first_seen"),
+        pl.col("nights_open").fill_null(1),
+    )
+    lines = uncompared(lines).lines
+    excepted = pl.col("outcome") == Outcome.EXCEPTION.value
+    told = _with_history(lines.filter(excepted), known, watch=watch).with_columns(_nights(earlier, watch=watch))
+    told = told.select(pl.col(name).cast(kind) for name, kind in LINES_SCHEMA.items())
+    gone = known.join(told, on="exception_id", how="anti", maintain_order="left").with_columns(
+        pl.coalesce("last_seen", pl.lit(earlier.business_date, pl.Date())).alias("last_seen")
+    )
+    nights = earlier.trend.filter(pl.col("business_date") != watch.business_date).sort("business_date")
+    return Carried(pl.concat([told, lines.filter(~excepted)]), _gone(gone, lines, watch=watch), nights)
+
+
+def _with_history(exceptions: pl.DataFrame, known: pl.DataFrame, *, watch: Watch) -> pl.DataFrame:
+    then = known.select("exception_id", *ENTRIES, *(pl.col(name).alias(f"was_{name}") for name in _COMPARED))
+    bare = exceptions.drop(ENTRIES)
+    joined = bare.join(then, on="exception_id", how="left", maintain_order="left")
+    accepted = _says(_ACCEPTED_WORDS) & _no_more_than_accepted()
+    return joined.with_columns(pl.col(ENTRIES).fill_null("")).with_columns(
+        pl.when(accepted).then(pl.lit(Outcome.ACCEPTED.value)).otherwise("outcome").alias("outcome"),
+        _state(watch).alias("state"),
+        pl.coalesce("was_first_seen", pl.lit(watch.business_date)).alias("first_seen"),
+        _remark().fill_null("").alias("remark"),
+        _status().alias("analyst_status"),
+    )
+
+
+def _nights(earlier: Earlier, *, watch: Watch) -> pl.Expr:
+    """A second report of the same night counts no second night."""
+    before = pl.col("was_nights_open").fill_null(0)
+    if earlier.business_date == watch.business_date:
+        return pl.max_horizontal(before, pl.lit(1)).alias("nights_open")
+    return (before + 1).alias("nights_open")
+
+
+def _says(words: tuple[str, ...]) -> pl.Expr:
+    return pl.col("analyst_status").str.strip_chars().str.to_lowercase().is_in(words)
+
+
+def _no_more_than_accepted() -> pl.Expr:
+    """The same class, and no more of it than there was when it was accepted."""
+    alike = pl.col("code") == pl.col("was_code")
+    quantity = pl.col("qty_affected").fill_null(0) <= pl.col("was_qty_affected").fill_null(0)
+    price = pl.col("price_delta").fill_null(0).abs() <= pl.col("was_price_delta").fill_null(0).abs()
+    swapped = pl.col("found_sku") == pl.col("was_found_sku").fill_null("")
+    said = (pl.col("level") != Level.NOTICE.value) | (pl.col("reason") == pl.col("was_reason"))
+    return (alike & quantity & price & swapped & said).fill_null(False)
+
+
+def _grown() -> pl.Expr:
+    """What grew after it was accepted; it has to be accepted anew."""
+    return _says(_ACCEPTED_WORDS) & ~_no_more_than_accepted()
+
+
+def _state(watch: Watch) -> pl.Expr:
+    """A second report of the same night calls new what the first one called new."""
+    first_today = pl.col("was_code").is_null() | (pl.col("was_first_seen") >= pl.lit(watch.business_date))
+    was = pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value])
+    return (
+        pl.when(_grown())
+        .then(pl.lit(State.CHANGED.value))
+        .when(first_today.fill_null(False))
+        .then(pl.lit(State.NEW.value))
+        .when(pl.col("was_standing") == Standing.RESOLVED.value)
+        .then(pl.lit(State.BACK.value))
+        .when(was & ~_says(_ACCEPTED_WORDS))
+        .then("was_state")
+        .otherwise(pl.lit(State.OPEN.value))
+    )
+
+
+def _remark() -> pl.Expr:
+    accepted = pl.format(
+        "It was accepted as {} of {} units; it is another class or more today.",
+        pl.col("was_code").fill_null(""),
+        _plain_number("was_qty_affected"),
+    )
+    return (
+        pl.when(_grown())
+        .then(accepted)
+        .when(_says(_CLOSED_WORDS) & ~_says(_ACCEPTED_WORDS))
+        .then(pl.lit("Closed by an analyst, but the difference is still there."))
+        .when(pl.col("was_standing") == Standing.RESOLVED.value)
+        .then(pl.lit("It had gone away and is back."))
+        .when(pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]))
+        .then("was_remark")
+    )
+
+
+def _status() -> pl.Expr:
+    return pl.when(_grown()).then(pl.lit("Open")).otherwise("analyst_status")
+
+
+def _plain_number(name: str) -> pl.Expr:
+    return pl.col(name).fill_null(0).cast(pl.String).str.replace(r"\.?0*$", "")
+
+
+def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.DataFrame:
+    """What was listed and is no exception tonight (RESOLVED_SCHEMA): resolved, or not looked at."""
+    today = pl.lit(watch.business_date)
+    was_resolved = pl.col("standing") == Standing.RESOLVED.value
+    remembered = pl.col("gone_since") > today - timedelta(days=REMEMBERED_DAYS)
+    told = _with_outcome(missing.filter(~was_resolved), lines)
+    seen, closed = pl.col("now").is_not_null(), _says(_CLOSED_WORDS)
+    resolved = seen | (_inside(watch) & pl.lit(watch.complete)) | closed
+    remark = (
+        pl.when(seen)
+        .then(pl.format("Tonight it is {}.", pl.col("now").fill_null("")))
+        .when(closed)
+        .then(pl.lit("Accepted or closed by an analyst, and no longer looked at."))
+        .when(resolved)
+        .then(pl.lit("Nothing shows it any more."))
+        .when(pl.lit(not watch.complete))
+        .then(pl.lit("Tonight's report may be incomplete."))
+        .otherwise(pl.lit("Its ASN lies outside the dates that are looked at now."))
+    )
+    judged = told.with_columns(
+        pl.when(resolved)
+        .then(pl.lit(Standing.RESOLVED.value))
+        .otherwise(pl.lit(Standing.NOT_CHECKED.value))
+        .alias("standing"),
+        pl.when(resolved | (pl.col("standing") != Standing.NOT_CHECKED.value))
+        .then(today)
+        .otherwise(pl.coalesce("gone_since", today))
+        .alias("gone_since"),
+        remark.alias("became"),
+    )
+    kept = [pl.col(name).cast(kind) for name, kind in RESOLVED_SCHEMA.items()]
+    return pl.concat([judged.select(kept), missing.filter(was_resolved & remembered).select(kept)])
+
+
+def _inside(watch: Watch) -> pl.Expr:
+    if watch.due is None:
+        return pl.lit(False)
+    return pl.col("due_date").is_between(*watch.due).fill_null(False)
+
+
+_NOTICE_KEYS = ("invoice_key", "supplier_key", "site_key")
+
+
+def _with_outcome(missing: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """`now`: how the same SKU of the same ASN, or for an ASN's own finding any of it, came out tonight."""
+    asked = _keyed(missing)
+    judged = lines.filter(pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value)
+    named = asked.filter(pl.col("invoice_key") != "")
+    near = _keyed(judged).join(named, on=_NOTICE_KEYS, how="semi", maintain_order="left")
+    became = pl.when(pl.col("code") != "").then("code").otherwise("outcome").first()
+    by_line = near.group_by(*_NOTICE_KEYS, "sku_key", maintain_order=True).agg(became.alias("became_line"))
+    by_notice = near.group_by(*_NOTICE_KEYS, maintain_order=True).agg(became.alias("became_notice"))
+    joined = asked.join(by_line, on=[*_NOTICE_KEYS, "sku_key"], how="left", maintain_order="left").join(
+        by_notice, on=_NOTICE_KEYS, how="left", maintain_order="left"
+    )
+    whole = (pl.col("level") == Level.NOTICE.value) | (pl.col("sku_key") == "")
+    return joined.with_columns(pl.when(whole).then("became_notice").otherwise("became_line").alias("now"))
+
+
+def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
+    names = {
+        "invoice_number": "invoice_key",
+        "supplier": "supplier_key",
+        "site": "site_key",
+        "sku_name": "sku_key",
+    }
+    return frame.with_columns(
+        pl.col(name).str.strip_chars().str.to_lowercase().alias(key) for name, key in names.items()
+    )

@@ -1,0 +1,228 @@
+"""What operators have besides: backup, logs, metrics, retention, alerts of runs by cron, the files for deployment."""
+
+import configparser
+import itertools
+import json
+import os
+import re
+import shlex
+import shutil
+import sqlite3
+import stat
+import subprocess
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli.conftest import Run
+from docs.test_pages import parse as parse_command
+from support.event_receiver import Receiver, receiving
+from support.workspace import Workspace
+
+from logistics_batch.cli.front import front
+from logistics_batch.flows.retention import purge_by_age
+from logistics_batch.ledger import open_ledger
+from logistics_batch.model.cron import Cron
+from logistics_batch.operate.figures import Figure
+from logistics_batch.operate.metrics import metrics_server
+from logistics_batch.wiring import Need
+from logistics_batch.wiring import Workspace as Wired
+
+DEPLOY = Path(__file__).parents[2] / "docs" / "deploy"
+PUSH = """\
+kind: push
+mapping: orders
+source: {folder: ., path: /inbound, ready: {unchanged_for: 2, poll_every: 10ms}}
+results: {folder: results}
+"""
+
+
+@pytest.fixture
+def people() -> Iterator[Receiver]:
+    with receiving() as receiver:
+        yield receiver
+
+
+class TestBackup:
+    def test_a_backup_is_whole_and_private_also_while_the_ledger_is_written(
+        self, run: Run, workspace: Workspace
+    ) -> None:
+        workspace.job("settle", "kind: settle\n")
+        assert run("run", "settle").code == 0
+        ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account="https://service.invalid")
+        over = threading.Event()
+
+        def keep_writing() -> None:
+            with ledger.sending("orders"):
+                for number in itertools.count():
+                    ledger.result_stem(place="folder:/x", name=f"file-{number}", sha256="0" * 64)
+                    if over.wait(0.01):
+                        return
+
+        writer = threading.Thread(target=keep_writing)
+        writer.start()
+        done = run("ledger", "backup", "copy.db", "--json")
+        over.set()
+        writer.join()
+        ledger.close()
+        assert done.code == 0, done.err
+        copy = workspace.root / "copy.db"
+        assert done.json["bytes"] == copy.stat().st_size
+        assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+        with sqlite3.connect(copy) as opened:
+            assert opened.execute("SELECT job FROM run").fetchall() == [("settle",)]
+            assert opened.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+    def test_it_replaces_nothing(self, run: Run, workspace: Workspace) -> None:
+        workspace.drop("copy.db", "precious", folder=".")
+        done = run("ledger", "backup", "copy.db")
+        assert done.code == 2
+        assert "is there already" in done.err
+        assert (workspace.root / "copy.db").read_text() == "precious"
+
+    def test_a_restored_backup_sends_nothing_until_a_person_says_so(self, run: Run, workspace: Workspace) -> None:
+        workspace.job("settle", "kind: settle\n")
+        assert run("run", "settle").code == 0
+        assert run("ledger", "backup", "copy.db").code == 0
+        assert run("run", "settle").code == 0
+        var = workspace.root / "var"
+        shutil.copy(workspace.root / "copy.db", var / "ledger.db")
+        for name in ("ledger.db-wal", "ledger.db-shm"):
+            (var / name).unlink(missing_ok=True)
+        for _ in range(4):  # however often it is tried, it does not catch up with what it forgot
+            assert run("ledger", "verify").code == 2
+            assert run("run", "settle").code == 2
+        assert run("ledger", "verify", "--accept-restored", "--reason", "disk died").code == 0
+        assert run("run", "settle").code == 0
+
+
+def test_the_log_is_a_line_of_json_for_each_thing(run: Run, workspace: Workspace) -> None:
+    workspace.configure("[log]", 'format = "json"', 'file = "var/log.jsonl"')
+    workspace.job("settle", "kind: settle\n")
+    run("run", "settle", "--business-date", "2026-11-03")
+    (line,) = (workspace.root / "var/log.jsonl").read_text().splitlines()
+    told = json.loads(line)
+    assert {name: told[name] for name in ("level", "event", "job", "exit_code", "business_date")} == {
+        "level": "info",
+        "event": "run_ended",
+        "job": "settle",
+        "exit_code": 0,
+        "business_date": "2026-11-03",
+    }
+    (workspace.root / "var/log.jsonl").rename(workspace.root / "var/log.jsonl.1")
+    run("run", "settle")
+    assert len((workspace.root / "var/log.jsonl").read_text().splitlines()) == 1
+
+
+def test_metrics_are_written_after_each_run(run: Run, workspace: Workspace) -> None:
+    workspace.configure("[metrics]", 'textfile = "metrics/lb.prom"')
+    workspace.job("settle", "kind: settle\n")
+    run("run", "settle")
+    run("run", "settle")
+    file = workspace.root / "metrics/lb.prom"
+    text = file.read_text()
+    assert 'logistics_batch_runs_total{exit_code="0",job="settle"} 2.0' in text
+    assert 'logistics_batch_job_last_exit_code{job="settle"} 0.0' in text
+    assert "logistics_batch_notices_untold 0.0" in text
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+    assert [path.name for path in file.parent.iterdir()] == ["lb.prom"]
+
+
+def test_metrics_are_given_as_they_are_when_asked() -> None:
+    count = iter(range(1, 9))
+    with metrics_server(0, lambda: [Figure("asked", "How often.", (), {(): next(count)})]) as port:
+        answers = [
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode() for _ in range(2)
+        ]
+    assert [re.findall(r"^logistics_batch_asked (.+)$", text, re.MULTILINE) for text in answers] == [["1.0"], ["2.0"]]
+
+
+def test_a_failed_run_by_cron_is_told_and_so_is_its_recovery(run: Run, workspace: Workspace, people: Receiver) -> None:
+    workspace.secret("alerts", f"json://{people.url.removeprefix('http://')}\n")
+    workspace.configure("[notify]", 'urls_file = "secrets/alerts"')
+    workspace.job("orders", PUSH)  # its folder is missing
+    assert run("run", "orders", "--business-date", "2026-11-03").code == 5
+    message = people.next()[1]
+    assert message["title"].endswith("orders failed for 2026-11-03")
+    assert "inbound" in message["message"]
+    assert "`logistics-batch run orders --business-date 2026-11-03`" in message["message"]
+    assert run("run", "orders").code == 5
+    assert people.events.empty(), "what lasts is told once"
+    (workspace.root / "inbound").mkdir()
+    assert run("run", "orders").code == 0
+    assert "Over: orders failed for 2026-11-03" in people.next()[1]["message"]
+
+
+def test_alerts_that_cannot_be_told_break_no_run(run: Run, workspace: Workspace) -> None:
+    workspace.configure("[notify]", 'urls = ["json://127.0.0.1:9/?cto=1", "pigeon://nowhere"]')
+    workspace.job("settle", "kind: settle\nnotify: [on_success]\n")
+    done = run("run", "settle")
+    assert done.code == 0
+    assert "could not be told; 1 alerts wait" in done.err
+
+
+def test_what_is_too_old_goes_and_nothing_else(workspace: Workspace) -> None:
+    workspace.configure("[reports]", 'purge_after = "60d"', 'purge_labels_after = "30d"')
+    old, young = 70 * 86400, 40 * 86400
+    kept = {"reports/young.csv": young, "reports/.ledger.mark": old, "var/files/original.csv": old}
+    gone = {"reports/old.csv": old, "reports/2026/old.xlsx": old, "var/files/labels/a.pdf": young}
+    for name, age in (kept | gone).items():
+        path = workspace.drop(Path(name).name, "x", folder=str(Path(name).parent))
+        at = path.stat().st_mtime - age
+        os.utime(path, (at, at))
+    with Wired(workspace.root).parts(Need(calls=False)) as parts:
+        removed = purge_by_age(parts)
+    assert (removed.reports, removed.labels) == (2, 1)
+    assert all((workspace.root / name).exists() for name in kept)
+    assert not any((workspace.root / name).exists() for name in gone)
+    assert not (workspace.root / "reports/2026").exists()
+
+
+def test_check_says_that_no_scheduler_works(run: Run, workspace: Workspace) -> None:
+    done = run("schedule", "--check")
+    assert done.code == 5
+    assert "No scheduler has worked" in done.err
+
+
+class TestDeployment:
+    def test_the_unit_is_one_that_systemd_takes(self, tmp_path: Path) -> None:
+        unit = configparser.ConfigParser(strict=True, interpolation=None)
+        unit.optionxform = str  # type: ignore[assignment]
+        unit.read(DEPLOY / "logistics-batch.service")
+        parse_command(front, shlex.split(unit["Service"]["ExecStart"])[1:])
+        assert int(unit["Service"]["TimeoutStopSec"]) > 10
+        if shutil.which("systemd-analyze"):
+            text = (DEPLOY / "logistics-batch.service").read_text()
+            text = re.sub(r"ExecStart=\S+", "ExecStart=/bin/true", text)
+            (tmp_path / "logistics-batch.service").write_text(re.sub(r"(User|Group)=.*", r"\1=root", text))
+            verify = ["systemd-analyze", "verify", "--man=no", str(tmp_path / "logistics-batch.service")]
+            done = subprocess.run(verify, capture_output=True, text=True)
+            assert "logistics-batch.service" not in done.stderr, done.stderr
+
+    def test_the_crontab_has_five_fields_and_commands_that_exist(self) -> None:
+        lines = [line for line in (DEPLOY / "crontab").read_text().splitlines() if line and line[0] in "0123456789*"]
+        assert len(lines) == 3
+        for line in lines:
+            fields = line.split(maxsplit=5)
+            Cron.parse(" ".join(fields[:5]))
+            command = fields[5].partition("&& ")[2]
+            parse_command(front, shlex.split(command)[1:])
+
+    def test_the_container_copies_what_is_there_and_runs_what_exists(self) -> None:
+        text = (DEPLOY / "Containerfile").read_text().replace("\\\n", " ")
+        for sources in re.findall(r"^COPY (.+) \S+$", text, re.MULTILINE):
+            assert all((DEPLOY.parents[1] / name).exists() for name in sources.split())
+        commands = [json.loads(each) for each in re.findall(r"CMD (\[.+\])$", text, re.MULTILINE)]
+        assert len(commands) == 2
+        for command in commands:
+            parse_command(front, command[1:])
+
+
+def test_the_ledger_of_a_workspace_is_where_backups_expect_it(run: Run, workspace: Workspace) -> None:
+    workspace.job("settle", "kind: settle\n")
+    run("run", "settle")
+    ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account="https://service.invalid")
+    assert ledger.rounds_of("settle", ledger.runs()[0].business_date) == 1, "a run by hand is a round for others"
+    ledger.close()

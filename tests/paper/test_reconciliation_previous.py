@@ -1,0 +1,195 @@
+"""What analysts write comes back the next night, whatever they did to the workbook besides."""
+
+import io
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import openpyxl
+import pytest
+from openpyxl.worksheet.worksheet import Worksheet
+from paper.reconciliation_nights import TODAY, account_of, night, read_back
+from reconciliation.world import World
+
+from logistics_batch.model.reconciliation import Standing
+from logistics_batch.paper.reconciliation_account import Account
+from logistics_batch.paper.reconciliation_workbook import reconciliation_workbook
+
+HOSTILE = "=HYPERLINK(\"http://x\") </script> \u202e 'quoted' ümlaut मेहता\nsecond line"
+
+
+def world(**received: str) -> World:
+    """Ten pieces of each invoice announced, so many received."""
+    made = World()
+    made.no_receipts_came()
+    for invoice, units in received.items():
+        made.both(invoice, ("W", "10", "100.00"), delivery_date="2026-11-02")
+        made.receive(invoice, "W", units)
+    return made
+
+
+def edited(workbook: bytes, *, sheet: str = "Exceptions", **cells: tuple[str, object]) -> openpyxl.Workbook:
+    """The workbook with something written beside invoices: A=("Owner", "Meera")."""
+    book = openpyxl.load_workbook(io.BytesIO(workbook))
+    titles = [cell.value for cell in book[sheet][1]]
+    for row in book[sheet].iter_rows(min_row=2):
+        written = cells.get(row[titles.index("Invoice number")].value)
+        if written:
+            row[titles.index(written[0])].value = written[1]
+    return book
+
+
+def saved(book: openpyxl.Workbook) -> bytes:
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def entries(workbook: bytes, field: str) -> dict[str, str]:
+    return dict(read_back(workbook).listed.select("invoice_number", field).iter_rows())
+
+
+def test_what_is_written_comes_back_as_it_was_written():
+    made = reconciliation_workbook(account_of(world(A="1", B="2", C="3")))
+    book = edited(made, A=("Owner", "Meera"), B=("Comment", HOSTILE), C=("Reason qty", 6))
+    next(cell for row in book["Exceptions"].iter_rows() for cell in row if cell.value == HOSTILE).data_type = "s"
+    back = saved(book)
+    assert entries(back, "owner") == {"A": "Meera", "B": "", "C": ""}
+    assert entries(back, "comment")["B"].replace("\r", "") == HOSTILE
+    assert entries(back, "reason_qty")["C"] == "6"
+
+
+def test_what_came_back_is_written_again_safe_and_alike():
+    first = reconciliation_workbook(account_of(world(A="1", B="2")))
+    book = edited(first, A=("Comment", HOSTILE), B=("Reason qty", "6"))
+    next(cell for row in book["Exceptions"].iter_rows() for cell in row if cell.value == HOSTILE).data_type = "s"
+    second = account_of(world(A="1", B="2"), day=night(1), earlier=read_back(saved(book)))
+    again = openpyxl.load_workbook(io.BytesIO(reconciliation_workbook(second)))
+    cells = [cell for row in again["Exceptions"].iter_rows(min_row=2) for cell in row]
+    [comment] = [cell for cell in cells if cell.value is not None and "HYPERLINK" in str(cell.value)]
+    assert (comment.value, comment.data_type, comment.quotePrefix) == (HOSTILE, "s", True)
+    titles = [cell.value for cell in again["Exceptions"][1]]
+    quantity = next(row for row in again["Exceptions"].iter_rows(min_row=2) if row[3].value == "B")
+    assert quantity[titles.index("Reason qty")].value == 6
+
+
+def rearranged(sheet: Worksheet) -> None:
+    """As people leave a sheet: a title above, rows in another order, some hidden, columns moved, hidden and added."""
+    rows = [[cell.value for cell in row] for row in sheet.iter_rows()]
+    titles, *lines = rows
+    order = sorted(range(len(titles)), key=lambda place: str(titles[place]))
+    sheet.delete_rows(1, sheet.max_row)
+    sheet.append(["Our list for Monday"])
+    sheet.append(["my column", *(f" {titles[place]} " for place in order)])
+    for line in reversed(lines):
+        sheet.append(["mine", *(line[place] for place in order)])
+    sheet.row_dimensions[3].hidden = True
+    sheet.column_dimensions["B"].hidden = True
+    sheet.freeze_panes = None
+
+
+def test_rows_and_columns_may_be_moved_filtered_and_added():
+    made = reconciliation_workbook(account_of(world(A="1", B="2", C="3")))
+    book = edited(made, A=("Owner", "Meera"), C=("Status", "Accepted"))
+    rearranged(book["Exceptions"])
+    back = read_back(saved(book))
+    assert dict(back.listed.select("invoice_number", "owner").iter_rows())["A"] == "Meera"
+    second = account_of(world(A="1", B="2", C="3"), day=night(1), earlier=back)
+    assert second.accepted["invoice_number"].to_list() == ["C"]
+    assert second.open.select("state").to_series().to_list() == ["still open"] * 2
+    assert second.open["first_seen"].to_list() == [TODAY] * 2
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_libreoffice_may_have_saved_it(tmp_path: Path):
+    office = shutil.which("soffice")
+    if office is None:
+        if os.environ.get("CI"):
+            pytest.fail("LibreOffice is not installed")
+        pytest.skip("LibreOffice is not installed")
+    made = reconciliation_workbook(account_of(world(A="1", B="2.5", C="3")))
+    (tmp_path / "r.xlsx").write_bytes(saved(edited(made, A=("Owner", "Meera"), B=("Status", "Accepted"))))
+    saving = [office, f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}", "--headless", "--convert-to", "xlsx"]
+    subprocess.run([*saving, "--outdir", "saved", "r.xlsx"], cwd=tmp_path, check=True, capture_output=True)
+    back = read_back((tmp_path / "saved" / "r.xlsx").read_bytes())
+    second = account_of(world(A="1", B="2.5", C="3"), day=night(1), earlier=back)
+    assert second.accepted["invoice_number"].to_list() == ["B"]
+    assert dict(second.open.select("invoice_number", "owner").iter_rows()) == {"A": "Meera", "C": ""}
+    assert second.trend["exceptions"].to_list() == [3, 2]
+
+
+def test_rows_that_disagree_and_columns_that_are_gone_are_named():
+    made = reconciliation_workbook(account_of(world(A="1", B="2")))
+    book = edited(made, A=("Owner", "Meera"))
+    sheet = book["Exceptions"]
+    copied = [cell.value for cell in next(row for row in sheet.iter_rows(min_row=2) if row[3].value == "A")]
+    titles = [cell.value for cell in sheet[1]]
+    copied[titles.index("Owner")] = "Asha"
+    sheet.append(copied)
+    copied[titles.index("exception_id")] = None
+    sheet.append(copied)
+    sheet.delete_cols(titles.index("Comment") + 1)
+    back = read_back(saved(book))
+    assert dict(back.listed.select("invoice_number", "owner").iter_rows()) == {"A": "Meera", "B": ""}
+    said = " ".join(back.notes)
+    assert 'Sheet "Exceptions" of the earlier workbook has no column Comment.' in said
+    assert "1 exceptions stand in several rows with different notes" in said
+    assert "1 rows of the earlier workbook hold notes but no exception_id" in said
+
+
+def test_five_nights():
+    """Short goods are noted, accepted, grow, arrive, and leave the range; nothing is lost on the way."""
+    nights: list[Account] = []
+
+    def reported(what: World, *, write: dict[str, tuple[str, object]], **more) -> Account:
+        earlier = read_back(saved(edited(reconciliation_workbook(nights[-1]), **write))) if nights else None
+        nights.append(account_of(what, day=night(len(nights)), earlier=earlier, **more))
+        return nights[-1]
+
+    def listed(account: Account) -> dict[str, str]:
+        return dict(account.open.select("invoice_number", "state").iter_rows())
+
+    first = reported(world(A="1", B="2", C="3"), write={})
+    assert set(listed(first)) == {"A", "B", "C"}
+
+    second = reported(world(A="1", B="2", C="10", D="4"), write={"A": ("Status", "Accepted"), "B": ("Owner", "Asha")})
+    assert listed(second) == {"B": "still open", "D": "new"}
+    assert second.accepted["invoice_number"].to_list() == ["A"]
+    assert second.gone(Standing.RESOLVED)["invoice_number"].to_list() == ["C"]
+    assert second.verdict_words == "2 exceptions, 1 new, 1 resolved, 1 accepted, 4 lines checked"
+
+    third = reported(world(A="0.5", B="2", C="10", D="4"), write={"D": ("Comment", "driver says all four")})
+    assert listed(third) == {"A": "changed", "B": "still open", "D": "still open"}
+
+    # A fetch that was cut: what it does not show is not called resolved.
+    fourth = reported(world(A="0.5"), write={"A": ("Status", "Accepted")}, doubts=("The service cut its answer.",))
+    assert fourth.open.is_empty() and fourth.accepted["invoice_number"].to_list() == ["A"]
+    unchecked = fourth.gone(Standing.NOT_CHECKED)
+    assert sorted(unchecked["invoice_number"]) == ["B", "D"]
+
+    fifth = reported(world(A="0.5", B="2", C="10", D="10"), write={})
+    [line] = fifth.open.rows(named=True)
+    assert (line["invoice_number"], line["state"], line["owner"], line["first_seen"]) == (
+        "B",
+        "still open",
+        "Asha",
+        TODAY,
+    )
+    resolved = dict(fifth.gone(Standing.RESOLVED).select("invoice_number", "comment").iter_rows())
+    assert resolved == {"C": "", "D": "driver says all four"}
+    assert fifth.trend.select("exceptions", "new", "resolved", "accepted", "complete").rows() == [
+        (3, 0, 0, 0, True),
+        (2, 1, 1, 1, True),
+        (3, 0, 0, 0, True),
+        (0, 0, 0, 1, False),
+        (1, 0, 1, 1, True),
+    ]
+
+
+def test_every_exception_comes_back():
+    many = world(**{f"I{number:04d}": "1" for number in range(1500)})
+    first = reconciliation_workbook(account_of(many))
+    back = read_back(first)
+    assert back.listed.height == 1500 and back.run == "R1110" and back.business_date == TODAY

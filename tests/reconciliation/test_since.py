@@ -1,0 +1,178 @@
+"""What is new, still open, accepted, resolved or not checked, over nights of the same goods."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import polars as pl
+import pytest
+from reconciliation.world import World
+
+from logistics_batch.model.reconciliation import RESOLVED_SCHEMA, Outcome, Reconciliation
+from logistics_batch.model.reconciliation_history import Earlier, Watch
+from logistics_batch.reconciliation import Rules, audit
+
+FIRST = date(2026, 11, 10)
+WINDOW = (date(2026, 10, 20), date(2026, 11, 12))
+
+
+def world(**received: str) -> World:
+    """Three ASNs of 100 pieces each, of which so many came."""
+    made = World()
+    made.no_receipts_came()
+    for invoice in ("A", "B", "C"):
+        made.both(invoice, ("W", "100", "2.00"), delivery_date="2026-11-01")
+        made.receive(invoice, "W", received.get(invoice, "100"))
+    return made
+
+
+def reconciled(
+    what: World,
+    *,
+    night: int = 0,
+    earlier: Earlier | None = None,
+    due: tuple[date, date] | None = WINDOW,
+    complete: bool = True,
+) -> Reconciliation:
+    day = FIRST + timedelta(days=night)
+    watch = Watch(day, due, complete)
+    return audit(what.legs(), rules=Rules(day, complete=complete), earlier=earlier or Earlier(), watch=watch)
+
+
+def handed_on(result: Reconciliation, *, night: int = 0, **entries: str) -> Earlier:
+    """The report as tomorrow's reads it; entries such as A="Accepted" are the status beside an invoice's lines."""
+    tonight = [
+        result.outcome(outcome).with_columns(
+            pl.lit(standing).alias("standing"),
+            *(pl.lit(None, RESOLVED_SCHEMA[name]).alias(name) for name in ("last_seen", "gone_since", "became")),
+        )
+        for outcome, standing in ((Outcome.EXCEPTION, ""), (Outcome.ACCEPTED, "accepted"))
+    ]
+    listed = pl.concat([*(frame.select(*RESOLVED_SCHEMA) for frame in tonight), result.resolved])
+    status = pl.col("invoice_number").replace_strict(entries, default=pl.col("analyst_status"))
+    return Earlier(
+        run=f"R{night}",
+        business_date=FIRST + timedelta(days=night),
+        listed=listed.with_columns(status.alias("analyst_status"), pl.lit("Meera").alias("owner")),
+    )
+
+
+def states(result: Reconciliation) -> dict[str, str]:
+    return dict(result.exceptions.select("invoice_number", "state").iter_rows())
+
+
+def gone(result: Reconciliation) -> dict[str, tuple[str, str]]:
+    rows = result.resolved.select("invoice_number", "standing", "became").iter_rows()
+    return {invoice: (standing, became) for invoice, standing, became in rows}
+
+
+def test_the_first_report_calls_everything_new():
+    result = reconciled(world(A="90"))
+    assert states(result) == {"A": "new"}
+    assert result.exceptions.select("first_seen", "nights_open").row(0) == (FIRST, 1)
+
+
+def test_what_stays_is_still_open_and_keeps_its_owner_and_first_day():
+    earlier = handed_on(reconciled(world(A="90")), A="In progress")
+    result = reconciled(world(A="90", B="1"), night=1, earlier=earlier)
+    assert states(result) == {"A": "still open", "B": "new"}
+    line = result.exceptions.filter(pl.col("invoice_number") == "A").row(0, named=True)
+    assert (line["owner"], line["analyst_status"], line["first_seen"], line["nights_open"]) == (
+        "Meera",
+        "In progress",
+        FIRST,
+        2,
+    )
+
+
+def test_a_second_report_of_the_same_night_counts_no_second_night():
+    earlier = handed_on(reconciled(world(A="90")))
+    result = reconciled(world(A="90"), earlier=earlier)
+    assert states(result) == {"A": "new"}
+    assert result.exceptions["nights_open"].to_list() == [1]
+
+
+def test_what_is_accepted_leaves_the_exceptions_and_the_sums_still_tie_out():
+    earlier = handed_on(reconciled(world(A="90")), A=" accepted ")
+    result = reconciled(world(A="90"), night=1, earlier=earlier)
+    assert result.exceptions.is_empty()
+    assert result.outcome(Outcome.ACCEPTED)["code"].to_list() == ["SHORT"]
+    assert dict(result.classes.select("class", "lines").iter_rows()) == {"accepted": 1, "matched": 2}
+    assert result.match_rate.agreeing_lines == 2, "an accepted difference is no match"
+
+
+@pytest.mark.parametrize("received", ["89", "110"])
+def test_what_grows_or_turns_after_it_was_accepted_is_back_and_must_be_accepted_anew(received):
+    accepted = handed_on(reconciled(world(A="90")), A="Accepted")
+    back = reconciled(world(A=received), night=1, earlier=accepted)
+    assert states(back) == {"A": "changed"}
+    [line] = back.exceptions.select("analyst_status", "remark").rows(named=True)
+    assert line["analyst_status"] == "Open"
+    assert line["remark"] == "It was accepted as SHORT of 10 units; it is another class or more today."
+    night_after = reconciled(world(A=received), night=2, earlier=handed_on(back, night=1))
+    assert states(night_after) == {"A": "changed"}
+
+
+def test_what_shrinks_after_it_was_accepted_stays_accepted():
+    earlier = handed_on(reconciled(world(A="90")), A="Accepted")
+    assert reconciled(world(A="95"), night=1, earlier=earlier).exceptions.is_empty()
+
+
+def test_what_agrees_now_is_resolved_and_remembered_for_two_weeks():
+    earlier = handed_on(reconciled(world(A="90")))
+    resolved = reconciled(world(), night=1, earlier=earlier)
+    assert gone(resolved) == {"A": ("resolved", "Tonight it is matched.")}
+    last = resolved.resolved.row(0, named=True)
+    assert (last["last_seen"], last["gone_since"], last["owner"]) == (FIRST, FIRST + timedelta(days=1), "Meera")
+    later = handed_on(resolved, night=1)
+    assert gone(reconciled(world(), night=14, earlier=later)) != {}
+    assert gone(reconciled(world(), night=15, earlier=later)) == {}
+    back = reconciled(world(A="90"), night=3, earlier=later)
+    assert states(back) == {"A": "back again"} and back.exceptions["owner"].to_list() == ["Meera"]
+
+
+def test_what_was_not_looked_at_is_never_called_resolved():
+    earlier = handed_on(reconciled(world(A="90")))
+    elsewhere = (date(2026, 11, 5), date(2026, 11, 20))
+    other = World()
+    for due, complete in ((elsewhere, True), (None, True), (WINDOW, False)):
+        result = reconciled(other, night=1, earlier=earlier, due=due, complete=complete)
+        assert [standing for standing, _ in gone(result).values()] == ["not checked"], (due, complete)
+    assert gone(reconciled(other, night=1, earlier=earlier)) == {"A": ("resolved", "Nothing shows it any more.")}
+
+
+def test_the_same_invoice_of_another_supplier_proves_nothing():
+    earlier = handed_on(reconciled(world(A="90")))
+    other = World()
+    other.both("A", ("W", "100"), supplier="S-2", delivery_date="2026-11-01")
+    result = reconciled(other, night=1, earlier=earlier, due=None)
+    assert gone(result) == {"A": ("not checked", "Its ASN lies outside the dates that are looked at now.")}
+
+
+def test_what_is_not_checked_stays_until_an_analyst_closes_it():
+    unchecked = reconciled(World(), night=1, earlier=handed_on(reconciled(world(A="90"))), due=None)
+    for night in (2, 3):
+        unchecked = reconciled(World(), night=night, earlier=handed_on(unchecked, night=night - 1), due=None)
+        assert gone(unchecked)["A"][0] == "not checked"
+        assert unchecked.resolved["gone_since"].to_list() == [FIRST + timedelta(days=1)]
+    closed = reconciled(World(), night=4, earlier=handed_on(unchecked, night=3, A="Closed"), due=None)
+    assert gone(closed) == {"A": ("resolved", "Accepted or closed by an analyst, and no longer looked at.")}
+
+
+def test_what_is_closed_but_still_differs_stays_open_with_a_remark():
+    earlier = handed_on(reconciled(world(A="90")), A="Closed")
+    result = reconciled(world(A="90"), night=1, earlier=earlier)
+    assert states(result) == {"A": "still open"}
+    assert result.exceptions["remark"].to_list() == ["Closed by an analyst, but the difference is still there."]
+
+
+def test_without_an_earlier_report_nothing_is_said_of_earlier_nights():
+    result = audit(world(A="90").legs(), rules=Rules(FIRST))
+    assert states(result) == {"A": ""} and result.resolved.is_empty() and result.previous_run == ""
+
+
+def test_an_earlier_report_full_of_nonsense_changes_no_sum():
+    earlier = handed_on(reconciled(world(A="90", B="1")), A="Accepted")
+    odd = earlier.listed.with_columns(pl.lit("").alias("code"), pl.lit(None, pl.Date()).alias("first_seen"))
+    result = reconciled(world(A="90", B="1"), night=1, earlier=replace(earlier, listed=odd))
+    assert states(result) == {"A": "changed", "B": "still open"}
+    assert int(result.classes["lines_announced"].sum()) == 3
