@@ -47,10 +47,10 @@ def watch(
         night = NightWatch(_station(workspace, settings, parts, say), Agenda(parts.ledger))
         scheduler = Scheduler(night, stop)
         scheduler.chores = _chores(workspace, night, scheduler)
+        night.start(_loaded(workspace))
         if metrics_port is not None:
             port = around.enter_context(metrics_server(metrics_port, lambda: _figures(night, scheduler)))
             night.at.log.say("metrics", f"metrics at http://127.0.0.1:{port}/metrics", port=port)
-        night.start(_loaded(workspace))
         left = scheduler.serve(night.planned(), patience_seconds=patience_seconds)
         night.at.log.say("stopped", "stopped")
         return [name for name in left if name in night.jobs]
