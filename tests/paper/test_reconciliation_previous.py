@@ -135,8 +135,8 @@ def test_rows_that_disagree_and_columns_that_are_gone_are_named():
     assert dict(back.listed.select("invoice_number", "owner").iter_rows()) == {"A": "Meera", "B": ""}
     said = " ".join(back.notes)
     assert 'Sheet "Exceptions" of the earlier workbook has no column Comment.' in said
-    assert "1 exceptions stand in several rows with different notes" in said
-    assert "1 rows of the earlier workbook hold notes but no exception_id" in said
+    assert "Different notes in several rows were found for 1 exception (EX-" in said
+    assert "Without an exception_id 1 row with notes stayed" in said
 
 
 def test_five_nights():

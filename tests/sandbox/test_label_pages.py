@@ -280,14 +280,21 @@ def test_barcode_is_whole_dots_and_reads_back(awb: str) -> None:
 def bar_edges(content: bytes) -> list[float]:
     """Left and right edges of the bars, in dots of a 203 dpi printer."""
     with pikepdf.open(io.BytesIO(content)) as pdf:
-        moves = [0.0]
+        scale, origin = 1.0, 0.0
+        kept = []
         edges = []
         for operands, operator in pikepdf.parse_content_stream(pdf.pages[0]):
-            if str(operator) == "cm":
-                moves.append(float(operands[4]))
-            elif str(operator) == "re" and len(moves) > 1 and float(operands[3]) > 50 and float(operands[2]) < 20:
-                left = sum(moves[-1:]) + float(operands[0])
-                edges += [left * 203 / 72, (left + float(operands[2])) * 203 / 72]
+            match str(operator):
+                case "q":
+                    kept.append((scale, origin))
+                case "Q":
+                    scale, origin = kept.pop()
+                case "cm":
+                    origin += scale * float(operands[4])
+                    scale *= float(operands[0])
+                case "re" if scale * float(operands[3]) > 50 and scale * float(operands[2]) < 20:
+                    left = origin + scale * float(operands[0])
+                    edges += [left * 203 / 72, (left + scale * float(operands[2])) * 203 / 72]
     assert edges
     return edges
 

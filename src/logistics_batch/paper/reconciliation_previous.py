@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
+from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import RESOLVED_SCHEMA, TREND_SCHEMA, Outcome, Standing
 from logistics_batch.model.reconciliation_history import ENTRIES, Earlier
 from logistics_batch.model.sheet import Sheet
@@ -112,9 +113,9 @@ def _each_once(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     named = rows.with_columns(pl.col(_ID).str.strip_chars())
     written = pl.any_horizontal(pl.col(field).str.strip_chars() != "" for field in ENTRIES)
     nameless = named.filter((pl.col(_ID) == "") & written).height
-    notes = [f"{nameless} rows of the earlier workbook hold notes but no exception_id; they stay there."] * (
-        nameless > 0
-    )
+    notes: list[str] = []
+    if nameless:
+        notes.append(f"Without an exception_id {counted(nameless, 'row')} with notes stayed in the earlier workbook.")
     ours = named.filter(pl.col(_ID) != "")
     filled = {field: pl.col(field).filter(pl.col(field).str.strip_chars() != "") for field in ENTRIES}
     once = ours.group_by(_ID, maintain_order=True).agg(
@@ -126,6 +127,7 @@ def _each_once(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if differing:
         first = ", ".join(differing[:_IDS_NAMED])
         notes.append(
-            f"{len(differing)} exceptions stand in several rows with different notes ({first}); the first counts."
+            f"Different notes in several rows were found for {counted(len(differing), 'exception')} ({first}); "
+            "the first counts."
         )
     return once.select(*RESOLVED_SCHEMA), notes

@@ -81,15 +81,18 @@ def draw_pages(canvas: Canvas, pages: list[LabelPage], *, place: Callable[[], No
 
 
 class _Barcode(Code128):
-    """All bars as one path: single rectangles are rounded to pixels one by one, and thin bars change their widths."""
+    """All bars as one path: single rectangles are rounded to pixels one by one, and thin bars change their widths.
+
+    They are drawn in dots, so that each is a few whole numbers: a label takes an eighth less room.
+    """
 
     def draw(self) -> None:
         self._rectangles: list[str] = []
         super().draw()
-        self.canv.addLiteral(" ".join([*self._rectangles, "f"]))
+        self.canv.addLiteral(" ".join([f"{DOT:.8f} 0 0 {DOT:.8f} 0 0 cm", *self._rectangles, "f"]))
 
     def rect(self, x: float, y: float, w: float, h: float) -> None:
-        self._rectangles.append(f"{x:.4f} {y:.4f} {w:.4f} {h:.4f} re")
+        self._rectangles.append(" ".join(str(round(points / DOT)) for points in (x, y, w, h)) + " re")
 
 
 @dataclass(frozen=True)

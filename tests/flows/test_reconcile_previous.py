@@ -1,0 +1,116 @@
+"""Yesterday's workbook is found where reports go, and comes back; one that cannot be read is told in red."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import openpyxl
+import pytest
+from flows.asn_service import AsnService, record
+from flows.audit_room import audit_room
+from flows.test_reconcile import TODAY, asn_row, push, receipts
+
+from logistics_batch.errors import FileHeld, UsageError
+from logistics_batch.flows.reconcile import ReconcilePlan, plan_of_job, run_reconcile
+from logistics_batch.jobs import parse_job
+from logistics_batch.model.job import Place
+
+
+@pytest.fixture
+def service():
+    running = AsnService()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def parts(tmp_path, service):
+    with audit_room(tmp_path, url=service.url) as opened:
+        yield opened
+
+
+def plan(tmp_path: Path, *, night: int = 0, path: str = "/", **changes) -> ReconcilePlan:
+    """Two of ten pieces came; the report goes to a folder, and is read back from there."""
+    usual = {
+        "by": "delivery",
+        "date_from": TODAY - timedelta(days=4),
+        "date_to": TODAY + timedelta(days=3),
+        "business_date": TODAY + timedelta(days=night),
+        "receipts_path": receipts(tmp_path, "I1,W,2,,2026-11-02"),
+        "receipts_mapping": "receipts",
+        "output": tmp_path / f"out{night}",
+        "results": Place(folder=str(tmp_path / "reports"), path=path),
+        "previous": True,
+    }
+    return ReconcilePlan(**(usual | changes))
+
+
+def write(workbook: Path, **entries: str) -> None:
+    """An analyst opens the workbook, writes beside the first exception, and saves it where it lies."""
+    book = openpyxl.load_workbook(workbook)
+    titles = [cell.value for cell in book["Exceptions"][1]]
+    for title, text in entries.items():
+        book["Exceptions"].cell(2, titles.index(title) + 1, text)
+    book.save(workbook)
+
+
+@pytest.mark.parametrize("path", ["/", "/daily/{date}"])
+def test_an_accepted_difference_leaves_the_list_and_the_exit_code(parts, service, tmp_path, path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    first = run_reconcile(parts, plan(tmp_path, path=path))
+    assert first.exit_code == 3 and any("every exception counts as new" in note for note in first.notes)
+    [workbook] = (tmp_path / "reports").rglob("reconciliation.xlsx")
+    write(workbook, Status="Accepted", Owner="Meera", Comment="agreed with the supplier")
+    second = run_reconcile(parts, plan(tmp_path, night=3, path=path))
+    assert second.exit_code == 0 and second.document["exceptions"] == []
+    [accepted] = second.document["accepted"]
+    assert (accepted["owner"], accepted["comment"], accepted["first_seen"]) == (
+        "Meera",
+        "agreed with the supplier",
+        str(TODAY),
+    )
+    assert [night["exceptions"] for night in second.document["trend"]] == [1, 0]
+    assert any(f"Compared with the report of {TODAY}" in note for note in second.notes)
+
+
+def test_a_workbook_that_cannot_be_read_makes_the_report_doubtful_and_is_kept(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "reconciliation.xlsx").write_bytes(b"PK\x03\x04 cut off")
+    report = run_reconcile(parts, plan(tmp_path))
+    assert report.exit_code == 4 and not report.complete
+    assert "What analysts wrote and accepted is missing here" in report.doubts[0]
+    [kept] = (tmp_path / "reports" / "earlier").iterdir()
+    assert kept.read_bytes() == b"PK\x03\x04 cut off"
+
+
+def test_a_workbook_may_be_named_by_hand(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    run_reconcile(parts, plan(tmp_path, results=None))
+    workbook = tmp_path / "out0" / "reconciliation.xlsx"
+    write(workbook, Owner="Asha")
+    again = run_reconcile(parts, plan(tmp_path, night=1, results=None, previous_path=workbook))
+    [line] = again.document["exceptions"]
+    assert (line["owner"], line["state"]) == ("Asha", "still open")
+    with pytest.raises(UsageError, match="There is no workbook"):
+        run_reconcile(parts, plan(tmp_path, previous_path=tmp_path / "none.xlsx"))
+    broken = tmp_path / "broken.xlsx"
+    broken.write_text("no workbook at all")
+    with pytest.raises(FileHeld):
+        run_reconcile(parts, plan(tmp_path, previous_path=broken))
+
+
+def test_a_job_reads_back_from_where_its_reports_go():
+    text = "kind: reconcile\nwindow: {by: delivery, from: -3d, to: 7d}\nprevious: results\nresults: {folder: out}\n"
+    made = plan_of_job(parse_job(text, name="nightly", path="jobs/nightly.yaml"), TODAY)
+    assert made.previous and made.results == Place(folder="out", path="/")
+
+
+def test_what_the_service_cut_off_is_not_called_resolved(parts, service, tmp_path):
+    service.records = [record(7, "UNKNOWN", ("W", "5", "2.00"))]
+    run_reconcile(parts, plan(tmp_path, receipts_path=None, receipts_mapping=None))
+    service.records = [record(number, f"S{number}", ("W", "5")) for number in range(10, 20)]
+    service.cap = 2
+    report = run_reconcile(parts, plan(tmp_path, night=1, receipts_path=None, receipts_mapping=None))
+    assert not report.complete and report.exit_code == 4
+    assert [one["invoice_number"] for one in report.document["not_checked"]] == ["UNKNOWN"]
+    assert report.document["resolved"] == []
