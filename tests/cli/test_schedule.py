@@ -3,6 +3,7 @@
 import signal
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,8 +28,8 @@ LATER = NIGHTLY.format(cron="15 21 1 1 *", zone="Asia/Kolkata")
 class Watched:
     """A scheduler process with the lines that it says, as they come."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self.process = workspace.start("schedule")
+    def __init__(self, workspace: Workspace, *options: str) -> None:
+        self.process = workspace.start("schedule", *options)
         self.lines: list[str] = []
         self._more = threading.Condition()
         self._reader = threading.Thread(target=self._read)
@@ -95,6 +96,20 @@ def test_it_says_when_each_job_is_next_and_ends_with_0_when_told_to(workspace: W
     assert line.endswith("-01-01T21:15+05:30")
     assert watched.end(number) == 0
     assert watched.lines[-1].endswith("stopped")
+
+
+def test_outsiders_see_that_it_works(workspace: Workspace) -> None:
+    workspace.job("settle", 'kind: settle\nschedule: {cron: "15 21 1 1 *"}\n')
+    watched = Watched(workspace, "--metrics-port", "0")
+    address = watched.wait_for("metrics at").rpartition(" ")[2]
+    text = urllib.request.urlopen(address, timeout=30).read().decode()
+    assert 'logistics_batch_job_running{job="settle"}' in text
+    assert 'logistics_batch_job_next_run_timestamp_seconds{job="settle"}' in text
+    watched.wait_for("next run")
+    while (done := workspace.run("schedule", "--check")).code != 0:
+        time.sleep(0.1)
+    assert "The scheduler works" in done.out
+    assert watched.end() == 0
 
 
 def test_a_missed_night_is_caught_up_once_across_restarts(served: Workspace, sandbox: RunningSandbox) -> None:

@@ -94,65 +94,6 @@ def test_fill_down_copies_within_a_block() -> None:
     assert mapped.documents[0].line_rows == (2, 3, 4)
 
 
-SHOP = """
-operation: order.create
-key: [Name]
-sheet:
-  skip_rows_where: {Cancelled at: "*", Line status: done}
-  fill_down: [Phone, Address]
-fields:
-  reference_number: {from: Name, required: true}
-  customer_mobile: {from: Phone, read: mobile, required: true}
-  delivery_address: {from: Address, required: true}
-lines:
-  item_name: {from: SKU, required: true}
-"""
-SHOP_HEADER = ["Name", "Phone", "Address", "Cancelled at", "Line status", "SKU"]
-CANCELLED = ["#1", "9876543210", "12 MG Road", "2026-11-02", "", "tea"]
-
-
-def test_further_rows_of_a_skipped_order_are_skipped_with_it() -> None:
-    mapped = run(
-        SHOP,
-        sheet_of(
-            [
-                SHOP_HEADER,
-                CANCELLED,
-                ["#1", "", "", "", "", "rice"],
-                ["", "", "", "", "", "salt"],
-                ["#2", "9876543211", "13 MG Road", "", "", "oil"],
-                ["#2", "", "", "", "", "soap"],
-            ]
-        ),
-    )
-    skipped = dict.fromkeys((2, 3, 4), "skipped skip_rows_where")
-    assert states(mapped) == {**skipped, 5: "ready", 6: "ready"}
-    assert mapped.rows["reason"][1] == "The row continues row 2, which the mapping skips."
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        ["#2", "", "", "", "", "rice"],  # of another order, which has no first row
-        ["#1", "9876543210", "", "", "", "rice"],  # has cells of its own that only first rows have
-    ],
-)
-def test_rows_that_do_not_continue_a_skipped_order_keep_their_own_fate(row: list[str]) -> None:
-    mapped = run(SHOP, sheet_of([SHOP_HEADER, CANCELLED, row]))
-    assert states(mapped) == {2: "skipped skip_rows_where", 3: "invalid"}
-
-
-def test_a_blank_row_ends_a_skipped_order() -> None:
-    mapped = run(SHOP, sheet_of([SHOP_HEADER, CANCELLED, [], ["", "", "", "", "", "salt"]]))
-    assert states(mapped) == {2: "skipped skip_rows_where", 3: "skipped blank", 4: "invalid"}
-
-
-def test_a_line_that_says_for_itself_what_it_is_is_not_skipped_with_the_one_above() -> None:
-    done = ["#1", "9876543210", "12 MG Road", "", "done", "tea"]
-    mapped = run(SHOP, sheet_of([SHOP_HEADER, done, ["#1", "", "", "", "open", "rice"]]))
-    assert states(mapped) == {2: "skipped skip_rows_where", 3: "invalid"}
-
-
 @pytest.mark.parametrize(
     "between",
     [["A2", "Ravi", "9876543211", "1 Lake", "cup", "1"], [], ["; note"], HEADER],

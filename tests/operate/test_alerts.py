@@ -114,6 +114,13 @@ def test_a_new_address_does_not_hear_of_old_stories(ledger: Ledger, people: Rece
     assert teller(ledger, url(people), nobody()).tell(NOW + timedelta(days=1)).failed == ()
 
 
+def test_what_was_noticed_while_nobody_was_to_be_told_is_not_told_later(ledger: Ledger, people: Receiver) -> None:
+    notice(ledger)
+    assert teller(ledger).tell(NOW).owed == 0
+    assert teller(ledger, url(people)).tell(NOW + timedelta(days=90)).arrived == 0
+    assert people.events.empty()
+
+
 def test_what_a_job_does_not_want_told_is_not(ledger: Ledger, people: Receiver) -> None:
     notice(ledger, wanted=False)
     assert teller(ledger, url(people)).tell(NOW).arrived == 0

@@ -59,10 +59,11 @@ def labels(
     from logistics_batch.wiring import Need, Workspace
 
     _check((run, date, orders), mapping, reprint=reprint, reason=reason)
+    day = _day(date)
     with stopping() as stop, Workspace(Path(folder)).parts(Need(progress=watched(), stop=stop)) as parts:
         named = order_numbers(parts, orders, mapping=mapping) if orders else NamedOrders(())
         plan = LabelsPlan(
-            orders=Choice(run or "", _day(date), named.numbers, named.keep),
+            orders=Choice(run or "", day, named.numbers, named.keep),
             layout=layout,
             sort=tuple(key.strip() for key in sort.split(",") if key.strip()) if sort else (),
             reverse=reverse,

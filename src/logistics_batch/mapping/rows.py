@@ -8,7 +8,6 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.cells import Cleaned, Use, clean, conspicuous, name_of, trimmed
-from logistics_batch.mapping.continuations import with_continuations
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.names import ColumnName
@@ -60,7 +59,6 @@ def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     headers = {number: header.texts[number - 1].strip() for number in uses}
     cleaned = clean(bare, {number: use for number, use in uses.items() if name_of(number) in unclean}, headers)
     skipped = _skipped(mapping, sheet, header, body=body, bare=bare, cleaned=cleaned.frame)
-    skipped = with_continuations(mapping, header, cells=cleaned.frame, skipped=skipped)
     marked = cleaned.frame.with_columns(_spread_rules(cleaned.frame["row"], skipped))
     filled = _fill_down(mapping, header, marked, spread=merged_values(mapping, sheet, header, marked))
     wanted = ["row", *(name for name in filled.columns if name.startswith(("c", "own:")) and _is_used(name, uses))]

@@ -199,9 +199,7 @@ class SheetSpec(Part):
     max_embedded_newlines: Annotated[StrictInt, Field(ge=0)] = Field(
         default=3, description="Line breaks in one CSV cell."
     )
-    skip_rows_where: dict[str, Patterns] = Field(
-        default={}, description="Rows that are no data: any column fits; their further rows go with them."
-    )
+    skip_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are no data: any column fits.")
     only_rows_where: dict[str, Patterns] = Field(default={}, description="Rows that are data: every column fits.")
     fill_down: Annotated[list[Name], BeforeValidator(listed, json_schema_input_type=str | list[str])] = Field(
         default=[], description="Columns whose blank cells take the value above, within one block."

@@ -50,6 +50,8 @@ def _is_watched_for(parts: Parts, job: JobSpec, outcome: Outcome) -> bool:
 
 def note_error(parts: Parts, job: JobSpec, error: LogisticsBatchError, *, day: date) -> None:
     """Write down that a run could not be made, or broke off."""
+    if error.exit_code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY) and parts.stop.is_set():
+        return
     text = _failure_text(job, day, f"{error.message} {error.remedy}".strip())
     _note(parts, job, "on_failure", day, cause=_shape(f"{type(error).__name__} {error.message}"), text=text)
 
@@ -147,7 +149,7 @@ def _end_what_is_over(parts: Parts, job: JobSpec, code: int) -> None:
 def _is_over(notice: StoredNotice, code: int) -> bool:
     if notice.kind == "on_invalid_rows":
         return code == ExitCode.DONE
-    return notice.kind == "on_failure" and "|lost|" not in notice.key
+    return "|on_failure|" in notice.key  # not a lost day, and not a file of a job that cannot be used
 
 
 def _end_what_is_settled(parts: Parts, *, but: str) -> None:

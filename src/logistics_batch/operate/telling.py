@@ -35,12 +35,10 @@ class Teller:
     is_stopping: Callable[[], bool] = lambda: False
 
     def tell(self, now: datetime) -> Told:
-        """Send what is owed and due.
+        """Send what is owed and due; where there is no address, nobody is owed it any more.
 
         Raises LedgerRefused if it cannot be read or written down; what was sent may then be sent again.
         """
-        if not self.to:
-            return Told()
         due = self.ledger.owed_notices(now=now.isoformat())
         done: dict[int, dict[str, str]] = {each.id: dict(_told(each)) for each in due}
         arrived, failed = 0, []

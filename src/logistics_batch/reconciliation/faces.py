@@ -5,7 +5,7 @@ import polars as pl
 from logistics_batch.reconciliation.legs import HEADER_FIELDS, Legs, day, spelling
 from logistics_batch.reconciliation.matching import TIERS
 
-_ANNOUNCED = ("accepted", "state", "why", "file_name", "sheet", "run")
+_ANNOUNCED = ("accepted", "why", "file_name", "sheet", "run")
 _RETURNED = ("record_id", "status", "modified_at", "furthest_status", "settled_lines", "settled_received")
 _SHARED = (
     "invoice_number",

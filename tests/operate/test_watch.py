@@ -1,0 +1,102 @@
+"""The watch besides its jobs: changed files, days without a run, the digest, what is kept back while it stops."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from operate.night_shift import KOLKATA, PlayedClock, Shift, ran
+from support.event_receiver import receiving
+from support.workspace import Workspace
+
+from logistics_batch.cli.night import _loaded
+from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
+
+SETTLE = 'kind: settle\nschedule: {{cron: "{cron}"{more}}}\n'
+
+
+@pytest.fixture
+def shift(tmp_path: Path) -> Iterator[Shift]:
+    workspace = Workspace(tmp_path / "night-shift", url="https://service.invalid")
+    workspace.job("settle", SETTLE.format(cron="15 21 * * *", more=""))
+    with receiving() as people:
+        started = Shift(workspace, PlayedClock(datetime(2026, 11, 3, 20, 30, tzinfo=KOLKATA)), people)
+        yield started
+        started.close()
+
+
+def test_a_changed_job_file_counts_from_now_on(shift: Shift) -> None:
+    shift.look()
+    shift.workspace.job("settle", SETTLE.format(cron="0 21 * * *", more=""))
+    shift.workspace.job("new", SETTLE.format(cron="30 21 * * *", more=""))
+    shift.watch.reload(_loaded(shift.wired))
+    shift.until("2026-11-03T22:00")
+    assert ran(shift) == ["settle: starts for 2026-11-03T21:00", "new: starts for 2026-11-03T21:30"]
+
+
+def test_a_broken_job_file_leaves_the_job_as_it_was_and_is_told(shift: Shift) -> None:
+    shift.look()
+    shift.workspace.job("settle", "kind: setle\n")
+    shift.watch.reload(_loaded(shift.wired))
+    (title,) = shift.until("2026-11-03T21:15")
+    assert title == "[night-shift] jobs/settle.yaml cannot be used"
+    assert "jobs/settle.yaml:1:1" in shift.told[-1][1]
+    assert "It runs as before." in shift.told[-1][1]
+    assert ran(shift) == ["settle: starts for 2026-11-03T21:15"]
+    shift.workspace.job("settle", SETTLE.format(cron="15 21 * * *", more=""))
+    shift.watch.reload(_loaded(shift.wired))
+    assert shift.until("2026-11-03T21:30") == ["[night-shift] Over: jobs/settle.yaml cannot be used"]
+
+
+def test_a_job_whose_file_went_runs_no_more(shift: Shift) -> None:
+    shift.look()
+    (shift.workspace.root / "jobs/settle.yaml").unlink()
+    shift.watch.reload(_loaded(shift.wired))
+    shift.until("2026-11-03T22:00")
+    assert ran(shift) == []
+
+
+def test_days_without_a_run_are_told_once_with_the_command(shift: Shift) -> None:
+    shift.look()
+    shift.sleep_until("2026-11-06T12:00")
+    shift.look()
+    (lost,) = [message for title, message in shift.told if "did not run" in message]
+    assert "settle: did not run for 2026-11-03, 2026-11-04, 2026-11-05" in lost
+    assert "logistics-batch run settle --business-date 2026-11-04" in lost
+    shift.open()
+    assert not any("did not run" in title for title in shift.until("2026-11-06T14:00"))
+
+
+def test_the_digest_comes_once_a_day_and_also_when_nothing_is_wrong(shift: Shift) -> None:
+    titles = shift.until("2026-11-05T12:00")
+    assert titles == ["[night-shift] Digest of 2026-11-04", "[night-shift] Digest of 2026-11-05"]
+    assert "settle: 1 run; exit 0" in shift.told[0][1]
+    assert "Nothing is open." in shift.told[0][1]
+
+
+def test_a_run_that_the_end_of_the_program_cut_short_is_not_over(shift: Shift) -> None:
+    shift.look()
+    shift.clock.at = datetime(2026, 11, 3, 21, 15, tzinfo=KOLKATA)
+    (plan,) = shift.watch.planned()
+    due = shift.watch.take(plan, shift.clock.now())
+    assert due is not None
+    shift.stop.set()
+    holding = shift.parts.ledger.sending("another run")
+    with holding:  # it waits for the ledger, and is asked to end
+        shift.watch.run(plan, due)
+    (slot,) = shift.parts.ledger.slots("settle", [due.name]).values()
+    assert (slot.state, slot.ended_at) == ("claimed", "")
+    assert shift.parts.ledger.open_notices() == []
+
+
+def test_the_sign_of_life_says_what_is_wrong(shift: Shift) -> None:
+    file, now = shift.workspace.root / HEARTBEAT, shift.clock.now()
+    assert "No scheduler has worked" in what_is_wrong(file, now=now)
+    shift.watch.give_a_sign(["settle"])
+    found = last_beat(file)
+    assert found is not None
+    assert (found.jobs, found.running, found.next_run) == (1, ("settle",), "2026-11-03T21:15+05:30")
+    assert what_is_wrong(file, now=now) == ""
+    shift.clock.at = datetime(2026, 11, 3, 20, 32, tzinfo=KOLKATA)
+    assert "was last seen at 2026-11-03T20:30" in what_is_wrong(file, now=shift.clock.now())
+    assert "still to come" in what_is_wrong(file, now=datetime(2026, 11, 3, 20, 0, tzinfo=KOLKATA))
