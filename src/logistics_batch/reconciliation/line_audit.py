@@ -97,7 +97,7 @@ def _shown(lines: pl.DataFrame) -> pl.DataFrame:
     keep = [
         name
         for name in (*LINES_SCHEMA, "verdict", "in_window", "identity", "party", "place", "notice")
-        if name in told.columns
+        if name in told.columns and name != "state"  # that of the document, not what became of the exception
     ]
     return told.select(keep)
 
