@@ -249,7 +249,7 @@ def _cancelled(
     """The orders that were cancelled by hand, from here, or as the service showed them; when, "" if by hand."""
     found = {document.id: "" for document in documents if document.rule == "cancelled"}
     for number, later in changes.items():
-        found |= {number: change.accepted_at for change in later if change.operation == "order.cancel"}
+        found |= dict.fromkeys((number for each in later if each.operation == "order.cancel"), later[-1].accepted_at)
     seen = parts.ledger.orders_of([document.id for document in documents if document.state == "accepted"])
     found |= {each.document_id: each.state.asked_at for each in seen if status_word(each.state.status) == CANCELLED}
     return found
