@@ -121,9 +121,10 @@ def kill_at_each_passing(
 ) -> None:
     """The sample kills at the first passing, the campaign at each one there is."""
     kills = 0
+    mark = "pg-" if postgres else ""  # one service for all: each night needs references of its own
     for n in count(1):
         case = Case(point, n, kind, new_database(postgres) if postgres else "")
-        if not kill_once(forker, service, folder / f"{point}-{kind}-{n}", case):
+        if not kill_once(forker, service, folder / f"{mark}{point}-{kind}-{n}", case):
             break
         kills = n
         if not FULL:

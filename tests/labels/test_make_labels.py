@@ -408,13 +408,27 @@ def test_bundle_goes_to_the_results_place_in_a_folder_of_its_own(room: PrintRoom
     assert (run.id, run.kind, run.exit_code, run.summary["labels"]) == (report.bundle_id, "labels", 0, 1)
 
 
-def test_parts_of_an_earlier_bundle_do_not_lie_among_the_new_ones(room: PrintRoom, tmp_path: Path) -> None:
+def test_files_of_an_earlier_bundle_are_put_aside_under_its_id(room: PrintRoom, tmp_path: Path) -> None:
     out = tmp_path / "out"
     accepted(room, *[Wish(f"R-{number}") for number in range(3)])
-    make_labels(room.parts, LabelsPlan(output=out, max_pages=1))
+    first = make_labels(room.parts, LabelsPlan(output=out, max_pages=1))
+    before = {path.name: path.read_bytes() for path in first.files}
     (out / "notes.txt").write_text("keep me")
     make_labels(room.parts, LabelsPlan(output=out, orders=Choice(numbers=("R-1",)), reprint_reason="torn"))
-    assert {path.name for path in out.iterdir()} == {"labels.pdf", "manifest.pdf", "index.csv", "notes.txt"}
+    assert {path.name for path in out.iterdir()} == {"labels.pdf", "manifest.pdf", "index.csv", "notes.txt", "earlier"}
+    assert {path.name: path.read_bytes() for path in (out / "earlier" / first.bundle_id).iterdir()} == before
+
+
+def test_a_bundle_without_labels_leaves_the_earlier_one_where_it_is(room: PrintRoom, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    accepted(room, Wish("A", item="LAMP"))
+    first = make_labels(room.parts, LabelsPlan(output=out))
+    before = {path: path.read_bytes() for path in first.files}
+    again = make_labels(room.parts, LabelsPlan(output=out))
+    assert {path: path.read_bytes() for path in out.iterdir()} == before
+    assert again.labels == 0
+    assert {path.parent for path in again.files} == {room.parts.reports / "labels" / again.bundle_id}
+    assert str(out) in " ".join(again.notes)
 
 
 def test_many_labels_at_once_keep_their_owners(room: PrintRoom) -> None:

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.errors import SettingsError, UsageError
+from logistics_batch.flows.bundle_folder import holds_bundle, put_aside
 from logistics_batch.flows.label_fetch import LabelSource
 from logistics_batch.flows.label_orders import Choice, Chosen, LabelOrder, choose_orders
 from logistics_batch.flows.label_paper import Printed, put_together
@@ -23,9 +24,6 @@ from logistics_batch.paper.manifest import Manifest, MissingLabel, index_csv
 from logistics_batch.paper.manifest_pages import manifest_pdf
 from logistics_batch.paper.pick_list import pick_list_pdf
 
-# The names of what a bundle consists of and may have left in its folder before.
-_OURS = ("labels.pdf", "labels_part-[0-9][0-9]*-of-[0-9][0-9]*.pdf", "labels_[0-9][0-9]*_*.pdf", "pick_list.pdf")
-
 
 @dataclass(frozen=True, slots=True)
 class LabelsPlan:
@@ -33,7 +31,8 @@ class LabelsPlan:
 
     orders: which. sort: see `label_sorting.sort_orders`; empty: the default. max_pages: of one part. per_group: each
     group in files of its own.
-    output: a folder for the bundle; None: a new folder under the reports. results: where else it goes, into a folder
+    output: a folder for the bundle, what an earlier one left there is put aside; None: a new folder under the reports,
+    as for a bundle without labels if the folder holds another. results: where else it goes, into a folder
     named after the bundle.
     reprint_reason: why labels are printed again; without one, labels that were printed are left out.
     who: who asked for it; job: the job's name, "" by hand.
@@ -176,8 +175,7 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
     contents |= {"index.csv": index_csv(manifest), "manifest.pdf": manifest_pdf(manifest)}
     if manifest.picks:
         contents["pick_list.pdf"] = pick_list_pdf(manifest)
-    folder = plan.output or parts.reports / "labels" / manifest.bundle_id
-    _remove_earlier(folder, keep=set(contents))
+    folder = _folder(parts, plan, manifest)
     _put(parts, Place(folder=str(folder.absolute())), "/", contents)
     delivered: tuple[str, ...] = ()
     if plan.results is not None:
@@ -200,7 +198,7 @@ def _hand_over(parts: Parts, plan: LabelsPlan, chosen: Chosen, printed: Printed,
         printed_before=tuple(order.reference for order in chosen.printed_before),
         files=tuple(folder / name for name in contents),
         delivered=delivered,
-        notes=manifest.notes,
+        notes=(*manifest.notes, *_left_as_it_is(plan, folder)),
     )
 
 
@@ -214,13 +212,19 @@ def _put(parts: Parts, place: Place, path: str, contents: dict[str, bytes]) -> t
         store.close()
 
 
-def _remove_earlier(folder: Path, *, keep: set[str]) -> None:
-    """Parts of an earlier bundle must not lie among those of this one."""
-    if folder.is_dir():
-        for pattern in _OURS:
-            for old in folder.glob(pattern):
-                if old.name not in keep:
-                    old.unlink()
+def _folder(parts: Parts, plan: LabelsPlan, manifest: Manifest) -> Path:
+    """Where the bundle goes; one without labels never takes the place of one that may still have to be printed."""
+    own = parts.reports / "labels" / manifest.bundle_id
+    if plan.output is None or (not manifest.lines and holds_bundle(plan.output)):
+        return own
+    put_aside(plan.output, before=manifest.bundle_id)
+    return plan.output
+
+
+def _left_as_it_is(plan: LabelsPlan, folder: Path) -> list[str]:
+    if plan.output in (None, folder):
+        return []
+    return [f"nothing to print; {plan.output} still holds an earlier bundle and is left as it is"]
 
 
 def _exit_code(chosen: Chosen, manifest: Manifest) -> int:

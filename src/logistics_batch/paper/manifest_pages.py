@@ -1,6 +1,7 @@
 """The manifest on A4: what is missing first, then subtotals and signatures, then every label."""
 
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ _HEAD = Style(7, bold=True)
 _LEADING = 4.1 * mm
 _LINE_HEIGHT = 4.6 * mm
 _GUTTER = 2.5 * mm
+_FILE_TITLE = "Label manifest"
+_TITLE_IN_BYTES = re.compile(rb"/Title \(Label manifest ([0-9A-Za-z-]+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +74,19 @@ _GROUP_COLUMNS = (
 def manifest_pdf(manifest: Manifest) -> bytes:
     """The manifest as a PDF of A4 pages; the same manifest gives the same bytes."""
     out = io.BytesIO()
-    pages = Pages(Canvas(out, pagesize=PAPER, invariant=1, pageCompression=1), f"Label manifest {manifest.bundle_id}")
+    pages = Pages(Canvas(out, pagesize=PAPER, invariant=1, pageCompression=1), f"{_FILE_TITLE} {manifest.bundle_id}")
     _first_page(pages, manifest)
     if manifest.lines:
         pages.turn()
         _label_tables(pages, manifest)
     pages.finish()
     return out.getvalue()
+
+
+def bundle_of(content: bytes) -> str:
+    """The id of the bundle whose manifest this is, "" if it is no manifest of ours."""
+    found = _TITLE_IN_BYTES.search(content)
+    return found[1].decode("ascii") if found else ""
 
 
 class Pages:
