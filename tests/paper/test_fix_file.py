@@ -12,6 +12,7 @@ from support.result_samples import (
     HEADERS,
     OWN_COLOUR,
     SHEET,
+    bad_phone,
     edited,
     opened,
     order_report,
@@ -106,7 +107,38 @@ def test_shared_formulas_are_written_out() -> None:
     ],
 )
 def test_a_formula_that_looks_at_other_rows_gives_way_to_its_value(formula: str, moved: str | None) -> None:
-    assert moved_formula(formula, old=17, new=5, fixed_row=4) == moved
+    assert moved_formula(formula, moves={17: 5}, fixed_row=4) == moved
+
+
+@pytest.mark.parametrize(
+    ("formula", "moved"),
+    [
+        ("=SUM(M6:M7)", "=SUM(M5:M6)"),
+        ("=M9+$M$6", "=M7+$M$5"),
+        ("=SUM(M7:M9)", None),  # both are kept, the row between them is not
+        ("=SUM(M$4:M7)", None),  # the header, and rows that were under it
+    ],
+)
+def test_a_formula_over_rows_that_stay_together_goes_with_them(formula: str, moved: str | None) -> None:
+    assert moved_formula(formula, moves={6: 5, 7: 6, 9: 7}, fixed_row=4) == moved
+
+
+def test_a_cell_that_lost_its_formula_says_so() -> None:
+    def over_rows(xml: bytes) -> bytes:
+        return xml.replace(b"<f>F7*G7</f>", b"<f>SUM(F7:F8)</f>").replace(b"<f>F8*G8</f>", b"<f>SUM(F5:F8)</f>")
+
+    content = fixed(edited(order_workbook(), SHEET_PART, over_rows))
+    assert [row[7] for row in rows_of(content)[1:3]] == ["=SUM(F5:F6)", 796.0]
+    sheet = opened(content)
+    assert sheet["H5"].comment is None
+    assert "A formula stood here." in sheet["H6"].comment.text
+    assert sheet["H6"].fill.fill_type is None
+
+
+def test_a_failing_cell_that_lost_its_formula_says_both() -> None:
+    original = edited(order_workbook(), SHEET_PART, lambda xml: xml.replace(b"<f>F8*G8</f>", b"<f>H5+1</f>"))
+    sheet = opened(fixed(original, order_report(issues=(bad_phone(8, "H"),))))
+    assert sheet["H6"].comment.text.startswith("logistics-batch:\nFour digits, ten are needed.\nWrite ten.\nA formula")
 
 
 def test_failing_cells_are_coloured_and_commented_at_their_new_places() -> None:

@@ -28,9 +28,9 @@ INDEX_COLUMNS = (
 class ManifestLine:
     """One label page of the bundle.
 
-    sequence: its number in walking order. part, page: where it is printed. cash: rupees to collect on delivery, on an
-    order's first label only. rows: of the source sheet. package: "2 of 3", "" for a single one. copy: 1 for the first
-    print, more for reprints. sha256: of the kept label file.
+    sequence: its number in walking order. part, page: where it is printed. items, quantity, cash: on an order's first
+    label only; cash: rupees to collect on delivery. rows: of the source sheet. package: "2 of 3", "" for a single one.
+    copy: 1 for the first print, more for reprints. sha256: of the kept label file.
     """
 
     sequence: int

@@ -1,8 +1,9 @@
 """The fix file as the user's own workbook: the header and all above it, and under it only the rows to correct."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from logistics_batch.model.issue import cell_address
 from logistics_batch.paper.row_answers import CellNote
 from logistics_batch.paper.xlsx_moved_rows import RowMover, move_surroundings
 from logistics_batch.paper.xlsx_package import Package, Packed, packed
@@ -22,6 +23,12 @@ from logistics_batch.paper.xlsx_rows import RowData, RowReader
 from logistics_batch.paper.xlsx_sheet import SheetPart
 from logistics_batch.paper.xlsx_survey import own_words, survey
 from logistics_batch.paper.xml_bytes import NotPatchable
+
+FROZEN_FORMULA = (
+    "A formula stood here. It looks at rows that are not in this file, so its value stands here now.\n"
+    "If you change anything it was worked out from, write the right value here."
+)
+"""What a cell is told whose formula could not go with its row."""
 
 
 def fix_workbook(
@@ -43,9 +50,21 @@ def fix_workbook(
     moved = b"".join(mover.rows())
     move_surroundings(part, mover)
     annotator = SheetAnnotator(package, parts, part, replace(found, last_row=header_row + len(rows)), move=mover.moved)
-    annotations = Annotations(header_row=header_row, answers={}, notes=notes, legend="", adds_columns=False)
+    told, hints = _with_frozen_formulas(notes, mover.frozen)
+    annotations = Annotations(header_row=header_row, answers={}, notes=told, legend="", adds_columns=False, hints=hints)
     fixed = annotator.annotate(annotations, [Block(RowData.of(moved), frozenset())])
     return _without_calculation_chain(Package(fixed), parts)
+
+
+def _with_frozen_formulas(
+    notes: Sequence[CellNote], frozen: Collection[tuple[int, int]]
+) -> tuple[list[CellNote], list[CellNote]]:
+    """The notes, and hints for the cells that lost their formula; a cell has one comment, so some notes hold both."""
+    cells = {cell_address(row, column) for row, column in frozen}
+    told = [replace(note, text=f"{note.text}\n{FROZEN_FORMULA}") if note.cell in cells else note for note in notes]
+    noted = {note.cell for note in notes}
+    places = (cell_address(row, column) for row, column in frozen)
+    return told, [CellNote(place, FROZEN_FORMULA) for place in places if place not in noted]
 
 
 def _without_calculation_chain(package: Package, parts: WorkbookParts) -> bytes:

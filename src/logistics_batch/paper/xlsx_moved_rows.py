@@ -1,7 +1,7 @@
 """Some rows of a sheet, close up under its header: their cells, formulas, merged areas and links at new numbers.
 
-A formula that looks only at its own row, at the rows above the header's end or at other sheets goes with its row. Any
-other gives way to the value it had, for it would look at rows that are not there.
+A formula that looks only at rows that are kept and still stand together, at the rows above the header's end or at
+other sheets goes with its row. Any other gives way to the value it had, for it would look at rows that are not there.
 """
 
 import re
@@ -30,7 +30,10 @@ _ROWS_ONLY = re.compile(r"\$?\d+:\$?\d+")
 
 
 class RowMover:
-    """Gives rows new numbers. `moves` holds every row that is kept; rows up to `fixed_row` stay where they are."""
+    """Gives rows new numbers. `moves` holds every row that is kept, in their order; rows up to `fixed_row` stay.
+
+    frozen: the new places (row, column) of the formulas that gave way to their values, once the rows are read.
+    """
 
     def __init__(self, reader: RowReader, moves: Mapping[int, int], *, fixed_row: int) -> None:
         self._reader = reader
@@ -38,6 +41,7 @@ class RowMover:
         self._fixed_row = fixed_row
         self._formula = element_pattern(reader.prefix + b"f")
         self._shared: dict[bytes, tuple[str, str]] = {}
+        self.frozen: list[tuple[int, int]] = []
 
     def moved(self, row: int) -> int | None:
         """The new number of a row, None where it is left out."""
@@ -65,7 +69,9 @@ class RowMover:
         moved = with_attribute(opening, b"r", cell_address(new, cell.column).encode())
         rest = cell.xml[len(opening) :]
         if old > self._fixed_row and self._formula.search(rest) is not None:
-            rest = self._formula.sub(lambda found: self._moved_formula(found, cell.column, old, new), rest, count=1)
+            rest = self._formula.sub(lambda found: self._moved_formula(found, cell.column, old), rest, count=1)
+            if self._formula.search(rest) is None:
+                self.frozen.append((new, cell.column))
         return moved + rest
 
     def _learn_shared_formulas(self, row: Row) -> None:
@@ -78,9 +84,9 @@ class RowMover:
                 text = "=" + unescape(found[2].decode("utf-8", "replace"))
                 self._shared[attribute(found[1], b"si") or b""] = (text, cell_address(row.number, cell.column))
 
-    def _moved_formula(self, found: re.Match[bytes], column: int, old: int, new: int) -> bytes:
+    def _moved_formula(self, found: re.Match[bytes], column: int, old: int) -> bytes:
         text = self._text_of(found, column, old)
-        moved = moved_formula(text, old=old, new=new, fixed_row=self._fixed_row) if text else None
+        moved = moved_formula(text, moves=self._moves, fixed_row=self._fixed_row) if text else None
         if moved is None:
             return b""
         p = self._reader.prefix
@@ -101,12 +107,14 @@ class RowMover:
             return None
 
 
-def moved_formula(formula: str, *, old: int, new: int, fixed_row: int) -> str | None:
-    """The formula of a cell that goes from row `old` to row `new`; None where it cannot go with it.
+def moved_formula(formula: str, *, moves: Mapping[int, int], fixed_row: int) -> str | None:
+    """The formula of a cell whose row goes with others to new numbers; None where it looks at one that is left out.
 
-    >>> moved_formula("=F17*G17*$B$2+VLOOKUP(A17,Rates!A1:B9,2)", old=17, new=5, fixed_row=4)
+    >>> moved_formula("=F17*G17*$B$2+VLOOKUP(A17,Rates!A1:B9,2)", moves={17: 5}, fixed_row=4)
     '=F5*G5*$B$2+VLOOKUP(A5,Rates!A1:B9,2)'
-    >>> moved_formula("=A16+1", old=17, new=5, fixed_row=4) is None
+    >>> moved_formula("=SUM(F17:F18)", moves={17: 5, 18: 6}, fixed_row=4)
+    '=SUM(F5:F6)'
+    >>> moved_formula("=A16+1", moves={17: 5}, fixed_row=4) is None
     True
     """
     try:
@@ -120,12 +128,17 @@ def moved_formula(formula: str, *, old: int, new: int, fixed_row: int) -> str | 
             return None
         if not _WHOLE_REFERENCE.fullmatch(token.value):
             continue  # a name, a whole column, or a column of a table
-        rows = {int(found[2]) for found in _REFERENCE.finditer(token.value)}
-        if rows == {old}:
-            token.value = _REFERENCE.sub(lambda found: f"{found[1]}{new}", token.value)
-        elif max(rows) > fixed_row:
-            return None
+        rows = [int(found[2]) for found in _REFERENCE.finditer(token.value)]
+        if max(rows) > fixed_row:
+            if not _stay_together(min(rows), max(rows), moves):
+                return None
+            token.value = _REFERENCE.sub(lambda found: f"{found[1]}{moves[int(found[2])]}", token.value)
     return "=" + "".join(token.value for token in tokens.items)
+
+
+def _stay_together(first: int, last: int, moves: Mapping[int, int]) -> bool:
+    """Whether every row from the first to the last is kept: as they keep their order, the distance tells."""
+    return first in moves and last in moves and moves[last] - moves[first] == last - first
 
 
 def move_surroundings(part: SheetPart, mover: RowMover) -> None:

@@ -32,7 +32,8 @@ class Annotations:
     """What is to be written into a sheet.
 
     answers: our cells by row number, beside the header row. notes: failing cells with what is wrong. legend: the
-    comment on our first header. adds_columns: False where the sheet keeps its own columns only.
+    comment on our first header. adds_columns: False where the sheet keeps its own columns only. hints: comments on
+    cells that are not wrong and keep their colour.
     """
 
     header_row: int
@@ -40,6 +41,7 @@ class Annotations:
     notes: Sequence[CellNote]
     legend: str
     adds_columns: bool = True
+    hints: Sequence[CellNote] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class SheetAnnotator:
             part.filter(Area(header_row, self._found.first_column, last_row, last_column))
 
     def _notes(self, annotations: Annotations, first: int) -> list[Note]:
-        shown = list(annotations.notes[:MOST_COMMENTS])
+        shown = [*annotations.notes, *annotations.hints][:MOST_COMMENTS]
         texts = [(annotations.header_row, first, annotations.legend)] if annotations.legend else []
         for note in shown:
             area = Area.of(note.cell.encode())
