@@ -104,6 +104,11 @@ def test_printed_labels_are_not_printed_again_without_a_reason(room: PrintRoom, 
     by_run = make_labels(room.parts, LabelsPlan(orders=Choice(run="run-1")))
     assert (by_run.labels, set(by_run.printed_before)) == (0, {"R-1", "R-2"})
     assert "printed before" in manifest(by_run)
+    assert "Printed before and left out: 2 orders R-1, R-2" in " ".join(manifest(by_run).split())
+    assert [(row["reference_number"], row["status"], row["copy"], row["file"]) for row in index(by_run)] == [
+        ("R-1", "printed before", "1", "orders-1.csv"),
+        ("R-2", "printed before", "1", "orders-1.csv"),
+    ]
     calls = len(service.seen)
     once_more = make_labels(
         room.parts, LabelsPlan(orders=Choice(numbers=("R-2",)), reprint_reason="jammed roll", who="ravi")

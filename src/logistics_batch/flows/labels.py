@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.bundle_folder import holds_bundle, put_aside
 from logistics_batch.flows.label_fetch import LabelSource
+from logistics_batch.flows.label_notes import order_notes
 from logistics_batch.flows.label_orders import Choice, Chosen, LabelOrder, choose_orders
 from logistics_batch.flows.label_paper import Printed, put_together
 from logistics_batch.flows.label_sorting import DEFAULT_KEYS, sort_orders
@@ -20,7 +21,7 @@ from logistics_batch.paper.label_barcodes import can_read_barcodes
 from logistics_batch.paper.label_bundle import BundleOptions
 from logistics_batch.paper.label_bundle_layout import Layout
 from logistics_batch.paper.label_check import limit_decoding
-from logistics_batch.paper.manifest import Manifest, MissingLabel, index_csv
+from logistics_batch.paper.manifest import Manifest, MissingLabel, PrintedBefore, index_csv
 from logistics_batch.paper.manifest_pages import manifest_pdf
 from logistics_batch.paper.pick_list import pick_list_pdf
 
@@ -152,7 +153,7 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
         ("Layout", plan.layout),
         ("Sorted by", ", ".join(plan.sort or DEFAULT_KEYS) + turned),
     )
-    notes = [*printed.bundle.warnings, *printed.notes]
+    notes = [*printed.bundle.warnings, *printed.notes, *order_notes(chosen)]
     if chosen.printed_before:
         notes.append(
             f"{counted(len(chosen.printed_before), 'order')} printed before and left out; "
@@ -164,9 +165,17 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
         files=tuple(part.name for part in printed.bundle.parts),
         lines=printed.lines,
         missing=(*chosen.missing, *printed.missing),
+        printed_before=tuple(map(_printed_before, chosen.printed_before)),
         picks=printed.picks,
         reprint_reason=plan.reprint_reason,
         notes=tuple(notes),
+    )
+
+
+def _printed_before(order: LabelOrder) -> PrintedBefore:
+    document = order.document
+    return PrintedBefore(
+        order.reference, order.awb_number, document.file_name, document.sheet, document.rows, order.copies
     )
 
 

@@ -11,7 +11,14 @@ from reportlab.pdfgen.canvas import Canvas
 
 from logistics_batch.model.counting import counted
 from logistics_batch.paper.fonts import Style, Typesetter, wrap
-from logistics_batch.paper.manifest import GroupTotal, Manifest, ManifestLine, MissingLabel, rows_in_words
+from logistics_batch.paper.manifest import (
+    GroupTotal,
+    Manifest,
+    ManifestLine,
+    MissingLabel,
+    PrintedBefore,
+    rows_in_words,
+)
 from logistics_batch.paper.manifest_words import rupees
 
 PAPER = (210 * mm, 297 * mm)
@@ -72,6 +79,7 @@ def manifest_pdf(manifest: Manifest) -> bytes:
     if manifest.lines:
         pages.turn()
         _label_tables(pages, manifest)
+    _printed_before(pages, manifest.printed_before)
     pages.finish()
     return out.getvalue()
 
@@ -319,6 +327,17 @@ def _label_cells(line: ManifestLine) -> dict[str, str]:
         "Qty": line.quantity,
         "COD": rupees(line.cash).removeprefix("₹ ") if line.cash else "",
     }
+
+
+def _printed_before(pages: Pages, orders: Sequence[PrintedBefore]) -> None:
+    if not orders:
+        return
+    _heading(pages, f"Printed before and left out: {counted(len(orders), 'order')}")
+    names = ", ".join(order.reference_number or order.awb_number for order in orders)
+    for line in wrap(names, width=_RIGHT - _LEFT, style=_TEXT):
+        pages.need(_LEADING)
+        pages.y -= _LEADING
+        pages.pen.draw(line, at=(_LEFT, pages.y), style=_TEXT)
 
 
 def _head(pages: Pages, columns: Sequence[Column]) -> None:
