@@ -5,6 +5,7 @@ say that one call may ask for more: then the barcodes on the pages must prove wh
 is asked for alone after all.
 """
 
+import re
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -34,6 +35,7 @@ _PAUSE_SECONDS = 1.0
 _KEPT_AT_ONCE = 50  # labels in one transaction; after a crash so many are fetched again
 _WORTH_A_NEW_LINK = (LinkProblem.EXPIRED, LinkProblem.CUT, LinkProblem.TIMEOUT, LinkProblem.UNREACHABLE)
 _WORTH_ANOTHER_TRY = (LabelFaultKind.NOT_PDF, LabelFaultKind.CUT, LabelFaultKind.WRONG)
+_CANCELLED = re.compile(r"\bcancell?ed\b", re.IGNORECASE)  # in a refusal
 _WORTH_ASKING_FOR_PACKAGES = (LabelFaultKind.WRONG_PAGES, LabelFaultKind.WRONG)
 
 
@@ -202,15 +204,19 @@ class LabelSource:
         return failed
 
     def _ask(self, order: LabelOrder, awb_number: str) -> LabelLink | LabelLost:
-        """A link to the label: by AWB number alone, which tells nothing new about people; else by full shipment."""
+        """A link to the label: by AWB number alone, which tells nothing new about people; else by full shipment.
+
+        Of an order that the service calls cancelled nothing more is told.
+        """
         answer = self._call(body_text(LabelByOrders(order_numbers=awb_number)))
-        if isinstance(answer, ReadFailed) and answer.meaning is Meaning.REFUSED:
+        if isinstance(answer, ReadFailed) and answer.meaning is Meaning.REFUSED and not _says_cancelled(answer):
             shipment = _shipment(order, awb_number)
             answer = self._call(shipment) if shipment else answer
         if isinstance(answer, LabelLink):
             return answer
         if answer.meaning is Meaning.REFUSED:
-            return LabelLost(f"the service refused the label: {answer.message}", "ask the operator of the service")
+            remedy = "nothing to do; do not pick it" if _says_cancelled(answer) else "ask the operator of the service"
+            return LabelLost(f"the service refused the label: {answer.message}", remedy)
         return LabelLost(
             f"the service gave no label: {answer.message}", "print again later; the others are not affected"
         )
@@ -281,6 +287,10 @@ def _remedy(kind: LinkProblem) -> str:
     if kind is LinkProblem.FORBIDDEN:
         return "check label_hosts under [service] with the operator of the service"
     return "print again later; if it stays so, ask the operator of the service"
+
+
+def _says_cancelled(refusal: ReadFailed) -> bool:
+    return bool(_CANCELLED.search(refusal.message))
 
 
 def _stop_if_hopeless(answer: ReadFailed) -> None:

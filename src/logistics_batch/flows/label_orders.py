@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import StoredDocument
+from logistics_batch.model.order_state import CANCELLED, status_word
 from logistics_batch.paper.manifest import MissingLabel
 
+LATELY = timedelta(days=7)  # how long a run that asks for no certain orders tells of a cancellation or change
 _AT_ONCE = 500  # numbers in one question to the ledger
 _OPEN_STATES = frozenset({"sending", "in_doubt", "held"})
 _DROPPED_STATES = frozenset({"superseded", "abandoned"})  # no longer wanted by anybody
@@ -108,6 +110,7 @@ class Chosen:
 
     orders: to be printed, in file order. missing: asked for, but without a label. printed_before: left out because
     their label was printed and no reprint was asked for. doubtful: something asked for is in doubt or held.
+    cancelled: references that nobody asked for by name, left out because the order was cancelled lately.
     """
 
     orders: tuple[LabelOrder, ...] = ()
@@ -115,6 +118,7 @@ class Chosen:
     printed_before: tuple[LabelOrder, ...] = ()
     doubtful: bool = False
     in_words: str = ""
+    cancelled: tuple[str, ...] = ()
 
 
 def choose_orders(parts: Parts, choice: Choice, *, reprint: bool = False) -> Chosen:
@@ -139,7 +143,7 @@ def choose_orders(parts: Parts, choice: Choice, *, reprint: bool = False) -> Cho
         in_words = "accepted and never printed"
     wanted = [document for document in _latest(found) if document.state not in _DROPPED_STATES]
     chosen = _sift(parts, wanted, choice, reprint=reprint)
-    return Chosen(chosen.orders, (*unknown, *chosen.missing), chosen.printed_before, chosen.doubtful, in_words=in_words)
+    return replace(chosen, missing=(*unknown, *chosen.missing), in_words=in_words)
 
 
 def _of_day(parts: Parts, day: date) -> list[StoredDocument]:
@@ -202,11 +206,12 @@ def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: Choice, *, 
     orders: list[LabelOrder] = []
     missing: list[MissingLabel] = []
     printed: list[LabelOrder] = []
+    cancelled = _cancelled(parts, documents, changes)
     for document in documents:
         later = changes.get(document.id, [])
-        lost = _why_no_label(document, later)
+        lost = _why_no_label(document, cancelled=document.id in cancelled)
         if lost is not None:
-            if choice.named or not (_is_cancelled(document, later) or document.purged):
+            if choice.named or not (document.id in cancelled or document.purged):
                 missing.append(lost)
             continue
         name = next((name for name in (document.reference, document.awb_number) if name in places), "")
@@ -220,7 +225,9 @@ def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: Choice, *, 
         )
         (printed if order.copies and not reprint else orders).append(order)
     doubtful = any(document.state in _OPEN_STATES for document in documents)
-    return Chosen(tuple(orders), tuple(missing), tuple(printed), doubtful)
+    lately = (parts.clock.now() - LATELY).isoformat()
+    told = () if choice.named else tuple(each.reference for each in documents if cancelled.get(each.id, "") > lately)
+    return Chosen(tuple(orders), tuple(missing), tuple(printed), doubtful, cancelled=told)
 
 
 def _changes(parts: Parts, documents: Sequence[StoredDocument]) -> dict[int, list[StoredDocument]]:
@@ -236,12 +243,20 @@ def _changes(parts: Parts, documents: Sequence[StoredDocument]) -> dict[int, lis
     return found
 
 
-def _is_cancelled(document: StoredDocument, changes: Sequence[StoredDocument]) -> bool:
-    return document.rule == "cancelled" or any(change.operation == "order.cancel" for change in changes)
+def _cancelled(
+    parts: Parts, documents: Sequence[StoredDocument], changes: Mapping[int, Sequence[StoredDocument]]
+) -> dict[int, str]:
+    """The orders that were cancelled by hand, from here, or as the service showed them; when, "" if by hand."""
+    found = {document.id: "" for document in documents if document.rule == "cancelled"}
+    for number, later in changes.items():
+        found |= dict.fromkeys((number for each in later if each.operation == "order.cancel"), later[-1].accepted_at)
+    seen = parts.ledger.orders_of([document.id for document in documents if document.state == "accepted"])
+    found |= {each.document_id: each.state.asked_at for each in seen if status_word(each.state.status) == CANCELLED}
+    return found
 
 
-def _why_no_label(document: StoredDocument, changes: Sequence[StoredDocument]) -> MissingLabel | None:
-    if document.state == "accepted" and _is_cancelled(document, changes):
+def _why_no_label(document: StoredDocument, *, cancelled: bool) -> MissingLabel | None:
+    if document.state == "accepted" and cancelled:
         return missing_label(document, "the order was cancelled", "nothing; do not pick it")
     if document.state == "accepted" and not document.awb_number:
         return missing_label(document, "the AWB is not known", "look the order up with the operator of the service")

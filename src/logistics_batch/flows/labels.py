@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.flows.bundle_folder import holds_bundle, put_aside
 from logistics_batch.flows.label_fetch import LabelSource
+from logistics_batch.flows.label_notes import order_notes
 from logistics_batch.flows.label_orders import Choice, Chosen, LabelOrder, choose_orders
 from logistics_batch.flows.label_paper import Printed, put_together
 from logistics_batch.flows.label_sorting import DEFAULT_KEYS, sort_orders
@@ -152,7 +153,7 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
         ("Layout", plan.layout),
         ("Sorted by", ", ".join(plan.sort or DEFAULT_KEYS) + turned),
     )
-    notes = [*printed.bundle.warnings, *printed.notes]
+    notes = [*printed.bundle.warnings, *printed.notes, *order_notes(chosen)]
     if chosen.printed_before:
         notes.append(
             f"{counted(len(chosen.printed_before), 'order')} printed before and left out; "

@@ -1,0 +1,70 @@
+"""Orders that were cancelled or changed after they were created: what is printed, picked and said of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from labels.label_service import Given, LabelService
+from labels.print_room import PrintRoom, Wish
+from labels.test_make_labels import accepted, barcodes, manifest
+
+from logistics_batch.flows.label_orders import Choice
+from logistics_batch.flows.labels import LabelsPlan, make_labels
+from logistics_batch.model.order_state import OrderState, Shown
+
+
+@pytest.fixture
+def service() -> Iterator[LabelService]:
+    running = LabelService()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def room(service: LabelService, tmp_path: Path) -> Iterator[PrintRoom]:
+    opened = PrintRoom(tmp_path, url=service.url)
+    yield opened
+    opened.close()
+
+
+def show(room: PrintRoom, reference: str, status: str) -> None:
+    """The service showed the order with this status when it was asked."""
+    (order,) = room.ledger.sent_orders(numbers=[reference])
+
+    def seen(state: OrderState) -> OrderState:
+        return state.seen(status, Shown(), at=room.parts.clock.now().isoformat())
+
+    room.ledger.change_states({order.document_id: seen})
+
+
+def test_an_order_that_the_service_showed_as_cancelled_is_not_printed(room: PrintRoom) -> None:
+    accepted(room, Wish("A"), Wish("B"))
+    show(room, "A", "Canceled")
+    nightly = make_labels(room.parts, LabelsPlan())
+    assert barcodes(nightly) == ["SH-B"]
+    assert (nightly.exit_code, nightly.missing) == (0, ()), "nobody has to do anything"
+    assert "cancelled, so without a label; do not pick: A" in nightly.notes
+    assert "do not pick: A" in manifest(nightly)
+
+
+def test_a_cancelled_order_is_not_printed_again_either(room: PrintRoom) -> None:
+    accepted(room, Wish("A"), Wish("B"))
+    make_labels(room.parts, LabelsPlan())
+    show(room, "A", "cancelled")
+    show(room, "B", "Picked")
+    again = make_labels(room.parts, LabelsPlan(orders=Choice(run="run-1"), reprint_reason="jam"))
+    assert barcodes(again) == ["SH-B"]
+    (lost,) = again.missing
+    assert (lost.reference_number, lost.reason) == ("A", "the order was cancelled")
+    assert lost.remedy == "nothing; do not pick it"
+
+
+def test_people_are_not_told_to_the_service_for_a_label_it_refuses_as_cancelled(
+    room: PrintRoom, service: LabelService
+) -> None:
+    accepted(room, Wish("A"))
+    service.given["SH-A"] = Given(refuse="The order is cancelled")
+    (lost,) = make_labels(room.parts, LabelsPlan()).missing
+    assert "The order is cancelled" in lost.reason
+    assert lost.remedy == "nothing to do; do not pick it"
+    assert service.asked == [{"order_numbers[]": "SH-A"}]
