@@ -17,6 +17,7 @@ from logistics_batch.errors import KeyRefused, RunStopped, SettingsError, UsageE
 from logistics_batch.flows.decisions import decide
 from logistics_batch.flows.label_orders import Choice
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
+from logistics_batch.flows.order_numbers import order_numbers
 from logistics_batch.flows.retention import purge_by_age
 from logistics_batch.model.job import Place
 from logistics_batch.paper import label_barcodes
@@ -103,6 +104,11 @@ def test_printed_labels_are_not_printed_again_without_a_reason(room: PrintRoom, 
     by_run = make_labels(room.parts, LabelsPlan(orders=Choice(run="run-1")))
     assert (by_run.labels, set(by_run.printed_before)) == (0, {"R-1", "R-2"})
     assert "printed before" in manifest(by_run)
+    assert "Printed before and left out: 2 orders R-1, R-2" in " ".join(manifest(by_run).split())
+    assert [(row["reference_number"], row["status"], row["copy"], row["file"]) for row in index(by_run)] == [
+        ("R-1", "printed before", "1", "orders-1.csv"),
+        ("R-2", "printed before", "1", "orders-1.csv"),
+    ]
     calls = len(service.seen)
     once_more = make_labels(
         room.parts, LabelsPlan(orders=Choice(numbers=("R-2",)), reprint_reason="jammed roll", who="ravi")
@@ -304,7 +310,32 @@ def test_each_package_has_its_label_and_cash_counts_once(room: PrintRoom, servic
     assert (report.labels, report.orders) == (3, 1)
     assert "₹ 900.00" in manifest(report)
     assert "A (2 of 3)" in manifest(report)
+    assert manifest(report).count("LAMP") == 1
     assert len(service.asked) == 1
+
+
+def test_separator_names_the_last_package_of_its_group(room: PrintRoom, service: LabelService) -> None:
+    children = ("SH-A-01", "SH-A-02", "SH-A-03")
+    service.given = {"SH-A": Given(label(*children))}
+    numbers = room.drop(Wish("A", packages=3, hub="BLR"), *[Wish(f"B-{number}", hub="BOM") for number in range(3)])
+    room.accept({"A": numbers.pop("A")}, {"A": "SH-A"}, child_awb_numbers=children)
+    room.accept(numbers, {reference: f"SH-{reference}" for reference in numbers})
+    report = make_labels(room.parts, LabelsPlan())
+    (path,) = [path for path in report.files if path.name == "labels.pdf"]
+    slip = " ".join(text_of(path.read_bytes())[0].split())
+    assert "First AWB SH-A-01 Last AWB SH-A-03" in slip
+
+
+@pytest.mark.parametrize("line", ["A-1,Asha Rao,9900000001", "A-1;Asha Rao", "A-1\tAsha Rao"])
+def test_a_spreadsheet_is_no_list_of_numbers_and_nothing_of_it_is_shown(
+    room: PrintRoom, tmp_path: Path, line: str
+) -> None:
+    path = tmp_path / "orders.csv"
+    path.write_text(f"A-1\n{line}\n", "utf-8")
+    with pytest.raises(UsageError, match="line 2 holds several values") as refused:
+        order_numbers(room.parts, str(path), mapping=None)
+    assert "--mapping" in refused.value.remedy
+    assert "Asha" not in str(refused.value)
 
 
 def test_packages_are_asked_for_one_by_one_where_one_file_lacks_them(room: PrintRoom, service: LabelService) -> None:

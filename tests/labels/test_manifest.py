@@ -70,7 +70,36 @@ def test_nothing_to_print_says_so() -> None:
 def test_reprint_is_marked_with_its_reason_and_copy() -> None:
     pages = text_of(manifest_pdf(Manifest("L1", lines=(replace(LINE, copy=2),), reprint_reason="jammed roll")))
     assert "REPRINT: jammed roll" in pages[0]
-    assert "SH-0000001 R2" in pages[1]
+    assert "Copy" in pages[1]
+    assert "SH-0000001 REPRINT 2" in " ".join(pages[1].split())
+
+
+def test_long_reason_of_a_reprint_is_read_to_its_end() -> None:
+    reason = "the roll jammed after a third of the labels and the rest came out blank, then the power went " * 3
+    pages = text_of(manifest_pdf(Manifest("L1", lines=(replace(LINE, copy=2),), reprint_reason=reason)))
+    assert " ".join(reason.split()) in " ".join(pages[0].split())
+
+
+@pytest.mark.parametrize("copy", [1, 2])
+def test_awb_and_package_are_never_cut(copy: int) -> None:
+    awb, reference = "SH-" + "40B5DXR7" * 4 + "-03", "FV-2026-11-21-000000000002"
+    line = replace(LINE, awb_number=awb, reference_number=reference, package="12 of 13", items="LAMP", copy=copy)
+    pages = text_of(manifest_pdf(Manifest("L1", lines=(line,))))
+    together = "".join(pages[1].split())
+    assert "7-03" in together
+    assert "13)" in together
+    assert "…" not in pages[1]
+    assert "…" not in pages[0]
+
+
+def test_page_is_told_with_its_file_only_where_there_are_several() -> None:
+    alone = " ".join(text_of(manifest_pdf(Manifest("L1", lines=(LINE,), files=("labels.pdf",))))[1].split())
+    assert "No. Page AWB" in alone
+    assert "1 2 SH-0000001" in alone
+    both = Manifest("L1", lines=(replace(LINE, part=2),), files=("labels_part-01.pdf", "labels_part-02.pdf"))
+    several = " ".join(text_of(manifest_pdf(both))[1].split())
+    assert "No. File/page AWB" in several
+    assert "1 2/2 SH-0000001" in several
 
 
 def test_long_manifest_goes_on_with_heads_on_each_page() -> None:

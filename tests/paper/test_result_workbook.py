@@ -303,6 +303,46 @@ def test_marks_of_an_earlier_round_are_replaced() -> None:
     assert opened(second)["C8"]._style == opened(order_workbook())["C8"]._style
 
 
+def with_a_row_more(content: bytes) -> bytes:
+    """The workbook with a row under the last, as somebody adds one to a result."""
+
+    def longer(xml: bytes) -> bytes:
+        row = b'<row r="12"><c r="A12" t="inlineStr"><is><t>SO-1003</t></is></c></row>'
+        return xml.replace(b"</sheetData>", row + b"</sheetData>")
+
+    return edited(content, SHEET_PART, longer)
+
+
+def test_the_filter_of_an_earlier_round_takes_in_new_rows() -> None:
+    second = result(with_a_row_more(result(order_workbook())), corrected_report())
+    assert opened(second).auto_filter.ref == "A4:M12"
+
+
+def test_the_name_that_repeats_the_filter_is_widened_with_it() -> None:
+    names = '<definedNames>{0}0">Orders!$A$4:$M${1}</definedName>{0}1">Summary!$A$1:$B$9</definedName></definedNames>'
+    start = '<definedName name="_xlnm._FilterDatabase" hidden="1" localSheetId="'
+
+    def named(xml: bytes) -> bytes:
+        assert b"<definedNames/>" in xml or b"<definedNames />" in xml or b"<definedNames" not in xml
+        return re.sub(rb"<definedNames ?/>|(?=<calcPr)", names.format(start, 11).encode(), xml, count=1)
+
+    first = edited(with_a_row_more(result(order_workbook())), "xl/workbook.xml", named)
+    after = parts_of(result(first, corrected_report()))["xl/workbook.xml"]
+    assert names.format(start, 12).encode() in after
+
+
+def test_a_filter_of_an_earlier_round_that_hides_rows_stays() -> None:
+    criteria = b'<autoFilter ref="A4:M11"><filterColumn colId="8"><filters><filter val="invalid"/></filters>'
+    criteria += b"</filterColumn></autoFilter>"
+    first = edited(
+        with_a_row_more(result(order_workbook())),
+        SHEET_PART,
+        lambda xml: xml.replace(b'<autoFilter ref="A4:M11"/>', criteria),
+    )
+    assert criteria in parts_of(first)[SHEET_PART]
+    assert criteria in parts_of(result(first, corrected_report()))[SHEET_PART]
+
+
 def test_a_colour_of_the_users_own_comes_back_when_the_cell_is_right() -> None:
     failing = order_report(issues=(bad_phone(6, "D"),), rows=(row_result(6, Fate.INVALID),))
     first = result(order_workbook(), failing)
@@ -467,6 +507,24 @@ def test_a_row_that_the_user_made_low_stays_low_and_others_grow_with_the_reason(
     sheet = opened(result(order_workbook(fixed_height), order_report(rows=rows)))
     assert sheet.row_dimensions[9].height == 12
     assert (sheet.row_dimensions[10].height or 0) >= 45
+
+
+def as_libreoffice_saves(xml: bytes) -> bytes:
+    """The sheet with every attribute spelt out, as LibreOffice writes its rows and its view."""
+    pane = b'<selection pane="topLeft" activeCell="A1" activeCellId="0" sqref="A1"/>'
+    view = b'<sheetView view="normal" topLeftCell="A1" workbookViewId="0">' + pane + b"</sheetView>"
+    row = b'<row customFormat="false" ht="15" hidden="false" customHeight="false" outlineLevel="0" collapsed="false"'
+    xml = re.sub(rb"<sheetView\b.*?</sheetView>", view, xml, flags=re.DOTALL)
+    return re.sub(rb"<row(?= )", row, xml)
+
+
+def test_a_sheet_as_libreoffice_saves_it_gets_high_rows_and_a_frozen_header() -> None:
+    long = "The service answered: " + "the pincode is not served by any courier today, " * 4
+    rows = tuple(replace(row, reason=long) if row.fate is Fate.REFUSED else row for row in order_report().rows)
+    original = edited(order_workbook(), SHEET_PART, as_libreoffice_saves)
+    sheet = opened(result(original, order_report(rows=rows)))
+    assert (sheet.row_dimensions[10].height or 0) >= 45
+    assert sheet.freeze_panes == "A5"
 
 
 # -- where the package cannot be patched ------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from logistics_batch.flows.order_status import OrderStatusReport, asked_in_words
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import answers_of_run
 from logistics_batch.flows.reconcile import ReconcileReport
+from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy
 from logistics_batch.model.report import RunReport
 from logistics_batch.operate.run_job import Outcome
@@ -60,7 +61,8 @@ def print_labels(report: LabelReport) -> None:
     for lost in report.missing:
         name = lost.reference_number or lost.awb_number
         click.echo(f"Missing: {plain(name)}: {sentence(lost.reason)} What to do: {sentence(lost.remedy)}")
-    click.echo(f"Bundle {report.bundle_id}: {report.labels} labels of {report.orders} orders.")
+    of = f"{counted(report.labels, 'label')} of {counted(report.orders, 'order')}"
+    click.echo(f"Bundle {report.bundle_id}: {of}.")
     for note in report.notes:
         click.echo(f"Note: {plain(note)}")
     for path in (*map(str, report.files), *map(shown_path, report.delivered)):

@@ -87,9 +87,12 @@ def _collect(
 
 
 def _add(collected: _Collected, order: LabelOrder, files: Sequence[LabelFile], group: str) -> None:
+    before = 0
     for file in files:
+        packages = tuple(_package_awb(order, before + number) for number in range(1, file.pages + 1))
+        before += file.pages
         collected.labels.append(
-            OrderedLabel(file.awb_number, file.path, order.awb_number, group, order.cash, file.pages)
+            OrderedLabel(file.awb_number, file.path, order.awb_number, group, order.cash, file.pages, packages)
         )
         collected.owners.append((order, file))
 
@@ -128,8 +131,8 @@ def _lines(collected: _Collected, bundle: Bundle) -> tuple[ManifestLine, ...]:
                 reference_number=order.reference,
                 name=order.text("customer_name"),
                 pincode=order.text("delivery_postal_code"),
-                items=_items(order),
-                quantity=_quantity(order),
+                items=_items(order) if number == 1 else "",
+                quantity=_quantity(order) if number == 1 else "",
                 cash=order.cash if number == 1 else Decimal(0),
                 group=collected.labels[placed.label].group,
                 file=order.document.file_name,

@@ -21,7 +21,7 @@ from logistics_batch.paper.label_barcodes import can_read_barcodes
 from logistics_batch.paper.label_bundle import BundleOptions
 from logistics_batch.paper.label_bundle_layout import Layout
 from logistics_batch.paper.label_check import limit_decoding
-from logistics_batch.paper.manifest import Manifest, MissingLabel, index_csv
+from logistics_batch.paper.manifest import Manifest, MissingLabel, PrintedBefore, index_csv
 from logistics_batch.paper.manifest_pages import manifest_pdf
 from logistics_batch.paper.pick_list import pick_list_pdf
 
@@ -165,9 +165,17 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
         files=tuple(part.name for part in printed.bundle.parts),
         lines=printed.lines,
         missing=(*chosen.missing, *printed.missing),
+        printed_before=tuple(map(_printed_before, chosen.printed_before)),
         picks=printed.picks,
         reprint_reason=plan.reprint_reason,
         notes=tuple(notes),
+    )
+
+
+def _printed_before(order: LabelOrder) -> PrintedBefore:
+    document = order.document
+    return PrintedBefore(
+        order.reference, order.awb_number, document.file_name, document.sheet, document.rows, order.copies
     )
 
 

@@ -13,6 +13,7 @@ from logistics_batch.model.document import MappedFile, Operation, RowState
 
 _ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
 _LARGEST_LIST_BYTES = 4 << 20
+_BETWEEN_CELLS = (",", ";", "\t")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,12 @@ def _listed(path: Path) -> tuple[str, ...]:
         raise UsageError(
             f"{path} cannot be read as a list with one number a line.", remedy="Give --mapping to read a spreadsheet."
         ) from error
+    for number, line in enumerate(lines, start=1):
+        if any(mark in line.strip() for mark in _BETWEEN_CELLS):  # what stands there may be a customer's: never shown
+            raise UsageError(
+                f"{path} is no list with one number a line: line {number} holds several values.",
+                remedy="Give --mapping to read a spreadsheet.",
+            )
     return tuple(line.strip() for line in lines if line.strip())
 
 
@@ -103,4 +110,4 @@ def _unread(mapped: MappedFile) -> list[str]:
     values = {issue.row: issue.value for issue in reversed(mapped.issues)}
     stopped = mapped.rows.filter(pl.col("state").is_in([RowState.INVALID.value, RowState.BLOCKED.value]))
     lines = stopped.select("row", "key").iter_rows()
-    return [f"{values.get(row) or key or 'blank'} (row {row})" for row, key in lines]
+    return [f"{values.get(row) or key or 'the cell is blank'} (row {row})" for row, key in lines]

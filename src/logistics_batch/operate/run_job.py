@@ -14,6 +14,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import run_push_job
 from logistics_batch.flows.reconcile import ReconcileReport, plan_of_job, run_reconcile
 from logistics_batch.flows.settle import SettleReport, settle
+from logistics_batch.model.counting import counted
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.report import ExitCode, RunReport
 from logistics_batch.paper.report_json import report_json
@@ -124,7 +125,8 @@ def reconcile_outcome(report: ReconcileReport) -> Outcome:
 
 def labels_outcome(report: LabelReport) -> Outcome:
     """How a label run ended."""
-    line = f"bundle {report.bundle_id}: {report.labels} labels of {report.orders} orders, {len(report.missing)} missing"
+    of = f"{counted(report.labels, 'label')} of {counted(report.orders, 'order')}"
+    line = f"bundle {report.bundle_id}: {of}, {len(report.missing)} missing"
     return Outcome(report.exit_code, line, report)
 
 

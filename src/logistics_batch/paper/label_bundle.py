@@ -29,7 +29,7 @@ class OrderedLabel:
 
     order: labels of the same order stay in the same part. group: what separators and subtotals go by.
     cash: what is collected on delivery, in rupees (0 when prepaid); for the separator's total.
-    pages: how many the file has; 0: look.
+    pages: how many the file has; 0: look. packages: the AWB on each page, where it is not `awb_number` on all.
     """
 
     awb_number: str
@@ -38,6 +38,7 @@ class OrderedLabel:
     group: str = ""
     cash: Decimal = Decimal(0)
     pages: int = 0
+    packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +179,8 @@ def _slip(group: str, labels: list[OrderedLabel], *, first: int, pages: int) -> 
         labels=pages,
         first_number=first,
         orders=len(cash),
-        first_awb=labels[0].awb_number,
-        last_awb=labels[-1].awb_number,
+        first_awb=labels[0].packages[0] if labels[0].packages else labels[0].awb_number,
+        last_awb=labels[-1].packages[-1] if labels[-1].packages else labels[-1].awb_number,
         cash=sum(cash.values(), Decimal(0)),
     )
 
@@ -246,6 +247,8 @@ def _warnings(labels: Sequence[OrderedLabel], pages: Sequence[tuple[int, LabelPa
         warnings.append(
             f"labels are shrunk to {lowest:.0%} on this paper; scan one printed label of each kind before handing over"
         )
+    elif round(lowest * 100) < 100:
+        warnings.append(f"labels at {lowest:.0%} of their size on this paper")
     small = [(labels[index], page) for index, page in pages if is_small(page)]
     if small:
         label, page = small[0]

@@ -28,9 +28,9 @@ INDEX_COLUMNS = (
 class ManifestLine:
     """One label page of the bundle.
 
-    sequence: its number in walking order. part, page: where it is printed. cash: rupees to collect on delivery, on an
-    order's first label only. rows: of the source sheet. package: "2 of 3", "" for a single one. copy: 1 for the first
-    print, more for reprints. sha256: of the kept label file.
+    sequence: its number in walking order. part, page: where it is printed. items, quantity, cash: on an order's first
+    label only; cash: rupees to collect on delivery. rows: of the source sheet. package: "2 of 3", "" for a single one.
+    copy: 1 for the first print, more for reprints. sha256: of the kept label file.
     """
 
     sequence: int
@@ -66,6 +66,18 @@ class MissingLabel:
 
 
 @dataclass(frozen=True, slots=True)
+class PrintedBefore:
+    """An order that was asked for and left out because its label was printed; copies: how often so far."""
+
+    reference_number: str
+    awb_number: str
+    file: str = ""
+    sheet: str = ""
+    rows: tuple[int, ...] = ()
+    copies: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Pick:
     """What is to be taken for the labels of one group: one SKU from one place, in walking order.
 
@@ -94,6 +106,7 @@ class Manifest:
     files: tuple[str, ...] = ()
     lines: tuple[ManifestLine, ...] = ()
     missing: tuple[MissingLabel, ...] = ()
+    printed_before: tuple[PrintedBefore, ...] = ()
     picks: tuple[Pick, ...] = ()
     reprint_reason: str = ""
     notes: tuple[str, ...] = ()
@@ -129,7 +142,10 @@ class GroupTotal:
 
 
 def index_csv(manifest: Manifest) -> bytes:
-    """One line a label page, in walking order, then the missing ones; UTF-8 with a mark for spreadsheet programs."""
+    """One line a label page, in walking order, then what is missing and what was printed before.
+
+    UTF-8 with a mark for spreadsheet programs.
+    """
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(INDEX_COLUMNS)
@@ -157,6 +173,10 @@ def _index_rows(manifest: Manifest) -> Iterable[tuple[str, ...]]:
     for lost in manifest.missing:
         place = (lost.file, lost.sheet, rows_in_words(lost.rows))
         yield ("", "", "", lost.awb_number, lost.reference_number, *place, "missing", "", "", "", lost.reason)
+    for old in manifest.printed_before:
+        place = (old.file, old.sheet, rows_in_words(old.rows))
+        named = (old.awb_number, old.reference_number)
+        yield ("", "", "", *named, *place, "printed before", "", str(old.copies), "", "")
 
 
 def rows_in_words(rows: tuple[int, ...]) -> str:

@@ -4,13 +4,21 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from logistics_batch.model.counting import counted
 from logistics_batch.paper.fonts import Style, Typesetter, wrap
-from logistics_batch.paper.manifest import GroupTotal, Manifest, ManifestLine, MissingLabel, rows_in_words
+from logistics_batch.paper.manifest import (
+    GroupTotal,
+    Manifest,
+    ManifestLine,
+    MissingLabel,
+    PrintedBefore,
+    rows_in_words,
+)
 from logistics_batch.paper.manifest_words import rupees
 
 PAPER = (210 * mm, 297 * mm)
@@ -30,30 +38,22 @@ _HEAD = Style(7, bold=True)
 _LEADING = 4.1 * mm
 _LINE_HEIGHT = 4.6 * mm
 _GUTTER = 2.5 * mm
+_MOST_BAND_LINES = 20
 _FILE_TITLE = "Label manifest"
+_PAGE, _FILE_AND_PAGE = "Page", "File/page"
 _TITLE_IN_BYTES = re.compile(rb"/Title \(Label manifest ([0-9A-Za-z-]+)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table; width in mm."""
+    """A column of a table; width in mm. whole: what is too long goes on in the next line and is never cut."""
 
     title: str
     width: float
     right: bool = False
+    whole: bool = False
 
 
-_LABEL_COLUMNS = (
-    Column("No.", 10, right=True),
-    Column("Page", 14, right=True),
-    Column("AWB", 24),
-    Column("Reference", 29),
-    Column("Name", 31),
-    Column("PIN", 12),
-    Column("Items", 41),
-    Column("Qty", 9, right=True),
-    Column("COD", 16, right=True),
-)
 _MISSING_COLUMNS = (
     Column("Reference", 28),
     Column("AWB", 24),
@@ -65,8 +65,8 @@ _GROUP_COLUMNS = (
     Column("Group", 58),
     Column("Labels", 14, right=True),
     Column("No.", 24, right=True),
-    Column("First AWB", 31),
-    Column("Last AWB", 31),
+    Column("First AWB", 31, whole=True),
+    Column("Last AWB", 31, whole=True),
     Column("COD", 28, right=True),
 )
 
@@ -79,6 +79,7 @@ def manifest_pdf(manifest: Manifest) -> bytes:
     if manifest.lines:
         pages.turn()
         _label_tables(pages, manifest)
+    _printed_before(pages, manifest.printed_before)
     pages.finish()
     return out.getvalue()
 
@@ -208,13 +209,16 @@ def _notes(pages: Pages, notes: Sequence[str]) -> None:
 
 
 def _band(pages: Pages, text: str, *, colour: tuple[float, float, float]) -> None:
-    height = 7 * mm
+    lines = wrap(text, width=_RIGHT - _LEFT - 6 * mm, style=_HEADING)[:_MOST_BAND_LINES]
+    height = 2 * mm + 5 * mm * len(lines)
     pages.need(height + 3 * _LINE_HEIGHT)
-    pages.y -= height + 1 * mm
+    top = pages.y - 1 * mm
+    pages.y = top - height
     pages.canvas.setFillColorRGB(*colour)
     pages.canvas.rect(_LEFT, pages.y, _RIGHT - _LEFT, height, stroke=0, fill=1)
     pages.canvas.setFillGray(1)
-    pages.pen.draw(text, at=(_LEFT + 3 * mm, pages.y + 2.2 * mm), style=_HEADING, fit=_RIGHT - _LEFT - 6 * mm)
+    for number, line in enumerate(lines):
+        pages.pen.draw(line, at=(_LEFT + 3 * mm, top - 4.8 * mm - number * 5 * mm), style=_HEADING)
     pages.canvas.setFillGray(0)
     pages.y -= 1 * mm
 
@@ -250,8 +254,6 @@ def _group_table(pages: Pages, groups: Sequence[GroupTotal]) -> None:
             last.awb_number,
             rupees(total.cash),
         )
-        if pages.need(_LINE_HEIGHT):
-            _head(pages, _GROUP_COLUMNS)
         _row(pages, _GROUP_COLUMNS, cells)
 
 
@@ -283,28 +285,59 @@ def _group_title(total: GroupTotal, manifest: Manifest) -> str:
 
 
 def _label_tables(pages: Pages, manifest: Manifest) -> None:
+    columns = _label_columns(manifest)
     for total in manifest.groups:
         _heading(pages, _group_title(total, manifest))
-        _head(pages, _LABEL_COLUMNS)
+        _head(pages, columns)
         for number, line in enumerate(total.lines):
-            if pages.need(_LINE_HEIGHT):
-                _head(pages, _LABEL_COLUMNS)
-            _row(pages, _LABEL_COLUMNS, _label_cells(line), shaded=number % 2 == 1)
+            cells = _label_cells(line)
+            _row(pages, columns, [cells[column.title] for column in columns], shaded=number % 2 == 1)
 
 
-def _label_cells(line: ManifestLine) -> tuple[str, ...]:
-    reference = f"{line.reference_number} ({line.package})" if line.package else line.reference_number
+def _label_columns(manifest: Manifest) -> tuple[Column, ...]:
+    """The columns of the label tables: which copy it is only where labels are printed again."""
+    page = _PAGE if len(manifest.files) < 2 else _FILE_AND_PAGE
+    reprints = any(line.copy > 1 for line in manifest.lines)
     return (
-        str(line.sequence),
-        f"{line.part}/{line.page}",
-        f"{line.awb_number} R{line.copy}" if line.copy > 1 else line.awb_number,
-        reference,
-        line.name,
-        line.pincode,
-        line.items,
-        line.quantity,
-        rupees(line.cash).removeprefix("₹ ") if line.cash else "",
+        Column("No.", 10, right=True),
+        Column(page, 14, right=True),
+        Column("AWB", 30, whole=True),
+        *([Column("Copy", 16)] if reprints else []),
+        Column("Reference", 27 if reprints else 28, whole=True),
+        Column("Name", 22 if reprints else 28),
+        Column("PIN", 12),
+        Column("Items", 30 if reprints else 39),
+        Column("Qty", 9, right=True),
+        Column("COD", 16, right=True),
     )
+
+
+def _label_cells(line: ManifestLine) -> dict[str, str]:
+    reference = f"{line.reference_number} ({line.package})" if line.package else line.reference_number
+    return {
+        "No.": str(line.sequence),
+        _PAGE: str(line.page),
+        _FILE_AND_PAGE: f"{line.part}/{line.page}",
+        "AWB": line.awb_number,
+        "Copy": f"REPRINT {line.copy}" if line.copy > 1 else "",
+        "Reference": reference,
+        "Name": line.name,
+        "PIN": line.pincode,
+        "Items": line.items,
+        "Qty": line.quantity,
+        "COD": rupees(line.cash).removeprefix("₹ ") if line.cash else "",
+    }
+
+
+def _printed_before(pages: Pages, orders: Sequence[PrintedBefore]) -> None:
+    if not orders:
+        return
+    _heading(pages, f"Printed before and left out: {counted(len(orders), 'order')}")
+    names = ", ".join(order.reference_number or order.awb_number for order in orders)
+    for line in wrap(names, width=_RIGHT - _LEFT, style=_TEXT):
+        pages.need(_LEADING)
+        pages.y -= _LEADING
+        pages.pen.draw(line, at=(_LEFT, pages.y), style=_TEXT)
 
 
 def _head(pages: Pages, columns: Sequence[Column]) -> None:
@@ -316,12 +349,22 @@ def _head(pages: Pages, columns: Sequence[Column]) -> None:
 
 
 def _row(pages: Pages, columns: Sequence[Column], cells: Sequence[str], *, shaded: bool = False) -> None:
-    pages.y -= _LINE_HEIGHT
+    """A row of one line, or of more where a cell must be whole; on a new page it stands below the heads again."""
+    wrapped = [
+        wrap(cell, width=column.width * mm - _GUTTER, style=_CELL) if column.whole else [cell]
+        for column, cell in zip(columns, cells, strict=True)
+    ]
+    lines = list(zip_longest(*wrapped, fillvalue=""))
+    height = _LINE_HEIGHT * len(lines)
+    if pages.need(height):
+        _head(pages, columns)
     if shaded:
         pages.canvas.setFillGray(0.955)
-        pages.canvas.rect(_LEFT, pages.y - 1.3 * mm, _RIGHT - _LEFT, _LINE_HEIGHT, stroke=0, fill=1)
+        pages.canvas.rect(_LEFT, pages.y - height - 1.3 * mm, _RIGHT - _LEFT, height, stroke=0, fill=1)
         pages.canvas.setFillGray(0)
-    _cells(pages, columns, cells, style=_CELL)
+    for line in lines:
+        pages.y -= _LINE_HEIGHT
+        _cells(pages, columns, line, style=_CELL)
 
 
 def _cells(pages: Pages, columns: Sequence[Column], cells: Sequence[str], *, style: Style) -> None:

@@ -13,6 +13,7 @@ from logistics_batch.paper.row_answers import CellNote
 from logistics_batch.paper.status_columns import COLUMN_WIDTHS
 from logistics_batch.paper.xlsx_annotations import SheetComments
 from logistics_batch.paper.xlsx_comments import Note, RowMove, stays
+from logistics_batch.paper.xlsx_filter import with_filter_named
 from logistics_batch.paper.xlsx_package import Package, packed
 from logistics_batch.paper.xlsx_parts import WorkbookParts, find_sheet
 from logistics_batch.paper.xlsx_rows import RowChanges, RowData, RowReader, changed_rows
@@ -63,7 +64,12 @@ def annotated(content: bytes, sheet: str, annotations: Annotations) -> bytes:
     words = own_words(package, parts.shared_strings)
     found = survey(RowReader(part.rows, prefix=part.prefix), header_row=annotations.header_row, own_words=words)
     everything = Block(part.rows, frozenset(annotations.answers) | {annotations.header_row})
-    return SheetAnnotator(package, parts, part, found).annotate(annotations, [everything])
+    filtered = part.filtered_area()
+    changed = SheetAnnotator(package, parts, part, found).annotate(annotations, [everything])
+    widened = part.filtered_area()
+    if filtered is None or widened is None or widened == filtered:
+        return changed
+    return with_filter_named(changed, sheet, widened)
 
 
 class SheetAnnotator:
@@ -148,7 +154,8 @@ class SheetAnnotator:
         if header_row <= _DEEPEST_FROZEN_HEADER:
             part.freeze_above(header_row + 1)
         if last_row > header_row:
-            part.filter(Area(header_row, self._found.first_column, last_row, last_column))
+            area = Area(header_row, self._found.first_column, last_row, last_column)
+            part.filter(area, earlier=self._found.earlier)
 
     def _notes(self, annotations: Annotations, first: int) -> list[Note]:
         shown = [*annotations.notes, *annotations.hints][:MOST_COMMENTS]

@@ -260,7 +260,7 @@ class _RowEditor:
     def _written(self, row: Row, content: Sequence[bytes]) -> bytes:
         opening = without_attribute(self._reader.data[row.start : row.cells_start], b"spans")
         height = self._changes.heights.get(row.number, 0.0)
-        if height > measure(opening, b"ht") and attribute(opening, b"customHeight") in (None, b"0"):
+        if height > measure(opening, b"ht") and attribute(opening, b"customHeight") in (None, b"0", b"false"):
             opening = with_attribute(opening, b"ht", b"%.1f" % height)
         if row.is_empty_tag:
             opening = opening[:-2].rstrip() + b">"

@@ -156,6 +156,11 @@ class SheetPart:
                 return whole_number(tag, b"style")
         return 0
 
+    def filtered_area(self) -> Area | None:
+        """Where the sheet's filter lies."""
+        xml = self.get("autoFilter")
+        return Area.of(attribute(opening_tag(xml), b"ref") or b"") if xml is not None else None
+
     def line_height(self) -> float:
         """The height of one line of text in points."""
         xml = self.get("sheetFormatPr")
@@ -205,7 +210,9 @@ class SheetPart:
             self.put("sheetViews", view)
             return
         found = element_pattern(p + b"sheetView").search(views)
-        if found is None or b"pane" in (found[2] or b"") or attribute(found[1], b"view") not in (None, b"normal"):
+        if found is None or attribute(found[1], b"view") not in (None, b"normal"):
+            return
+        if element_pattern(p + b"pane").search(found[2] or b"") is not None:
             return
         opening = without_attribute(opening_tag(found[0]), b"topLeftCell")
         selection = b'<%sselection pane="bottomLeft" activeCell="A%d" sqref="A%d"/>' % (p, row, row)
@@ -215,10 +222,20 @@ class SheetPart:
         view = opening + pane + selection + rest + b"</%ssheetView>" % p
         self.put("sheetViews", views[: found.start()] + view + views[found.end() :])
 
-    def filter(self, area: Area) -> None:
-        """Puts a filter over the area, unless the user has one or the sheet holds a table."""
-        if self.get("autoFilter") is None and self.get("tableParts") is None:
+    def filter(self, area: Area, *, earlier: frozenset[int]) -> None:
+        """Puts a filter over the area, unless the user has one or the sheet holds a table.
+
+        A filter over the columns of an `earlier` round of ours is ours, too: it is put anew while it hides nothing.
+        """
+        if self.get("tableParts") is None and (self.get("autoFilter") is None or self._has_our_filter(area, earlier)):
             self.put("autoFilter", b'<%sautoFilter ref="%s"/>' % (self.prefix, str(area).encode()))
+
+    def _has_our_filter(self, area: Area, earlier: frozenset[int]) -> bool:
+        found = element_pattern(self.prefix + b"autoFilter").search(self.get("autoFilter") or b"")
+        known = self.filtered_area()
+        if found is None or known is None or (found[2] or b"").strip():  # with criteria some rows are hidden
+            return False
+        return bool(earlier) and known.top == area.top and known.left <= min(earlier) and max(earlier) <= known.right
 
 
 def _closed(tag: bytes) -> bytes:
