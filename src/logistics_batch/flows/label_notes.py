@@ -12,6 +12,12 @@ def order_notes(chosen: Chosen) -> Iterator[str]:
     """Remarks for the manifest and the screen, each with the references of its orders."""
     if chosen.cancelled:
         yield f"cancelled, so without a label; do not pick: {_names(chosen.cancelled)}"
+    uncertain = [order.reference for order in chosen.orders if not order.items_certain]
+    if uncertain:
+        yield (
+            "items were changed after the order was sent, and which it has now is not certain; look it up at the "
+            f"service before picking: {_names(uncertain)}"
+        )
 
 
 def _names(references: Sequence[str]) -> str:
