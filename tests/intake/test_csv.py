@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -296,6 +296,7 @@ def test_both_paths_read_clean_files_alike(rows, delimiter, end, quoting, block_
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet='ab,"\n\r ;', max_size=40), st.sampled_from([5, 1 << 20]))
+@example(',\n"\r,"', 1 << 20)  # an old Mac's line break within quotation marks: it may have swallowed a row
 def test_whatever_the_fast_path_takes_the_exact_one_reads_alike(text, block_bytes):
     read = read_plain(text.encode(), delimiter=",", limits=Limits(), block_bytes=block_bytes)
     if read is not None:

@@ -136,13 +136,14 @@ class _PlainLines:
         blank_as_null = _lines(block)
         lines = blank_as_null.fill_null("")
         longest = int(lines.str.len_chars().max() or 0)  # type: ignore[arg-type]
+        # those before a line break have gone; another one may end a row or stand in a cell
+        are_plain = b"\r" not in block or not lines.str.contains("\r", literal=True).any()
         if b'"' in block:  # each quoted run becomes a sign that no file holds
             lines = lines.str.replace_all(r'"[^"]*"', _NO_DELIMITER)
         cells = lines.str.count_matches(delimiter, literal=True) + 1
         width = int(cells.max() or 1)  # type: ignore[arg-type]
-        are_plain = b'"' not in block or not lines.str.contains(_unplain(delimiter)).any()
-        if b"\r" in block:  # those before a line break have gone; another one may end a row or stand in a cell
-            are_plain &= not lines.str.contains("\r", literal=True).any()
+        if b'"' in block:
+            are_plain &= not lines.str.contains(_unplain(delimiter)).any()
         return cls(width, longest, are_plain, blank_as_null.is_not_null(), cells)
 
 
