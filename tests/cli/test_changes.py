@@ -308,17 +308,20 @@ def test_an_asn_is_updated_where_the_settings_vouch_for_its_identity(
 def test_labels_are_printed_for_the_orders_of_a_spreadsheet_and_push_refuses_it(
     run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str], tmp_path: Path
 ) -> None:
-    workspace.mapping("labels", "operation: label.create\nkey: [Order]\nfields: {order_numbers: {from: Order}}\n")
+    workspace.mapping(
+        "labels",
+        "operation: label.create\nkey: [Order]\nfields: {order_numbers: {from: Order}}\nkeep: {bin: {from: Bin}}\n",
+    )
     sheet = workspace.drop("print.csv", "Order,Bin\nB,7\nA,8\n")
     done = run("labels", "--orders", sheet, "--mapping", "labels", "--output", tmp_path / "bundle", "--json")
     assert done.code == 0, done.err
     index = (tmp_path / "bundle/index.csv").read_text("utf-8-sig")
     assert awbs["A"] in index and awbs["B"] in index
-    some = workspace.drop("some.csv", "Order,Bin\nA,7\n1.05E+05,8\nB,1\n")
+    some = workspace.drop("some.csv", "Order,Bin\nA,7\n1.05E+05,8\nB,1\n,9\n")
     again = ("labels", "--orders", some, "--mapping", "labels", "--output", tmp_path / "again", "--json")
     done = run(*again, "--reprint", "--reason", "torn")
     missing = [each["reference_number"] for each in done.json["missing"]]
     assert (done.code, done.json["labels"]) == (3, 2), done.err  # a bad row stops no other, and is listed
-    assert missing == ["1.05E+05 (row 3)"]
+    assert missing == ["1.05E+05 (row 3)", "the cell is blank (row 5)"]
     pushed = run("push", sheet, "--mapping", "labels")
     assert (pushed.code, "sends nothing" in pushed.err) == (2, True)

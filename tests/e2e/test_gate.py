@@ -48,7 +48,11 @@ def test_more_invalid_rows_than_the_budget_allows_hold_the_file(workspace: Works
     told = dict(reasons(workspace.root / "results/orders.result.csv"))
     assert told.keys() <= {"held", "invalid"}
     assert told["held"].endswith(f'in column "Phone", {told["invalid"]}')
+    fix = workspace.root / "results/orders.fix.csv"
+    workspace.drop("orders.fix.csv", fix.read_text("utf-8-sig").replace("12345", "98765"))
+    assert workspace.run("run", "nightly").code == 0
+    assert len(sandbox.committed("order.created")) == 3
     within = order_lines([f"B-{number}" for number in range(6)])
     workspace.drop("within.csv", within.replace("98765", "12345", 1))  # one row of six
     assert workspace.run("run", "nightly").code == 3
-    assert len(sandbox.committed("order.created")) == 5
+    assert len(sandbox.committed("order.created")) == 8

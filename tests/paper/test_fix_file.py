@@ -62,6 +62,12 @@ def test_only_rows_to_correct_are_in_it_with_all_rows_of_their_document() -> Non
     assert [row[5] for row in found[1:]] == [7, 8]
 
 
+def test_a_file_held_as_a_whole_keeps_all_rows_of_data() -> None:
+    fates = ((3, Fate.SKIPPED), (5, Fate.HELD), (6, Fate.HELD), (7, Fate.HELD), (8, Fate.INVALID), (11, Fate.SKIPPED))
+    report = order_report(rows=tuple(row_result(row, fate) for row, fate in fates), reason="1 of 4 rows are invalid.")
+    assert [row[0] for row in rows_of(fixed(order_workbook(), report))[1:]] == ["SO-1000"] * 2 + ["SO-1001"] * 2
+
+
 def test_formats_titles_and_widths_are_those_of_the_file() -> None:
     before, after = opened(order_workbook()), opened(fixed(order_workbook()))
     assert after["A1"].value == before["A1"].value

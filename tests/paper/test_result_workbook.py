@@ -183,6 +183,15 @@ def test_the_legend_hangs_on_the_status_header() -> None:
     assert "1 invalid" in text
 
 
+def test_the_legend_asks_for_no_decision_where_the_whole_file_is_held() -> None:
+    rows = tuple(row_result(row, Fate.HELD) for row in (5, 6))
+    for reason, said in (("A column is missing.", "the whole file was held"), ("", "ask the operator")):
+        report = order_report(rows=rows, issues=(), reason=reason)
+        text = opened(result(order_workbook(), report)).cell(HEADER_ROW, 9).comment.text
+        assert said in text
+        assert ("ask the operator" in text) is (not reason)
+
+
 def test_a_users_comment_on_a_failing_cell_stays() -> None:
     original = order_workbook(lambda sheet: setattr(sheet["C8"], "comment", Comment("ask Ravi", "Meena")))
     sheet = opened(result(original))

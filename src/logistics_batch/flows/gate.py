@@ -81,8 +81,8 @@ def _over_budget(mapped: MappedFile, percent: float) -> FileHeld | None:
         f"{invalid} of {data.height} rows are invalid, more than the allowed {percent:g} %.{_commonest(mapped.issues)}",
         rule="budget",
         remedy=(
-            "Correct the invalid rows and send the file again. If many fail alike, look first whether a column has "
-            "moved and whether this is the right sheet and file."
+            "Correct the invalid rows and send all rows again, for none was sent. If many fail alike, look first "
+            "whether a column has moved and whether this is the right sheet and file."
         ),
         rows_read=mapped.rows.height,
         sheet=mapped.sheet,

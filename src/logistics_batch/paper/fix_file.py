@@ -1,5 +1,6 @@
 """NAME.fix.xlsx or NAME.fix.csv: only the rows that need correcting, each with all rows of its document.
 
+Of a file that was held as a whole it has all rows, for none of them was sent.
 The layout is that of the file that came, without any column of ours, so that it can be corrected and dropped as it is.
 In a workbook the failing cells are coloured and say in a comment what is wrong.
 """
@@ -22,7 +23,8 @@ from logistics_batch.paper.xml_bytes import NotPatchable
 def fix_file(report: FileReport, *, sheet: Sheet | None, original: bytes, format: str) -> tuple[str, bytes] | None:
     """The suffix ("csv" or "xlsx") and the content of the fix file; None where nothing is to be corrected.
 
-    A row needs correcting if it is invalid, refused or blocked; every other row of its document comes with it.
+    A row needs correcting if it is invalid, refused or blocked; every other row of its document comes with it, and
+    every row that was held with its file.
     """
     rows = rows_to_correct(report)
     if not rows or not report.header_row:
@@ -47,11 +49,16 @@ def fix_file(report: FileReport, *, sheet: Sheet | None, original: bytes, format
 
 def rows_to_correct(report: FileReport) -> tuple[int, ...]:
     """The numbers of the rows that go into the fix file, in their order."""
-    documents = {row.document for row in report.rows if row.fate in NEEDS_CORRECTING and row.document}
+    to_correct = [row for row in report.rows if row.fate in NEEDS_CORRECTING]
+    if not to_correct:
+        return ()
+    documents = {row.document for row in to_correct if row.document}
+    # what is held with its file goes out with the corrected one or not at all
+    wanted = NEEDS_CORRECTING | {Fate.HELD} if report.reason else NEEDS_CORRECTING
     return tuple(
         row.row
         for row in report.rows
-        if row.row > report.header_row and (row.fate in NEEDS_CORRECTING or row.document in documents)
+        if row.row > report.header_row and (row.fate in wanted or row.document in documents)
     )
 
 
