@@ -103,11 +103,27 @@ class PrintRoom:
 
     def drop(self, *wishes: Wish, run: str = "run-1", job: str = "orders-nightly") -> dict[str, int]:
         """A file with these orders is planned in a run; the document's number by reference."""
+        documents = (
+            Document(
+                key=wish.reference,
+                operation=Operation.ORDER_CREATE,
+                rows=(row,),
+                body=json.dumps(wish.body),
+                reference=wish.reference,
+                line_rows=(row,),
+                keep=wish.keep,
+            )
+            for row, wish in enumerate(wishes, start=2)
+        )
+        return self.plan(*documents, run=run, job=job)
+
+    def plan(self, *documents: Document, run: str, job: str = "orders-nightly") -> dict[str, int]:
+        """A file that asks for these calls is planned in a run; the document's number by reference."""
         self._files += 1
         now = self.parts.clock.now().isoformat()
         if self.ledger.run(run) is None:
             self.ledger.start_run(run, job=job, kind="push", business_date=now[:10], now=now)
-        self.ledger.plan_file(run, self._arrival(wishes, now))
+        self.ledger.plan_file(run, self._arrival(documents, now))
         return {document.reference: document.id for document in self.ledger.planned_of(run)}
 
     def accept(self, numbers: dict[str, int], awbs: dict[str, str], *, run: str = "run-1", **told: Any) -> None:
@@ -139,29 +155,17 @@ class PrintRoom:
     def with_policy(self, **changes: Any) -> Parts:
         return replace(self.parts, policy=replace(self.parts.policy, **changes))
 
-    def _arrival(self, wishes: tuple[Wish, ...], now: str) -> Arrival:
-        documents = tuple(
-            Document(
-                key=wish.reference,
-                operation=Operation.ORDER_CREATE,
-                rows=(row,),
-                body=json.dumps(wish.body),
-                reference=wish.reference,
-                line_rows=(row,),
-                keep=wish.keep,
-            )
-            for row, wish in enumerate(wishes, start=2)
-        )
+    def _arrival(self, documents: tuple[Document, ...], now: str) -> Arrival:
         lines = [
             (document.rows[0], "ready", None, index, document.key, None) for index, document in enumerate(documents)
         ]
         name = f"orders-{self._files}.csv"
-        digest = hashlib.sha256(f"{name}{wishes}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{name}{documents}".encode()).hexdigest()
         return Arrival(
             source=SourceFile(name, 100, digest, "csv"),
             mapping="orders",
             mapping_digest="d" * 64,
-            operation="order.create",
+            operation=documents[0].operation,
             received_at=now,
             mapped=MappedFile(
                 sheet="Orders",
@@ -171,7 +175,7 @@ class PrintRoom:
                 documents=documents,
                 issues=(),
             ),
-            calls={"order.create": ("POST", "/orders/shipment")},
+            calls={document.operation: ("POST", "/orders/shipment") for document in documents},
         )
 
     def _store(self, place: Place) -> FolderStore:

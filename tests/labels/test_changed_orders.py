@@ -1,15 +1,19 @@
 """Orders that were cancelled or changed after they were created: what is printed, picked and said of them."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from labels.label_service import Given, LabelService
 from labels.print_room import PrintRoom, Wish
 from labels.test_make_labels import accepted, barcodes, manifest
+from labels.test_manifest import text_of
 
 from logistics_batch.flows.label_orders import Choice
-from logistics_batch.flows.labels import LabelsPlan, make_labels
+from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
+from logistics_batch.model.document import Document, Operation
 from logistics_batch.model.order_state import OrderState, Shown
 
 
@@ -35,6 +39,23 @@ def show(room: PrintRoom, reference: str, status: str) -> None:
         return state.seen(status, Shown(), at=room.parts.clock.now().isoformat())
 
     room.ledger.change_states({order.document_id: seen})
+
+
+def change(room: PrintRoom, reference: str, operation: Operation, body: dict[str, Any], *, run: str) -> None:
+    """The service accepted this change of an order."""
+    awb = f"SH-{reference}"
+    document = Document(
+        key=awb, operation=operation, rows=(2,), body=json.dumps(body), reference=reference, order_id=awb, path="/any"
+    )
+    room.plan(document, run=run)
+    (planned,) = room.ledger.planned_of(run)
+    room.accept({reference: planned.id}, {reference: ""}, run=run)
+
+
+def picked(report: LabelReport) -> str:
+    return " ".join(text_of(next(path for path in report.files if path.name == "pick_list.pdf").read_bytes())).replace(
+        "\n", " "
+    )
 
 
 def test_an_order_that_the_service_showed_as_cancelled_is_not_printed(room: PrintRoom) -> None:
@@ -68,3 +89,36 @@ def test_people_are_not_told_to_the_service_for_a_label_it_refuses_as_cancelled(
     assert "The order is cancelled" in lost.reason
     assert lost.remedy == "nothing to do; do not pick it"
     assert service.asked == [{"order_numbers[]": "SH-A"}]
+
+
+def test_what_is_picked_follows_added_and_deleted_items(room: PrintRoom) -> None:
+    items = {name: {"item_name": name, "item_quantity": 1} for name in ("LAMP", "SHADE")}
+    told = {f"id-{name}": item for name, item in items.items()}
+    room.accept(room.drop(Wish("A", items=("LAMP", "SHADE"), keep={"bin": "B-07"})), {"A": "SH-A"}, items=told)
+    change(room, "A", Operation.ORDER_DELETE_ITEMS, {"item_list": ["id-LAMP"]}, run="run-2")
+    bulbs = {"item_details": {"901": {"item_name": "BULB", "item_quantity": 6}}}
+    change(room, "A", Operation.ORDER_ADD_ITEMS, bulbs, run="run-3")
+    report = make_labels(room.parts, LabelsPlan())
+    assert "SHADE x 1, BULB x 6" in manifest(report).replace("\n", " ")
+    for name, there in (("BULB", True), ("SHADE", True), ("LAMP", False), ("B-07", False)):
+        assert (name in picked(report)) is there, name
+    assert not [note for note in report.notes if "not certain" in note]
+
+
+def test_items_that_cannot_be_followed_are_said_to_be_uncertain(room: PrintRoom) -> None:
+    accepted(room, Wish("A"), Wish("B"))
+    change(room, "A", Operation.ORDER_DELETE_ITEMS, {"item_list": ["77"]}, run="run-2")
+    (note,) = [note for note in make_labels(room.parts, LabelsPlan()).notes if "not certain" in note]
+    assert note.endswith("look it up at the service before picking: A")
+
+
+def test_a_label_older_than_a_change_of_its_order_is_told_until_it_is_printed_again(room: PrintRoom) -> None:
+    accepted(room, Wish("A"), Wish("B"))
+    make_labels(room.parts, LabelsPlan())
+    address = {"customer_mobile": "9876543210", "delivery_address": "14 MG Road, Bengaluru"}
+    change(room, "A", Operation.ORDER_UPDATE, address, run="run-2")
+    told = "label printed before the order was changed: A; reprint, and check the items"
+    assert told in make_labels(room.parts, LabelsPlan()).notes
+    assert told in make_labels(room.parts, LabelsPlan(orders=Choice(run="run-1"))).notes
+    make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="new address"))
+    assert told not in make_labels(room.parts, LabelsPlan()).notes

@@ -8,12 +8,14 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from logistics_batch.errors import UsageError
+from logistics_batch.flows.label_contents import contents_of
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import StoredDocument
+from logistics_batch.ledger import PrintLine, StoredDocument
 from logistics_batch.model.order_state import CANCELLED, status_word
 from logistics_batch.paper.manifest import MissingLabel
 
 LATELY = timedelta(days=7)  # how long a run that asks for no certain orders tells of a cancellation or change
+ITEM_AND_HEADER_CHANGES = ("order.update", "order.add_items", "order.delete_items")
 _AT_ONCE = 500  # numbers in one question to the ledger
 _OPEN_STATES = frozenset({"sending", "in_doubt", "held"})
 _DROPPED_STATES = frozenset({"superseded", "abandoned"})  # no longer wanted by anybody
@@ -23,15 +25,18 @@ _DROPPED_STATES = frozenset({"superseded", "abandoned"})  # no longer wanted by 
 class LabelOrder:
     """An accepted order as the label flow sees it.
 
-    body: the payload as it was sent, with the header fields of later accepted updates. changed_at: when the service
-    last accepted a change of the order, "" if never. copies: how often its label was printed so far. keep: what the
-    mappings keep of it, the label sheet's before the order's. place: in file order, or in the order of a list.
+    body: the payload as it was sent, with the header fields and items of later accepted changes; items_certain: whether
+    those of its items could all be followed. changed_at: when the service last accepted a change of the order, "" if
+    never. copies: how often its label was printed so far; printed_at: when last, "" if never. keep: what the mappings
+    keep of it, the label sheet's before the order's. place: in file order, or in the order of a list.
     """
 
     document: StoredDocument
     body: dict[str, Any]
+    items_certain: bool = True
     changed_at: str = ""
     copies: int = 0
+    printed_at: str = ""
     keep: Mapping[str, str] = field(default_factory=dict)
     place: int = 0
 
@@ -57,18 +62,18 @@ class LabelOrder:
 
     @property
     def packages(self) -> int:
-        """How many packages, and so labels, the order has (API §2.3)."""
+        """How many packages, and so labels, the order was created with (API §2.3)."""
         if self.children:
             return len(self.children)
         count = self.body.get("packages_count")
-        named = {item["package_id"] for item in self.items if item.get("package_id")}
+        sent = _items_of(json.loads(self.document.body))
+        named = {item["package_id"] for item in sent if item.get("package_id")}
         return max(1, count if isinstance(count, int) else 0, len(named))
 
     @property
     def items(self) -> list[dict[str, Any]]:
         """The items of the order and of its kits."""
-        kits = self.body.get("kit_skus") or []
-        return [*(self.body.get("item_details") or []), *(item for kit in kits for item in kit.get("item_details", []))]
+        return _items_of(self.body)
 
     @property
     def cash(self) -> Decimal:
@@ -83,6 +88,11 @@ class LabelOrder:
     def text(self, field: str) -> str:
         """A header field of the payload as text, "" if it was not sent."""
         return str(self.body.get(field) or "")
+
+
+def _items_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    kits = body.get("kit_skus") or []
+    return [*(body.get("item_details") or []), *(item for kit in kits for item in kit.get("item_details", []))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +211,7 @@ def _is_living(document: StoredDocument) -> bool:
 
 def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: Choice, *, reprint: bool) -> Chosen:
     changes = _changes(parts, documents)
-    copies = parts.ledger.copies([document.awb_number for document in documents])
+    prints = parts.ledger.last_prints([document.awb_number for document in documents])
     places = {number.strip(): place for place, number in reversed(list(enumerate(choice.numbers)))}
     orders: list[LabelOrder] = []
     missing: list[MissingLabel] = []
@@ -215,14 +225,9 @@ def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: Choice, *, 
                 missing.append(lost)
             continue
         name = next((name for name in (document.reference, document.awb_number) if name in places), "")
-        order = LabelOrder(
-            document=document,
-            body=_body(document, later),
-            changed_at=later[-1].accepted_at if later else "",
-            copies=copies.get(document.awb_number, 0),
-            keep={**document.keep, **choice.keep.get(name, {})},
-            place=places.get(name, document.id),
-        )
+        order = _label_order(document, later, prints.get(document.awb_number))
+        keep = {**order.keep, **choice.keep.get(name, {})}
+        order = replace(order, keep=keep, place=places.get(name, document.id))
         (printed if order.copies and not reprint else orders).append(order)
     doubtful = any(document.state in _OPEN_STATES for document in documents)
     lately = (parts.clock.now() - LATELY).isoformat()
@@ -230,10 +235,25 @@ def _sift(parts: Parts, documents: Sequence[StoredDocument], choice: Choice, *, 
     return Chosen(tuple(orders), tuple(missing), tuple(printed), doubtful, cancelled=told)
 
 
+def _label_order(document: StoredDocument, changes: Sequence[StoredDocument], printed: PrintLine | None) -> LabelOrder:
+    contents = contents_of(document, changes)
+    # The bin that a mapping keeps is that of the first item.
+    gone = () if contents.first_is_sent else ("bin",)
+    return LabelOrder(
+        document=document,
+        body=contents.body,
+        items_certain=contents.certain,
+        changed_at=changes[-1].accepted_at if changes else "",
+        copies=printed.copy if printed else 0,
+        printed_at=printed.at if printed else "",
+        keep={name: value for name, value in document.keep.items() if name not in gone},
+    )
+
+
 def _changes(parts: Parts, documents: Sequence[StoredDocument]) -> dict[int, list[StoredDocument]]:
     """The accepted changes and cancellations of each order since it was created, oldest first."""
     owners = {name: document for document in documents for name in (document.reference, document.awb_number) if name}
-    kinds = ["order.update", "order.add_items", "order.delete_items", "order.cancel"]
+    kinds = [*ITEM_AND_HEADER_CHANGES, "order.cancel"]
     found: dict[int, list[StoredDocument]] = {}
     for some in _some(list(owners)):
         for change in parts.ledger.documents(operations=kinds, states=["accepted"], references=some):
@@ -288,16 +308,6 @@ def missing_label(document: StoredDocument, reason: str, remedy: str) -> Missing
         sheet=document.sheet,
         rows=document.rows,
     )
-
-
-def _body(document: StoredDocument, changes: Sequence[StoredDocument]) -> dict[str, Any]:
-    """What was sent, with the header fields of later accepted updates."""
-    body: dict[str, Any] = json.loads(document.body)
-    for change in changes:
-        if change.operation == "order.update":
-            header = json.loads(change.body or "{}")
-            body |= {name: value for name, value in header.items() if name != "item_details"}
-    return body
 
 
 def _some(numbers: Sequence[str]) -> Iterator[list[str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, RowMapping, func, select
 
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.records import PrintLine, StoredDocument, StoredLabel, stored_document
@@ -69,14 +69,20 @@ class Prints(Connected):
         with self._read() as connection:
             return _copies(connection, awb_numbers)
 
+    def last_prints(self, awb_numbers: Sequence[str]) -> dict[str, PrintLine]:
+        """The last print of each of these labels; those never printed are left out."""
+        found: dict[str, PrintLine] = {}
+        with self._read() as connection:
+            for some in _some(awb_numbers):
+                query = select(print_line).where(print_line.c.awb_number.in_(some)).order_by(print_line.c.copy)
+                found |= {one["awb_number"]: _print_line(one) for one in connection.execute(query).mappings()}
+        return found
+
     def prints(self, awb_number: str) -> list[PrintLine]:
         """Every print of one label, first copy first."""
         query = select(print_line).where(print_line.c.awb_number == awb_number).order_by(print_line.c.copy)
-        fields = PrintLine.__dataclass_fields__
         with self._read() as connection:
-            return [
-                PrintLine(**{name: record[name] for name in fields}) for record in connection.execute(query).mappings()
-            ]
+            return [_print_line(record) for record in connection.execute(query).mappings()]
 
     def unprinted_orders(self) -> list[StoredDocument]:
         """Accepted orders that were not cancelled and of which no label was printed."""
@@ -95,6 +101,10 @@ class Prints(Connected):
 def _some(names: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(names), _AT_ONCE):
         yield names[start : start + _AT_ONCE]
+
+
+def _print_line(record: RowMapping) -> PrintLine:
+    return PrintLine(**{name: record[name] for name in PrintLine.__dataclass_fields__})
 
 
 def _copies(connection: Connection, awb_numbers: Sequence[str]) -> dict[str, int]:
