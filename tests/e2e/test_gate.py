@@ -3,6 +3,7 @@
 import csv
 from pathlib import Path
 
+from openpyxl import load_workbook
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace, order_lines
 
@@ -35,6 +36,9 @@ def test_columns_that_moved_hold_the_file_with_one_message(workspace: Workspace,
     ((fate, reason),) = reasons(workspace.root / "results/orders.result.csv")
     assert fate == "held"
     assert reason.startswith('All 12 rows fail alike in column "Phone"')  # and in "PIN": the first one is named
+    coloured = load_workbook(workspace.root / "results/orders.result.xlsx").active
+    told = [cell.comment.text for line in coloured.iter_rows(min_row=2) for cell in line if cell.comment]
+    assert [reason in text for text in told] == [True]
     assert (workspace.root / "inbound/rejected/orders.csv").exists()
     assert [row["reason"] for row in dry.json["files"][0]["rows"]] == [reason] * 12
 

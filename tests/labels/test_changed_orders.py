@@ -110,3 +110,15 @@ def test_items_that_cannot_be_followed_are_said_to_be_uncertain(room: PrintRoom)
     change(room, "A", Operation.ORDER_DELETE_ITEMS, {"item_list": ["77"]}, run="run-2")
     (note,) = [note for note in make_labels(room.parts, LabelsPlan()).notes if "not certain" in note]
     assert note.endswith("look it up at the service before picking: A")
+
+
+def test_a_label_older_than_a_change_of_its_order_is_told_until_it_is_printed_again(room: PrintRoom) -> None:
+    accepted(room, Wish("A"), Wish("B"))
+    make_labels(room.parts, LabelsPlan())
+    address = {"customer_mobile": "9876543210", "delivery_address": "14 MG Road, Bengaluru"}
+    change(room, "A", Operation.ORDER_UPDATE, address, run="run-2")
+    told = "label printed before the order was changed: A; reprint, and check the items"
+    assert told in make_labels(room.parts, LabelsPlan()).notes
+    assert told in make_labels(room.parts, LabelsPlan(orders=Choice(run="run-1"))).notes
+    make_labels(room.parts, LabelsPlan(orders=Choice(numbers=("A",)), reprint_reason="new address"))
+    assert told not in make_labels(room.parts, LabelsPlan()).notes

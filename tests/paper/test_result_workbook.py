@@ -157,7 +157,7 @@ def test_several_issues_of_a_row_are_all_told() -> None:
     changed = result(order_workbook(), order_report(issues=issues))
     _, reason, to_do, _, _ = status_of(changed, 8)
     assert reason == "C8: Four digits, ten are needed.\nD8: Never begins with 0."
-    assert to_do == "Write ten.\nWrite six digits."
+    assert to_do == "C8: Write ten.\nD8: Write six digits."
 
 
 def test_failing_cells_are_coloured_and_say_what_is_wrong_in_a_comment() -> None:
@@ -169,6 +169,15 @@ def test_failing_cells_are_coloured_and_say_what_is_wrong_in_a_comment() -> None
     assert sheet["C8"].number_format == "@"
     assert "PIN 056001 is not served." in sheet["D9"].comment.text
     assert sheet["B6"].comment.text == "VIP customer"
+
+
+def test_the_cell_that_a_held_files_reason_names_is_coloured() -> None:
+    rows = tuple(row_result(row, Fate.HELD) for row in range(5, 11))
+    report = order_report(rows=rows, issues=(), reason="All 6 rows fail alike: Four digits. See cell C5.")
+    changed = result(order_workbook(), report)
+    assert fill_of(changed, "C5") is not None
+    assert fill_of(changed, "C6") is None
+    assert "All 6 rows fail alike" in opened(changed)["C5"].comment.text
 
 
 def test_an_empty_failing_cell_is_coloured_too() -> None:

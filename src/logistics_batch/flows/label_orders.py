@@ -15,6 +15,7 @@ from logistics_batch.model.order_state import CANCELLED, status_word
 from logistics_batch.paper.manifest import MissingLabel
 
 LATELY = timedelta(days=7)  # how long a run that asks for no certain orders tells of a cancellation or change
+ITEM_AND_HEADER_CHANGES = ("order.update", "order.add_items", "order.delete_items")
 _AT_ONCE = 500  # numbers in one question to the ledger
 _OPEN_STATES = frozenset({"sending", "in_doubt", "held"})
 _DROPPED_STATES = frozenset({"superseded", "abandoned"})  # no longer wanted by anybody
@@ -252,7 +253,7 @@ def _label_order(document: StoredDocument, changes: Sequence[StoredDocument], pr
 def _changes(parts: Parts, documents: Sequence[StoredDocument]) -> dict[int, list[StoredDocument]]:
     """The accepted changes and cancellations of each order since it was created, oldest first."""
     owners = {name: document for document in documents for name in (document.reference, document.awb_number) if name}
-    kinds = ["order.update", "order.add_items", "order.delete_items", "order.cancel"]
+    kinds = [*ITEM_AND_HEADER_CHANGES, "order.cancel"]
     found: dict[int, list[StoredDocument]] = {}
     for some in _some(list(owners)):
         for change in parts.ledger.documents(operations=kinds, states=["accepted"], references=some):

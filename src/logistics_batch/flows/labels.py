@@ -153,7 +153,7 @@ def _manifest(parts: Parts, plan: LabelsPlan, bundle_id: str, chosen: Chosen, pr
         ("Layout", plan.layout),
         ("Sorted by", ", ".join(plan.sort or DEFAULT_KEYS) + turned),
     )
-    notes = [*printed.bundle.warnings, *printed.notes, *order_notes(chosen)]
+    notes = [*printed.bundle.warnings, *printed.notes, *order_notes(parts, plan.orders, chosen)]
     if chosen.printed_before:
         notes.append(
             f"{counted(len(chosen.printed_before), 'order')} printed before and left out; "

@@ -163,12 +163,18 @@ def _as_utf8(body: bytes, *, name: str, encoding: str) -> bytes:
         ) from error
     except UnicodeDecodeError as error:
         raise FileHeld(
-            f"{printable(name)} cannot be read as {encoding}: byte {error.start:,} in line {_line(body, error.start)} "
-            "does not belong there.",
+            f"{printable(name)} cannot be read as {encoding}: {_place(error, encoding)} does not belong there.",
             rule="csv|encoding",
             remedy=_SAVE_AS,
         ) from error
     return text.removeprefix("\ufeff").encode()
+
+
+def _place(error: UnicodeDecodeError, encoding: str) -> str:
+    """Where the character stands that cannot be read, as an editor counts."""
+    before = error.object[: error.start].decode(encoding, "ignore").removeprefix("\ufeff")
+    *lines, last = before.split("\n")
+    return f"character {len(last) + 1:,} of line {len(lines) + 1:,}"
 
 
 def _refuse_zero_bytes(content: bytes, *, name: str) -> None:

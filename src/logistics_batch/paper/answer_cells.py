@@ -46,10 +46,22 @@ def _answer(row: RowResult, issues: Sequence[Issue]) -> Answer:
     reason, fix = row.reason, row.fix
     if issues and row.fate is Fate.INVALID:
         reason = "\n".join(reasons_at_cells(issues))
-        fix = "\n".join(dict.fromkeys(issue.fix for issue in issues if issue.fix))
+        fix = "\n".join(_fixes(issues))
     if row.fate is Fate.SKIPPED and not row.document:
         return Answer(row.fate, (row.fate.value, reason, fix, "", ""))
     return Answer(row.fate, (row.fate.value, reason, fix, row.awb_number or row.reference_number, row.run))
+
+
+def _fixes(issues: Sequence[Issue]) -> list[str]:
+    """Each remedy once; where there are several, behind the cells that it is for."""
+    cells: dict[str, list[str]] = {}
+    for issue in issues:
+        if issue.fix:
+            cells.setdefault(issue.fix, []).append(issue.cell)
+    if len(cells) < 2:
+        return list(cells)
+    places = {fix: ", ".join(dict.fromkeys(filter(None, of_fix))) for fix, of_fix in cells.items()}
+    return [f"{place}: {fix}" if place else fix for fix, place in places.items()]
 
 
 class AnswerCells:

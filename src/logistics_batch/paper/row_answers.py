@@ -1,5 +1,6 @@
 """What each row is told: the fate's word, why, what to do, and where; the same words in every kind of result."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,6 +51,7 @@ _FIXES: Mapping[Fate, str] = {
     Fate.PENDING: "Nothing: the next run sends it.",
 }
 _FIX_OF_HELD_FILE = "Correct what the reason names and send the file again."
+_CELL_OF_HELD_FILE = re.compile(r" See cell ([A-Z]{1,3}([1-9][0-9]*))\.")  # one cause for all rows, and where it begins
 _FIXES_OF_BLOCKED = {
     "disagree": "Write the same in all rows of this document and drop the file again.",
     "duplicate": "Give each document its own number, or write these rows as one document, and drop the file again.",
@@ -83,6 +85,9 @@ def cell_notes(report: FileReport) -> tuple[CellNote, ...]:
     for row in report.rows:
         if row.cell and row.cell not in texts and row.fate in NEEDS_CORRECTING:
             _add(texts[row.cell], row.reason or _REASONS[row.fate], row.fix or _FIXES[row.fate])
+    named = _CELL_OF_HELD_FILE.search(report.reason)
+    if named and any(row.row == int(named[2]) for row in report.rows):
+        _add(texts[named[1]], report.reason, report.remedy)
     return tuple(CellNote(cell, "\n".join(lines)) for cell, lines in texts.items() if cell)
 
 
