@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import openpyxl
 import pytest
-from flows.asn_service import AsnService, record
+from flows.asn_service import record
 from flows.audit_room import audit_room
 from support.sandbox_process import start_sandbox
 
@@ -24,19 +24,6 @@ from logistics_batch.model.job import Place, ReconcileJob, Tolerance
 TODAY = date(2026, 11, 5)
 HEADER = "Supplier,Site,Invoice,Due,SKU,Qty,Rate"
 RECEIPTS_HEADER = "Invoice,SKU,Received,Condition,Date"
-
-
-@pytest.fixture
-def service():
-    running = AsnService()
-    yield running
-    running.stop()
-
-
-@pytest.fixture
-def parts(tmp_path, service):
-    with audit_room(tmp_path, url=service.url) as opened:
-        yield opened
 
 
 def asn_row(invoice: str, sku: str, qty: str, *, due: str = "2026-11-02", rate: str = "5.00") -> str:

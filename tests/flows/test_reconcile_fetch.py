@@ -5,27 +5,13 @@ import stat
 from datetime import date
 
 import pytest
-from flows.asn_service import AsnService, record
-from flows.audit_room import audit_room
+from flows.asn_service import record
 
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
 from logistics_batch.flows.fetch_asns import asn_range, fetch_asns, fetch_by_invoice
 
 FIRST, LAST = date(2026, 11, 1), date(2026, 11, 8)
 WINDOW = asn_range("delivery", FIRST, LAST)
-
-
-@pytest.fixture
-def service():
-    running = AsnService()
-    yield running
-    running.stop()
-
-
-@pytest.fixture
-def parts(tmp_path, service):
-    with audit_room(tmp_path, url=service.url) as opened:
-        yield opened
 
 
 def fill(service, *, days: int, each: int) -> set[int]:

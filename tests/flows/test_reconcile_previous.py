@@ -5,27 +5,13 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from flows.asn_service import AsnService, record
-from flows.audit_room import audit_room
+from flows.asn_service import record
 from flows.test_reconcile import TODAY, asn_row, push, receipts
 
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.reconcile import ReconcilePlan, plan_of_job, run_reconcile
 from logistics_batch.jobs import parse_job
 from logistics_batch.model.job import Place
-
-
-@pytest.fixture
-def service():
-    running = AsnService()
-    yield running
-    running.stop()
-
-
-@pytest.fixture
-def parts(tmp_path, service):
-    with audit_room(tmp_path, url=service.url) as opened:
-        yield opened
 
 
 def plan(tmp_path: Path, *, night: int = 0, path: str = "/", **changes) -> ReconcilePlan:

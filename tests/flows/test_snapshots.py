@@ -6,8 +6,7 @@ import stat
 from datetime import date
 
 import pytest
-from flows.asn_service import AsnService, record
-from flows.audit_room import audit_room
+from flows.asn_service import record
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.errors import UsageError
@@ -17,19 +16,6 @@ from logistics_batch.flows.snapshots import load_snapshot, snapshot_names
 from logistics_batch.reconciliation import Rules, audit
 
 MONDAY, TUESDAY = date(2026, 11, 4), date(2026, 11, 5)
-
-
-@pytest.fixture
-def service():
-    running = AsnService()
-    yield running
-    running.stop()
-
-
-@pytest.fixture
-def parts(tmp_path, service):
-    with audit_room(tmp_path, url=service.url) as opened:
-        yield opened
 
 
 def night(parts, tmp_path, day: date, *rows: str, **changes):

@@ -1,11 +1,8 @@
 """Orders that were cancelled or changed after they were created: what is printed, picked and said of them."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
 from labels.label_service import Given, LabelService
 from labels.print_room import PrintRoom, Wish
 from labels.test_make_labels import accepted, barcodes, manifest
@@ -15,20 +12,6 @@ from logistics_batch.flows.label_orders import Choice
 from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
 from logistics_batch.model.document import Document, Operation
 from logistics_batch.model.order_state import OrderState, Shown
-
-
-@pytest.fixture
-def service() -> Iterator[LabelService]:
-    running = LabelService()
-    yield running
-    running.stop()
-
-
-@pytest.fixture
-def room(service: LabelService, tmp_path: Path) -> Iterator[PrintRoom]:
-    opened = PrintRoom(tmp_path, url=service.url)
-    yield opened
-    opened.close()
 
 
 def show(room: PrintRoom, reference: str, status: str) -> None:

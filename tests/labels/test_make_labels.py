@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,20 +22,6 @@ from logistics_batch.model.job import Place
 from logistics_batch.paper import label_barcodes
 
 PAPERS = ("manifest.pdf", "index.csv", "pick_list.pdf")
-
-
-@pytest.fixture
-def service() -> Iterator[LabelService]:
-    running = LabelService()
-    yield running
-    running.stop()
-
-
-@pytest.fixture
-def room(service: LabelService, tmp_path: Path) -> Iterator[PrintRoom]:
-    opened = PrintRoom(tmp_path, url=service.url)
-    yield opened
-    opened.close()
 
 
 def accepted(room: PrintRoom, *wishes: Wish, run: str = "run-1") -> dict[str, str]:
