@@ -101,6 +101,7 @@ def send(parts: Parts, run: PushRun) -> None:
     run.sent_along = tuple(document.id for document in documents if document.released)
     result = Dispatcher(parts, run=run.id).send(documents)
     run.stopped, run.remedy = result.stopped, result.remedy
+    run.notes += result.notes
     if not run.stopped:
         settle_due(parts, run=run.id, give_up=False)
         fill_in_awb_numbers(parts)
