@@ -242,3 +242,44 @@ def test_a_process_that_is_to_end_asks_no_more(parts, service):
     with pytest.raises(RunStopped, match="asked to end"):
         fetch_by_invoice(parts, ["I-1-1", "I-3-0"])
     assert not service.asked
+
+
+def large_day(service, *, count: int) -> set[int]:
+    """One day's ASNs, together far longer than 1 MB."""
+    lines = [(f"SKU-{nth:08}", str(nth), "10.00") for nth in range(8)]
+    service.records = [
+        record(nth, f"I-{nth}", *lines, day="2026-11-03", status="New" if nth % 2 else "In-Progress")
+        for nth in range(count)
+    ]
+    return {one["id"] for one in service.records}
+
+
+@pytest.mark.parametrize("says_count", [True, False])
+def test_a_day_with_three_thousand_asns_is_whole(parts, service, says_count):
+    service.says_count = says_count
+    expected = large_day(service, count=3001)
+    day = date(2026, 11, 3)
+    found = fetch_asns(parts, asn_range("delivery", day, day))
+    assert ids(found) == expected
+    assert found.complete and not found.notes
+
+
+def test_a_day_with_a_round_number_of_asns_is_whole_where_the_days_around_show_more(parts, service):
+    day = date(2026, 11, 3)
+    expected = large_day(service, count=3000)
+    for one in service.records:
+        one["status"] = "New"
+    assert not fetch_asns(parts, asn_range("delivery", day, day)).complete  # nothing tells it from a cut one
+    service.records.append(record(9999, "I-next", ("W", "1"), day="2026-11-04"))
+    found = fetch_asns(parts, asn_range("delivery", day, day))
+    assert ids(found) == expected
+    assert found.complete and not found.notes
+
+
+def test_the_days_around_show_no_more_of_a_cut_day(parts, service):
+    large_day(service, count=300)
+    for one in service.records:
+        one["status"] = "New"
+    service.records.append(record(9999, "I-next", ("W", "1"), day="2026-11-04"))
+    service.cap, service.true_count = 200, False
+    assert not fetch_asns(parts, asn_range("delivery", date(2026, 11, 3), date(2026, 11, 3))).complete

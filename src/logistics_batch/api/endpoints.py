@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+from logistics_batch.api.reply import LARGEST_BODY_BYTES, LARGEST_LIST_BYTES
 from logistics_batch.api.secret import Secret
 from logistics_batch.errors import SettingsError, UsageError
 
@@ -19,7 +20,7 @@ class Endpoint:
     """One call of the API.
 
     key_in_query: the API key is a query parameter here instead of a header (API §4.4).
-    creates: a second call may make a second thing.
+    creates: a second call may make a second thing. largest_bytes: so much of an answer is read.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Endpoint:
     path_template: str
     key_in_query: bool = False
     creates: bool = False
+    largest_bytes: int = LARGEST_BODY_BYTES
 
     @property
     def needs_order_id(self) -> bool:
@@ -38,7 +40,7 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = MappingProxyType(
     {
         endpoint.name: endpoint
         for endpoint in (
-            Endpoint("asn.fetch", "GET", "/wms/advance-shipping-notice"),
+            Endpoint("asn.fetch", "GET", "/wms/advance-shipping-notice", largest_bytes=LARGEST_LIST_BYTES),
             Endpoint("asn.create", "POST", "/wms/advance-shipping-notice", creates=True),
             Endpoint("asn.update", "PUT", "/wms/advance-shipping-notice"),
             Endpoint("label.create", "POST", "/order/shippinglabel/", key_in_query=True),
