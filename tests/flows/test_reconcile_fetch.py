@@ -2,6 +2,7 @@
 
 import json
 import stat
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -11,7 +12,12 @@ from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, 
 from logistics_batch.flows.fetch_asns import asn_range, fetch_asns, fetch_by_invoice
 
 FIRST, LAST = date(2026, 11, 1), date(2026, 11, 8)
+TOO_LONG = 1 << 20
 WINDOW = asn_range("delivery", FIRST, LAST)
+
+
+def read_little(parts) -> None:
+    parts.client.settings = replace(parts.client.settings, largest_list_bytes=TOO_LONG)
 
 
 def fill(service, *, days: int, each: int) -> set[int]:
@@ -124,28 +130,31 @@ def test_a_next_page_that_the_api_does_not_describe_is_a_doubt(parts, service):
     assert not found.complete and "next page" in found.notes[0]
 
 
-def test_an_answer_longer_than_one_megabyte_is_fetched_in_pieces(parts, service):
+def test_an_answer_too_long_to_be_read_is_fetched_in_pieces(parts, service):
+    read_little(parts)
     expected = fill(service, days=8, each=30)
     for one in service.records:
-        one["description"] = "x" * 10_000
+        one["description"] = "x" * (TOO_LONG // 200)
     found = fetch_asns(parts, WINDOW)
     assert ids(found) == expected and found.complete
 
 
 @pytest.mark.parametrize(("by", "spread"), [("delivery", "created"), ("created", "modified")])
-def test_one_day_that_is_longer_than_one_megabyte_is_fetched_by_another_date(parts, service, by, spread):
+def test_one_day_that_is_too_long_to_be_read_is_fetched_by_another_date(parts, service, by, spread):
+    read_little(parts)
     expected = fill(service, days=1, each=60)
     for nth, one in enumerate(service.records):
-        one["description"] = "x" * 50_000
+        one["description"] = "x" * (TOO_LONG // 50)
         one[f"{spread}_date"] = f"2026-{10 if by == 'delivery' else 11}-{1 + nth // 15:02}T10:00:00+05:30"
     found = fetch_asns(parts, asn_range(by, FIRST, FIRST))
     assert ids(found) == expected and found.complete
 
 
 def test_one_day_that_no_other_date_divides_is_branded(parts, service):
+    read_little(parts)
     fill(service, days=1, each=60)
     for one in service.records:
-        one["description"] = "x" * 50_000
+        one["description"] = "x" * (TOO_LONG // 50)
     found = fetch_asns(parts, asn_range("delivery", FIRST, FIRST))
     assert not found.complete and "longer than what is read of one" in " ".join(found.notes)
 

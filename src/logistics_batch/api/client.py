@@ -104,7 +104,8 @@ class Client:
         seconds = self.settings.create_deadline_seconds if endpoint.creates else self.settings.deadline_seconds
         deadline = Deadline(seconds)
         evidence = Evidence(deadline, first_byte_before=CONNECT_SECONDS)
-        received = _Received(endpoint.largest_bytes)
+        largest = self.settings.largest_bytes(endpoint)
+        received = _Received(largest)
         failure: Failure = ""
         detail = ""
         try:
@@ -112,7 +113,7 @@ class Client:
             received.read(self._transport.handle_request(request))
         except tuple(FAILURES) as error:
             failure, detail = _named(error, deadline, evidence), _system_words(error)
-        decoded = _decoded(bytes(received.raw), received.encoding, largest_bytes=endpoint.largest_bytes)
+        decoded = _decoded(bytes(received.raw), received.encoding, largest_bytes=largest)
         if decoded is None and not failure:
             failure, detail = "encoding", "the body's compression cannot be undone"
         content = decoded or b""
@@ -121,8 +122,8 @@ class Client:
             trace=evidence.trace,
             status=received.status,
             content_type=self._redactor.text(received.headers.get("content-type", ""))[:_LONGEST_DETAIL],
-            body=self._redactor.body(content[: endpoint.largest_bytes]),
-            truncated=received.truncated or len(content) > endpoint.largest_bytes,
+            body=self._redactor.body(content[:largest]),
+            truncated=received.truncated or len(content) > largest,
             failure=failure,
             detail=self._redactor.text(detail or received.redirect)[:_LONGEST_DETAIL],
             retry_after_seconds=retry_after_seconds(received.status, received.headers, now=self._wall_clock()),
