@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logistics_batch.api.pacing import Pacer, interval_seconds
@@ -178,6 +178,7 @@ def test_a_slow_rate_never_lets_one_follow_closer() -> None:
     assert min(after - before for before, after in itertools.pairwise(moments)) >= 0.5 - 1e-9
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 0.4), max_size=120), st.sampled_from([3, 10, 20, 50]))
 def test_a_late_call_pushes_no_other_and_no_second_holds_one_more(delays: list[float], rate: int) -> None:
     clock = Clock()
