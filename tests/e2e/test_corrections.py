@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 
+import pytest
 from support.sandbox_process import RunningSandbox
 from support.workspace import Finished, Workspace, asn_lines, order_lines
 

@@ -135,7 +135,7 @@ def _choose_work(state: State, index: int, world: World) -> Moves:
         if document.state == "planned" and (world.kind == "order" or world.broken is Broken.NO_BASELINE):
             yield _claim(state, index, number, world)
         elif document.state == "planned":
-            there = sum(r.shown and r.content == document.content for r in state.records)
+            there = 0 if world.blind else sum(r.shown and r.content == document.content for r in state.records)
             asked = change(state, index, step="based", document=number, attempt=document.attempts, heard=str(there))
             yield Label("ask_before", index, number, "there" if there else "not there"), asked
         elif document.state == "in_doubt" and (document.due or world.broken is Broken.SETTLE_AT_ONCE):

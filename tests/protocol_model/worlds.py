@@ -120,8 +120,9 @@ BROKEN_DESIGNS = (
         _order(Broken.CORRECTION_REPLACES_RELEASED, contents="AB", arrivals=2, readable=False), "every_doubt_is_listed"
     ),
     BrokenDesign(_asn(Broken.FIRST_PAGE_ONLY, hidden_page=True, resend_asns=True), "asn_never_twice"),
-    BrokenDesign(_asn(Broken.ABSENCE_WITHOUT_CONTROL, blind=True, resend_asns=True), "asn_never_twice"),
-    BrokenDesign(_asn(Broken.ABSENCE_WITHOUT_CONTROL, known_asn=False, blind=True, resend_asns=True), "asn_never_twice"),
+    BrokenDesign(
+        _asn(Broken.ABSENCE_WITHOUT_CONTROL, known_asn=False, blind=True, resend_asns=True), "asn_never_twice"
+    ),
     BrokenDesign(_SLEEPER._replace(broken=Broken.SENDER_MAY_LIVE), "asn_never_twice"),
     BrokenDesign(_SLEEPER._replace(broken=Broken.SENDER_LOOKED_FOR_LATE), "asn_never_twice"),
     BrokenDesign(_asn(Broken.NO_BASELINE, foreign="A"), "accepted_has_proof"),
