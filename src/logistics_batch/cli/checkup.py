@@ -15,7 +15,7 @@ from logistics_batch.operate.doctor import (
     Check,
     State,
     check_clock,
-    check_disk,
+    check_disks,
     check_ledger,
     check_places,
     check_service,
@@ -53,7 +53,7 @@ def checkup(workspace: Workspace, *, staging: str = "") -> Iterator[Check]:
     for name in job_names(workspace.folder):
         yield tried(f"job {name}", partial(_job, workspace, name, jobs))
     yield from _night_checks(workspace, settings, jobs)
-    yield check_disk(workspace.folder)
+    yield from check_disks([workspace.folder, workspace.folder / "var", workspace.folder / settings.reports.dir])
     try:
         with workspace.parts(Need()) as parts:
             yield from _parts_checks(parts, jobs)
