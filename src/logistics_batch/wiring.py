@@ -247,6 +247,7 @@ class Workspace:
                 concurrency=service.concurrency,
                 settle_after_seconds=service.settle_after_seconds,
                 asn_resend=service.asn.resend,
+                marks_asns=service.asn.marker,
                 purge_after_seconds=settings.ledger.purge_after_seconds,
                 keep_reports_seconds=settings.reports.purge_after_seconds,
                 keep_labels_seconds=settings.reports.purge_labels_after_seconds,

@@ -102,6 +102,7 @@ class AsnSettings(_Section):
 
     update_identity: Literal["", "invoice_number"] = ""
     resend: Literal["never", "after_absent"] = "never"
+    marker: bool = False
 
 
 class ServiceSettings(_Section):
