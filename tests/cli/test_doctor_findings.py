@@ -159,6 +159,24 @@ FINDINGS = {
         lambda w: (w.drop("taken", "x", folder="."), w.configure("[metrics]", 'textfile = "taken/lb.prom"')),
         lambda w: (w.root / "taken").unlink(),
     ),
+    "a log that cannot be written": Finding(
+        "log",
+        "writable",
+        lambda w: (w.drop("taken", "x", folder="."), w.configure("[log]", 'file = "taken/lb.log"')),
+        lambda w: (w.settings.pop(), w.settings.append('file = "log/lb.log"'), w._write_settings()),
+    ),
+    "a job file that is not read": Finding(
+        "jobs",
+        "ends in .yaml",
+        lambda w: (w.root / "jobs/nightly.yml").write_text(PUSH),
+        lambda w: (w.root / "jobs/nightly.yml").rename(w.root / "jobs/nightly.yaml"),
+    ),
+    "a job file that leads nowhere": Finding(
+        "job nightly",
+        "cannot be read",
+        lambda w: (w.root / "jobs/nightly.yaml").symlink_to(w.root / "elsewhere.yaml"),
+        lambda w: (w.root / "elsewhere.yaml").write_text(PUSH),
+    ),
     "a service that is not there": Finding("service", "service.base_url", lambda w: set_url(w, nowhere()), right_url),
     "a key that is refused": Finding(
         "service", "api_key_file", lambda w: w.secret("api-key", "wrong"), lambda w: w.secret("api-key", "test-key")
