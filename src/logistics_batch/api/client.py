@@ -18,7 +18,7 @@ from logistics_batch.api.deadline import Deadline
 from logistics_batch.api.endpoints import Endpoint, ServiceAccess, fill_path, find_endpoint
 from logistics_batch.api.hints import retry_after_seconds
 from logistics_batch.api.pacing import Pacer
-from logistics_batch.api.reply import LARGEST_BODY_BYTES, Failure, Reply, Trace
+from logistics_batch.api.reply import Failure, Reply, Trace
 from logistics_batch.api.secret import Redactor
 from logistics_batch.api.transport import FAILURES, Credential, DeadlineTransport, Evidence, failure_of, verifying
 from logistics_batch.errors import UsageError
@@ -28,15 +28,17 @@ __all__ = ["Client", "Reply", "ServiceAccess", "Trace"]
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 30.0
 _PAUSE_AFTER_429_SECONDS = 1.0
+_REQUEST_TIMEOUT = 408  # what some services say on a connection that they are about to close
 _SHORTEST_KEY_TO_REDACT = 8  # a shorter one may be an ordinary word of an answer
 _LONGEST_DETAIL = 200
 _ZLIB_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
 class Client:
-    """Calls the service; one for all threads, each call over a connection of its own.
+    """Calls the service; one for all threads, each call over a connection of its own unless `keep_lines` was called.
 
     pacer: the rate of everything that uses this key; by default one call a second.
+    kept_line_broke: whether a call on a kept connection had no whole answer.
     """
 
     def __init__(
@@ -50,10 +52,10 @@ class Client:
         self._redactor = Redactor([key] if len(key.reveal()) >= _SHORTEST_KEY_TO_REDACT else [])
         # Without httpx.Client: its cookies, redirects and settings of the environment are not wanted, and cost a third.
         self._transport = DeadlineTransport(ssl_context=verifying(settings.ca_file), proxy=settings.proxy)
+        self.kept_line_broke = False
         self._headers = {
             "Accept": "application/json",
             "Accept-Encoding": "identity",
-            "Connection": "close",
             "User-Agent": f"logistics-batch/{version('logistics-batch')}",
         }
 
@@ -90,21 +92,38 @@ class Client:
             url += "?" + urlencode(query, quote_via=quote)
         if not turn_taken and not self.pacer.wait_turn():
             return Reply(endpoint, detail="the program was asked to end before the call had its turn")
-        self.pacer.depart()
-        reply = self._exchange(found, url, body.encode() if isinstance(body, str) else body)
-        if reply.status == 429:
-            self.pacer.slow_down(reply.retry_after_seconds or _PAUSE_AFTER_429_SECONDS)
-        return reply
+        return self._exchange(found, url, body.encode() if isinstance(body, str) else body)
+
+    def keep_lines(self, idle_seconds: float) -> None:
+        """From now on use connections again that were idle no longer than that; 0: none.
+
+        After the first that breaks, each call has its own again.
+        """
+        self.kept_line_broke = False
+        self._transport.keep(idle_seconds)
 
     def close(self) -> None:
         """End the client; calls under way end by themselves."""
         self._transport.close()
 
+    def _heed(self, reply: Reply, departed: float) -> None:
+        """What the answer says about the rate and about kept connections."""
+        if reply.trace.on_kept_line and (reply.failure or reply.status == _REQUEST_TIMEOUT):
+            self.kept_line_broke = True
+            self._transport.keep(0.0)
+        if reply.status == 429:
+            self.pacer.refused(departed, pause_seconds=reply.retry_after_seconds or _PAUSE_AFTER_429_SECONDS)
+        elif reply.status == 503 and reply.retry_after_seconds:
+            self.pacer.slow_down(reply.retry_after_seconds)
+        elif reply.status is not None and reply.status < 500:
+            self.pacer.answered(departed)
+
     def _exchange(self, endpoint: Endpoint, url: str, body: bytes | None) -> Reply:
         seconds = self.settings.create_deadline_seconds if endpoint.creates else self.settings.deadline_seconds
         deadline = Deadline(seconds)
-        evidence = Evidence(deadline, first_byte_before=CONNECT_SECONDS)
-        received = _Received()
+        evidence = Evidence(deadline, first_byte_before=CONNECT_SECONDS, depart=self.pacer.depart)
+        largest = self.settings.largest_bytes(endpoint)
+        received = _Received(largest)
         failure: Failure = ""
         detail = ""
         try:
@@ -112,22 +131,24 @@ class Client:
             received.read(self._transport.handle_request(request))
         except tuple(FAILURES) as error:
             failure, detail = _named(error, deadline, evidence), _system_words(error)
-        decoded = _decoded(bytes(received.raw), received.encoding)
+        decoded = _decoded(bytes(received.raw), received.encoding, largest_bytes=largest)
         if decoded is None and not failure:
             failure, detail = "encoding", "the body's compression cannot be undone"
         content = decoded or b""
-        return Reply(
+        reply = Reply(
             endpoint=endpoint.name,
             trace=evidence.trace,
             status=received.status,
             content_type=self._redactor.text(received.headers.get("content-type", ""))[:_LONGEST_DETAIL],
-            body=self._redactor.body(content[:LARGEST_BODY_BYTES]),
-            truncated=received.truncated or len(content) > LARGEST_BODY_BYTES,
+            body=self._redactor.body(content[:largest]),
+            truncated=received.truncated or len(content) > largest,
             failure=failure,
             detail=self._redactor.text(detail or received.redirect)[:_LONGEST_DETAIL],
             retry_after_seconds=retry_after_seconds(received.status, received.headers, now=self._wall_clock()),
             elapsed_seconds=deadline.elapsed,
         )
+        self._heed(reply, evidence.departed)
+        return reply
 
     def _request(
         self, endpoint: Endpoint, url: str, body: bytes | None, *, deadline: Deadline, evidence: Evidence
@@ -138,7 +159,9 @@ class Client:
             endpoint.method,
             _address(url),
             content=body,
-            headers=self._headers if body is None else self._headers | {"Content-Type": "application/json"},
+            headers=self._headers
+            | ({} if self._transport.keeps else {"Connection": "close"})
+            | ({} if body is None else {"Content-Type": "application/json"}),
             extensions={
                 "timeout": httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS, read=read).as_dict(),
                 "deadline": deadline,
@@ -158,6 +181,7 @@ def _address(url: str) -> httpx.URL:
 class _Received:
     """What has come in so far; it stays when the connection breaks."""
 
+    largest_bytes: int
     status: int | None = None
     headers: httpx.Headers = field(default_factory=httpx.Headers)
     raw: bytearray = field(default_factory=bytearray)
@@ -172,7 +196,7 @@ class _Received:
         try:
             for piece in response.iter_raw():
                 self.raw += piece
-                if len(self.raw) > LARGEST_BODY_BYTES:
+                if len(self.raw) > self.largest_bytes:
                     self.truncated = True
                     break
         finally:
@@ -201,7 +225,7 @@ def _system_words(error: BaseException) -> str:
     return " ".join(str(innermost).split()) or type(innermost).__name__
 
 
-def _decoded(raw: bytes, encoding: str) -> bytes | None:
+def _decoded(raw: bytes, encoding: str, *, largest_bytes: int) -> bytes | None:
     """The body without its compression, one byte longer than the limit if it is longer; None if it is damaged."""
     if not encoding or not raw:
         return raw
@@ -209,7 +233,7 @@ def _decoded(raw: bytes, encoding: str) -> bytes | None:
         return None
     unpacker = zlib.decompressobj(_ZLIB_WINDOWS[encoding])
     try:
-        content = unpacker.decompress(raw, LARGEST_BODY_BYTES + 1)
+        content = unpacker.decompress(raw, largest_bytes + 1)
     except zlib.error:
         return None
-    return content if unpacker.eof or len(content) > LARGEST_BODY_BYTES else None
+    return content if unpacker.eof or len(content) > largest_bytes else None

@@ -57,6 +57,7 @@ RECEIVED_LINES = {
     "file_name": pl.String,
     "sheet": pl.String,
     "row": pl.UInt32,
+    "repeats": pl.String,  # rows of other files that only repeat this one and are not counted
 }
 UNSENT_ROWS = {
     "file_name": pl.String,
