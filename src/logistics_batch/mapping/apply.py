@@ -262,7 +262,9 @@ def _states(
         .otherwise(pl.lit(RowState.READY.value))
     )
     document = pl.col("document") if "document" in together.columns else pl.lit(None, dtype=pl.UInt32)
-    told = together.with_columns(state.alias("state"), document.alias("document"), pl.col("natural").alias("key"))
+    told = together.with_columns(
+        state.alias("state"), document.alias("document"), pl.col("natural").alias("key"), pl.lit("").alias("sheet")
+    )
     own_word = pl.col("state") != RowState.INVALID.value
     told = told.with_columns(pl.when(own_word).then(pl.col(name)).alias(name) for name in ("rule", "reason"))
     return told.select(pl.col(name).cast(kind) for name, kind in ROWS_SCHEMA.items()).sort("row")
