@@ -119,8 +119,8 @@ class MappedFile:
     documents: those that can be sent, in file order. issues: in row order; each belongs to an invalid row.
     columns: the sheet's header texts by position (index 0 is column A; "" where there is none).
     notes: repairs, ignored unknown columns, hidden rows: whatever a report should mention.
-    keep: for receipts and reports: one line a ready row with `row` and a String column for each `keep` name
-        (and, for receipt.read, for each target).
+    keep: for receipt.read one line a ready row with `row` and a String column for each target and each `keep` name;
+        what is kept of documents stands in these.
     """
 
     sheet: str
