@@ -22,8 +22,26 @@ class _Kind(BaseModel):
 
 
 def job_names(workspace: Path) -> list[str]:
-    """The names of a workspace's jobs, sorted."""
-    return sorted(path.stem for path in (workspace / FOLDER).glob("*.yaml") if path.is_file())
+    """The names of a workspace's jobs, sorted; also of those whose file is a link that leads nowhere."""
+    return _names(workspace / FOLDER)
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.glob("*.yaml") if _is_taken(path))
+
+
+def _is_taken(path: Path) -> bool:
+    return path.suffix == ".yaml" and not path.name.startswith(".") and not path.is_dir()
+
+
+def overlooked(workspace: Path) -> list[str]:
+    """What lies among jobs and calendars as if it were one and is not read, in words that say why."""
+    return [
+        f"{folder}/{path.name} is not read: {'it is a folder' if path.is_dir() else 'its name does not end in .yaml'}."
+        for folder in (FOLDER, CALENDARS)
+        for path in sorted((workspace / folder).glob("*"))
+        if not _is_taken(path) and path.suffix.lower() in (".yaml", ".yml") and not path.name.startswith(".")
+    ]
 
 
 def load_job(workspace: Path, name: str) -> JobSpec:
@@ -93,7 +111,7 @@ def _waited_for(names: Sequence[str], after: Mapping[str, Sequence[str]]) -> set
 
 def calendar_names(workspace: Path) -> list[str]:
     """The names of a workspace's calendars, sorted."""
-    return sorted(path.stem for path in (workspace / CALENDARS).glob("*.yaml") if path.is_file())
+    return _names(workspace / CALENDARS)
 
 
 def load_calendar(workspace: Path, name: str | None) -> Calendar:

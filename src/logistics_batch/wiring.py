@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from weakref import WeakValueDictionary
 from zoneinfo import ZoneInfo
 
 from pydantic import SecretStr
@@ -95,6 +96,7 @@ class Workspace:
         self._pacers: dict[str, Pacer] = {}
         self._lock = threading.Lock()
         self._redacted: set[Secret] = set()
+        self._sftp_stores: WeakValueDictionary[tuple[int, SftpAccess], SftpStore] = WeakValueDictionary()
 
     def settings(self) -> Settings:
         """The settings as they are now.
@@ -156,7 +158,17 @@ class Workspace:
                 f'The settings know no SFTP server "{name}".',
                 remedy=nearest(name, sorted(settings.sftp)) or f"Add a section [sftp.{name}] to {FILE_NAME}.",
             )
-        return SftpStore(self._sftp_access(name, settings.sftp[name]))
+        return self._sftp_store(self._sftp_access(name, settings.sftp[name]))
+
+    def _sftp_store(self, access: SftpAccess) -> SftpStore:
+        """One connection to a server for all who use it in a thread at the same time: a log-in for each file is slow,
+        and servers limit how many come."""
+        key = (threading.get_ident(), access)
+        with self._lock:
+            if (known := self._sftp_stores.get(key)) is not None:
+                return known.held()
+            self._sftp_stores[key] = store = SftpStore(access)
+            return store
 
     def mapping_names(self) -> list[str]:
         """The names of the workspace's mappings, sorted."""

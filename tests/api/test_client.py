@@ -12,7 +12,7 @@ from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.endpoints import ENDPOINTS
 from logistics_batch.api.pacing import Pacer
-from logistics_batch.api.reply import LARGEST_BODY_BYTES
+from logistics_batch.api.reply import LARGEST_BODY_BYTES, LARGEST_LIST_BYTES
 from logistics_batch.api.secret import Secret
 from logistics_batch.errors import SettingsError, UsageError
 
@@ -187,20 +187,25 @@ def test_damaged_compression_is_a_failure_with_a_status(connect: Connect, encodi
     assert reply.trace.reply_started
 
 
-def test_a_body_is_read_up_to_one_megabyte(connect: Connect) -> None:
-    client, _ = connect(answering(200, b"x" * LARGEST_BODY_BYTES))
-    reply = client.call("asn.fetch")
-    assert (len(reply.body), reply.truncated) == (LARGEST_BODY_BYTES, False)
-    client, _ = connect(answering(200, b"x" * (LARGEST_BODY_BYTES + 1)))
-    reply = client.call("asn.fetch")
-    assert (len(reply.body), reply.truncated, reply.failure) == (LARGEST_BODY_BYTES, True, "")
+READ_OF = {"webhook.subscribe": LARGEST_BODY_BYTES, "asn.fetch": LARGEST_LIST_BYTES}
 
 
-def test_a_compressed_flood_is_cut(connect: Connect) -> None:
+@pytest.mark.parametrize("call", READ_OF)
+def test_a_body_is_read_up_to_its_limit_a_list_further(connect: Connect, call: str) -> None:
+    client, _ = connect(answering(200, b"x" * READ_OF[call]))
+    reply = client.call(call)
+    assert (len(reply.body), reply.truncated) == (READ_OF[call], False)
+    client, _ = connect(answering(200, b"x" * (READ_OF[call] + 1)))
+    reply = client.call(call)
+    assert (len(reply.body), reply.truncated, reply.failure) == (READ_OF[call], True, "")
+
+
+@pytest.mark.parametrize("call", READ_OF)
+def test_a_compressed_flood_is_cut(connect: Connect, call: str) -> None:
     bomb = gzip.compress(b"0" * 200_000_000, compresslevel=1)
     client, _ = connect(answering(200, bomb, headers={"Content-Encoding": "gzip"}))
-    reply = client.call("asn.fetch")
-    assert (len(reply.body), reply.truncated) == (LARGEST_BODY_BYTES, True)
+    reply = client.call(call)
+    assert (len(reply.body), reply.truncated) == (READ_OF[call], True)
 
 
 @pytest.mark.parametrize(

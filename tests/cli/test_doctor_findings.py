@@ -2,6 +2,7 @@
 
 import json
 import socket
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,7 +12,7 @@ import pytest
 import time_machine
 from cli.conftest import Run
 from support.sandbox_process import RunningSandbox, start_sandbox
-from support.workspace import Workspace
+from support.workspace import Workspace, order_lines
 
 from logistics_batch.ledger import Ledger, NewNotice, open_ledger
 from logistics_batch.operate.heartbeat import HEARTBEAT, beat
@@ -158,9 +159,33 @@ FINDINGS = {
         lambda w: (w.drop("taken", "x", folder="."), w.configure("[metrics]", 'textfile = "taken/lb.prom"')),
         lambda w: (w.root / "taken").unlink(),
     ),
+    "a log that cannot be written": Finding(
+        "log",
+        "writable",
+        lambda w: (w.drop("taken", "x", folder="."), w.configure("[log]", 'file = "taken/lb.log"')),
+        lambda w: (w.settings.pop(), w.settings.append('file = "log/lb.log"'), w._write_settings()),
+    ),
+    "a job file that is not read": Finding(
+        "jobs",
+        "ends in .yaml",
+        lambda w: (w.root / "jobs/nightly.yml").write_text(PUSH),
+        lambda w: (w.root / "jobs/nightly.yml").rename(w.root / "jobs/nightly.yaml"),
+    ),
+    "a job file that leads nowhere": Finding(
+        "job nightly",
+        "cannot be read",
+        lambda w: (w.root / "jobs/nightly.yaml").symlink_to(w.root / "elsewhere.yaml"),
+        lambda w: (w.root / "elsewhere.yaml").write_text(PUSH),
+    ),
     "a service that is not there": Finding("service", "service.base_url", lambda w: set_url(w, nowhere()), right_url),
     "a key that is refused": Finding(
         "service", "api_key_file", lambda w: w.secret("api-key", "wrong"), lambda w: w.secret("api-key", "test-key")
+    ),
+    "a path of ASNs that the service does not know": Finding(
+        "service, ASNs",
+        "service.paths",
+        lambda w: w.configure("[service.paths]", '"asn.fetch" = "/asns/somewhere-else"'),
+        lambda w: (w.settings.pop(), w._write_settings()),
     ),
     "no key": Finding(
         "service and ledger",
@@ -206,3 +231,76 @@ def test_a_finding_is_gone_once_its_remedy_was_followed(
             assert found() == []
     else:
         assert found() == []
+
+
+def problems(run: Run, name: str, **environment: str) -> list[dict[str, str]]:
+    checks = run("doctor", "--json", **environment).json["checks"]
+    return [each for each in checks if each["name"] == name and each["state"] != "ok"]
+
+
+def test_asns_that_cannot_be_read_for_a_while(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    Workspace(tmp_path, url=sandbox.url, settle_after="180s")
+    sandbox.set_faults([{"endpoint": "asn.fetch", "kind": "status_503"}])
+    try:
+        (finding,) = problems(run, "service, ASNs")
+        assert finding["state"] == "warning", "not everybody has ASNs"
+        assert "Try again" in finding["remedy"]
+    finally:
+        sandbox.set_faults([])
+    assert problems(run, "service, ASNs") == []
+
+
+def test_a_doubt_and_a_held_document(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """What is in doubt is gone once it was settled, what is held once a person decided."""
+    workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 1}])
+    try:
+        assert run("push", workspace.drop("lost.csv", order_lines(["DOUBT-1"])), "--mapping", "orders").code == 4
+    finally:
+        sandbox.set_faults([])
+    changed = order_lines(["DOUBT-2"])
+    assert run("push", workspace.drop("a.csv", changed), "--mapping", "orders").code == 0
+    again = workspace.drop("b.csv", changed.replace("Market Road", "Station Road"))
+    assert run("push", again, "--mapping", "orders").code == 4
+
+    (finding,) = problems(run, "ledger")
+    assert finding["text"] == "sound; 1 in doubt, 1 held"
+    assert "`logistics-batch settle`" in finding["remedy"]
+    assert run("settle", LOGISTICS_BATCH_SERVICE__SETTLE_AFTER="0s").code == 0
+    assert problems(run, "ledger")[0]["text"] == "sound; 0 in doubt, 1 held"
+    assert "`logistics-batch held list`" in finding["remedy"]
+    (held,) = run("held", "list", "--json").json["held"]
+    assert run("held", "decide", str(held["id"]), "drop", "--reason", "the old address is right").code == 0
+    assert problems(run, "ledger") == []
+
+
+SMALL_DISK = """
+mount -t tmpfs -o size="$2" none "$1/var" || exit 77
+"$3" -m logistics_batch --workspace "$1" doctor --json > "$1/small.json"
+mount -o remount,size=3g "$1/var"
+"$3" -m logistics_batch --workspace "$1" doctor --json > "$1/large.json"
+exit 0
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "state"), [("60m", "problem"), ("700m", "warning")])
+def test_a_disk_with_little_space(size: str, state: str, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """A real disk, seen by these processes alone: `var` lies on it, the rest of the workspace does not."""
+    workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
+    (tmp_path / "var").mkdir()
+    python = workspace.command()[0]
+    command = ["unshare", "--mount", "--map-root-user", "sh", "-c", SMALL_DISK, "sh", str(tmp_path), size, python]
+    done = subprocess.run(command, env=workspace.environment({}), capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        pytest.skip(f"this machine lets nobody mount a disk: {done.stderr}")
+
+    def findings(name: str) -> list[dict[str, str]]:
+        checks = json.loads((tmp_path / f"{name}.json").read_text())["checks"]
+        return [each for each in checks if each["name"] == "disk" and each["state"] != "ok"]
+
+    (finding,) = findings("small")
+    assert finding["state"] == state
+    assert str(tmp_path / "var") in finding["text"]
+    assert "Free some space" in finding["remedy"]
+    assert findings("large") == []

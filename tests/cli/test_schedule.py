@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Run
+from support.event_receiver import receiving
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
 
@@ -165,6 +166,24 @@ def test_what_cannot_work_at_night_is_said_at_once(run: Run, workspace: Workspac
     done = run("schedule")
     assert done.code == 2
     assert '"75" is no minute' in done.err
+
+
+def test_a_job_file_with_a_mistake_keeps_no_other_job_from_running_and_is_told(workspace: Workspace) -> None:
+    """Also at the start: a machine that reboots in the evening must not leave all jobs out for the mistake in one."""
+    with receiving() as people:
+        workspace.configure("[notify]", f'urls = ["json://{people.url.removeprefix("http://")}"]')
+        workspace.job("settle", 'kind: settle\nschedule: {cron: "15 21 1 1 *"}\n')
+        workspace.job("nightly", 'kind: settle\nschedule: {cron: "0 25 * * *"}\n')
+        (workspace.root / "jobs/other.yml").write_text("kind: settle\n")
+        watched = Watched(workspace)
+        watched.wait_for("settle: next run")
+        assert "It does not run." in watched.wait_for("jobs/nightly.yaml:2:12")
+        watched.wait_for("jobs/other.yml is not read")
+        assert people.next()[1]["title"].endswith("jobs/nightly.yaml cannot be used")
+        assert watched.end() == 0
+        (workspace.root / "jobs/settle.yaml").unlink()
+        done = workspace.run("schedule")
+        assert (done.code, '"25" is no hour' in done.err) == (2, True)
 
 
 def test_the_list_shows_next_and_last_runs_in_the_zone_of_each_job(run: Run, workspace: Workspace) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import stat
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -11,7 +12,12 @@ from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, 
 from logistics_batch.flows.fetch_asns import asn_range, fetch_asns, fetch_by_invoice
 
 FIRST, LAST = date(2026, 11, 1), date(2026, 11, 8)
+TOO_LONG = 1 << 20
 WINDOW = asn_range("delivery", FIRST, LAST)
+
+
+def read_little(parts) -> None:
+    parts.client.settings = replace(parts.client.settings, largest_list_bytes=TOO_LONG)
 
 
 def fill(service, *, days: int, each: int) -> set[int]:
@@ -124,28 +130,31 @@ def test_a_next_page_that_the_api_does_not_describe_is_a_doubt(parts, service):
     assert not found.complete and "next page" in found.notes[0]
 
 
-def test_an_answer_longer_than_one_megabyte_is_fetched_in_pieces(parts, service):
+def test_an_answer_too_long_to_be_read_is_fetched_in_pieces(parts, service):
+    read_little(parts)
     expected = fill(service, days=8, each=30)
     for one in service.records:
-        one["description"] = "x" * 10_000
+        one["description"] = "x" * (TOO_LONG // 200)
     found = fetch_asns(parts, WINDOW)
     assert ids(found) == expected and found.complete
 
 
 @pytest.mark.parametrize(("by", "spread"), [("delivery", "created"), ("created", "modified")])
-def test_one_day_that_is_longer_than_one_megabyte_is_fetched_by_another_date(parts, service, by, spread):
+def test_one_day_that_is_too_long_to_be_read_is_fetched_by_another_date(parts, service, by, spread):
+    read_little(parts)
     expected = fill(service, days=1, each=60)
     for nth, one in enumerate(service.records):
-        one["description"] = "x" * 50_000
+        one["description"] = "x" * (TOO_LONG // 50)
         one[f"{spread}_date"] = f"2026-{10 if by == 'delivery' else 11}-{1 + nth // 15:02}T10:00:00+05:30"
     found = fetch_asns(parts, asn_range(by, FIRST, FIRST))
     assert ids(found) == expected and found.complete
 
 
 def test_one_day_that_no_other_date_divides_is_branded(parts, service):
+    read_little(parts)
     fill(service, days=1, each=60)
     for one in service.records:
-        one["description"] = "x" * 50_000
+        one["description"] = "x" * (TOO_LONG // 50)
     found = fetch_asns(parts, asn_range("delivery", FIRST, FIRST))
     assert not found.complete and "longer than what is read of one" in " ".join(found.notes)
 
@@ -242,3 +251,44 @@ def test_a_process_that_is_to_end_asks_no_more(parts, service):
     with pytest.raises(RunStopped, match="asked to end"):
         fetch_by_invoice(parts, ["I-1-1", "I-3-0"])
     assert not service.asked
+
+
+def large_day(service, *, count: int) -> set[int]:
+    """One day's ASNs, together far longer than 1 MB."""
+    lines = [(f"SKU-{nth:08}", str(nth), "10.00") for nth in range(8)]
+    service.records = [
+        record(nth, f"I-{nth}", *lines, day="2026-11-03", status="New" if nth % 2 else "In-Progress")
+        for nth in range(count)
+    ]
+    return {one["id"] for one in service.records}
+
+
+@pytest.mark.parametrize("says_count", [True, False])
+def test_a_day_with_three_thousand_asns_is_whole(parts, service, says_count):
+    service.says_count = says_count
+    expected = large_day(service, count=3001)
+    day = date(2026, 11, 3)
+    found = fetch_asns(parts, asn_range("delivery", day, day))
+    assert ids(found) == expected
+    assert found.complete and not found.notes
+
+
+def test_a_day_with_a_round_number_of_asns_is_whole_where_the_days_around_show_more(parts, service):
+    day = date(2026, 11, 3)
+    expected = large_day(service, count=3000)
+    for one in service.records:
+        one["status"] = "New"
+    assert not fetch_asns(parts, asn_range("delivery", day, day)).complete  # nothing tells it from a cut one
+    service.records.append(record(9999, "I-next", ("W", "1"), day="2026-11-04"))
+    found = fetch_asns(parts, asn_range("delivery", day, day))
+    assert ids(found) == expected
+    assert found.complete and not found.notes
+
+
+def test_the_days_around_show_no_more_of_a_cut_day(parts, service):
+    large_day(service, count=300)
+    for one in service.records:
+        one["status"] = "New"
+    service.records.append(record(9999, "I-next", ("W", "1"), day="2026-11-04"))
+    service.cap, service.true_count = 200, False
+    assert not fetch_asns(parts, asn_range("delivery", date(2026, 11, 3), date(2026, 11, 3))).complete

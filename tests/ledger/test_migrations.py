@@ -16,13 +16,13 @@ import pytest
 from sqlalchemy import MetaData, create_engine, inspect, text
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
-from logistics_batch.ledger import NewEvent, open_ledger
+from logistics_batch.ledger import HeldNow, NewEvent, open_ledger
 from logistics_batch.ledger.migrations import migrate
 from logistics_batch.ledger.schema import SCHEMA_VERSION
 
 VERSION_1 = Path(__file__).parent / "version_1"  # ledgers with rows, as SQL, written when version 1 was the newest
 ACCOUNT = "http://service.test"
-NEWER_TABLES = ("meta", "event", "notice", "order_state", "feed")
+NEWER_TABLES = ("meta", "event", "notice", "order_state", "feed", "run_note", "held_file", "left_file")
 NEWER_COLUMNS = {"slot": ("business_date", "state", "owner", "alive_at", "exit_code", "ended_at")}
 
 POSTGRES_GUARDS = """
@@ -169,9 +169,27 @@ def test_an_event_that_was_kept_is_known_again(old: str) -> None:
     ledger.close()
 
 
+def test_what_was_held_before_files_were_followed_waits_for_nobody(old: str) -> None:
+    """Nobody knows any more what came of it; from the new version on it is followed."""
+    engine = create_engine(old)
+    with engine.begin() as connection:
+        migrate(connection, found=1, wanted=6)
+        connection.execute(text("UPDATE meta SET value = '6' WHERE name = 'schema_version'"))
+        connection.execute(text("UPDATE file SET rule = 'all_alike'"))
+    engine.dispose()
+    ledger = open_ledger(old, account=ACCOUNT)
+    assert ledger.held_files() == []
+    file = ledger.files()[0]
+    assert ledger.hold_file(HeldNow(file.id, file.run, "orders", "orders", "i"), now="2026-11-22T09:00:00+05:30")
+    assert [(each.id, each.rule) for each in ledger.held_files()] == [(file.id, "all_alike")]
+    ledger.close()
+
+
 def test_a_reader_leaves_an_old_ledger_as_it_is(old: str) -> None:
     ledger = open_ledger(old, account=ACCOUNT, read_only=True)
     assert len(ledger.documents()) == 3
+    assert (ledger.held_files(), ledger.left_files(), ledger.counts_of_waiting_files()) == ([], [], ({}, {}))
+    assert ledger.notes_of(ledger.runs()[0].id) == ()
     ledger.close()
     assert version(old) == "1"
     path = sqlite_file(old)

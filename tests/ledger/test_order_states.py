@@ -91,6 +91,20 @@ def test_a_feed_is_made_once_and_waits_until_it_is_delivered(ledger: Ledger) -> 
     assert [(feed.number, feed.content) for feed in ledger.feeds("status")] == [(2, following.content), (1, b"")]
 
 
+def test_a_feed_counts_on_from_what_was_seen_elsewhere(ledger: Ledger) -> None:
+    """A ledger that was restored does not know the last numbers."""
+    (only,) = sent(ledger, "A")
+    ledger.change_states({only: seen("Picked")})
+    made = ledger.next_feed("status", write, at=NOW, above=7)
+    assert made is not None
+    assert (made.number, made.name) == (8, "feed-8.csv")
+    ledger.feed_delivered(made, at=NOW)
+    ledger.change_states({only: seen("Complete")})
+    following = ledger.next_feed("status", write, at=LATER, above=7)
+    assert following is not None
+    assert following.number == 9
+
+
 @pytest.mark.parametrize(
     "statement",
     [

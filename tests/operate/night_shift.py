@@ -82,7 +82,7 @@ class Shift:
             digest=lambda: time(7, 0),
         )
         self.watch = NightWatch(station, Agenda(self.parts.ledger))
-        self.watch.start(_loaded(self.wired))
+        self.watch.start(_loaded(self.wired, self.wired.settings()))
 
     def close(self) -> None:
         self._around.close()

@@ -1,7 +1,8 @@
 """The watch besides its jobs: changed files, days without a run, the digest, what is kept back while it stops."""
 
+import json
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from operate.night_shift import KOLKATA, PlayedClock, Shift, ran
 from support.event_receiver import receiving
 from support.workspace import Workspace
 
-from logistics_batch.cli.night import _loaded
+from logistics_batch.cli.night import _loaded, _take_over
+from logistics_batch.cli.settings_in_force import SettingsInForce
 from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
 
 SETTLE = 'kind: settle\nschedule: {{cron: "{cron}"{more}}}\n'
@@ -29,7 +31,7 @@ def test_a_changed_job_file_counts_from_now_on(shift: Shift) -> None:
     shift.look()
     shift.workspace.job("settle", SETTLE.format(cron="0 21 * * *", more=""))
     shift.workspace.job("new", SETTLE.format(cron="30 21 * * *", more=""))
-    shift.watch.reload(_loaded(shift.wired))
+    shift.watch.reload(_loaded(shift.wired, shift.wired.settings()))
     shift.until("2026-11-03T22:00")
     assert ran(shift) == ["settle: starts for 2026-11-03T21:00", "new: starts for 2026-11-03T21:30"]
 
@@ -37,21 +39,21 @@ def test_a_changed_job_file_counts_from_now_on(shift: Shift) -> None:
 def test_a_broken_job_file_leaves_the_job_as_it_was_and_is_told(shift: Shift) -> None:
     shift.look()
     shift.workspace.job("settle", "kind: setle\n")
-    shift.watch.reload(_loaded(shift.wired))
+    shift.watch.reload(_loaded(shift.wired, shift.wired.settings()))
     (title,) = shift.until("2026-11-03T21:15")
     assert title == "[night-shift] jobs/settle.yaml cannot be used"
     assert "jobs/settle.yaml:1:1" in shift.told[-1][1]
     assert "It runs as before." in shift.told[-1][1]
     assert ran(shift) == ["settle: starts for 2026-11-03T21:15"]
     shift.workspace.job("settle", SETTLE.format(cron="15 21 * * *", more=""))
-    shift.watch.reload(_loaded(shift.wired))
+    shift.watch.reload(_loaded(shift.wired, shift.wired.settings()))
     assert shift.until("2026-11-03T21:30") == ["[night-shift] Over: jobs/settle.yaml cannot be used"]
 
 
 def test_a_job_whose_file_went_runs_no_more(shift: Shift) -> None:
     shift.look()
     (shift.workspace.root / "jobs/settle.yaml").unlink()
-    shift.watch.reload(_loaded(shift.wired))
+    shift.watch.reload(_loaded(shift.wired, shift.wired.settings()))
     shift.until("2026-11-03T22:00")
     assert ran(shift) == []
 
@@ -72,6 +74,12 @@ def test_the_digest_comes_once_a_day_and_also_when_nothing_is_wrong(shift: Shift
     assert titles == ["[night-shift] Digest of 2026-11-04", "[night-shift] Digest of 2026-11-05"]
     assert "settle: 1 run; exit 0" in shift.told[0][1]
     assert "Nothing is open." in shift.told[0][1]
+
+
+def test_the_first_digest_comes_at_its_first_time(shift: Shift) -> None:
+    shift.clock.at = datetime(2026, 11, 3, 6, 59, tzinfo=KOLKATA)
+    shift.look()
+    assert shift.until("2026-11-03T07:01", step=timedelta(minutes=1)) == ["[night-shift] Digest of 2026-11-03"]
 
 
 def test_a_run_that_the_end_of_the_program_cut_short_is_not_over(shift: Shift) -> None:
@@ -100,3 +108,42 @@ def test_the_sign_of_life_says_what_is_wrong(shift: Shift) -> None:
     shift.clock.at = datetime(2026, 11, 3, 20, 32, tzinfo=KOLKATA)
     assert "was last seen at 2026-11-03T20:30" in what_is_wrong(file, now=shift.clock.now())
     assert "still to come" in what_is_wrong(file, now=datetime(2026, 11, 3, 20, 0, tzinfo=KOLKATA))
+
+
+def changed(shift: Shift, settings: SettingsInForce, *lines: str) -> None:
+    """The settings are written anew, and the watch looks."""
+    shift.workspace.settings = [*shift.workspace.settings[:5], *lines]
+    shift.workspace._write_settings()
+    assert settings.were_changed()
+    _take_over(shift.wired, settings, shift.watch, shift.lines.append)
+    assert not settings.were_changed()
+
+
+def test_changed_settings_are_taken_over_and_mistakes_in_them_are_told(shift: Shift) -> None:
+    settings = SettingsInForce(shift.wired)
+    file = shift.workspace.root / "var/schedule.log"
+    changed(shift, settings, "[notify]", 'digest = "06:30"', "[log]", 'format = "json"', 'file = "var/schedule.log"')
+    assert settings.now.notify.digest == "06:30"
+    shift.watch.at.log.say("here", "words")
+    assert json.loads(file.read_text())["event"] == "here"
+
+    changed(shift, settings, "[notify]", 'digest = "six"')
+    assert settings.now.notify.digest == "06:30", "a mistake leaves them as they were"
+    assert "settings_broken" in file.read_text()
+    assert told(shift) == ["The settings cannot be used"]
+    assert "goes on with those it had" in shift.told[-1][1]
+
+    changed(shift, settings, "[notify]", 'digest = ""', "[reports]", 'dir = "elsewhere"')
+    assert settings.now.notify.digest == ""
+    assert told(shift) == ["2 messages: Over: The settings cannot be used …"]
+    assert "[reports] was changed: the scheduler itself takes that over when it is started again" in shift.told[-1][1]
+    assert any(line.endswith("when it is started again.") for line in shift.lines), "the log is where it was at first"
+    changed(shift, settings)
+    assert told(shift) == ["Over: The scheduler needs a restart"]
+
+
+def told(shift: Shift) -> list[str]:
+    """What people are told at the next look, without the name of the installation."""
+    before = len(shift.told)
+    shift.look()
+    return [title.removeprefix("[night-shift] ") for title, _ in shift.told[before:]]

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.receiver_process import HEADER, SECRET, RunningReceiver, event
+from support.workspace import Workspace
 
 LARGEST = 64 << 10
 FULL = os.environ.get("CAMPAIGN") == "full"
@@ -266,3 +268,19 @@ def test_http_1_0_and_a_closed_connection(receiver: RunningReceiver, waybill: st
         connection.request("POST", "/events", event(waybill), {HEADER: SECRET, "Connection": "close"})
         assert connection.getresponse().status == 200
     assert len(kept(receiver, waybill)) == 1
+
+
+def test_its_log_is_as_the_settings_say(tmp_path: Path) -> None:
+    running = RunningReceiver(
+        Workspace(tmp_path, url="https://service.invalid"), "[log]", 'format = "json"', 'file = "var/receive.log"'
+    )
+    try:
+        assert running.post(event("SH-LOG"))[0] == 200
+        assert running.stop() == 0
+    finally:
+        running.close()
+    lines = [json.loads(line) for line in (tmp_path / "var/receive.log").read_text().splitlines()]
+    assert {line["event"] for line in lines} == {"receiver"}
+    assert "SH-LOG" in lines[0]["message"]
+    assert lines[-1]["message"].startswith("stopped: 1 stored")
+    assert not any("SH-LOG" in line for line in running.log)

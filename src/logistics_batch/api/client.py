@@ -18,7 +18,7 @@ from logistics_batch.api.deadline import Deadline
 from logistics_batch.api.endpoints import Endpoint, ServiceAccess, fill_path, find_endpoint
 from logistics_batch.api.hints import retry_after_seconds
 from logistics_batch.api.pacing import Pacer
-from logistics_batch.api.reply import LARGEST_BODY_BYTES, Failure, Reply, Trace
+from logistics_batch.api.reply import Failure, Reply, Trace
 from logistics_batch.api.secret import Redactor
 from logistics_batch.api.transport import FAILURES, Credential, DeadlineTransport, Evidence, failure_of, verifying
 from logistics_batch.errors import UsageError
@@ -104,7 +104,8 @@ class Client:
         seconds = self.settings.create_deadline_seconds if endpoint.creates else self.settings.deadline_seconds
         deadline = Deadline(seconds)
         evidence = Evidence(deadline, first_byte_before=CONNECT_SECONDS)
-        received = _Received()
+        largest = self.settings.largest_bytes(endpoint)
+        received = _Received(largest)
         failure: Failure = ""
         detail = ""
         try:
@@ -112,7 +113,7 @@ class Client:
             received.read(self._transport.handle_request(request))
         except tuple(FAILURES) as error:
             failure, detail = _named(error, deadline, evidence), _system_words(error)
-        decoded = _decoded(bytes(received.raw), received.encoding)
+        decoded = _decoded(bytes(received.raw), received.encoding, largest_bytes=largest)
         if decoded is None and not failure:
             failure, detail = "encoding", "the body's compression cannot be undone"
         content = decoded or b""
@@ -121,8 +122,8 @@ class Client:
             trace=evidence.trace,
             status=received.status,
             content_type=self._redactor.text(received.headers.get("content-type", ""))[:_LONGEST_DETAIL],
-            body=self._redactor.body(content[:LARGEST_BODY_BYTES]),
-            truncated=received.truncated or len(content) > LARGEST_BODY_BYTES,
+            body=self._redactor.body(content[:largest]),
+            truncated=received.truncated or len(content) > largest,
             failure=failure,
             detail=self._redactor.text(detail or received.redirect)[:_LONGEST_DETAIL],
             retry_after_seconds=retry_after_seconds(received.status, received.headers, now=self._wall_clock()),
@@ -158,6 +159,7 @@ def _address(url: str) -> httpx.URL:
 class _Received:
     """What has come in so far; it stays when the connection breaks."""
 
+    largest_bytes: int
     status: int | None = None
     headers: httpx.Headers = field(default_factory=httpx.Headers)
     raw: bytearray = field(default_factory=bytearray)
@@ -172,7 +174,7 @@ class _Received:
         try:
             for piece in response.iter_raw():
                 self.raw += piece
-                if len(self.raw) > LARGEST_BODY_BYTES:
+                if len(self.raw) > self.largest_bytes:
                     self.truncated = True
                     break
         finally:
@@ -201,7 +203,7 @@ def _system_words(error: BaseException) -> str:
     return " ".join(str(innermost).split()) or type(innermost).__name__
 
 
-def _decoded(raw: bytes, encoding: str) -> bytes | None:
+def _decoded(raw: bytes, encoding: str, *, largest_bytes: int) -> bytes | None:
     """The body without its compression, one byte longer than the limit if it is longer; None if it is damaged."""
     if not encoding or not raw:
         return raw
@@ -209,7 +211,7 @@ def _decoded(raw: bytes, encoding: str) -> bytes | None:
         return None
     unpacker = zlib.decompressobj(_ZLIB_WINDOWS[encoding])
     try:
-        content = unpacker.decompress(raw, LARGEST_BODY_BYTES + 1)
+        content = unpacker.decompress(raw, largest_bytes + 1)
     except zlib.error:
         return None
-    return content if unpacker.eof or len(content) > LARGEST_BODY_BYTES else None
+    return content if unpacker.eof or len(content) > largest_bytes else None

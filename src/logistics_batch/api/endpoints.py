@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+from logistics_batch.api.reply import LARGEST_BODY_BYTES, LARGEST_LIST_BYTES
 from logistics_batch.api.secret import Secret
 from logistics_batch.errors import SettingsError, UsageError
 
@@ -19,7 +20,7 @@ class Endpoint:
     """One call of the API.
 
     key_in_query: the API key is a query parameter here instead of a header (API §4.4).
-    creates: a second call may make a second thing.
+    creates: a second call may make a second thing. lists: it answers with all of a range of dates.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Endpoint:
     path_template: str
     key_in_query: bool = False
     creates: bool = False
+    lists: bool = False
 
     @property
     def needs_order_id(self) -> bool:
@@ -38,7 +40,7 @@ ENDPOINTS: Final[Mapping[str, Endpoint]] = MappingProxyType(
     {
         endpoint.name: endpoint
         for endpoint in (
-            Endpoint("asn.fetch", "GET", "/wms/advance-shipping-notice"),
+            Endpoint("asn.fetch", "GET", "/wms/advance-shipping-notice", lists=True),
             Endpoint("asn.create", "POST", "/wms/advance-shipping-notice", creates=True),
             Endpoint("asn.update", "PUT", "/wms/advance-shipping-notice"),
             Endpoint("label.create", "POST", "/order/shippinglabel/", key_in_query=True),
@@ -89,6 +91,7 @@ class ServiceAccess:
     paths: other paths than the contract's, by endpoint name. deadline_seconds: for a whole call, from its first
     packet to the last byte of the answer; create_deadline_seconds: the same for calls that create something.
     ca_file: a PEM file of the certificate authorities to trust instead of the public ones. proxy: http://host:port.
+    largest_list_bytes: so much is read of an answer that lists what lies in a range of dates.
 
     Raises SettingsError, with a remedy, if something of this cannot be.
     """
@@ -100,6 +103,7 @@ class ServiceAccess:
     create_deadline_seconds: float = 60.0
     ca_file: str | None = None
     proxy: str | None = field(default=None, repr=False)  # may hold a password
+    largest_list_bytes: int = LARGEST_LIST_BYTES
 
     def __post_init__(self) -> None:
         _check_base_url(self.base_url)
@@ -114,6 +118,10 @@ class ServiceAccess:
     def template(self, endpoint: Endpoint) -> str:
         """The endpoint's path as set, or as in the contract."""
         return self.paths.get(endpoint.name, endpoint.path_template)
+
+    def largest_bytes(self, endpoint: Endpoint) -> int:
+        """How much is read of an answer of this call."""
+        return self.largest_list_bytes if endpoint.lists else LARGEST_BODY_BYTES
 
     def warnings(self) -> tuple[str, ...]:
         """What is probably not meant, in words for `doctor`."""

@@ -29,10 +29,10 @@ class Decoded:
     problem: str = ""
 
 
-def decode_json(body: bytes) -> Decoded:
+def decode_json(body: bytes, *, largest_bytes: int = LARGEST_BODY_BYTES) -> Decoded:
     """Read a body strictly: duplicate keys, NaN, endless numbers and anything after the end make it no JSON."""
-    if len(body) > LARGEST_BODY_BYTES:
-        return Decoded(problem="longer than 1 MB")
+    if len(body) > largest_bytes:
+        return Decoded(problem=f"longer than {largest_bytes >> 20} MB")
     if not body.strip():
         return Decoded(problem="empty")
     try:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 LARGEST_BODY_BYTES = 1024 * 1024
+LARGEST_LIST_BYTES = 32 * 1024 * 1024
+"""Of an answer that lists what lies in a range of dates: some 20,000 ASNs, and no more memory than a night has."""
 
 Failure = Literal["", "connect", "tls", "timeout", "deadline", "reset", "protocol", "encoding"]
 
@@ -25,9 +27,9 @@ class Trace:
 class Reply:
     """One call's end, good or bad; `api.answers` says what it means.
 
-    status: None if no answer came. body: as far as it came, at most 1 MB (then `truncated`), decompressed, without the
-    API key. failure: "" or what broke; a status may stand beside it when only the body was cut.
-    detail: the failure in the words of the system, for an operator.
+    status: None if no answer came. body: as far as it came, at most what is read of such a call (then `truncated`),
+    decompressed, without the API key. failure: "" or what broke; a status may stand beside it when only the body was
+    cut. detail: the failure in the words of the system, for an operator.
     """
 
     endpoint: str

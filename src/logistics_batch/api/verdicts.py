@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from logistics_batch.api.envelopes import Decoded, decode_json, looks_like_html, says_no
-from logistics_batch.api.reply import Reply
+from logistics_batch.api.reply import LARGEST_LIST_BYTES, Reply
 
 _WRONG_ADDRESS = (404, 405, 415)
 
@@ -45,7 +45,7 @@ def content(reply: Reply) -> Decoded:
     """The reply's JSON; none if the body is cut, too long or damaged."""
     if reply.failure or reply.truncated:
         return Decoded(problem="incomplete")
-    return decode_json(reply.body)
+    return decode_json(reply.body, largest_bytes=LARGEST_LIST_BYTES)  # no more is read of a call than may be
 
 
 def is_page(reply: Reply) -> bool:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.jobs import calendar_names, job_names, load_calendar, load_job, misplaced
+from logistics_batch.jobs import calendar_names, job_names, load_calendar, load_job, misplaced, overlooked
 from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import JobSpec
 from logistics_batch.operate.alerts import addresses
@@ -15,7 +15,7 @@ from logistics_batch.operate.doctor import (
     Check,
     State,
     check_clock,
-    check_disk,
+    check_disks,
     check_ledger,
     check_places,
     check_service,
@@ -27,6 +27,7 @@ from logistics_batch.operate.heartbeat import HEARTBEAT
 from logistics_batch.operate.night_checks import (
     check_addresses,
     check_calendars,
+    check_log,
     check_owed,
     check_scheduler,
     check_textfile,
@@ -52,8 +53,10 @@ def checkup(workspace: Workspace, *, staging: str = "") -> Iterator[Check]:
     jobs: list[JobSpec] = []
     for name in job_names(workspace.folder):
         yield tried(f"job {name}", partial(_job, workspace, name, jobs))
+    for words in overlooked(workspace.folder):
+        yield Check("jobs", State.WARNING, words, "Give it a name that ends in .yaml, or move it away.")
     yield from _night_checks(workspace, settings, jobs)
-    yield check_disk(workspace.folder)
+    yield from check_disks([workspace.folder, workspace.folder / "var", workspace.folder / settings.reports.dir])
     try:
         with workspace.parts(Need()) as parts:
             yield from _parts_checks(parts, jobs)
@@ -90,6 +93,7 @@ def _night_checks(workspace: Workspace, settings: Settings, jobs: list[JobSpec])
         for finding in misplaced(workspace.folder, job, jobs):
             yield Check(f"job {job.name}", State.PROBLEM, finding.message, finding.remedy)
     yield from check_scheduler(workspace.folder / HEARTBEAT, jobs, now=now)
+    yield from check_log(workspace.folder / settings.log.file if settings.log.file else None)
     textfile = settings.metrics.textfile
     yield from check_textfile(workspace.folder / textfile if textfile else None)
 

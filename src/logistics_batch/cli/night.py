@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import date, time
 from threading import Event
 
+from logistics_batch.cli.settings_in_force import SettingsInForce
 from logistics_batch.cli.watching import log_of, teller_of, write_figures
 from logistics_batch.errors import LogisticsBatchError, SpecificationError, UsageError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.jobs import fingerprint, job_names, load_calendar, load_job, load_jobs, misplaced
+from logistics_batch.jobs import fingerprint, job_names, load_calendar, load_job, misplaced, overlooked
 from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import JobSpec, LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.agenda import Agenda
@@ -35,19 +37,22 @@ def watch(
 
     Raises UsageError, SettingsError or SpecificationError at once if something cannot work at night.
     """
-    settings = workspace.settings()
-    jobs = [job for job in load_jobs(workspace.folder) if job.schedule is not None or job.after]
-    if not jobs:
+    settings = SettingsInForce(workspace)
+    loaded = _loaded(workspace, settings.now)
+    runs = any(job.schedule or job.after for job, *_ in loaded.jobs.values())
+    if not runs and not loaded.broken:
         raise UsageError(
             f"No job in {workspace.folder / 'jobs'} has a schedule.", remedy='Add `schedule: {cron: "15 21 * * *"}`.'
         )
-    for job in jobs:
-        _check(workspace, settings, job)
-    with workspace.parts(Need(stop=stop)) as parts, ExitStack() as around:
+    with workspace.parts(Need(stop=stop)) as opened, ExitStack() as around:
+        parts = replace(opened, open_store=lambda place: workspace.store(settings.now, place))
         night = NightWatch(_station(workspace, settings, parts, say), Agenda(parts.ledger))
         scheduler = Scheduler(night, stop)
-        scheduler.chores = _chores(workspace, night, scheduler)
-        night.start(_loaded(workspace))
+        scheduler.chores = _chores(workspace, settings, night, scheduler, say)
+        night.start(loaded)
+        if not runs:
+            night.tell()
+            raise UsageError("\n".join(loaded.broken.values()))
         if metrics_port is not None:
             port = around.enter_context(metrics_server(metrics_port, lambda: _figures(night, scheduler)))
             night.at.log.say("metrics", f"metrics at http://127.0.0.1:{port}/metrics", port=port)
@@ -56,38 +61,47 @@ def watch(
         return [name for name in left if name in night.jobs]
 
 
-def _station(workspace: Workspace, settings: Settings, parts: Parts, say: Callable[[str], None]) -> Station:
+def _station(workspace: Workspace, settings: SettingsInForce, parts: Parts, say: Callable[[str], None]) -> Station:
     def run(job: JobSpec, day: date) -> Outcome:
         with workspace.parts(Need(stop=parts.stop)) as its_own:
             return run_job(its_own, job, Order(day, queues=True))
 
     def digest() -> time | None:
-        text = settings.notify.digest
+        text = settings.now.notify.digest
         return time.fromisoformat(text) if text else None
 
     return Station(
         parts=parts,
-        log=log_of(workspace, settings, parts, say),
+        log=log_of(workspace, settings.now, parts, say),
         run_job=run,
-        teller=lambda: teller_of(workspace, settings, parts),
+        teller=lambda: teller_of(workspace, settings.now, parts),
         heartbeat=workspace.folder / HEARTBEAT,
         digest=digest,
     )
 
 
-def _chores(workspace: Workspace, night: NightWatch, scheduler: Scheduler) -> list[Chore]:
+def _chores(
+    workspace: Workspace,
+    settings: SettingsInForce,
+    night: NightWatch,
+    scheduler: Scheduler,
+    say: Callable[[str], None],
+) -> list[Chore]:
     """What is done beside the jobs; each says for itself what it cannot do."""
     seen = [fingerprint(workspace.folder)]
 
     def sign() -> None:
         night.give_a_sign(list(scheduler.running()))
-        if (now := fingerprint(workspace.folder)) != seen[0]:
-            seen[0] = now
-            night.reload(_loaded(workspace))
-            scheduler.plan(night.planned())
+        was, seen[0] = seen[0], fingerprint(workspace.folder)
+        if settings.were_changed():
+            _take_over(workspace, settings, night, say)
+        elif seen[0] == was:
+            return
+        night.reload(_loaded(workspace, settings.now))
+        scheduler.plan(night.planned())
 
     def say_figures() -> None:
-        write_figures(workspace, lambda: _figures(night, scheduler))
+        write_figures(workspace, settings.now, lambda: _figures(night, scheduler))
 
     chores = {
         "sign of life": (EVERY_SECONDS, sign),
@@ -99,6 +113,18 @@ def _chores(workspace: Workspace, night: NightWatch, scheduler: Scheduler) -> li
         "retention": (_TIDY_SECONDS, night.tidy),
     }
     return [Chore(name, seconds, _guarded(night, name, do)) for name, (seconds, do) in chores.items()]
+
+
+def _take_over(workspace: Workspace, settings: SettingsInForce, night: NightWatch, say: Callable[[str], None]) -> None:
+    """The settings were changed: alerts, digest, log, metrics and servers are as they say from now on."""
+    parts, log = night.at.parts, night.at.log
+    try:
+        settings.read_again()
+        log.go_on_as(log_of(workspace, settings.now, parts, say))
+    except LogisticsBatchError as error:
+        night.settings_broken(f"{error.message} {error.remedy}".rstrip())
+    else:
+        night.settings_taken(settings.wait_for_restart())
 
 
 def _guarded(night: NightWatch, name: str, do: Callable[[], None]) -> Callable[[], None]:
@@ -116,7 +142,7 @@ def _figures(night: NightWatch, scheduler: Scheduler) -> list[Figure]:
     return figures(parts.ledger, now=parts.clock.now(), jobs=night.planned(), running=list(scheduler.running()))
 
 
-def _loaded(workspace: Workspace) -> Loaded:
+def _loaded(workspace: Workspace, settings: Settings) -> Loaded:
     """The jobs as their files are now; one that cannot be used stops no other."""
     jobs: dict[str, tuple[JobSpec, Calendar, Calendar]] = {}
     broken: dict[str, str] = {}
@@ -124,7 +150,6 @@ def _loaded(workspace: Workspace) -> Loaded:
     for name in job_names(workspace.folder):
         with _noting(broken, name):
             specs.append(load_job(workspace.folder, name))
-    settings = workspace.settings()
     for job in specs:
         if job.schedule is None and not job.after and not (isinstance(job, PushJob) and job.expect):
             continue
@@ -135,7 +160,7 @@ def _loaded(workspace: Workspace) -> Loaded:
             expects = job.expect.calendar if isinstance(job, PushJob) and job.expect else None
             named = (job.schedule.calendar if job.schedule else None, expects)
             jobs[job.name] = (job, *(load_calendar(workspace.folder, each) for each in named))  # type: ignore[assignment]
-    return Loaded(jobs, broken)
+    return Loaded(jobs, broken, overlooked(workspace.folder))
 
 
 @contextmanager

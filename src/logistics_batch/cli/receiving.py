@@ -1,9 +1,11 @@
 """The receiver put together: settings, its secret, the ledger, and a log."""
 
 from collections.abc import Callable
+from functools import partial
 from threading import Event
 from zoneinfo import ZoneInfo
 
+from logistics_batch.cli.watching import log_of
 from logistics_batch.settings import event_secret
 from logistics_batch.web.receiver import Gate
 from logistics_batch.web.serve import Place, Surroundings, receive
@@ -22,14 +24,12 @@ def receive_events(
 
     Raises UsageError, SettingsError, LedgerRefused.
     """
-    settings = workspace.settings().receive
+    everything = workspace.settings()
+    settings = everything.receive
     gate = Gate(settings.path, settings.header, event_secret(workspace.folder, settings))
     place = Place(settings.host, settings.port if port is None else port)
     with workspace.parts(Need(calls=False, stop=stop)) as parts:
-
-        def log(line: str) -> None:
-            say(f"{parts.clock.now().isoformat(timespec='seconds')} {line}")
-
+        log = partial(log_of(workspace, everything, parts, say).say, "receiver")
         if not place.is_local:
             log(f"listens on {place.host}, where others can read the secret unless a server in front speaks TLS")
         around = Surroundings(parts.clock.now, ZoneInfo(parts.policy.timezone), log, on_ready)

@@ -43,12 +43,12 @@ def teller_of(workspace: Workspace, settings: Settings, parts: Parts) -> Teller:
     return Teller(parts.ledger, to, workspace.folder.name, parts.stop.is_set)
 
 
-def write_figures(workspace: Workspace, compute: Callable[[], Sequence[Figure]]) -> None:
+def write_figures(workspace: Workspace, settings: Settings, compute: Callable[[], Sequence[Figure]]) -> None:
     """Write the metrics' text file, if the settings name one.
 
     Raises SettingsError, OSError.
     """
-    if textfile := workspace.settings().metrics.textfile:
+    if textfile := settings.metrics.textfile:
         write_metrics(workspace.folder / textfile, compute())
 
 
@@ -82,7 +82,7 @@ def _after_run(workspace: Workspace, parts: Parts, ran: Ran) -> None:
         told = teller_of(workspace, settings, parts).tell(now)
         for shown in told.failed:
             _warn(f"{shown} could not be told; {told.owed} alerts wait for the next run or the scheduler.")
-        write_figures(workspace, lambda: figures(parts.ledger, now=now))
+        write_figures(workspace, settings, lambda: figures(parts.ledger, now=now))
     except (LogisticsBatchError, OSError) as error:
         _warn(str(error))
 

@@ -27,6 +27,7 @@ _FIRST_PAUSE_SECONDS = 1.0
 _SMALL_PAGES = (10, 20, 25, 30, 40)
 _PAGE = 50
 _OLDEST_DAYS = 1_000
+_AROUND = timedelta(days=7)
 _WORTH_TESTING = 25  # rows; nobody cuts answers shorter, but at the small pages above
 
 
@@ -190,7 +191,9 @@ class _Asker:
         page = _page(reply, divisible=bool(pieces))
         records = {record_digest(record): record for record in page.records}
         self._most_rows = max(self._most_rows, len(page.records))
-        doubt = _doubt(page, reply) or self._like_a_cut_one(page) or self._round_number(page)
+        doubt = _doubt(page, reply) or self._like_a_cut_one(page)
+        if not doubt and (pieces or not self._more_come_at_once(page, wanted)):
+            doubt = self._round_number(page)
         if not doubt:
             return self._held_against_halves(_Found(records), page, pieces, more or {})
         if not pieces and wanted and reply.truncated:
@@ -232,6 +235,15 @@ class _Asker:
         if not rows or not round_number or rows < self._most_rows:
             return ""
         return f"{rows} ASNs may be the most that the service sends at once"
+
+    def _more_come_at_once(self, page: AsnPage, wanted: AsnRange | None) -> bool:
+        """Whether the service sends more than a round number of ASNs at once, if it is asked for the days around."""
+        if wanted is None or not self._round_number(page):
+            return False
+        around = replace(wanted, date_from=wanted.date_from - _AROUND, date_to=wanted.date_to + _AROUND)
+        reply = self._ask({**self._filters, **around.query()}, patient=False)
+        self._most_rows = max(self._most_rows, len(_page(reply, divisible=True).records))
+        return not self._round_number(page)
 
     def _ask(self, query: Mapping[str, str], *, patient: bool) -> Reply:
         """One search. It changes nothing at the service, so it is repeated where the service did not answer.

@@ -87,6 +87,7 @@ def run_push_job(
     """
     rules = sending_mapping(parts, job.mapping)
     store = parts.open_store(job.source.place)
+    answers = parts.open_store(job.results_place or job.source.place)  # held open: every file is answered there
     try:
         if dry_run:
             return _preview_job(parts, store, job, rules, business_date)
@@ -104,6 +105,7 @@ def run_push_job(
             _put_files_away(parts, run, came)
             return finish(parts, run)
     finally:
+        answers.close()
         store.close()
 
 

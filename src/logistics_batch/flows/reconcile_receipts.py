@@ -200,5 +200,8 @@ def _put_together(read: Sequence[Receipts]) -> Receipts:
         return Receipts(None, complete=False, notes=tuple(notes))
     lines, repeated = counted_once(pl.concat(frames))
     if repeated:
-        notes.append(f"{repeated} receipt lines stand alike in several files and count once.")
+        notes.append(
+            f"Receipt lines that stand alike in several files count once ({repeated} left out); the reason of a line "
+            "that differs names them."
+        )
     return Receipts(lines, complete=all(one.complete for one in read), notes=tuple(notes), files=files)

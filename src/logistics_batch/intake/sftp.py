@@ -34,6 +34,12 @@ class SftpStore:
         self._access = access
         self._max_file_bytes = max_file_bytes
         self._session: Session | None = None
+        self._holders = 1
+
+    def held(self) -> "SftpStore":
+        """The same store for one more who uses it in this thread; its connection ends when the last closes it."""
+        self._holders += 1
+        return self
 
     @property
     def label(self) -> str:
@@ -181,6 +187,11 @@ class SftpStore:
 
     def close(self) -> None:
         """See FileStore.close."""
+        self._holders = max(0, self._holders - 1)
+        if not self._holders:
+            self._hang_up()
+
+    def _hang_up(self) -> None:
         session, self._session = self._session, None
         if session:
             session.hang_up()
@@ -224,7 +235,7 @@ class SftpStore:
 
     def _live_session(self) -> Session:
         if self._session is None or not self._session.is_alive:
-            self.close()
+            self._hang_up()
             self._session = connect(self._access)
         return self._session
 
@@ -232,5 +243,5 @@ class SftpStore:
         """Whether a fault ended the session and another may do better; closes what is left of it."""
         if self._session is None or not self._session.is_ended_by(error):
             return False  # it could not be opened at all, or it lives
-        self.close()
+        self._hang_up()
         return not isinstance(error, DeadlinePassed)

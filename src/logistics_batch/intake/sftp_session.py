@@ -25,7 +25,7 @@ from logistics_batch.intake.sftp_answers import Answers, seen_of
 from logistics_batch.intake.store import RemoteFile
 
 _BLOCK_BYTES = 32768  # what every server takes in one request
-_LARGE_BLOCK_BYTES = 131072  # what is asked for where the server says that it takes as much
+_LARGE_BLOCK_BYTES = 262144  # what is asked for where the server says that it takes as much
 _IN_FLIGHT_BYTES = 2 << 20  # requests under way: the window of the channel
 _LISTINGS_IN_FLIGHT = 8
 _KEEPALIVE_SECONDS = 15

@@ -13,6 +13,7 @@ from logistics_batch.ledger.export import Export
 from logistics_batch.ledger.facts import Facts, ServiceFacts, TestOrder, form_of
 from logistics_batch.ledger.fates import FATE_OF_STATE, Fates, row_result
 from logistics_batch.ledger.feeds import Feeds, WriteFeed
+from logistics_batch.ledger.held_files import HeldFile, HeldFiles, HeldNow, LeftFile
 from logistics_batch.ledger.high_water import HighWater
 from logistics_batch.ledger.history import History
 from logistics_batch.ledger.integrity import check_database
@@ -50,8 +51,11 @@ __all__ = [
     "Decision",
     "FileArrival",
     "Finding",
+    "HeldFile",
+    "HeldNow",
     "Intent",
     "Ledger",
+    "LeftFile",
     "NewEvent",
     "NewNotice",
     "Outcome",
@@ -98,6 +102,7 @@ class Ledger(
     Pace,
     OrderStates,
     Feeds,
+    HeldFiles,
 ):
     """All parts of the ledger over one engine."""
 

@@ -23,10 +23,11 @@ class Feeds(Connected):
         with self._read() as connection:
             return _waiting(connection, self.account, job)
 
-    def next_feed(self, job: str, write: WriteFeed, *, at: str) -> StoredFeed | None:
+    def next_feed(self, job: str, write: WriteFeed, *, at: str, above: int = 0) -> StoredFeed | None:
         """The feed that waits, or a new one of what changed since the last; None if nothing did.
 
-        `write` must give the same for the same state of the ledger.
+        `write` must give the same for the same state of the ledger. above: the highest number that was seen elsewhere,
+        which a ledger that was restored does not know.
         """
         with self._write() as connection:
             lock_changes(connection, named_for("order-changes", self.account))
@@ -34,10 +35,11 @@ class Feeds(Connected):
                 return found
             mine = feed.select().where(feed.c.account == self.account, feed.c.job == job)
             last = connection.execute(mine.order_by(feed.c.number.desc()).limit(1)).mappings().first()
-            number, read_to = (last["number"] + 1, last["up_to"]) if last else (1, 0)
+            number, read_to = (last["number"], last["up_to"]) if last else (0, 0)
             changed = connection.execute(self._changed_since(read_to)).all()
             if not changed:
                 return None
+            number = max(number, above) + 1
             name, content = write(number, [each.document_id for each in changed])
             values: dict[str, Any] = {
                 "number": number,

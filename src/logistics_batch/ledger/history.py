@@ -10,9 +10,11 @@ from sqlalchemy import Row, RowMapping, select
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.line_rows import shown_row
 from logistics_batch.ledger.records import RowNotSent, StoredDocument, StoredFile, StoredRun, stored_document
-from logistics_batch.ledger.schema import attempt, document, evidence, file, issue, result_name, row, run
+from logistics_batch.ledger.schema import attempt, document, evidence, file, issue, result_name, row, run, run_note
 from logistics_batch.ledger.sending import select_documents
+from logistics_batch.ledger.version import reaches
 
+_NOTES_FROM_VERSION = 7
 _DIGITS = 8  # of a content's hash, in the names of results
 
 
@@ -93,6 +95,20 @@ class History(Connected):
                     finished_at=now,
                 )
             )
+
+    def keep_notes(self, run_id: str, notes: Sequence[str]) -> None:
+        """What a run had to say besides the answers of its files; what it said before is replaced."""
+        with self._write(counts=False) as connection:
+            connection.execute(run_note.delete().where(run_note.c.run_id == run_id))
+            lines = [{"run_id": run_id, "n": n, "text": text} for n, text in enumerate(notes, 1)]
+            if lines:
+                connection.execute(run_note.insert(), lines)
+
+    def notes_of(self, run_id: str) -> tuple[str, ...]:
+        """What a run had to say; nothing of runs of earlier versions."""
+        query = select(run_note.c.text).where(run_note.c.run_id == run_id).order_by(run_note.c.n)
+        with self._read() as connection:
+            return tuple(connection.execute(query).scalars()) if reaches(connection, _NOTES_FROM_VERSION) else ()
 
     def interrupted_runs(self, *, job: str) -> list[StoredRun]:
         """Push runs of a job that died or stopped early; call only while holding the sending lock."""

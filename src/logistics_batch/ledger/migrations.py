@@ -305,10 +305,48 @@ CREATE TRIGGER feed_update BEFORE UPDATE OF {_FEED_KEPT_6} ON feed FOR EACH ROW 
 CREATE TRIGGER feed_delete BEFORE DELETE ON feed FOR EACH ROW EXECUTE FUNCTION feed_guard()
 """,
 }
+
+
+def _to_version_7(op: Operations, dialect: str) -> None:  # noqa: ARG001
+    """Runs keep their notes; files that wait for a person, held as a whole or left, are known until they are done.
+
+    What was held before is not looked up: nobody knows any more what came of it.
+    """
+    op.create_table(
+        "run_note",
+        sa.Column("run_id", sa.String(40), sa.ForeignKey("run.id"), primary_key=True),
+        sa.Column("n", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("text", sa.Text, nullable=False),
+    )
+    op.create_table(
+        "held_file",
+        sa.Column("file_id", sa.Integer, sa.ForeignKey("file.id"), primary_key=True, autoincrement=False),
+        sa.Column("run_id", sa.String(40), nullable=False),
+        sa.Column("job", sa.String(200), nullable=False),
+        sa.Column("stem", sa.Text, nullable=False),
+        sa.Column("identity", sa.String(64), nullable=False),
+        sa.Column("since", sa.String(40), nullable=False),
+        *(
+            sa.Column(name, kind, nullable=False, server_default="")
+            for name, kind in (("over_at", sa.String(40)), ("over_by", sa.Text), ("over_why", sa.Text))
+        ),
+    )
+    op.create_index("held_file_job", "held_file", ["job", "over_at"])
+    op.create_table(
+        "left_file",
+        sa.Column("job", sa.String(200), primary_key=True),
+        sa.Column("identity", sa.String(64), primary_key=True),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("why", sa.Text, nullable=False),
+        sa.Column("since", sa.String(40), nullable=False),
+    )
+
+
 _STEPS: dict[int, Callable[[Operations, str], None]] = {
     2: _to_version_2,
     3: _to_version_3,
     4: _to_version_4,
     5: _to_version_5,
     6: _to_version_6,
+    7: _to_version_7,
 }

@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 metadata = MetaData()
 
@@ -217,6 +217,43 @@ notice = Table(
     UniqueConstraint("key", "over_at", name="notice_once"),
 )
 Index("notice_over_at", notice.c.over_at)
+
+# What a run had to say besides its files' answers, as far as it is kept.
+run_note = Table(
+    "run_note",
+    metadata,
+    Column("run_id", ForeignKey("run.id"), primary_key=True),
+    Column("n", Integer, primary_key=True, autoincrement=False),
+    Column("text", Text, nullable=False),
+)
+
+# A file that was held as a whole, until it or its successor was read, or a person closed it. The same file that is
+# held again, because it still lies there, is the same record.
+held_file = Table(
+    "held_file",
+    metadata,
+    Column("file_id", ForeignKey("file.id"), primary_key=True, autoincrement=False),
+    Column("run_id", String(40), nullable=False),
+    Column("job", String(200), nullable=False),
+    Column("stem", Text, nullable=False),  # of its answers: what it shares with a corrected one
+    Column("identity", String(64), nullable=False),  # what makes it this file and no other
+    Column("since", String(40), nullable=False),
+    Column("over_at", String(40), nullable=False, server_default=""),  # "" while it waits
+    Column("over_by", Text, nullable=False, server_default=""),
+    Column("over_why", Text, nullable=False, server_default=""),
+)
+Index("held_file_job", held_file.c.job, held_file.c.over_at)
+
+# A file that lies where a job's files are dropped and is not taken; it goes when it is gone from there, or taken.
+left_file = Table(
+    "left_file",
+    metadata,
+    Column("job", String(200), primary_key=True),
+    Column("identity", String(64), primary_key=True),  # a digest of its path
+    Column("name", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("since", String(40), nullable=False),
+)
 
 label = Table(
     "label",

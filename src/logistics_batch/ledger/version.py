@@ -68,6 +68,12 @@ def _version(connection: Connection) -> int:
     return int(stored)
 
 
+def reaches(connection: Connection, version: int) -> bool:
+    """Whether a ledger that is only read, and may be of an earlier version, has what came with that version."""
+    stored = connection.execute(select(meta.c.value).where(meta.c.name == "schema_version")).scalar()
+    return stored is not None and stored.isdecimal() and int(stored) >= version
+
+
 def _bring_up_to_date(engine: Engine, path: Path | None) -> None:
     """One transaction: whoever dies within it leaves the ledger as it was."""
     from logistics_batch.ledger.migrations import migrate  # takes a while to import, and is hardly ever needed

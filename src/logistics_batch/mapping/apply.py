@@ -272,8 +272,8 @@ def _states(
     told = together.with_columns(state.alias("state"), document.alias("document"), pl.col("natural").alias("key"))
     own_word = pl.col("state") != RowState.INVALID.value
     told = told.with_columns(pl.when(own_word).then(pl.col(name)).alias(name) for name in ("rule", "reason"))
-    known = {name: kind for name, kind in ROWS_SCHEMA.items() if name != "sheet"}
-    sorted_rows = told.select(pl.col(name).cast(kind) for name, kind in known.items()).sort("row")
+    kinds = {name: kind for name, kind in ROWS_SCHEMA.items() if name != "sheet"}
+    sorted_rows = told.select(pl.col(name).cast(kind) for name, kind in kinds.items()).sort("row")
     return sorted_rows.with_columns(pl.lit("").alias("sheet"))  # one value, not one a row
 
 

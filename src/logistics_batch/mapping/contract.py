@@ -4,6 +4,7 @@ What columns cannot prove is left to the model itself, so nothing passes here th
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 import polars as pl
@@ -49,11 +50,17 @@ def _complaints(places: Sequence[int] | pl.Series, texts: Sequence[str], check: 
 
 def _doubtful(documents: pl.DataFrame, lines: pl.DataFrame, targets: Targets) -> pl.Series:
     """For each document whether a value of it is not proven right by the rule of its column."""
-    schema = PAYLOADS[targets.operation].model_json_schema()
+    schema = _schema(targets.operation)
     line_schema = _element(schema, targets.lines_field)
     wrong_lines = lines.select(pl.col("doc").filter(_unproven(lines, "lines", line_schema)))["doc"]
     wrong = _unproven(documents, "fields", schema) | pl.col("doc").is_in(wrong_lines.unique().implode())
     return documents.select(wrong.alias("doubtful"))["doubtful"]
+
+
+@cache
+def _schema(operation: Operation) -> dict[str, Any]:
+    """Made once: in a folder of small files it would be made for each."""
+    return PAYLOADS[operation].model_json_schema()
 
 
 def _element(schema: dict[str, Any], field: str) -> dict[str, Any]:

@@ -133,7 +133,8 @@ def check_ledger(parts: Parts) -> Check:
     if not doubts and not held:
         return Check("ledger", State.OK, "sound; nothing is in doubt or held")
     text = f"sound; {doubts} in doubt, {held} held"
-    return Check("ledger", State.WARNING, text, "See `settle` and `held list`.")
+    remedy = "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held."
+    return Check("ledger", State.WARNING, text, remedy)
 
 
 def check_clock(parts: Parts) -> Check:
@@ -147,8 +148,20 @@ def check_clock(parts: Parts) -> Check:
     return Check("clock", State.PROBLEM, text, "Set the clock right (NTP) before anything runs.")
 
 
-def check_disk(folder: Path) -> Check:
-    """Whether there is room for the ledger and the files that are kept."""
+def check_disks(folders: Iterable[Path]) -> Iterator[Check]:
+    """Whether there is room on each disk that is written to; folders that are not there yet count as those above them.
+
+    folders: of the ledger and of what is kept; each disk is looked at once.
+    """
+    disks: dict[int, Path] = {}
+    for folder in folders:
+        there = next(each for each in (folder, *folder.parents) if each.is_dir())
+        disks.setdefault(there.stat().st_dev, there)
+    for folder in disks.values():
+        yield _check_disk(folder)
+
+
+def _check_disk(folder: Path) -> Check:
     free = shutil.disk_usage(folder).free
     text = f"{free / (1 << 30):.1f} GB free at {folder}"
     if free < _NO_SPACE_BYTES:

@@ -12,13 +12,17 @@ from logging.handlers import WatchedFileHandler
 from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Log:
     """Writes one line for each thing that happens. write: takes a finished line. now: the clock, with zone."""
 
     write: Callable[[str], None]
     now: Callable[[], datetime]
     as_json: bool = False
+
+    def go_on_as(self, other: "Log") -> None:
+        """Write from now on as another log does: where and how was changed."""
+        self.write, self.as_json = other.write, other.as_json
 
     def say(self, event: str, message: str, *, job: str = "", level: str = "info", **fields: object) -> None:
         """One line. event: a fixed word for programs. fields: names and numbers beside the message."""
@@ -42,6 +46,6 @@ def file_writer(path: Path) -> Callable[[str], None]:
     handler.setFormatter(logging.Formatter("%(message)s"))
 
     def write(line: str) -> None:
-        handler.emit(logging.LogRecord("logistics-batch", logging.INFO, "", 0, line, None, None))
+        handler.handle(logging.LogRecord("logistics-batch", logging.INFO, "", 0, line, None, None))
 
     return write

@@ -41,6 +41,11 @@ def metrics_server(port: int, figures: Callable[[], Sequence[Figure]]) -> Iterat
         thread.join(1)
 
 
+def require_client() -> None:
+    """Raises SettingsError if prometheus-client is not installed."""
+    _client()
+
+
 def _client() -> Any:
     try:
         import prometheus_client

@@ -1,5 +1,6 @@
 """What could keep the night watch from working: alerts, calendars, the scheduler's sign of life, metrics."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,7 +12,7 @@ from logistics_batch.model.job import JobSpec
 from logistics_batch.operate.alerts import Address
 from logistics_batch.operate.doctor import Check, State
 from logistics_batch.operate.heartbeat import what_is_wrong
-from logistics_batch.operate.metrics import write_metrics
+from logistics_batch.operate.metrics import require_client
 
 _SOON = timedelta(days=30)
 
@@ -67,17 +68,36 @@ def check_scheduler(heartbeat: Path, jobs: Sequence[JobSpec], *, now: datetime) 
         yield Check("scheduler", State.OK, f"works, for {len(planned)} jobs")
 
 
+def check_log(file: Path | None) -> Iterator[Check]:
+    """Whether the log's file can be written; nothing is made."""
+    if file is None:
+        return
+    if _can_be_written(file):
+        yield Check("log", State.OK, str(file))
+    else:
+        text = f"log.file: {file} cannot be written."
+        yield Check("log", State.PROBLEM, text, "Name a file in a folder that exists and is writable.")
+
+
 def check_textfile(textfile: Path | None) -> Iterator[Check]:
-    """Whether the metrics' file can be written; what stands in it stays."""
+    """Whether the metrics' file can be written; nothing is made."""
     if textfile is None:
         return
-    trial = textfile.with_name(f".{textfile.name}.doctor")
     try:
-        write_metrics(trial, [])
-        trial.unlink()
-        yield Check("metrics", State.OK, str(textfile))
+        require_client()
     except SettingsError as error:
         yield Check("metrics", State.PROBLEM, error.message, error.remedy)
-    except OSError as error:
-        text = f"metrics.textfile: {textfile} cannot be written: {error.strerror}."
+        return
+    if _can_be_written(textfile):
+        yield Check("metrics", State.OK, str(textfile))
+    else:
+        text = f"metrics.textfile: {textfile} cannot be written."
         yield Check("metrics", State.PROBLEM, text, "Name a file in a folder that exists and is writable.")
+
+
+def _can_be_written(file: Path) -> bool:
+    """Whether a file can be written anew; folders above it that are missing can be made."""
+    if file.is_dir():
+        return False
+    above = next(each for each in file.parents if os.path.lexists(each))
+    return above.is_dir() and os.access(above, os.W_OK) and (not file.exists() or os.access(file, os.W_OK))

@@ -31,6 +31,7 @@ from logistics_batch.operate.telling import Teller
 _CRIES_AGAIN_SECONDS = 3600.0
 _PURGE_FROM_HOUR = 3
 _NO_JOB = ""
+_SETTINGS, _RESTART = "|settings", "|settings|restart"
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,12 @@ class Loaded:
     """The jobs of a workspace as their files are now.
 
     jobs: those that can be used, with the calendars of `schedule` and of `expect`. broken: what is wrong with others.
+    overlooked: what lies among them and is not read, in words.
     """
 
     jobs: Mapping[str, tuple[JobSpec, Calendar, Calendar]] = field(default_factory=dict)
     broken: Mapping[str, str] = field(default_factory=dict)
+    overlooked: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class NightWatch:
     _said: dict[str, float] = field(default_factory=dict)
     _running: set[str] = field(default_factory=set)
     _to_end: dict[tuple[str, str], int] = field(default_factory=dict)
+    _digests: dict[time_of_day, datetime] = field(default_factory=dict)
 
     def planned(self) -> list[PlannedJob]:
         """Every job that runs by itself."""
@@ -137,6 +141,8 @@ class NightWatch:
         self.jobs = dict(loaded.jobs)
         for plan in self.planned():
             self._say_next(plan)
+        self._tell_of_files(loaded, kept=())
+        self.settings_taken(())
 
     def reload(self, loaded: Loaded) -> None:
         """Take over changed job files; one that cannot be used leaves its job as it was, and is told."""
@@ -149,6 +155,11 @@ class NightWatch:
         for name, plan in after.items():
             if before.get(name) != plan:
                 self._say_next(plan)
+        self._tell_of_files(loaded, kept=tuple(kept))
+
+    def _tell_of_files(self, loaded: Loaded, *, kept: Sequence[str]) -> None:
+        for words in loaded.overlooked:
+            self.at.log.say("file_overlooked", words, level="warning")
         for name, words in loaded.broken.items():
             stays = "It runs as before." if name in kept else "It does not run."
             self.at.log.say("job_file_broken", f"{stays} {words}", job=name, level="error")
@@ -156,6 +167,24 @@ class NightWatch:
             self._note(f"{name}|job file", "on_failure", f"jobs/{name}.yaml cannot be used", text, job=name)
         for name in loaded.jobs:
             self.at.parts.ledger.over(f"{name}|job file", "The file can be used.", now=self._now().isoformat())
+
+    def settings_broken(self, words: str) -> None:
+        """The settings were changed and cannot be used."""
+        stays = "The scheduler goes on with those it had; runs fail until it is mended."
+        self.at.log.say("settings_broken", f"{stays} {words}", level="error")
+        text = f"{words}\n{stays}\nWhat to do: mend the file; `logistics-batch doctor` checks it."
+        self._note(_SETTINGS, "on_failure", "The settings cannot be used", text)
+
+    def settings_taken(self, waiting: Sequence[str]) -> None:
+        """The settings were read. waiting: what was changed and needs a restart of the scheduler."""
+        now = self._now().isoformat()
+        self.at.parts.ledger.over(_SETTINGS, "The settings can be used.", now=now)
+        if not waiting:
+            self.at.parts.ledger.over(_RESTART, "Nothing waits for a restart any more.", now=now)
+            return
+        words = f"{', '.join(waiting)} was changed: the scheduler itself takes that over when it is started again."
+        self.at.log.say("restart_needed", words, level="warning")
+        self._note(_RESTART, "on_failure", "The scheduler needs a restart", f"{words}\nWhat to do: restart it.")
 
     def sweep(self) -> None:
         """Say for which days nothing ran; write down the ends of runs that could not be written before."""
@@ -217,12 +246,13 @@ class NightWatch:
 
     def _digest(self) -> None:
         now, due = self._now(), self.at.digest()
-        if due is None or now.time() < due:
+        if due is None:
             return
-        known = self.at.parts.ledger.schedule_seen(_NO_JOB, f"digest {due:%H:%M}", now=now.isoformat())
-        if datetime.fromisoformat(known) <= datetime.combine(now.date(), due, now.tzinfo) and self._is_first(
-            f"digest {now.date()}"
-        ):
+        if due not in self._digests:  # known from now on, so that the first one comes at its first time
+            known = self.at.parts.ledger.schedule_seen(_NO_JOB, f"digest {due:%H:%M}", now=now.isoformat())
+            self._digests[due] = datetime.fromisoformat(known)
+        today = datetime.combine(now.date(), due, now.tzinfo)
+        if self._digests[due] <= today <= now and self._is_first(f"digest {now.date()}"):
             note_digest(self.at.parts, now=now)
 
     def _is_first(self, what: str) -> bool:

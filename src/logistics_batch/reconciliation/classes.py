@@ -12,6 +12,7 @@ from logistics_batch.reconciliation.statuses import is_expired
 from logistics_batch.reconciliation.tolerance import DEFAULT_LIMITS, Limit, near_price, near_quantity
 
 _ZERO = pl.lit(0, QUANTITY)
+_LESS_THAN_SHORT = (Discrepancy.HOLD, Discrepancy.NONSTD_PACK)  # conditions of goods that are there, and usable
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
 def _came_elsewhere() -> pl.Expr:
     """Whether any line of the notice that should come did."""
     wanted = (pl.col("lines_announced") > 0) | (pl.col("lines_returned") > 0)
-    return (wanted & (pl.col("lines_received") > 0)).any().over("notice") | pl.col("settled_received").fill_null(False)
+    came = pl.col("qty_received").fill_null(_ZERO) > 0  # a dock that writes 0 received nothing
+    return (wanted & came).any().over("notice") | pl.col("settled_received").fill_null(False)
 
 
 def _near(rules: Rules, *, delta: str) -> pl.Expr:
@@ -127,8 +129,12 @@ def _steps_of_the_line() -> Steps:
         (swapped, Discrepancy.WRONG_SKU),
         (pl.col("has_announced") & ~pl.col("has_returned"), Discrepancy.MISSING_SKU),
         (~pl.col("has_announced"), Discrepancy.EXTRA_SKU),
-        *((pl.col(f"units_{code.value}").fill_null(_ZERO) > 0, code) for code in CONDITION_CLASSES),
+        *_steps_of_conditions(*(code for code in CONDITION_CLASSES if code not in _LESS_THAN_SHORT)),
     ]
+
+
+def _steps_of_conditions(*codes: Discrepancy) -> Steps:
+    return [(pl.col(f"units_{code.value}").fill_null(_ZERO) > 0, code) for code in codes]
 
 
 def unreadable() -> pl.Expr:
@@ -150,6 +156,7 @@ def _steps_of_quantities(rules: Rules, receipts: bool) -> Steps:
         ((service > 0) & ~pl.col("service_near"), Discrepancy.OVER),
         ((price_delta != 0) & ~pl.col("price_near"), Discrepancy.PRICE_VAR),
         ((mrp_delta != 0) & ~pl.col("mrp_near"), Discrepancy.MRP_VAR),
+        *_steps_of_conditions(Discrepancy.NONSTD_PACK),
     ]
 
 
@@ -161,6 +168,7 @@ def _judged_by_receipts(rules: Rules) -> Steps:
         (_nothing_came() & due & pl.col("notice_received"), Discrepancy.MISSING_SKU),
         (_nothing_came() & due, Discrepancy.NOT_RECEIVED),
         ((delta < 0) & ~pl.col("receipt_near") & due, Discrepancy.SHORT),
+        *_steps_of_conditions(Discrepancy.HOLD),
         ((delta > 0) & ~pl.col("receipt_near"), Discrepancy.OVER),
     ]
 

@@ -57,6 +57,7 @@ RECEIVED_LINES = {
     "file_name": pl.String,
     "sheet": pl.String,
     "row": pl.UInt32,
+    "repeats": pl.String,  # rows of other files that only repeat this one and are not counted
 }
 UNSENT_ROWS = {
     "file_name": pl.String,
@@ -158,12 +159,16 @@ def header_keys(notices: pl.DataFrame) -> pl.DataFrame:
     as known; ids and names are told apart only by their content, since a reply may hold either in either field), the
     same lists as text (`party`, `place`), and `batch_key`.
     """
-    return notices.with_columns(
-        identifier("invoice_number").alias("invoice"),
-        _known("supplier", "supplier_name").alias("parties"),
-        _known("site", "site_name").alias("places"),
-        identifier("batch").alias("batch_key"),
-    ).with_columns(pl.col("parties").list.join("|").alias("party"), pl.col("places").list.join("|").alias("place"))
+    keyed = notices.with_columns(identifier("invoice_number").alias("invoice"), identifier("batch").alias("batch_key"))
+    for names, each, together in (
+        (["supplier", "supplier_name"], "parties", "party"),
+        (["site", "site_name"], "places", "place"),
+    ):
+        # Worked out once for each of them, of which there are few.
+        known = notices.select(names).unique().with_columns(_known(*names).alias(each))
+        known = known.with_columns(pl.col(each).list.join("|").alias(together))
+        keyed = keyed.join(known, on=names, how="left", nulls_equal=True, maintain_order="left")
+    return keyed
 
 
 def _known(identity: str, name: str) -> pl.Expr:

@@ -81,6 +81,7 @@ def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
         pl.col("file_name").first().alias("receipt_file"),
         pl.col("sheet").first().alias("receipt_sheet"),
         pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("receipt_rows"),
+        pl.col("repeats").filter(pl.col("repeats") != "").str.join("; ").alias("receipts_repeated"),
         day("received_date").min().alias("received_first"),
         day("received_date").max().alias("received_date"),
         (pl.len() - pl.struct("units", "condition", "received_date").n_unique()).alias("receipts_alike"),

@@ -29,12 +29,29 @@ def match_notices(announced: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFra
     Every notice of either leg stands exactly once in the result (NOTICES_SCHEMA).
     """
     left, right = announced.rename({"notice": "announced"}), returned.rename({"notice": "returned"})
+    certain = _without_choice(left, right)
+    left, right = (
+        side.join(certain, on=leg, how="anti", maintain_order="left")
+        for leg, side in (("announced", left), ("returned", right))
+    )
     exact = _by_invoice_supplier_site(left, right)
     pairs = list(_pair_off(exact, taken=None))
     for candidates in (_by_invoice_and_site(left, right), _by_invoice(left, right)):
         pairs += list(_pair_off(candidates, taken=pl.concat(pairs) if pairs else None))
     paired = pl.concat(pairs) if pairs else exact.select("announced", "returned", "tier").clear()
-    return _with_the_unpaired(left, right, paired=paired, exact=exact)
+    return _with_the_unpaired(left, right, paired=pl.concat([certain, paired]), exact=exact)
+
+
+def _without_choice(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+    """Pairs of the first tier whose invoice stands once on each side: most, and found without ranking any."""
+    alike = ["invoice", "party", "place", "batch_key"]
+    known = (pl.col("party") != "") & (pl.col("place") != "") & (pl.col("invoice") != "")
+    sides = [
+        side.select(leg, *alike).filter(pl.col("invoice").is_unique() & known)
+        for leg, side in (("announced", left), ("returned", right))
+    ]
+    both = sides[0].join(sides[1], on=alike, maintain_order="left")
+    return both.select("announced", "returned", pl.lit(1, pl.UInt8).alias("tier"))
 
 
 def _open(notices: pl.DataFrame) -> pl.DataFrame:

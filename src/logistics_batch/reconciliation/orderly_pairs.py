@@ -4,7 +4,7 @@ import polars as pl
 
 from logistics_batch.model.reconciliation import Discrepancy
 from logistics_batch.reconciliation.classes import Rules
-from logistics_batch.reconciliation.legs import HEADER_FIELDS, Legs, day, identifier, spelling
+from logistics_batch.reconciliation.legs import HEADER_FIELDS, Legs, day, identifier
 from logistics_batch.reconciliation.statuses import is_expired, status_class
 
 _PARTIES = (("supplier", "supplier_name"), ("site", "site_name"))
@@ -18,8 +18,12 @@ def orderly_pairs(legs: Legs, *, rules: Rules, looked_at: pl.Series) -> pl.DataF
     `r_…`, `due_date`, `due_first` and `due_last` (of both sides), `expiry_date`, `has_total`, and `waits`: nothing came
     yet, and nothing had to.
     """
-    left = _alone(legs.announced_notices, "a", "announced").filter(pl.col("accepted"))
-    right = _alone(legs.returned_notices, "r", "returned")
+    left, right = pl.collect_all(
+        [
+            _alone(legs.announced_notices, "a", "announced").filter(pl.col("accepted")),
+            _alone(legs.returned_notices, "r", "returned"),
+        ]
+    )
     both = left.join(right, on="invoice", maintain_order="left")
     both = both.filter(~pl.col("invoice").is_in(looked_at.implode()) & _same_parties() & _same_header())
     dated = _with_receipts(both.with_columns(*_dates()), legs.received)
@@ -32,10 +36,10 @@ def orderly_pairs(legs: Legs, *, rules: Rules, looked_at: pl.Series) -> pl.DataF
     return found.with_row_index("pair")
 
 
-def _alone(notices: pl.DataFrame, prefix: str, leg: str) -> pl.DataFrame:
+def _alone(notices: pl.DataFrame, prefix: str, leg: str) -> pl.LazyFrame:
     """The notices whose invoice number no other notice of the leg has."""
     others = {name: name for name in notices.columns if name not in (*_HEADER, "notice")}
-    named = notices.select(
+    named = notices.lazy().select(
         identifier("invoice_number").alias("invoice"),
         pl.col("notice").alias(leg),
         *(pl.col(name).alias(f"{prefix}_{name}") for name in _HEADER),
@@ -53,7 +57,7 @@ def _same_parties() -> pl.Expr:
     conditions = []
     for names in _PARTIES:
         same = (_text(f"a_{name}") == _text(f"r_{name}") for name in names)
-        legible = (spelling(f"a_{name}") != "" for name in names)
+        legible = (_text(f"a_{name}").str.contains(r"[\p{L}\p{N}]") for name in names)
         conditions.append(pl.any_horizontal(*(one & two for one, two in zip(same, legible, strict=True))))
     return pl.all_horizontal(*conditions)
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import polars as pl
 
 from logistics_batch.model.reconciliation import Discrepancy, Outcome
-from logistics_batch.reconciliation.amounts import by_receipts
+from logistics_batch.reconciliation.amounts import PRICED, by_receipts, mrp_differs, price_differs
 from logistics_batch.reconciliation.classes import Rules, mrp_unknown, price_unknown, unreadable, without_lines
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 from logistics_batch.reconciliation.statuses import is_completed
@@ -34,7 +34,7 @@ def reason(*, rules: Rules) -> pl.Expr:
     """The sentence for a line with facts, verdict and amounts."""
     words = {**_notice_words(rules), **_line_words(), **_quantity_words(rules), **_date_words(rules)}
     sentences = [pl.when(pl.col("verdict") == word.value).then(sentence) for word, sentence in words.items()]
-    return pl.concat_str(pl.coalesce(*sentences, pl.lit("")), _afterwords())
+    return pl.concat_str(pl.coalesce(*sentences, pl.lit("")), _also(), _afterwords())
 
 
 def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
@@ -144,6 +144,45 @@ def _day(column: str) -> pl.Expr:
     return pl.col(column).dt.to_string("%Y-%m-%d").fill_null("not known")
 
 
+def _also() -> pl.Expr:
+    """What is wrong with the line besides its class, and is counted in its INR as well."""
+    of_quantity = pl.col("verdict").is_in([code.value for code in (_D.SHORT, _D.OVER, *CONDITION_CLASSES)])
+    of_condition = pl.col("verdict").is_in([code.value for code in CONDITION_CLASSES])
+    priced = pl.col("verdict").is_in([code.value for code in PRICED])
+    receipts = pl.format(
+        " Also {} {} received than announced.",
+        plain("receipt_delta").str.strip_prefix("-"),
+        pl.when(pl.col("receipt_delta") < 0).then(pl.lit("fewer")).otherwise(pl.lit("more")),
+    )
+    parts = [
+        (of_condition & by_receipts(), receipts),
+        *(
+            (
+                of_quantity & (pl.col("verdict") != code.value) & (pl.col(f"units_{code.value}") > 0),
+                pl.format(" Also {} {}.", plain(f"units_{code.value}"), pl.lit(_BAD[code])),
+            )
+            for code in CONDITION_CLASSES
+        ),
+        (
+            priced & (pl.col("verdict") != _D.PRICE_VAR.value) & price_differs(),
+            pl.format(
+                " Also announced at INR {} a unit, the service has {}.",
+                plain("price_announced"),
+                plain("price_returned"),
+            ),
+        ),
+        (
+            priced & (pl.col("verdict") != _D.MRP_VAR.value) & mrp_differs(),
+            pl.format(
+                " Also the retail price: announced INR {}, the service has {}.",
+                plain("mrp_announced"),
+                plain("mrp_returned"),
+            ),
+        ),
+    ]
+    return pl.concat_str(*(pl.when(condition).then(words) for condition, words in parts), ignore_nulls=True)
+
+
 def _afterwords() -> pl.Expr:
     """What a reader should know besides: summed rows, rows alike, an ASN that the service takes for done."""
     quantities = pl.col("verdict").is_in(
@@ -156,6 +195,10 @@ def _afterwords() -> pl.Expr:
         (
             pl.col("receipts_alike").fill_null(0) > 0,
             pl.format(" Receipt rows {} are alike: counted twice?", pl.col("receipt_rows")),
+        ),
+        (
+            pl.col("receipts_repeated").fill_null("") != "",
+            pl.format(" Not counted again, being alike in every column: {}.", pl.col("receipts_repeated")),
         ),
         (
             is_completed() & (pl.col("verdict") != _D.OVER.value),

@@ -152,9 +152,8 @@ def supplier_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
     """The scorecard (SUPPLIERS_SCHEMA), most INR at stake first; lines set aside are added."""
     inside = lines.filter(pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value)
     shown = aside.pairs.with_columns(*shown_header()).rename({"supplier_shown": "supplier", "site_shown": "site"})
-    who = ("supplier", "invoice_number", "site")
-    notices = pl.concat([inside.select(who), shown.select(who)]).unique().group_by("supplier").len("notices")
     parts = [_cards(inside), *(_cards_aside(Aside(shown, aside.receipts), outcome) for outcome in _ASIDE)]
+    notices = _notices_by_supplier(inside, shown)
     sums = [pl.col(name).sum() for name in parts[0].columns if name != "supplier"]
     cards = pl.concat(parts, how="vertical_relaxed").group_by("supplier", maintain_order=True).agg(sums)
     judged = pl.col("lines") - pl.col("too_early")
@@ -164,6 +163,14 @@ def supplier_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
     )
     ordered = rated.sort("impact_inr", "exceptions", descending=True, nulls_last=True, maintain_order=True)
     return ordered.select(pl.col(name).cast(kind) for name, kind in SUPPLIERS_SCHEMA.items())
+
+
+def _notices_by_supplier(inside: pl.DataFrame, shown: pl.DataFrame) -> pl.DataFrame:
+    """How many notices there are. Of those that are aside as a whole no line is `inside`, and no other is like them."""
+    who = ("supplier", "invoice_number", "site")
+    others = pl.concat([inside.select(who), shown.filter(~pl.col("whole")).select(who)]).unique()
+    every = pl.concat([others.select("supplier"), shown.filter("whole").select("supplier")])
+    return every.group_by("supplier").len("notices")
 
 
 def _cards(lines: pl.DataFrame) -> pl.DataFrame:

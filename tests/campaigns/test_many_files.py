@@ -1,0 +1,153 @@
+"""A folder of thousands of files as one whole night: who is ready goes out, who is not is left, and each is named.
+
+A real OpenSSH server, the sandbox, and the program as a process of its own, whose memory and processor time are taken
+from the kernel.
+"""
+
+import csv
+import json
+import os
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from campaigns.scale import report, size
+from support.sandbox_process import RunningSandbox
+from support.sftp_servers import RunningSshd, running_sshd
+from support.workspace import Workspace, order_lines
+
+ENTRIES = size(sample=160, full=10_000)
+NEW = ENTRIES // 5
+JOB = """\
+kind: push
+mapping: orders
+source:
+  sftp: bhiwandi
+  path: {root}/inbound
+  pattern: ["*.csv"]
+  ready: {{done_file: "{{name}}.done"}}
+  {archive}
+results: {{path: {root}/results, formats: [csv]}}
+"""
+
+
+@pytest.fixture
+def sshd(tmp_path: Path) -> Iterator[RunningSshd]:
+    with running_sshd(tmp_path / "sshd") as server:
+        for name in ("inbound", "results"):
+            (server.root / name).mkdir()
+        yield server
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, sandbox: RunningSandbox, sshd: RunningSshd) -> Workspace:
+    made = Workspace(tmp_path / "workspace", url=sandbox.url)
+    made.configure("concurrency = 8")
+    made.configure(
+        "[sftp.bhiwandi]",
+        f'host = "{sshd.host}"',
+        f"port = {sshd.port}",
+        f'username = "{sshd.username}"',
+        f'key_file = "{sshd.key_file}"',
+        f'host_key = "{sshd.host_key_line}"',
+    )
+    return made
+
+
+@dataclass(frozen=True)
+class Took:
+    """One run: how it ended, and what it took. log_ins: at the server, during the run."""
+
+    code: int
+    said: str
+    document: dict[str, object]
+    seconds: float
+    processor_seconds: float
+    largest_mb: int
+    log_ins: int
+
+
+def run_job(workspace: Workspace, sshd: RunningSshd, *arguments: str) -> Took:
+    log = sshd.root.parent / "sshd.log"
+    before, began = log.read_text().count("Accepted publickey"), time.monotonic()
+    out = workspace.root / "out.txt"
+    with out.open("w") as handle:
+        process = subprocess.Popen(
+            workspace.command("run", "orders", *arguments),
+            cwd=workspace.root,
+            env=workspace.environment({}),
+            stdin=subprocess.DEVNULL,
+            stdout=handle,
+            stderr=subprocess.STDOUT,
+        )
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = code = os.waitstatus_to_exitcode(status)
+    (newest,) = sorted((workspace.root / "reports").glob("run-*.json"), key=lambda path: path.stat().st_mtime)[-1:]
+    return Took(
+        code,
+        out.read_text(),
+        json.loads(newest.read_text()),
+        round(time.monotonic() - began, 1),
+        round(used.ru_utime + used.ru_stime, 1),
+        used.ru_maxrss >> 10,
+        log.read_text().count("Accepted publickey") - before,
+    )
+
+
+def drop(sshd: RunningSshd, numbers: range, *, complete: bool) -> list[str]:
+    """Small files, one order each, and their done-files if they are complete."""
+    names = [f"orders-{number:05}.csv" for number in numbers]
+    for number, name in zip(numbers, names, strict=True):
+        path = sshd.root / "inbound" / name
+        path.write_text(order_lines([f"MANY-{number:05}"]))
+        if complete:
+            path.with_name(f"{name}.done").touch()
+    return names
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_night_with_thousands_of_files(workspace: Workspace, sandbox: RunningSandbox, sshd: RunningSshd) -> None:
+    """Two entries in five are new files with their done-files; three in five are files that are not complete."""
+    workspace.job("orders", JOB.format(root=sshd.root, archive=f"archive: {sshd.root}/archive"))
+    new = drop(sshd, range(NEW), complete=True)
+    unready = drop(sshd, range(NEW, ENTRIES - NEW), complete=False)
+    first = run_job(workspace, sshd)
+    assert first.code == 0, first.said[-2000:]
+    files = {each["file"]: each["counts"] for each in first.document["files"]}  # type: ignore[union-attr, index]
+    assert set(files) == set(new)
+    assert {(counts["accepted"], sum(counts.values())) for counts in files.values()} == {(1, 1)}
+    notes = " ".join(first.document["notes"])  # type: ignore[arg-type]
+    assert [name for name in unready if f"{name} is left" not in notes] == []
+    created = Counter(line["reference_number"] for line in sandbox.committed("order.created"))
+    assert created == Counter(f"MANY-{number:05}" for number in range(NEW))
+    answers = sorted((sshd.root / "results").glob("*.result.csv"))
+    assert [path.name.removesuffix(".result.csv") for path in answers] == [Path(name).stem for name in new]
+    assert {line["fate"] for path in answers for line in csv.DictReader(path.open(encoding="utf-8-sig"))} == {
+        "accepted"
+    }
+    assert sorted(path.name for path in (sshd.root / "inbound").iterdir()) == unready
+    assert len(list((sshd.root / "archive").iterdir())) == 2 * len(new)
+
+    nothing_new = run_job(workspace, sshd)
+    assert nothing_new.code == 0
+    assert len(nothing_new.document["notes"]) == len(unready) + 1  # type: ignore[arg-type]
+
+    for name in unready:
+        (sshd.root / "inbound" / f"{name}.done").touch()
+    rest = run_job(workspace, sshd)
+    assert rest.code == 0, rest.said[-2000:]
+    assert len(rest.document["files"]) == len(unready)  # type: ignore[arg-type]
+    assert len(list((sshd.root / "inbound").iterdir())) == 0
+    assert {first.log_ins, nothing_new.log_ins, rest.log_ins} == {1}
+    shown = {"some are ready": first, "none is": nothing_new, "the rest is": rest}
+    report(
+        "a folder of many files",
+        entries=ENTRIES,
+        files=[len(new), 0, len(unready)],
+        **{name: [t.seconds, t.processor_seconds, t.largest_mb, t.log_ins] for name, t in shown.items()},
+    )
