@@ -73,6 +73,8 @@ def test_each_row_of_both_sheets_is_answered_beside_it_and_only_failing_document
     path = workspace.drop("two.xlsx", workbook(ORDERS, ITEMS))
     looked = workspace.run("push", path, "--mapping", "two", "--dry-run", "--json").json["files"][0]
     assert fates(looked) == {place: fate.replace("accepted", "pending") for place, fate in FATES.items()}
+    said = workspace.run("push", path, "--mapping", "two", "--dry-run").out
+    assert 'Row 3 of "Items", cell C3 (Qty): The cell is not a whole number.' in said
     done = workspace.run("push", path, "--mapping", "two", "--results", "results", "--json")
     assert (done.code, fates(done.json["files"][0])) == (3, FATES), done.err
     assert len(sandbox.committed("order.created")) == 1
