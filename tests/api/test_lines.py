@@ -2,9 +2,11 @@
 
 import socket
 import time
+from pathlib import Path
 
 import pytest
 from api.conftest import KEY, Connect
+from support.certificates import authority
 from support.raw_servers import Play, RawServer, answering, http_bytes, serving
 
 from logistics_batch.api.answers import Meaning, judge
@@ -140,7 +142,17 @@ def test_a_time_out_that_nobody_asked_for_is_a_doubt(connect: Connect) -> None:
     assert client.kept_line_broke
 
 
-def test_nothing_is_kept_through_a_proxy(connect: Connect) -> None:
+def test_encrypted_connections_are_kept_as_well(tmp_path: Path) -> None:
+    pem, context = authority(tmp_path, host="127.0.0.1")
+    with serving(answering(200, PASS), tls=context) as service:
+        client = Client(ServiceAccess(service.url, Secret(KEY), ca_file=str(pem)), pacer=Pacer("none"))
+        client.keep_lines(30)
+        assert [create(client).status for _ in range(3)] == [200] * 3
+        assert service.connections == 1
+        client.close()
+
+
+def test_nothing_is_kept_through_a_proxy() -> None:
     with serving(answering(200, PASS)) as proxy:
         access = ServiceAccess("http://127.0.0.1:9", Secret(KEY), proxy=proxy.url)
         client = Client(access, pacer=Pacer("none"))
