@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.canary import CANARY, FOLDER, KEY, files_below, found_in, places
 
+TALKATIVE = ("httpx", "httpcore")
 LOUD = Path(__file__).parent / "support/loud"
 
 
@@ -66,3 +67,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Canary(folder))
     handler = logging.FileHandler(Path(os.environ[FOLDER]) / f"{os.getpid()}.log")
     logging.getLogger().addHandler(handler)
+    logging.getLogger().setLevel(logging.DEBUG)
+    for name in TALKATIVE:  # what tests themselves send carries the key in URLs (API §4.4)
+        logging.getLogger(name).setLevel(logging.WARNING)
