@@ -102,6 +102,7 @@ def send(parts: Parts, run: PushRun) -> None:
     run.sent_along = tuple(document.id for document in documents if document.released)
     result = Dispatcher(parts, run=run.id).send(documents)
     run.stopped, run.remedy = result.stopped, result.remedy
+    run.notes += result.notes
     if not run.stopped:
         run.notes += settle_due(parts, run=run.id, give_up=False).notes
         fill_in_awb_numbers(parts)
