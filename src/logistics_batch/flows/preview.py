@@ -10,6 +10,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
 from logistics_batch.ledger import Arrival, Decision, StoredDocument, row_result
 from logistics_batch.mapping import Mapping
+from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, Operation
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import DocumentResult, Fate, FileReport, RowResult, RunReport, exit_code
@@ -147,7 +148,7 @@ def _document(arrival: Arrival, document: Document, decision: Decision, known: S
         state=state,
         method=method,
         path=path,
-        body=document.body,
+        body=known.body if known and known.marker else with_marker(document.body, decision.marker),
         awb_number=known.awb_number if known else document.order_id,
         would=_doing(document.operation) if state == "planned" else "",
     )

@@ -59,6 +59,7 @@ def arrival_of(
         held=held,
         origin=received.origin,
         approval=gate.approval,
+        marks=parts.policy.marks_asns,
         calls={each: (parts.client.method(each), _path(parts, each)) for each in _CALLS},
     )
     return with_updates(parts, arrival) if gate.updates else arrival
