@@ -256,6 +256,7 @@ class Workspace:
                 longitude=service.longitude,
                 updates_asns=service.asn.update_identity == "invoice_number",
                 reuse_connections=service.reuse_connections,
+                names_in_alerts=settings.notify.file_names,
             ),
             progress=need.progress,
             stop=need.stop,
