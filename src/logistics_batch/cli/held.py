@@ -11,11 +11,11 @@ _DECISIONS = ("approve", "send-again", "accept", "drop")
 
 
 class _HeldId(WholeNumber):
-    """The number of a document, or that of a preview."""
+    """The number of a document, or that of a preview or a file."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number of a document, or the name of a preview as it was typed."""
-        return value if str(value).startswith("preview-") else super().convert(value, param, ctx)
+        """The number of a document, or the name of a preview or file as it was typed."""
+        return value if str(value).startswith(("preview-", "file-")) else super().convert(value, param, ctx)
 
 
 @click.group(epilog="Example: logistics-batch held list")
@@ -27,7 +27,8 @@ def held() -> None:
 @json_option
 @in_workspace
 def list_held(*, folder: str, as_json: bool) -> int:
-    """List everything that is held, with the reason and what can be done."""
+    """List everything that is held, documents and whole files, with the reason and what can be done."""
+    from dataclasses import asdict
     from pathlib import Path
 
     from logistics_batch.cli.show import print_json, print_table
@@ -38,6 +39,7 @@ def list_held(*, folder: str, as_json: bool) -> int:
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
         found = held_documents(parts)
         waiting = previews(parts)
+        whole = parts.ledger.held_files()
     if as_json:
         names = ("id", "operation", "key", "reference", "rule", "reason", "fix", "awb_number", "file_name", "sheet")
         lines = [{name: getattr(each, name) for name in names} | {"rows": each.rows, "run": each.run} for each in found]
@@ -45,7 +47,9 @@ def list_held(*, folder: str, as_json: bool) -> int:
             {"id": each.id, "file_name": each.file_name, "documents": [one.id for one in each.documents]}
             for each in waiting
         ]
-        print_json({"held": lines, "previews": files})
+        print_json(
+            {"held": lines, "previews": files, "files": [asdict(each) | {"id": f"file-{each.id}"} for each in whole]}
+        )
         return 0
     print_table(
         ["id", "what", "reference", "file", "rows", "reason", "what to do"],
@@ -61,6 +65,10 @@ def list_held(*, folder: str, as_json: bool) -> int:
                     each.documents[0].fix,
                 )
                 for each in waiting
+            ),
+            *(
+                (f"file-{each.id}", "file as a whole", "", each.name, "", each.reason, each.remedy or "Correct it.")
+                for each in whole
             ),
             *(
                 (each.id, each.operation, each.reference, each.file_name, _rows(each.rows), each.reason, each.fix)
@@ -107,17 +115,23 @@ def decide(*, folder: str, held_id: int | str, decision: str, reason: str, reiss
     """Decide about what is held; ID is its number in `held list`.
 
     approve: what was looked at goes out with the next run, of a file that waits for approval all of it. send-again:
-    it goes out with the next run. accept: the service has it. drop: it is not wanted any more.
+    it goes out with the next run. accept: the service has it. drop: it is not wanted any more; of a file that is held
+    as a whole, that it is done with: a corrected file of that name does so by itself.
     """
     from pathlib import Path
 
+    from logistics_batch.cli.show import plain
     from logistics_batch.flows.approval import decide_preview
     from logistics_batch.flows.decisions import decide as decide_document
     from logistics_batch.flows.deliver import deliver_stale
+    from logistics_batch.flows.waiting_files import close_held_file
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need()) as parts:
-        if isinstance(held_id, str):
+        if isinstance(held_id, str) and held_id.startswith("file-"):
+            file = close_held_file(parts, held_id, decision=decision, reason=reason)
+            click.echo(f"{plain(file.name)} of run {file.run} is no longer waited for.")
+        elif isinstance(held_id, str):
             preview = decide_preview(parts, held_id, decision=decision, reason=reason)
             end = "goes out with the next run" if decision == "approve" else "is dropped"
             click.echo(f"{preview.file_name}, {counted(len(preview.documents), 'document')}: {end}.")

@@ -1,6 +1,6 @@
 """What ran before, from the ledger: a run's report as it is now, and its result files written again."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from logistics_batch.errors import UsageError
@@ -37,7 +37,9 @@ def past_run(parts: Parts, run_id: str) -> PastRun:
         notes=(*([] if files or along or stored.kind != "push" else [NO_FILE]), *told_along(along)),
         exit_code=stored.exit_code or 0,
     )
-    return PastRun(stored, report)
+    kept = parts.ledger.notes_of(stored.id)
+    left = stored.summary.get("left", 0)
+    return PastRun(stored, replace(report, notes=(*kept, *report.notes), left=left))
 
 
 def write_again(parts: Parts, run_id: str) -> list[Delivered]:

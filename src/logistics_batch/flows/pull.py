@@ -12,8 +12,8 @@ from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreEr
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.closing import why_unclosed
-from logistics_batch.intake.names import name_matches
-from logistics_batch.intake.readiness import Readiness, ReadyRule, judge_listings
+from logistics_batch.intake.names import name_fault, name_matches
+from logistics_batch.intake.readiness import Readiness, ReadyRule, is_unfinished, judge_listings
 from logistics_batch.intake.store import Fetched, FileStore, RemoteFile
 from logistics_batch.model.job import Place, PushJob
 
@@ -27,7 +27,8 @@ class Pulled:
     """What a run found where files are dropped.
 
     notes: files that were left, and why. refused: files that could not even be brought here, with the reason.
-    failed: files that should have come and did not; the next run tries again. names: of all that were to come.
+    failed: files that should have come and did not; the next run tries again. names: of all that were to come. left:
+    those among the files left that should be taken one day; others are none of ours, as lock files and answers.
     """
 
     files: tuple[ReceivedFile, ...] = ()
@@ -35,6 +36,7 @@ class Pulled:
     refused: tuple[tuple[RemoteFile, FileHeld], ...] = ()
     failed: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    left: tuple[tuple[RemoteFile, str], ...] = ()
 
 
 def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
@@ -43,6 +45,7 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     # What fits none of the patterns belongs to other jobs and is not mentioned.
     ignored = [(file, why) for file, why in readiness.ignored if name_matches(file.name, job.source.pattern)]
     notes = list(_left([*readiness.waiting, *ignored]))
+    left = [*readiness.waiting, *(each for each in ignored if _should_come(each[0]))]
     files: list[ReceivedFile] = []
     refused: list[tuple[RemoteFile, FileHeld]] = []
     failed: list[str] = []
@@ -57,6 +60,7 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
                 notes.append(f"{remote.name} was gone when it was to be fetched.")
             case FileUnstable():
                 notes.append(f"{remote.name} is left for the next run: {outcome.message}")
+                left.append((remote, outcome.message))
             case FileHeld():
                 refused.append((remote, outcome))
             case StoreError():  # one forbidden file does not stop the others
@@ -65,7 +69,12 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     parts.progress.done()
     files, unfinished = _with_an_end(parts, store, job, files)
     names = tuple(file.name for file in readiness.ready)
-    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names)
+    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names, tuple(left))
+
+
+def _should_come(file: RemoteFile) -> bool:
+    """Whether somebody seems to have meant a file for us that cannot be taken."""
+    return bool(file.is_link or name_fault(file.name) or is_unfinished(file.name))
 
 
 def _left(files: Sequence[tuple[RemoteFile, str]]) -> Iterator[str]:

@@ -16,10 +16,14 @@ from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.flows.settle import settle_due
+from logistics_batch.flows.waiting_files import follow_held_files, follow_left_files
+from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile
 from logistics_batch.model.job import Place
 from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code
 from logistics_batch.paper.report_json import report_json
+
+_MOST_NOTES = 50  # kept with a run
 
 NO_FILE = "No file was found."
 """What is noted of a run that found nothing."""
@@ -32,7 +36,8 @@ class PushRun:
     notes: what the report should mention. undelivered: answers that could not be written, and files that could not be
     put away. sent_along: documents of earlier files that a person released and that went out with this run.
     unacknowledged: files whose sender may not have got an acknowledgement yet; it is written with their results.
-    waiting: how many documents are to be sent, as far as files were read. names: of the files that it met.
+    waiting: how many documents are to be sent, as far as files were read. names: of the files that it met. left: files
+    that should be taken and cannot be, with the reason; None if nobody looked.
     """
 
     id: str
@@ -45,6 +50,7 @@ class PushRun:
     waiting: int = 0
     unacknowledged: set[int] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+    left: Sequence[tuple[RemoteFile, str]] | None = None
 
 
 @contextmanager
@@ -157,13 +163,20 @@ def told_along(documents: Sequence[StoredDocument]) -> Iterator[str]:
 
 def finish(parts: Parts, run: PushRun) -> RunReport:
     """Close the run and write its own report, also when it found nothing."""
-    reports = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=run.id))
+    files = parts.ledger.files(run=run.id)
+    reports = tuple(parts.ledger.file_report(file.id) for file in files)
+    follow_held_files(parts, run.job, files, reports)
+    if run.left is not None:
+        follow_left_files(parts, run.job, run.left)
     notes = list(run.notes)
+    parts.ledger.keep_notes(run.id, notes[:_MOST_NOTES])
     if not reports:
         notes.append(NO_FILE)
     stopped = " ".join(part for part in (run.stopped, run.remedy, *run.undelivered) if part)
     names = tuple(sorted(run.names | {report.file for report in reports}))
-    report = RunReport(run.id, run.job, reports, stopped=stopped, notes=tuple(notes), names=names)
+    report = RunReport(
+        run.id, run.job, reports, stopped=stopped, notes=tuple(notes), names=names, left=len(run.left or ())
+    )
     counts = Counter(report.counts)
     along = _sent_along(parts, run, reports)
     counts.update(FATE_OF_STATE[document.state] for document in along)
@@ -175,6 +188,7 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
         stopped=bool(stopped),
     )
     summary = {str(fate): n for fate, n in report.counts.items()} | ({"released": len(along)} if along else {})
+    summary |= {"left": report.left} if report.left else {}
     _end(parts, run, code=code, summary=summary, stopped=stopped)
     store = parts.open_store(Place(folder=str(parts.reports)))
     try:

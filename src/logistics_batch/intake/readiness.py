@@ -72,6 +72,15 @@ def never_input(name: str) -> str:
     return next((why for pattern, why in _NEVER_INPUT.items() if name_matches(name, [pattern])), "")
 
 
+def is_unfinished(name: str) -> bool:
+    """Whether a name is that of an upload that is not over: in the end it gets another name, or it broke off.
+
+    >>> is_unfinished("orders.csv.part")
+    True
+    """
+    return "unfinished" in never_input(name)
+
+
 def judge_listings(
     listings: Sequence[Sequence[RemoteFile]],
     rule: ReadyRule,

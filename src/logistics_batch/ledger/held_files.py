@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import RowMapping, func, select
 
 from logistics_batch.ledger.connection import Connected
-from logistics_batch.ledger.schema import file, held_file, left_file
+from logistics_batch.ledger.schema import attempt, document, file, held_file, left_file, row
 from logistics_batch.ledger.version import reaches
 
 _FROM_VERSION = 7
@@ -92,6 +92,17 @@ class HeldFiles(Connected):
             if not reaches(connection, _FROM_VERSION):
                 return []
             return [_held(line) for line in connection.execute(query.order_by(held_file.c.file_id)).mappings()]
+
+    def open_documents_of(self, run: str) -> set[int]:
+        """The numbers of the documents in doubt or held that files of a run ask for, or that it tried to send."""
+        asked = select(row.c.document_id).join(file, row.c.file_id == file.c.id).where(file.c.run_id == run)
+        tried = select(attempt.c.document_id).where(attempt.c.run_id == run)
+        mine = document.c.id.in_(asked.where(row.c.document_id.is_not(None))) | document.c.id.in_(tried)
+        query = select(document.c.id).where(
+            document.c.account == self.account, document.c.state.in_(("held", "in_doubt")), mine
+        )
+        with self._read() as connection:
+            return set(connection.execute(query).scalars())
 
     def note_left_files(self, job: str, left: Mapping[str, tuple[str, str]], *, now: str) -> None:
         """What lies there and is not taken, by a digest of its path: name and reason; what is not named is gone."""

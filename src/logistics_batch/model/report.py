@@ -139,7 +139,8 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """One run over its files. names: of all files that it met, also those that did not come."""
+    """One run over its files. names: of all files that it met, also those that did not come. left: how many of them
+    should be taken and cannot be."""
 
     run: str
     job: str
@@ -148,6 +149,7 @@ class RunReport:
     notes: tuple[str, ...] = ()
     exit_code: int = 0
     names: tuple[str, ...] = ()
+    left: int = 0
 
     @property
     def counts(self) -> dict[Fate, int]:

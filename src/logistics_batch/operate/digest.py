@@ -30,13 +30,16 @@ def digest_text(parts: Parts, *, now: datetime) -> str:
     doubts, held = len(parts.ledger.in_doubt()), len(parts.ledger.documents(states=["held"]))
     if doubts or held:
         lines.append(f"Open: {doubts} in doubt (`logistics-batch settle`), {held} held (`logistics-batch held list`).")
+    whole, left = (sum(counts.values()) for counts in parts.ledger.counts_of_waiting_files())
+    if whole or left:
+        lines.append(f"Files: {whole} held as a whole (`logistics-batch held list`), {left} left where they lie.")
     noticed = [each for each in parts.ledger.notices_since(since.isoformat()) if each.kind != KIND]
     lasting = {each.key: each for each in parts.ledger.open_notices()} | {
         each.key: each for each in noticed if not each.over_at
     }
     lines += [f"Lasts since {each.since[:16]}: {each.title}" for each in lasting.values()]
     lines += [f"Over: {each.title}" for each in noticed if each.over_at]
-    if not lasting and not (doubts or held):
+    if not lasting and not (doubts or held or whole or left):
         lines.append("Nothing is open.")
     return "\n".join(lines)
 

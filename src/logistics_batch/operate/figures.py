@@ -55,6 +55,10 @@ def _of_ledger(ledger: Ledger) -> Iterator[Figure]:
     yield Figure("job_last_rows", "Rows of the last run by fate.", ("job", "fate"), rows)
     notices: Values = {key: float(count) for key, count in ledger.counts_of_notices().items()}
     yield Figure("notices", "What should be known and still lasts, by job and kind.", ("job", "kind"), notices)
+    held, left = ledger.counts_of_waiting_files()
+    for name, what, counts in (("held_as_a_whole", "held as a whole and waiting", held), ("left", "left lying", left)):
+        by_job: Values = {(job,): float(count) for job, count in counts.items()}
+        yield Figure(f"files_{name}", f"Files that are {what}, by job.", ("job",), by_job)
     yield Figure("notices_untold", "Alerts that did not arrive everywhere yet.", (), {(): float(tally.owed)})
 
 

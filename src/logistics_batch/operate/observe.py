@@ -7,11 +7,12 @@ from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.calendar import EVERY_DAY, Calendar
 from logistics_batch.model.job import JobSpec, PushJob
-from logistics_batch.model.report import RunReport
+from logistics_batch.model.report import ExitCode, RunReport
 from logistics_batch.operate.file_watch import watch_files
 from logistics_batch.operate.log import Log
 from logistics_batch.operate.run_job import Outcome
 from logistics_batch.operate.run_notices import note_error, note_outcome
+from logistics_batch.operate.waiting_notices import watch_left_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +49,28 @@ def observe(parts: Parts, ran: Ran, log: Log) -> None:
         **_numbers(ran.end),
     )
     try:
+        if isinstance(ran.job, PushJob):  # first: what is told of a day's file is not told a second time
+            watch_files(parts, ran.job, ran.calendar, now=parts.clock.now())
+            watch_left_files(parts, ran.job)
         if isinstance(ran.end, Outcome):
             note_outcome(parts, ran.job, ran.end, day=ran.day)
         else:
             note_error(parts, ran.job, ran.end, day=ran.day)
-        if isinstance(ran.job, PushJob):
-            watch_files(parts, ran.job, ran.calendar, now=parts.clock.now())
     except LogisticsBatchError as error:
         words = f"what should be known of it was not kept: {error.message}"
         log.say("notice_lost", words, job=ran.job.name, level="error")
+
+
+def was_cut_short(end: Outcome | LogisticsBatchError | None) -> bool:
+    """Whether a run ended before its end, also where what is in doubt outranks that in its exit code."""
+    if isinstance(end, Outcome) and isinstance(end.report, RunReport) and end.report.stopped:
+        return True
+    return end is None or end.exit_code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY)
 
 
 def _numbers(end: Outcome | LogisticsBatchError) -> dict[str, object]:
     if isinstance(end, Outcome) and isinstance(end.report, RunReport):
         report = end.report
         rows = {fate.value: count for fate, count in report.counts.items() if count}
-        return {"run": report.run, "files": len(report.files), "rows": rows}
+        return {"run": report.run, "files": len(report.files), "left": report.left, "rows": rows}
     return {}

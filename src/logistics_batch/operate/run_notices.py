@@ -13,35 +13,44 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredNotice
 from logistics_batch.model.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode, Fate, RunReport
+from logistics_batch.operate.expectations import Coming
 from logistics_batch.operate.file_names import shown_name, without_names
 from logistics_batch.operate.run_job import Outcome
+from logistics_batch.operate.waiting_notices import end_what_is_settled, end_without_run, held_key, is_news
 
 _CAUSES_SHOWN = 5
 _TO_EXPLAIN = (Fate.INVALID, Fate.BLOCKED, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
-_OPEN = ("held", "in_doubt")
 
 
 def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date) -> None:
     """Write down what is wrong with a run that came to an end, and what is over with it."""
-    code = outcome.exit_code
-    if code == ExitCode.STOPPED_EARLY and parts.stop.is_set():
+    code, stopping = outcome.exit_code, parts.stop.is_set()
+    if code == ExitCode.STOPPED_EARLY and stopping:
         return  # somebody ended the program; its next start goes on with it
     cause = outcome.report.stopped if isinstance(outcome.report, RunReport) else ""
     line = _without_names(parts, job, outcome, outcome.line)
-    failed = bool(cause) or code not in RAN_THROUGH  # what is held outranks a stop in the exit code
-    if failed:
+    stopped = bool(cause) or code not in RAN_THROUGH  # what is held outranks a stop in the exit code
+    if stopped and not stopping:
         _note(parts, job, "on_failure", day, cause=_shape(cause), text=_failure_text(job, day, line))
-    if code == ExitCode.DOUBT and not _is_watched_for(parts, job, outcome):
-        _note(parts, job, "on_held", day, cause=str(day), text=_held_text(line, _causes(parts, job, outcome)))
+    if code == ExitCode.DOUBT:
+        _note_held(parts, job, outcome, day=day, line=line)
     elif code == ExitCode.ROWS_NOT_DONE:
-        _note(
-            parts, job, "on_invalid_rows", day, cause=str(day), text=_rows_text(job, line, _causes(parts, job, outcome))
-        )
+        text = _rows_text(job, outcome, line, _causes(parts, job, outcome))
+        _note(parts, job, "on_invalid_rows", day, cause=str(day), text=text)
     elif code == ExitCode.DONE and "on_success" in job.notify:
         _note(parts, job, "on_success", day, cause=outcome.line, text=f"{line}.")
         parts.ledger.over(_key(job, "on_success", outcome.line), "", now=_now(parts))
-    if not failed:
+    if not stopped:
         _end_what_is_over(parts, job, code)
+
+
+def _note_held(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date, line: str) -> None:
+    """What waits for a person after a run, unless all of it waited before, or `expect` tells of it."""
+    text = _held_text(job, outcome, line, _causes(parts, job, outcome))
+    if not isinstance(outcome.report, RunReport):
+        _note(parts, job, "on_held", day, cause=str(day), text=text)
+    elif is_news(parts, job.name, outcome.report.run) and not _is_watched_for(parts, job, outcome.report):
+        _note(parts, job, "on_held", day, text=text, key=held_key(job.name, outcome.report.run))
 
 
 def _without_names(parts: Parts, job: JobSpec, outcome: Outcome, text: str) -> str:
@@ -49,13 +58,12 @@ def _without_names(parts: Parts, job: JobSpec, outcome: Outcome, text: str) -> s
     return without_names(parts, job, text, names)
 
 
-def _is_watched_for(parts: Parts, job: JobSpec, outcome: Outcome) -> bool:
-    """Whether all that a person has to look at is an empty file, of which `expect` tells already."""
-    report = outcome.report
-    if not isinstance(job, PushJob) or job.expect is None or not isinstance(report, RunReport):
-        return False
+def _is_watched_for(parts: Parts, job: JobSpec, report: RunReport) -> bool:
+    """Whether all that a person has to look at is an empty file, and people are told of that as of the day's file."""
     rules = {file.rule for file in parts.ledger.files(run=report.run) if file.rule}
-    return rules == {"file|empty"} and not report.counts[Fate.HELD] and not report.counts[Fate.IN_DOUBT]
+    if rules != {"file|empty"} or report.counts[Fate.HELD] or report.counts[Fate.IN_DOUBT]:
+        return False
+    return any(each.kind == Coming.EMPTY and each.wanted for each in parts.ledger.open_notices(job=job.name))
 
 
 def note_error(parts: Parts, job: JobSpec, error: LogisticsBatchError, *, day: date) -> None:
@@ -87,7 +95,7 @@ def note_lost_days(parts: Parts, job: str, days: list[date], *, why: str, wanted
     )
 
 
-def _note(parts: Parts, job: JobSpec, kind: str, day: date, *, cause: str, text: str) -> None:
+def _note(parts: Parts, job: JobSpec, kind: str, day: date, *, text: str, cause: str = "", key: str = "") -> None:
     titles = {
         "on_failure": f"{job.name} failed for {day}",
         "on_held": f"{job.name}: something waits for a person ({day})",
@@ -96,7 +104,7 @@ def _note(parts: Parts, job: JobSpec, kind: str, day: date, *, cause: str, text:
     }
     parts.ledger.notice(
         NewNotice(
-            key=_key(job, kind, cause),
+            key=key or _key(job, kind, cause),
             kind=kind,
             job=job.name,
             business_date=day.isoformat(),
@@ -125,13 +133,21 @@ def _failure_text(job: JobSpec, day: date, cause: str) -> str:
     return f"{cause}\nWhat to do: mend that, then `logistics-batch run {job.name} --business-date {day}`"
 
 
-def _held_text(line: str, causes: list[str]) -> str:
-    commands = "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held"
-    return "\n".join([f"{line}.", *causes, f"What to do: {commands}."])
+def _held_text(job: JobSpec, outcome: Outcome, line: str, causes: list[str]) -> str:
+    report, commands = outcome.report, []
+    if not isinstance(report, RunReport) or report.counts[Fate.IN_DOUBT]:
+        commands.append("`logistics-batch settle` for what is in doubt")
+    commands.append("`logistics-batch held list` for what is held")
+    if isinstance(report, RunReport):
+        commands.append(f"`logistics-batch runs show {report.run}` for why")
+        if isinstance(job, PushJob) and job.source.quarantine and any(file.reason for file in report.files):
+            commands.append(f"files held as a whole lie in {job.source.quarantine}, each with a note")
+    return "\n".join([f"{line}.", *causes, f"What to do: {', '.join(commands)}."])
 
 
-def _rows_text(job: JobSpec, line: str, causes: list[str]) -> str:
-    command = f"the answers say it row by row; `logistics-batch runs show {job.name}` shows the first."
+def _rows_text(job: JobSpec, outcome: Outcome, line: str, causes: list[str]) -> str:
+    run = outcome.report.run if isinstance(outcome.report, RunReport) else job.name
+    command = f"the answers say it row by row; `logistics-batch runs show {run}` shows the first."
     return "\n".join([f"{line}.", *causes, f"What to do: {command}"])
 
 
@@ -156,22 +172,12 @@ def _end_what_is_over(parts: Parts, job: JobSpec, code: int) -> None:
     for each in parts.ledger.open_notices():
         if each.job == job.name and _is_over(each, code):
             parts.ledger.over(each.key, f"{job.name} ran again and came to its end.", now=_now(parts))
-    _end_what_is_settled(parts, but=job.name if code == ExitCode.DOUBT else "")
+    if code != ExitCode.DOUBT:
+        end_without_run(parts, job)
+    end_what_is_settled(parts)
 
 
 def _is_over(notice: StoredNotice, code: int) -> bool:
     if notice.kind == "on_invalid_rows":
         return code == ExitCode.DONE
     return "|on_failure|" in notice.key  # not a lost day, and not a file of a job that cannot be used
-
-
-def _end_what_is_settled(parts: Parts, *, but: str) -> None:
-    held = [each for each in parts.ledger.open_notices() if each.kind == "on_held" and each.job != but]
-    if not held:
-        return
-    open_runs = {document.run for document in parts.ledger.documents(states=_OPEN)}
-    stored = [parts.ledger.run(run) for run in open_runs]
-    waiting = {run.job for run in stored if run is not None}
-    for each in held:
-        if each.job not in waiting:
-            parts.ledger.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))

@@ -23,10 +23,11 @@ from logistics_batch.operate.digest import note_digest
 from logistics_batch.operate.file_watch import watch_files
 from logistics_batch.operate.heartbeat import beat
 from logistics_batch.operate.log import Log
-from logistics_batch.operate.observe import Ran, observe
+from logistics_batch.operate.observe import Ran, observe, was_cut_short
 from logistics_batch.operate.run_job import Outcome
 from logistics_batch.operate.run_notices import note_lost_days
 from logistics_batch.operate.telling import Teller
+from logistics_batch.operate.waiting_notices import end_what_is_settled, watch_left_files
 
 _CRIES_AGAIN_SECONDS = 3600.0
 _PURGE_FROM_HOUR = 3
@@ -96,7 +97,7 @@ class NightWatch:
         again = ", which was interrupted" if due.goes_on else ""
         log.say("run_started", f"starts for {due.name}{again}", job=job.name, slot=due.name)
         spec, _, calendar = self.jobs[job.name]
-        code = int(ExitCode.STOPPED_EARLY)
+        code, ran = int(ExitCode.STOPPED_EARLY), None
         self._running.add(job.name)
         try:
             ran = Ran(spec, due.business_date, self._ended(spec, due.business_date), calendar)
@@ -104,7 +105,7 @@ class NightWatch:
             observe(self.at.parts, ran, log)
         finally:
             self._running.discard(job.name)
-            if not (self.at.parts.stop.is_set() and code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY)):
+            if not (self.at.parts.stop.is_set() and was_cut_short(ran.end if ran else None)):
                 self._to_end[job.name, due.name] = code
                 self._end_slots()
 
@@ -187,8 +188,12 @@ class NightWatch:
         self._note(_RESTART, "on_failure", "The scheduler needs a restart", f"{words}\nWhat to do: restart it.")
 
     def sweep(self) -> None:
-        """Say for which days nothing ran; write down the ends of runs that could not be written before."""
+        """Say for which days nothing ran, and what waits for a while or no more; write down ends of runs."""
         self._end_slots()
+        end_what_is_settled(self.at.parts)
+        for spec, _, _ in list(self.jobs.values()):
+            if isinstance(spec, PushJob):
+                watch_left_files(self.at.parts, spec)
         if self._running:
             self.at.parts.ledger.renew_slots(now=self._now().isoformat())
         for plan in self.planned():
