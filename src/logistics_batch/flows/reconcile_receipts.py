@@ -17,9 +17,10 @@ from logistics_batch.intake.readiness import never_input
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping
+from logistics_batch.model.counting import counted
 from logistics_batch.model.document import MappedFile, Operation, RowState
 from logistics_batch.model.job import Place
-from logistics_batch.reconciliation import RECEIVED_LINES, counted_once
+from logistics_batch.reconciliation import RECEIVED_LINES, Counted, counted_once
 
 LOOK_BACK_DAYS = 7
 """Goods may come, and lists of them be written, this many days before the first day of the range."""
@@ -198,10 +199,25 @@ def _put_together(read: Sequence[Receipts]) -> Receipts:
     files = tuple(name for one in read for name in one.files)
     if not frames:
         return Receipts(None, complete=False, notes=tuple(notes))
-    lines, repeated = counted_once(pl.concat(frames))
-    if repeated:
+    kept = counted_once(pl.concat(frames))
+    if kept.left_out:
         notes.append(
-            f"Receipt lines that stand alike in several files count once ({repeated} left out); the reason of a line "
-            "that differs names them."
+            f"Receipts lists hold an earlier list again: left out is {counted(kept.left_out, 'line')}; the reason of a "
+            "line that differs names them."
         )
-    return Receipts(lines, complete=all(one.complete for one in read), notes=tuple(notes), files=files)
+    if kept.alike:
+        notes.append(
+            f"Receipt lines alike in several lists count each time, as deliveries of their own: {_first(kept)}"
+        )
+    return Receipts(kept.lines, complete=all(one.complete for one in read), notes=tuple(notes), files=files)
+
+
+def _first(kept: Counted) -> str:
+    """The first of the lines that are alike in several lists, so that nobody need search for them."""
+    alike = kept.lines.filter(pl.col("alike") != "").unique("alike", maintain_order=True)
+    named = [
+        f"invoice {printable(invoice or '')} SKU {printable(sku or '')} ({printable(places)})"
+        for invoice, sku, places in alike.head(_ROWS_NAMED).select("invoice_number", "sku_name", "alike").iter_rows()
+    ]
+    more = alike.height - len(named)
+    return "; ".join(named) + (f"; and {more} more." if more > 0 else ".")

@@ -119,6 +119,8 @@ LINES_SCHEMA: dict[str, pl.DataType] = {
     "received_date": pl.Date(),  # of the last receipt
     "expiry_date": pl.Date(),
     "receipt_sheet": pl.String(),
+    "also": pl.String(),  # the other classes that apply to the line, joined by ", "; a line has one `code`
+    "impact_by_class": pl.String(),  # of what impact_inr is the sum: "SHORT 9800.00; DAMAGED 200.00"
 }
 
 NOTES_SCHEMA: dict[str, pl.DataType] = {
