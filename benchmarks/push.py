@@ -15,6 +15,7 @@ WAIT_SECONDS = 0.05
 RATE, RATE_ORDERS = 20.0, 200
 WORDS = {
     "ours": "logistics-batch: intent and outcome durable",
+    "kept": "the same, on connections that are kept",
     "bare": "the same client, no ledger",
     "script": "a script with httpx.AsyncClient, no ledger",
 }

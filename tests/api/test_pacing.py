@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from logistics_batch.api.pacing import Pacer, interval_seconds
@@ -159,21 +159,115 @@ def test_sixteen_threads_keep_one_rate() -> None:
     assert max(turns) - start >= 79 / 200  # a machine under load makes it slower, nothing makes it faster
 
 
-def test_calls_that_were_held_up_after_their_turn_still_leave_apart() -> None:
-    moments: list[float] = []
-    now = [0.0]
+def departures(pacer: Pacer, clock: Clock, delays: list[float]) -> list[float]:
+    """When calls leave that are held up so long between their turn and their departure."""
+    moments = []
+    for late in delays:
+        while (wait := pacer.try_turn(ahead_seconds=0.1)) > 0.1:
+            clock.sleep(wait - 0.095)
+        turn = clock.now + wait
+        clock.now += late
+        pacer.wait_until(turn)
+        moments.append(pacer.depart())
+    return moments
 
-    def sleep(seconds: float) -> None:
-        now[0] += seconds
 
-    pacer = Pacer("10/s", clock=lambda: now[0], sleep=sleep)
-    for late in (0.09, 0.0, 0.05, 0.0):
-        assert pacer.wait_turn()
-        now[0] += late
-        pacer.depart()
-        moments.append(now[0])
-    gaps = [after - before for before, after in itertools.pairwise(moments)]
-    assert min(gaps) >= 0.1 - 1e-9
+def test_a_slow_rate_never_lets_one_follow_closer() -> None:
+    clock = Clock()
+    moments = departures(Pacer("2/s", clock=clock, sleep=clock.sleep), clock, [0.4, 0.0, 0.3, 0.0, 0.0])
+    assert min(after - before for before, after in itertools.pairwise(moments)) >= 0.5 - 1e-9
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 0.4), max_size=120), st.sampled_from([3, 10, 20, 50]))
+def test_a_late_call_pushes_no_other_and_no_second_holds_one_more(delays: list[float], rate: int) -> None:
+    clock = Clock()
+    moments = departures(Pacer(f"{rate}/s", clock=clock, sleep=clock.sleep), clock, delays)
+    for first, last in zip(moments, moments[rate:], strict=False):
+        assert last - first >= 1.0
+    assert all(after - before >= 0.5 / rate - 1e-9 for before, after in itertools.pairwise(moments))
+
+
+def test_what_was_late_now_and_then_is_caught_up() -> None:
+    clock = Clock()
+    delays = [0.13 if number % 50 == 7 else 0.0 for number in range(400)]
+    moments = departures(Pacer("20/s", clock=clock, sleep=clock.sleep), clock, delays)
+    assert 19.8 < (len(moments) - 1) / (moments[-1] - moments[0]) <= 20.0
+
+
+class LimitedService:
+    """A service that takes so many calls a second, and a few more at once after a rest."""
+
+    def __init__(self, per_second: float, *, burst: int) -> None:
+        self.per_second, self.burst = per_second, burst
+        self.credit, self.at = float(burst), 0.0
+        self.taken = self.refused = 0
+
+    def takes(self, now: float) -> bool:
+        self.credit = min(self.burst, self.credit + (now - self.at) * self.per_second)
+        self.at = now
+        if self.credit < 1:
+            self.refused += 1
+            return False
+        self.credit -= 1
+        self.taken += 1
+        return True
+
+
+def called_for(seconds: float, pacer: Pacer, clock: Clock, service: LimitedService) -> None:
+    """One call after the other, each of which takes 20 ms."""
+    end = clock.now + seconds
+    while clock.now < end and pacer.wait_turn():
+        left = pacer.depart()
+        clock.now += 0.02
+        if service.takes(left):
+            pacer.answered(left)
+        else:
+            pacer.refused(left, pause_seconds=1.0)
+
+
+@pytest.mark.parametrize("rate", ["50/s", "20/s", "none"])
+@pytest.mark.parametrize(("per_second", "burst"), [(5, 1), (5, 10), (12, 5), (0.5, 2)])
+def test_a_service_that_takes_less_is_called_about_as_often_as_it_takes(
+    rate: str, per_second: float, burst: int
+) -> None:
+    clock = Clock()
+    pacer, service = Pacer(rate, clock=clock, sleep=clock.sleep), LimitedService(per_second, burst=burst)
+    called_for(300, pacer, clock, service)
+    assert service.taken >= 0.8 * per_second * 300
+    assert service.refused <= max(0.02 * service.taken, 20)
+    assert pacer.refusals == service.refused
+    assert pacer.lowered_to is not None
+
+
+def test_the_rate_comes_back_when_the_service_takes_all_again() -> None:
+    clock = Clock()
+    pacer, service = Pacer("20/s", clock=clock, sleep=clock.sleep), LimitedService(5, burst=1)
+    called_for(30, pacer, clock, service)
+    assert (pacer.lowered_to or 99) < 7
+    service.per_second = service.burst = 1000
+    service.taken = 0
+    called_for(30, pacer, clock, service)
+    assert service.taken > 30 * 4
+    called_for(900, pacer, clock, service)
+    assert pacer.lowered_to is None
+    service.taken = 0
+    called_for(10, pacer, clock, service)
+    assert 195 <= service.taken <= 201
+
+
+def test_calls_that_were_under_way_together_lower_the_rate_once() -> None:
+    clock = Clock()
+    pacer = Pacer("50/s", clock=clock, sleep=clock.sleep)
+    left = []
+    for _ in range(8):
+        pacer.wait_turn()
+        left.append(pacer.depart())
+    clock.now += 0.1
+    for moment in left:
+        pacer.refused(moment, pause_seconds=1.0)
+    assert pacer.lowered_to == pytest.approx(25)
+    assert pacer.refusals == 8
 
 
 def test_turns_that_are_taken_ahead_do_not_lose_what_a_late_taker_lost() -> None:

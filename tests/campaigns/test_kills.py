@@ -2,17 +2,19 @@
 
 import random
 import time
+from pathlib import Path
 
 import pytest
 from campaigns.commands import Forker
 from campaigns.nights import KINDS, Night, created, drain, judge, night
-from campaigns.scale import SEED, report, size
-from support.sandbox_process import RunningSandbox
+from campaigns.scale import SEED, numbers, report, size
+from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 
-KILLS = size(sample=16, full=1_000)
-ORDERS = size(sample=60, full=6_000)
-ASNS = size(sample=40, full=4_000)
+ROUNDS = {"sample": 1, "full": 10}
+KILLS = size(sample=16, full=100)  # of one round, as the numbers below
+ORDERS = size(sample=60, full=600)
+ASNS = size(sample=40, full=400)
 FILES_LYING = 4
 SHORTEST_SECONDS, LONGEST_SECONDS = 0.02, 0.8
 LINES = 12 * (ORDERS + ASNS) // KILLS  # of the journal until a kill, at most: so the kills last about until all is sent
@@ -39,8 +41,22 @@ def kill_at_random(forker: Forker, nights: list[Night], sandbox: RunningSandbox,
 
 
 @pytest.mark.slow
-def test_kills_at_random_moments(forker: Forker, workspace: Workspace, sandbox: RunningSandbox) -> None:
-    dice = random.Random(SEED)
+def test_kills_at_random_moments(forker: Forker, tmp_path: Path) -> None:
+    for number in numbers(**ROUNDS):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        sandbox = start_sandbox(folder)
+        try:
+            one_round(number, forker, sandbox, folder)
+        finally:
+            sandbox.stop()
+
+
+def one_round(number: int, forker: Forker, sandbox: RunningSandbox, folder: Path) -> None:
+    """One workspace with its service; each round draws its own lots."""
+    dice = random.Random(f"{SEED}-{number}")
+    workspace = Workspace(folder / "workspace", url=sandbox.url, settle_after="1s")
+    workspace.configure("concurrency = 8")
     nights = [
         night(workspace, kind, documents=n, in_each=size(20, 50), later=True)
         for kind, n in zip(KINDS, (ORDERS, ASNS), strict=True)
@@ -58,6 +74,7 @@ def test_kills_at_random_moments(forker: Forker, workspace: Workspace, sandbox: 
     verdicts = {each.kind: judge(each, sandbox) for each in nights}
     report(
         "kills",
+        number=number,
         kills=kills,
         created_when_the_kills_ended=then,
         seconds=round(time.monotonic() - began),

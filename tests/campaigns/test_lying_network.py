@@ -4,16 +4,18 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from campaigns.commands import Forker
 from campaigns.nights import Night, Verdict, answers, created, judge, night
-from campaigns.scale import FULL, SEED, report, size
+from campaigns.scale import FULL, SEED, numbers, report, size
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 
-DOCUMENTS = size(sample=40, full=10_000)
+BATCHES = {"sample": 1, "full": 20}
+DOCUMENTS = size(sample=40, full=500)  # of one batch
 CREATES_SPOILED, READS_SPOILED = 0.3, 0.05
 ROUNDS = 60
 KINDS = (
@@ -47,17 +49,22 @@ DUPLICATES = ("refuse", "replay", "error")
 READINGS = ("fetch_both", "id")
 
 
-def rules(endpoint: str, share: float) -> list[dict[str, object]]:
+def rules(endpoint: str, share: float, *, batch: int) -> list[dict[str, object]]:
     """Rules that together spoil so large a share of the requests, each kind as often as the others."""
     each = 1 - (1 - share) ** (1 / len(KINDS))
-    return [kind | {"endpoint": endpoint, "probability": each, "seed": SEED} for kind in KINDS]
+    return [kind | {"endpoint": endpoint, "probability": each, "seed": SEED + batch} for kind in KINDS]
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path_factory.mktemp("service"))
-    yield running
-    running.stop()
+@contextmanager
+def service_of(tmp_path: Path, batch: int, **switches: str) -> Iterator[tuple[RunningSandbox, Path]]:
+    """A service for one batch, and the folder of that batch."""
+    folder = tmp_path / str(batch)
+    folder.mkdir()
+    running = start_sandbox(folder, **switches)
+    try:
+        yield running, folder
+    finally:
+        running.stop()
 
 
 def spoiled(service: RunningSandbox) -> Counter[str]:
@@ -95,18 +102,26 @@ def at_work(tmp_path: Path, service: RunningSandbox) -> Workspace:
 @pytest.mark.slow
 @pytest.mark.parametrize("reading", READINGS)
 @pytest.mark.parametrize("duplicate", DUPLICATES)
-def test_orders(duplicate: str, reading: str, forker: Forker, service: RunningSandbox, tmp_path: Path) -> None:
+def test_orders(duplicate: str, reading: str, forker: Forker, tmp_path: Path) -> None:
     assert len(NAMES) >= 13
-    service.set_switches(duplicate_reference=duplicate, order_id_reading=reading)
-    service.set_faults([*rules("order.create", CREATES_SPOILED), *rules("order.fetch", READS_SPOILED)])
-    each = night(at_work(tmp_path, service), "orders", documents=DOCUMENTS, in_each=200, mark=f"{duplicate}-{reading}-")
+    for batch in numbers(**BATCHES):
+        with service_of(tmp_path, batch, duplicate_reference=duplicate, order_id_reading=reading) as (service, folder):
+            send_orders(forker, service, folder, batch=batch, readable=reading == "fetch_both")
+
+
+def send_orders(forker: Forker, service: RunningSandbox, folder: Path, *, batch: int, readable: bool) -> None:
+    plan = [*rules("order.create", CREATES_SPOILED, batch=batch), *rules("order.fetch", READS_SPOILED, batch=batch)]
+    service.set_faults(plan)
+    each = night(at_work(folder, service), "orders", documents=DOCUMENTS, in_each=200, mark=f"{batch}-")
     verdict, rounds = work_through(forker, each, service)
     times = sum(spoiled(service).values())
+    switches = service.control("GET", "/switches")
     report(
         "lying network",
         kind="orders",
-        duplicate=duplicate,
-        reading=reading,
+        number=batch,
+        duplicate=switches["duplicate_reference"],
+        reading=switches["order_id_reading"],
         documents=DOCUMENTS,
         kinds=len(NAMES),
         spoiled=times,
@@ -116,22 +131,33 @@ def test_orders(duplicate: str, reading: str, forker: Forker, service: RunningSa
     assert verdict.faults == {}
     assert held(forker, each.workspace) == {one for one, fate in answers(each).items() if fate == "held"}
     assert times >= DOCUMENTS * CREATES_SPOILED / 2
-    if reading == "fetch_both":  # where one can ask, hardly anybody has to decide
+    if readable:  # where one can ask, hardly anybody has to decide
         assert verdict.fates["held"] <= max(1, DOCUMENTS // 200)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("marker", [False, True] if FULL else [True])
 @pytest.mark.parametrize("replies", ["id", "text", "empty"] if FULL else ["id"])
-def test_asns(replies: str, forker: Forker, service: RunningSandbox, tmp_path: Path) -> None:
-    service.set_switches(asn_replies=replies)
-    service.set_faults([*rules("asn.create", CREATES_SPOILED), *rules("asn.fetch", READS_SPOILED)])
-    each = night(at_work(tmp_path, service), "asns", documents=DOCUMENTS, in_each=200, mark=f"{replies}-")
+def test_asns(replies: str, marker: bool, forker: Forker, tmp_path: Path) -> None:
+    for batch in numbers(**BATCHES):
+        with service_of(tmp_path, batch, asn_replies=replies) as (service, folder):
+            send_asns(forker, service, folder, batch=batch, marker=marker)
+
+
+def send_asns(forker: Forker, service: RunningSandbox, folder: Path, *, batch: int, marker: bool) -> None:
+    plan = [*rules("asn.create", CREATES_SPOILED, batch=batch), *rules("asn.fetch", READS_SPOILED, batch=batch)]
+    service.set_faults(plan)
+    workspace = at_work(folder, service)
+    workspace.configure("[service.asn]", f"marker = {str(marker).lower()}")
+    each = night(workspace, "asns", documents=DOCUMENTS, in_each=200, mark=f"{batch}-")
     verdict, rounds = work_through(forker, each, service)
-    waiting, there = held(forker, each.workspace), created(service, "asns")
+    waiting, there = held(forker, workspace), created(service, "asns")
     report(
         "lying network",
         kind="asns",
-        replies=replies,
+        number=batch,
+        replies=service.control("GET", "/switches")["asn_replies"],
+        marker=marker,
         documents=DOCUMENTS,
         kinds=len(NAMES),
         spoiled=sum(spoiled(service).values()),

@@ -18,9 +18,11 @@ Service = Callable[..., tuple[RunningSandbox, Workspace]]
 def service(tmp_path: Path) -> Iterator[Service]:
     started: list[RunningSandbox] = []
 
-    def start(**switches: str) -> tuple[RunningSandbox, Workspace]:
+    def start(*, connections: str = "never", **switches: str) -> tuple[RunningSandbox, Workspace]:
         started.append(start_sandbox(tmp_path, **switches))
-        return started[0], Workspace(tmp_path, url=started[0].url)
+        workspace = Workspace(tmp_path, url=started[0].url)
+        workspace.configure(f'reuse_connections = "{connections}"')  # to look at connections takes some seconds
+        return started[0], workspace
 
     yield start
     for each in started:
@@ -117,3 +119,20 @@ def test_a_service_that_takes_no_test_order_is_a_problem(run: Run, service: Serv
     assert done.code == 2
     assert "took no test order" in checks(done)["service and ledger"][1]
     assert sandbox.orders() == []
+
+
+def test_connections_are_kept_only_where_that_was_seen_to_be_safe(run: Run, service: Service) -> None:
+    sandbox, workspace = service(connections="when_verified")
+    state, text = checks(run("doctor", "--staging", "--json"))["connections"]
+    assert state == "ok"
+    assert text.startswith("they stay open for 2 s without a call")  # the sandbox closes them after 5 s
+    assert text.endswith("within 1 s")
+    references = [f"K-{number}" for number in range(20)]
+    assert set(fates(push(run, workspace, references)).values()) == {"accepted"}
+    assert created(sandbox) == dict.fromkeys(references, 1)
+
+
+def test_connections_are_not_looked_at_where_keeping_them_is_forbidden(run: Run, service: Service) -> None:
+    service()
+    text = checks(run("doctor", "--staging", "--json"))["connections"][1]
+    assert text == "each create has a connection of its own; service.reuse_connections is never"

@@ -235,6 +235,22 @@ def test_too_many_requests_only_slow_down(workspace: Workspace, sandbox: Running
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("rate", ["50/s", "none"])
+def test_a_service_that_takes_less_than_the_rate_is_called_as_often_as_it_takes(
+    workspace: Workspace, sandbox: RunningSandbox, rate: str
+) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "rate_limit", "per_second": 10, "burst": 5}])
+    workspace.settings = [line for line in workspace.settings if not line.startswith("rate")]
+    workspace.configure(f'rate = "{rate}"', "concurrency = 8")
+    references = [f"L-{number}" for number in range(80)]
+    done = workspace.run("push", workspace.drop("many.csv", order_lines(references)), "--mapping", "orders", "--json")
+    assert (done.code, counts(done)) == (0, {"accepted": 80})
+    assert created(sandbox) == dict.fromkeys(references, 1)
+    assert len(sandbox.received("order.create")) - 80 <= 25  # one in three would be three a second
+    assert any("to slow down (429): calls came down to" in note for note in done.json["notes"])
+
+
 def test_a_polite_stop_finishes_what_is_in_flight(workspace: Workspace, sandbox: RunningSandbox) -> None:
     sandbox.set_faults([{"endpoint": "order.create", "every": 1, "kind": "delay", "seconds": 0.3}])
     references = [f"S-{number}" for number in range(100)]

@@ -94,10 +94,13 @@ def test_a_feed_is_made_once_and_waits_until_it_is_delivered(ledger: Ledger) -> 
 def test_a_feed_counts_on_from_what_was_seen_elsewhere(ledger: Ledger) -> None:
     """A ledger that was restored does not know the last numbers."""
     (only,) = sent(ledger, "A")
+    assert not ledger.has_news("status")
     ledger.change_states({only: seen("Picked")})
+    assert ledger.has_news("status")
     made = ledger.next_feed("status", write, at=NOW, above=7)
     assert made is not None
     assert (made.number, made.name) == (8, "feed-8.csv")
+    assert not ledger.has_news("status")
     ledger.feed_delivered(made, at=NOW)
     ledger.change_states({only: seen("Complete")})
     following = ledger.next_feed("status", write, at=LATER, above=7)

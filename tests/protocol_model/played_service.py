@@ -32,16 +32,19 @@ def open_played(folder: Path) -> Ledger:
 
 
 def first_ledger(folder: Path) -> None:
-    """A ledger in which one order was accepted, so that the absence of another can be calibrated."""
+    """A ledger in which one order and one ASN were accepted, so that the absence of others can be believed."""
     folder.mkdir()
     ledger = open_played(folder)
     ledger.start_run(RUN, job="play", kind="push", business_date="2026-11-21", now=AT)
     with ledger.sending("play"):
-        ledger.plan_file(RUN, dropped("order", "A", name="control.csv", reference=CONTROL))
-        (control,) = ledger.planned_of(RUN)
-        ledger.step(outcomes=[], claim=[control], run=RUN, now=AT)
-        accepted = Outcome(control.id, "accepted", "accepted", awb_number=CONTROL_AWB, accepted_run=RUN)
-        ledger.step(outcomes=[accepted], claim=[], run=RUN, now=AT)
+        for kind in KEYS:
+            ledger.plan_file(RUN, dropped(kind, "A", name=f"{kind}.csv", reference=CONTROL))
+        order, asn = ledger.planned_of(RUN)
+        ledger.step(outcomes=[], claim=[order, asn], run=RUN, now=AT)
+        accepted = Outcome(order.id, "accepted", "accepted", awb_number=CONTROL_AWB, accepted_run=RUN)
+        ledger.step(
+            outcomes=[accepted, Outcome(asn.id, "accepted", "accepted", accepted_run=RUN)], claim=[], run=RUN, now=AT
+        )
     ledger.close()
 
 
@@ -60,7 +63,7 @@ def dropped(kind: str, content: str, *, name: str, reference: str = REFERENCE) -
             sheet="played",
             header_row=1,
             columns=("Reference",),
-            rows=pl.DataFrame([(2, "ready", None, 0, key, None)], schema=ROWS_SCHEMA, orient="row"),
+            rows=pl.DataFrame([(2, "ready", None, 0, key, None, "")], schema=ROWS_SCHEMA, orient="row"),
             documents=(Document(key, operation, (2,), body, reference, (2,)),),
             issues=(),
         ),
@@ -103,11 +106,13 @@ def answer(kind: str, said: str) -> Reply:
     return _json(status, content)
 
 
-def asns(records: tuple[Record, ...], *, hidden_page: bool) -> Reply:
+def asns(asked: str, records: tuple[Record, ...], *, hidden_page: bool, blind: bool) -> Reply:
     """What a search by invoice number shows; on a hidden page nothing, but that there is more."""
     if hidden_page:
         return _json(200, {"count": len(records) + 1, "next": "2", "results": []})
-    found = [{"id": str(n), **body_of("asn", record.content)} for n, record in enumerate(records) if record.shown]
+    shown = [Record(0, "A")] if asked == CONTROL else [record for record in records if record.shown]
+    there = [] if blind else shown
+    found = [{"id": f"{asked} {n}", **body_of("asn", one.content, reference=asked)} for n, one in enumerate(there)]
     return _json(200, {"count": len(found), "next": None, "results": found})
 
 

@@ -7,6 +7,7 @@ and the moments at which it has nothing to do.
 import resource
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from multiprocessing.connection import Connection
@@ -97,8 +98,11 @@ class PlayedClient:
         self._stage = stage
         self.pacer = Pacer("none", clock=clock.monotonic, sleep=clock.sleep)
 
-    def call(self, endpoint: str, *, order_id: str | None = None, **_given: object) -> Reply:
-        reply = self._stage.ask(f"call {endpoint}", order_id or "").reply
+    def call(
+        self, endpoint: str, *, order_id: str | None = None, query: Mapping[str, str] | None = None, **_given: object
+    ) -> Reply:
+        asked = order_id or (query or {}).get("invoice_number", "")
+        reply = self._stage.ask(f"call {endpoint}", asked).reply
         assert reply is not None, f"nobody said what {endpoint} answers"
         return reply
 

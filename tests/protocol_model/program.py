@@ -135,7 +135,7 @@ def _choose_work(state: State, index: int, world: World) -> Moves:
         if document.state == "planned" and (world.kind == "order" or world.broken is Broken.NO_BASELINE):
             yield _claim(state, index, number, world)
         elif document.state == "planned":
-            there = sum(r.shown and r.content == document.content for r in state.records)
+            there = 0 if world.blind else sum(r.shown and r.content == document.content for r in state.records)
             asked = change(state, index, step="based", document=number, attempt=document.attempts, heard=str(there))
             yield Label("ask_before", index, number, "there" if there else "not there"), asked
         elif document.state == "in_doubt" and (document.due or world.broken is Broken.SETTLE_AT_ONCE):
@@ -265,7 +265,7 @@ def _searched(state: State, number: int, world: World) -> str:
     alike = sum(r.shown and r.content == document.content for r in state.records)
     if world.hidden_page:
         return "none" if world.broken is Broken.FIRST_PAGE_ONLY else "unsure"
-    fresh = alike - max(document.before, 0)
+    fresh = 0 if world.blind else alike - max(document.before, 0)
     return "none" if fresh <= 0 else "one" if fresh == 1 else "several"
 
 
@@ -289,7 +289,7 @@ def _conclude(state: State, index: int, worker: Worker, world: World) -> Moves:
     elif world.kind == "asn" and document.checks + 1 < SEARCHES and world.broken is not Broken.SETTLE_AT_ONCE:
         later = with_document(done, number, checks=document.checks + 1, due=False)
         yield Label("search_later", index, number), later
-    elif heard != "unsure" and _may_send_again(state, number, world):
+    elif heard != "unsure" and _may_send_again(state, number, world) and _absence_counts(world):
         yield _claim(done, index, number, world, again=True)
     else:
         yield _held(done, index, number, "not_found")
@@ -322,6 +322,12 @@ def _may_be_retried(state: State, number: int, world: World) -> bool:
     if any(i > number and d.state not in ("superseded", "abandoned") for i, d in others):
         return False
     return not any(d.state == "accepted" and d.rule != "cancelled" for _, d in others)
+
+
+def _absence_counts(world: World) -> bool:
+    """An ASN is only absent where a search for one that was accepted shows that one."""
+    shown = world.known_asn and not world.blind
+    return world.kind == "order" or shown or world.broken is Broken.ABSENCE_WITHOUT_CONTROL
 
 
 def _held(state: State, index: int, number: int, rule: str) -> tuple[Label, State]:

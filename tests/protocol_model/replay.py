@@ -194,8 +194,8 @@ class Replay:
             self._on(label.worker, "intent.before_commit", wanted=("send", self._number(label.document)))
         self._on(label.worker, "intent.after_commit")
 
-    def _claim_again(self, label: Label, *_: object) -> None:
-        self._on(label.worker, "intent.before_commit", reply=self.actors[label.worker].heard)
+    def _claim_again(self, label: Label, before: State, *_: object) -> None:
+        self._hear(label.worker, "intent.before_commit", before)
         self._on(label.worker, "intent.after_commit")
 
     def _send(self, label: Label, *_: object) -> None:
@@ -227,8 +227,16 @@ class Replay:
         silent = label.detail == "unreachable"
         self.actors[label.worker].heard = nobody_answers() if silent else self._asns(before)
 
-    def _concluded(self, label: Label, *_: object) -> None:
-        self._on(label.worker, "ready", reply=self.actors[label.worker].heard)
+    def _concluded(self, label: Label, before: State, *_: object) -> None:
+        self._hear(label.worker, "ready", before)
+
+    def _hear(self, worker: int, place: str, before: State) -> None:
+        """A search is answered, and then the one for an ASN that is known to be there, if it comes to that."""
+        reached = self._on(worker, None, reply=self.actors[worker].heard)
+        if reached == "call asn.fetch":
+            self._on(worker, place, reply=self._asns(before, asked=self.actors[worker].detail))
+        elif reached != place:
+            raise Diverged(f"the process is at “{reached}”, the model expects “{place}”")
 
     _settle_accepted = _settle_held = _search_later = _leave_open = _concluded
 
@@ -335,8 +343,8 @@ class Replay:
         if self.actors[worker].place not in ("send.after", "resend.after"):
             raise Diverged(f"the process is at {self.actors[worker].place} after its answer")
 
-    def _asns(self, state: State) -> Reply:
-        return asns(state.records, hidden_page=self.world.hidden_page)
+    def _asns(self, state: State, *, asked: str = REFERENCE) -> Reply:
+        return asns(asked, state.records, hidden_page=self.world.hidden_page, blind=self.world.blind)
 
     def _order(self, asked: str, state: State) -> Reply:
         return order(asked, state.records, readable=self.world.readable)

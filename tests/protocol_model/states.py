@@ -40,6 +40,7 @@ class Broken(StrEnum):
     RETRY_BESIDE_OTHERS = "a refused version is retried beside a later one"
     OLD_COPY_GOES_ON = "a ledger that was restored from a copy goes on by itself"
     RELEASE_OUTLIVES_COPY = "“send-again” of before the copy still counts in a restored ledger"
+    ABSENCE_WITHOUT_CONTROL = "an ASN that is not found is sent again although no search was seen to show anything"
     OLD_COPY_IS_BELIEVED = "what a restored copy takes for never sent counts as never sent"
 
 
@@ -49,6 +50,7 @@ class World(NamedTuple):
     lock: "kernel" is held while its holder is suspended and ends with it; "session" may be lost by a live holder.
     duplicate: the answer to a second create of a live reference. readable: orders are found by their reference.
     verified: test orders showed that references are unique, and how "taken" is said.
+    known_asn: an ASN of ours is known to be accepted. blind: searches show nothing of what is there.
     foreign: something that others entered under our key before. informed: people look at the service before they
     decide, and wait for the pause before they let a restored copy go on.
     late_after_pause, proxy_repeats, reads_lag, disk_lies, acts_despite_401,
@@ -67,6 +69,8 @@ class World(NamedTuple):
     resend_asns: bool = False
     foreign: str = ""
     hidden_page: bool = False
+    known_asn: bool = True
+    blind: bool = False
     informed: bool = True
     workers: int = 2
     arrivals: int = 1

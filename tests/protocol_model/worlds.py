@@ -45,6 +45,8 @@ WORLDS = (
     World("an ASN that may be sent again after absence", kind="asn", resend_asns=True, faults=2, crashes=1),
     World("an ASN like one that others entered", kind="asn", foreign="A", faults=1, crashes=1),
     World("an ASN on a page that is not shown", kind="asn", hidden_page=True, resend_asns=True, faults=1),
+    World("an ASN before any is known", kind="asn", known_asn=False, blind=True, resend_asns=True, faults=1),
+    World("an ASN that no search shows", kind="asn", blind=True, resend_asns=True, faults=1),
     World("an ASN, dropped again and corrected", kind="asn", contents="AB", arrivals=2, faults=1, crashes=0),
     World(
         "an ASN whose answer finds no room in the ledger", kind="asn", resend_asns=True, spills=1, faults=1, crashes=2
@@ -118,6 +120,9 @@ BROKEN_DESIGNS = (
         _order(Broken.CORRECTION_REPLACES_RELEASED, contents="AB", arrivals=2, readable=False), "every_doubt_is_listed"
     ),
     BrokenDesign(_asn(Broken.FIRST_PAGE_ONLY, hidden_page=True, resend_asns=True), "asn_never_twice"),
+    BrokenDesign(
+        _asn(Broken.ABSENCE_WITHOUT_CONTROL, known_asn=False, blind=True, resend_asns=True), "asn_never_twice"
+    ),
     BrokenDesign(_SLEEPER._replace(broken=Broken.SENDER_MAY_LIVE), "asn_never_twice"),
     BrokenDesign(_SLEEPER._replace(broken=Broken.SENDER_LOOKED_FOR_LATE), "asn_never_twice"),
     BrokenDesign(_asn(Broken.NO_BASELINE, foreign="A"), "accepted_has_proof"),

@@ -40,6 +40,7 @@ class RunningSandbox:
         self.url = ""
         self.sftp: SftpPlace | None = None
         self._options = options
+        self._read, self._lines = 0, list[dict[str, Any]]()
         self._wants_sftp = sftp
         self.process = self._start()
 
@@ -54,10 +55,14 @@ class RunningSandbox:
         return [line for line in lines if endpoint is None or line["endpoint"] == endpoint]
 
     def journal(self) -> list[dict[str, Any]]:
-        """Every whole line of the journal."""
-        if not self.journal_path.exists():
-            return []
-        return [json.loads(line) for line in self.journal_path.read_bytes().split(b"\n")[:-1]]
+        """Every whole line of the journal; those that were read before are not read again."""
+        if self.journal_path.exists():
+            with self.journal_path.open("rb") as journal:
+                journal.seek(self._read)
+                whole, newline, _ = journal.read().rpartition(b"\n")
+            self._read += len(whole) + len(newline)
+            self._lines += [json.loads(line) for line in whole.split(b"\n") if line]
+        return list(self._lines)
 
     def control(self, method: str, path: str, content: Any = None) -> Any:
         """A call of a control endpoint, `path` without ``/_sandbox``; the JSON it answers."""

@@ -28,15 +28,17 @@ __all__ = ["Client", "Reply", "ServiceAccess", "Trace"]
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 30.0
 _PAUSE_AFTER_429_SECONDS = 1.0
+_REQUEST_TIMEOUT = 408  # what some services say on a connection that they are about to close
 _SHORTEST_KEY_TO_REDACT = 8  # a shorter one may be an ordinary word of an answer
 _LONGEST_DETAIL = 200
 _ZLIB_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
 class Client:
-    """Calls the service; one for all threads, each call over a connection of its own.
+    """Calls the service; one for all threads, each call over a connection of its own unless `keep_lines` was called.
 
     pacer: the rate of everything that uses this key; by default one call a second.
+    kept_line_broke: whether a call on a kept connection had no whole answer.
     """
 
     def __init__(
@@ -50,10 +52,10 @@ class Client:
         self._redactor = Redactor([key] if len(key.reveal()) >= _SHORTEST_KEY_TO_REDACT else [])
         # Without httpx.Client: its cookies, redirects and settings of the environment are not wanted, and cost a third.
         self._transport = DeadlineTransport(ssl_context=verifying(settings.ca_file), proxy=settings.proxy)
+        self.kept_line_broke = False
         self._headers = {
             "Accept": "application/json",
             "Accept-Encoding": "identity",
-            "Connection": "close",
             "User-Agent": f"logistics-batch/{version('logistics-batch')}",
         }
 
@@ -90,20 +92,36 @@ class Client:
             url += "?" + urlencode(query, quote_via=quote)
         if not turn_taken and not self.pacer.wait_turn():
             return Reply(endpoint, detail="the program was asked to end before the call had its turn")
-        self.pacer.depart()
-        reply = self._exchange(found, url, body.encode() if isinstance(body, str) else body)
-        if reply.status == 429:
-            self.pacer.slow_down(reply.retry_after_seconds or _PAUSE_AFTER_429_SECONDS)
-        return reply
+        return self._exchange(found, url, body.encode() if isinstance(body, str) else body)
+
+    def keep_lines(self, idle_seconds: float) -> None:
+        """From now on use connections again that were idle no longer than that; 0: none.
+
+        After the first that breaks, each call has its own again.
+        """
+        self.kept_line_broke = False
+        self._transport.keep(idle_seconds)
 
     def close(self) -> None:
         """End the client; calls under way end by themselves."""
         self._transport.close()
 
+    def _heed(self, reply: Reply, departed: float) -> None:
+        """What the answer says about the rate and about kept connections."""
+        if reply.trace.on_kept_line and (reply.failure or reply.status == _REQUEST_TIMEOUT):
+            self.kept_line_broke = True
+            self._transport.keep(0.0)
+        if reply.status == 429:
+            self.pacer.refused(departed, pause_seconds=reply.retry_after_seconds or _PAUSE_AFTER_429_SECONDS)
+        elif reply.status == 503 and reply.retry_after_seconds:
+            self.pacer.slow_down(reply.retry_after_seconds)
+        elif reply.status is not None and reply.status < 500:
+            self.pacer.answered(departed)
+
     def _exchange(self, endpoint: Endpoint, url: str, body: bytes | None) -> Reply:
         seconds = self.settings.create_deadline_seconds if endpoint.creates else self.settings.deadline_seconds
         deadline = Deadline(seconds)
-        evidence = Evidence(deadline, first_byte_before=CONNECT_SECONDS)
+        evidence = Evidence(deadline, first_byte_before=CONNECT_SECONDS, depart=self.pacer.depart)
         largest = self.settings.largest_bytes(endpoint)
         received = _Received(largest)
         failure: Failure = ""
@@ -117,7 +135,7 @@ class Client:
         if decoded is None and not failure:
             failure, detail = "encoding", "the body's compression cannot be undone"
         content = decoded or b""
-        return Reply(
+        reply = Reply(
             endpoint=endpoint.name,
             trace=evidence.trace,
             status=received.status,
@@ -129,6 +147,8 @@ class Client:
             retry_after_seconds=retry_after_seconds(received.status, received.headers, now=self._wall_clock()),
             elapsed_seconds=deadline.elapsed,
         )
+        self._heed(reply, evidence.departed)
+        return reply
 
     def _request(
         self, endpoint: Endpoint, url: str, body: bytes | None, *, deadline: Deadline, evidence: Evidence
@@ -139,7 +159,9 @@ class Client:
             endpoint.method,
             _address(url),
             content=body,
-            headers=self._headers if body is None else self._headers | {"Content-Type": "application/json"},
+            headers=self._headers
+            | ({} if self._transport.keeps else {"Connection": "close"})
+            | ({} if body is None else {"Content-Type": "application/json"}),
             extensions={
                 "timeout": httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS, read=read).as_dict(),
                 "deadline": deadline,

@@ -13,6 +13,8 @@ from typing import Any
 
 import httpcore
 
+_END_OF_HEAD = b"\r\n\r\n"
+
 
 class Deadline:
     """The moment at which a call ends, whatever it is doing."""
@@ -41,21 +43,26 @@ class Deadline:
 
 
 class TimedStream(httpcore.NetworkStream):
-    """A connection whose every wait ends at the deadline; a server that sends a byte now and then gains nothing."""
+    """A connection whose every wait ends at the deadline; a server that sends a byte now and then gains nothing.
 
-    def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
+    The deadline is that of the backend: a connection that serves one call after the other gets a new one for each.
+    """
+
+    def __init__(self, stream: httpcore.NetworkStream, backend: "TimedBackend") -> None:
         self._stream = stream
-        self._deadline = deadline
+        self._backend = backend
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, self._deadline.within(timeout, httpcore.ReadTimeout))
+        heard = self._stream.read(max_bytes, self._backend.deadline.within(timeout, httpcore.ReadTimeout))
+        self._backend.hear(heard)
+        return heard
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         # Not by the stream's own write: that gives each small piece which the other side takes the whole time anew.
         connection: socket.socket = self._stream.get_extra_info("socket")
         rest = memoryview(buffer)
         while rest:
-            connection.settimeout(self._deadline.within(timeout, httpcore.WriteTimeout))
+            connection.settimeout(self._backend.deadline.within(timeout, httpcore.WriteTimeout))
             try:
                 rest = rest[connection.send(rest) :]
             except TimeoutError as error:
@@ -69,19 +76,37 @@ class TimedStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        left = self._deadline.within(timeout, httpcore.ConnectTimeout)
-        return TimedStream(self._stream.start_tls(ssl_context, server_hostname, left), self._deadline)
+        left = self._backend.deadline.within(timeout, httpcore.ConnectTimeout)
+        return TimedStream(self._stream.start_tls(ssl_context, server_hostname, left), self._backend)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
 
 
 class TimedBackend(httpcore.NetworkBackend):
-    """Connects within the deadline: looking up the name and trying all its addresses included."""
+    """Connects within the deadline: looking up the name and trying all its addresses included.
+
+    deadline: of the call under way. bytes_heard: of its answer so far; head_length: of those, what stands before the
+    body, 0 while that is not known.
+    """
 
     def __init__(self, deadline: Deadline) -> None:
         self._sockets = httpcore.SyncBackend()
-        self._deadline = deadline
+        self.begin(deadline)
+
+    def begin(self, deadline: Deadline) -> None:
+        """Another call begins, with a deadline of its own."""
+        self.deadline = deadline
+        self.bytes_heard = self.head_length = 0
+        self._head = b""
+
+    def hear(self, piece: bytes) -> None:
+        """Bytes came in."""
+        self.bytes_heard += len(piece)
+        if not self.head_length:
+            self._head += piece
+            before, end, _ = self._head.partition(_END_OF_HEAD)
+            self.head_length = len(before) + len(end) if end else 0
 
     def connect_tcp(
         self,
@@ -91,7 +116,7 @@ class TimedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        connecting = Deadline(self._deadline.within(timeout, httpcore.ConnectTimeout))
+        connecting = Deadline(self.deadline.within(timeout, httpcore.ConnectTimeout))
         addresses = _addresses(host, port, connecting)
         for position, address in enumerate(addresses, start=1):
             share = connecting.within(None, httpcore.ConnectTimeout) / (len(addresses) - position + 1)
@@ -101,7 +126,7 @@ class TimedBackend(httpcore.NetworkBackend):
                 if position == len(addresses):
                     raise
             else:
-                return TimedStream(stream, self._deadline)
+                return TimedStream(stream, self)
         raise httpcore.ConnectError("the name has no address")
 
 

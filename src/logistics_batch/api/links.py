@@ -339,5 +339,5 @@ class _PinnedNetwork(httpcore.NetworkBackend):
                 if left_to_try == 1:
                     raise
             else:
-                return TimedStream(stream, self._deadline)
+                return TimedStream(stream, TimedBackend(self._deadline))
         raise httpcore.ConnectError("the name has no address")

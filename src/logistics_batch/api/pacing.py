@@ -4,15 +4,22 @@ import math
 import re
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
+from logistics_batch.api.allowance import Allowance
 from logistics_batch.errors import LedgerRefused, SettingsError
 
 LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
-_SPACING_OF_PLANNED = 1.004  # the network brings some calls nearer: a service must not count one more in a second
+_SPACING_OF_PLANNED = 1.003  # the network brings some calls nearer: a service must not count one more in a second
+_WINDOW = 1.002  # the same, for as many calls as the rate allows in a second
+_FEWEST_TO_CATCH_UP = 3  # calls in a second; below, none ever follows closer than the rate
+_MOST_REMEMBERED = 1000  # departures
+_SHORTEST_SPAN_SECONDS = 0.25  # a rate is not told from less
+_LATE_SECONDS = 0.5  # a turn that is so late was held up, one that is later was not wanted
 _RATE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*/\s*(s|min)")
 _SECONDS = {"s": 1.0, "min": 60.0}
 
@@ -41,19 +48,25 @@ def interval_seconds(rate: str) -> float:
 class SharedTurns(Protocol):
     """Where turns are claimed by several processes; each call raises LedgerRefused if that cannot be written."""
 
-    def take_turn(self, interval_seconds: float, *, ahead_seconds: float = 0.0) -> float:
-        """The seconds until the next turn, which is taken if that is no more than `ahead_seconds`."""
+    def take_turn(self, interval_seconds: float, *, ahead_seconds: float = 0.0, late_seconds: float = 0.0) -> float:
+        """The seconds until the next turn, which is taken if that is no more than `ahead_seconds`.
+
+        late_seconds: one that is taken no later than that does not push those behind it.
+        """
 
     def hold_turns(self, seconds: float) -> None:
         """Give nobody a turn for so long."""
 
 
 class Pacer:
-    """Hands out turns, one call each, never closer together than the rate allows; one for all threads.
+    """Hands out turns, one call each, never more than the rate allows; one for all threads.
 
     Turns that are taken when they have come are spaced from that moment: a thread that wakes late makes the rate a
     trifle lower, never higher, in whatever window one looks. Turns that are taken ahead follow a plan, so that what
-    has to be done before a call leaves costs nothing; departures are never closer than the rate allows.
+    has to be done before a call leaves costs nothing, and one that is late does not push the others: then some follow
+    each other closer than the plan, but no second holds more departures than the rate allows.
+
+    While the service asks to slow down (429), the rate is lower: see `Allowance`.
     """
 
     def __init__(
@@ -68,7 +81,7 @@ class Pacer:
 
         stop: set when the process was asked to end; then nobody waits any longer.
         """
-        self._interval = interval_seconds(rate)
+        self._allowance = Allowance(interval_seconds(rate))
         self._clock = clock
         self._sleep = sleep
         self._stop = stop
@@ -77,27 +90,40 @@ class Pacer:
         self._not_before = -math.inf
         self._shared: list[SharedTurns] = []
         self._departures = threading.Lock()
-        self._last_departure = -math.inf
+        self._left: deque[float] = deque(maxlen=_MOST_REMEMBERED)  # when the last calls left
 
     @property
     def paced(self) -> bool:
         """Whether there is a rate to keep."""
-        return self._interval > 0
+        return self._allowance.interval_seconds > 0
+
+    @property
+    def lowered_to(self) -> float | None:
+        """Calls a second, if the service takes less than the operator allows."""
+        return 1 / self._allowance.interval_seconds if self._allowance.lowered else None
+
+    @property
+    def refusals(self) -> int:
+        """How many calls were one too many for the service (429) so far."""
+        return self._allowance.refusals
 
     def try_turn(self, *, ahead_seconds: float = 0.0) -> float:
         """The seconds until the next turn, without waiting; it is taken if that is no more than `ahead_seconds`."""
-        spacing = self._interval * (_SPACING_OF_PLANNED if ahead_seconds else 1.0)
+        spacing, late = self._allowance.interval_seconds, 0.0
+        if ahead_seconds:
+            spacing, late = spacing * _SPACING_OF_PLANNED, _LATE_SECONDS
         with self._state:
             now = self._clock()
-            wait = max(0.0, self._not_before - now)
+            due = self._not_before if now - self._not_before < late else max(self._not_before, now)
+            wait = max(0.0, due - now, self._earliest() - now if ahead_seconds else 0.0)
             if wait > ahead_seconds:
                 return wait
-            following = self._not_before = now + wait + spacing
-            shared = self._shared[-1] if self._shared and self._interval else None
+            following = self._not_before = due + spacing
+            shared = self._shared[-1] if self._shared and spacing else None
         if shared is None:
             return wait
         with suppress(LedgerRefused):  # the rate of this process holds then; what is sent must be written anyway
-            among_all = shared.take_turn(spacing, ahead_seconds=ahead_seconds)
+            among_all = shared.take_turn(spacing, ahead_seconds=ahead_seconds, late_seconds=late)
             with self._state:
                 if self._not_before == following:  # nobody asked to slow down meanwhile
                     self._not_before = now + among_all + (spacing if among_all <= ahead_seconds else 0.0)
@@ -132,18 +158,46 @@ class Pacer:
                 self._sleep(wait if stop is None else min(wait, _LONGEST_NAP_SECONDS))
             return False
 
-    def depart(self) -> None:
-        """Called just before a call leaves: waits the trifle by which it would follow the last one too closely.
+    def depart(self) -> float:
+        """Called just before the first byte: waits the trifle by which it would be too early, and says when it leaves.
 
-        Between its turn and its departure a call may be held up by a disk or a thread: turns alone do not keep it.
+        Between its turn and its departure a call may be held up by a disk or a thread: turns alone do not keep the
+        rate.
         """
-        if not self._interval:
-            return
         with self._departures:
-            wait = self._last_departure + self._interval - self._clock()
+            wait = self._earliest() - self._clock()
             if wait > 0:
                 self._sleep(wait)
-            self._last_departure = self._clock()
+            now = self._clock()
+            self._left.append(now)
+        return now
+
+    def _earliest(self) -> float:
+        """When the next call may leave, after those that have left."""
+        interval = self._allowance.interval_seconds
+        if not interval or not self._left:
+            return -math.inf
+        in_a_second = min(int(1 / interval + 1e-6), _MOST_REMEMBERED)
+        if in_a_second < _FEWEST_TO_CATCH_UP or self._allowance.lowered:
+            return self._left[-1] + interval
+        nearest = self._left[-1] + interval / 2
+        if len(self._left) < in_a_second:
+            return nearest
+        return max(nearest, self._left[-in_a_second] + in_a_second * interval * _WINDOW)
+
+    def refused(self, departed: float, *, pause_seconds: float) -> None:
+        """The service said 429 to a call that left then: nobody has a turn for so long, and turns come slower."""
+        now = self._clock()
+        recent = [moment for moment in tuple(self._left) if now - moment <= 1.0]
+        rate = len(recent) / max(now - recent[0], _SHORTEST_SPAN_SECONDS) if recent else 1.0
+        with self._state:
+            self._allowance.refused(departed, now=now, recent_rate=rate)
+        self.slow_down(pause_seconds)
+
+    def answered(self, departed: float) -> None:
+        """The service took a call that left then: turns that had become slower may come a little quicker."""
+        with self._state:
+            self._allowance.answered(departed)
 
     def slow_down(self, seconds: float) -> None:
         """Give no turn for so long, at most 15 minutes: the service asked for it (Retry-After)."""
@@ -160,4 +214,4 @@ class Pacer:
     def seconds_for(self, calls: int) -> float:
         """How long so many calls take at this rate from now on, as far as the rate decides it."""
         with self._state:
-            return max(0.0, self._not_before - self._clock()) + self._interval * max(0, calls - 1)
+            return max(0.0, self._not_before - self._clock()) + self._allowance.interval_seconds * max(0, calls - 1)

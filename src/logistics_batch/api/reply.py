@@ -22,6 +22,11 @@ class Trace:
     body_sent: bool = False
     reply_started: bool = False
 
+    @property
+    def on_kept_line(self) -> bool:
+        """Whether the call went out on a connection that was there before."""
+        return self.send_started and not self.connect_started
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:

@@ -1,12 +1,14 @@
-"""One call, one connection, one deadline: the transport under httpx, with evidence of how far each call got.
+"""One call, one deadline, and its own connection: the transport under httpx, with evidence of how far each call got.
 
-Each call opens its own connection. A kept connection may have been closed by the other side, and then breaks for a
-request that was never seen but looks sent; with a fresh one that cannot be. The key goes in here, below httpx, so that
-no request, response, log line or exception of httpx ever holds it.
+Each call opens its own connection, unless it was shown that this service answers on kept ones (see `lines`): a kept
+connection may have been closed by the other side, and then breaks for a request that was never seen but looks sent.
+The key goes in here, below httpx, so that no request, response, log line or exception of httpx ever holds it.
 """
 
+import math
 import ssl
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -16,6 +18,7 @@ import httpcore
 import httpx
 
 from logistics_batch.api.deadline import Deadline, TimedBackend
+from logistics_batch.api.lines import KeptLines, Line
 from logistics_batch.api.reply import Failure, Trace
 from logistics_batch.api.secret import Secret
 from logistics_batch.errors import SettingsError
@@ -67,12 +70,16 @@ class Evidence:
     """Listens to httpcore's trace of one call; `trace` says how far the call got.
 
     first_byte_before: a call that has not begun to send by then (seconds from its start) does not send at all: its
-    intent was written down for now, not for later.
+    intent was written down for now, not for later. depart: called just before the first byte; says when that is.
     """
 
-    def __init__(self, deadline: Deadline, *, first_byte_before: float) -> None:
+    def __init__(
+        self, deadline: Deadline, *, first_byte_before: float, depart: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.departed = -math.inf
         self._deadline = deadline
         self._first_byte_before = first_byte_before
+        self._depart = depart
         self._seen: set[str] = set()
         self._to_proxy = False
 
@@ -81,8 +88,10 @@ class Evidence:
         if step == "send_request_headers.started":
             # What is said to a proxy to reach the service is not the call itself.
             self._to_proxy = info["request"].method == b"CONNECT"
-            if not self._to_proxy and self._deadline.elapsed > self._first_byte_before:
-                raise httpcore.ConnectTimeout("connecting took too long; nothing was sent")
+            if not self._to_proxy:
+                self.departed = self._depart()
+                if self._deadline.elapsed > self._first_byte_before:
+                    raise httpcore.ConnectTimeout("connecting took too long; nothing was sent")
         if not self._to_proxy:
             self._seen.add(step)
 
@@ -117,22 +126,19 @@ class Credential:
         return target + sign + _KEY_NAME + b"=" + quote(self.key.reveal(), safe="").encode("ascii"), headers
 
 
-_Connection = httpcore.HTTPConnection | httpcore.ConnectionPool
-
-
 class _Body(httpx.SyncByteStream):
-    """The answer's body; closing it closes the connection."""
+    """The answer's body; closing it gives the connection back."""
 
-    def __init__(self, response: httpcore.Response, connection: _Connection) -> None:
+    def __init__(self, response: httpcore.Response, give_back: Callable[[], None]) -> None:
         self._response = response
-        self._connection = connection
+        self._give_back = give_back
 
     def __iter__(self) -> Iterator[bytes]:
         yield from self._response.iter_stream()
 
     def close(self) -> None:
         self._response.close()
-        self._connection.close()
+        self._give_back()
 
 
 class DeadlineTransport(httpx.BaseTransport):
@@ -144,36 +150,61 @@ class DeadlineTransport(httpx.BaseTransport):
     def __init__(self, *, ssl_context: ssl.SSLContext, proxy: str | None = None) -> None:
         self._ssl_context = ssl_context
         self._proxy = proxy_of(proxy) if proxy else None
+        self._kept = KeptLines()
+
+    def keep(self, idle_seconds: float) -> None:
+        """Keep connections that were idle no longer than that; 0: each request has its own. Never through a proxy."""
+        self._kept.keep(0.0 if self._proxy else idle_seconds)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether connections are kept."""
+        return self._kept.idle_seconds > 0
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send one request over a connection of its own."""
+        """Send one request over a connection that nothing else uses meanwhile."""
         asked = _core_request(request)
-        connection = self._connect(asked.url.origin, TimedBackend(request.extensions["deadline"]))
+        deadline: Deadline = request.extensions["deadline"]
+        if self._proxy is not None:
+            return self._through_proxy(asked, deadline, self._proxy)
+        line = self._kept.take(asked.url.origin) or Line(asked.url.origin, self._ssl_context, deadline=deadline)
         try:
-            response = connection.handle_request(asked)
+            response = line.send(asked, deadline=deadline)
         except BaseException:
-            connection.close()
+            line.close()
             raise
-        headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_FOR_HTTPX]
-        location = b"".join(value for name, value in response.headers if name.lower() == b"location")
-        return httpx.Response(
-            response.status,
-            headers=headers,
-            stream=_Body(response, connection),
-            extensions={"location": location.decode("latin-1")},
-        )
+        return _answer(response, lambda: self._kept.give_back(line))
 
-    def _connect(self, origin: httpcore.Origin, backend: TimedBackend) -> _Connection:
-        """A connection that opens with its one request; a pool only for what it knows about proxies."""
-        if self._proxy is None:
-            return httpcore.HTTPConnection(origin, ssl_context=self._ssl_context, network_backend=backend)
-        return httpcore.ConnectionPool(
+    def close(self) -> None:
+        """End the connections that are kept."""
+        self._kept.keep(0.0)
+
+    def _through_proxy(self, asked: httpcore.Request, deadline: Deadline, proxy: httpcore.Proxy) -> httpx.Response:
+        """A pool, only for what it knows about proxies."""
+        pool = httpcore.ConnectionPool(
             ssl_context=self._ssl_context,
-            proxy=self._proxy,
+            proxy=proxy,
             max_connections=1,
             max_keepalive_connections=0,
-            network_backend=backend,
+            network_backend=TimedBackend(deadline),
         )
+        try:
+            response = pool.handle_request(asked)
+        except BaseException:
+            pool.close()
+            raise
+        return _answer(response, pool.close)
+
+
+def _answer(response: httpcore.Response, give_back: Callable[[], None]) -> httpx.Response:
+    headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_FOR_HTTPX]
+    location = b"".join(value for name, value in response.headers if name.lower() == b"location")
+    return httpx.Response(
+        response.status,
+        headers=headers,
+        stream=_Body(response, give_back),
+        extensions={"location": location.decode("latin-1")},
+    )
 
 
 def _core_request(request: httpx.Request) -> httpcore.Request:

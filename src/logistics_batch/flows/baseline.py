@@ -5,6 +5,7 @@ ASNs have no documented uniqueness (API §8), so an ASN whose answer was lost ca
 
 import json
 from dataclasses import dataclass
+from enum import StrEnum
 
 from logistics_batch.api.answers import (
     Answer,
@@ -18,6 +19,7 @@ from logistics_batch.api.answers import (
 )
 from logistics_batch.api.client import Client, Reply
 from logistics_batch.ledger import Ledger, StoredDocument
+from logistics_batch.model.asn_marker import shows_marker
 from logistics_batch.model.document import Operation
 
 _PART = "and more"  # stands among the digests where the service did not show all
@@ -51,9 +53,12 @@ class Found:
     failed: tuple[Reply, Answer] | None = None
 
 
-def search_invoice(client: Client, document: StoredDocument, *, turn_taken: bool = False) -> Found:
-    """Fetch the ASNs with this document's invoice number (API §4.1)."""
-    reply = client.call("asn.fetch", query={"invoice_number": document.reference}, turn_taken=turn_taken)
+def search_invoice(
+    client: Client, document: StoredDocument, *, description: str = "", turn_taken: bool = False
+) -> Found:
+    """Fetch the ASNs with this document's invoice number, and with this text in their description (API §4.1)."""
+    query = {"invoice_number": document.reference} | ({"description": description} if description else {})
+    reply = client.call("asn.fetch", query=query, turn_taken=turn_taken)
     page = read_asns(reply)
     if not isinstance(page, AsnPage):
         answer = judge(reply, operation="asn.fetch")
@@ -73,26 +78,46 @@ def take_baseline(client: Client, document: StoredDocument) -> Baseline:
     return Baseline(
         digests=tuple(sorted(record_digest(record) for record in found.records)),
         whole=found.whole,
-        already_there=any(same_asn(document.body, record) for record in found.records),
+        already_there=any(_is_it(document, record) for record in found.records),
     )
 
 
-def finds_known(client: Client, ledger: Ledger) -> bool | None:
-    """Whether a search shows something of the ASN that was accepted last, without which “not found” means nothing.
+def _is_it(document: StoredDocument, record: dict[str, object]) -> bool:
+    """Whether a record is this ASN, by its marker or by its content."""
+    return shows_marker(asn_header(record).description, document.marker) or same_asn(document.body, record)
 
-    True also where none was accepted yet; None if the service could not be asked. Content is not compared: the ASN may
-    have been changed since.
+
+class Control(StrEnum):
+    """What a search for an ASN that was accepted says about searches."""
+
+    FOUND = "found"  # they show what is there
+    NOT_FOUND = "not_found"  # they do not
+    NOTHING_KNOWN = "nothing_known"  # no ASN is known to be there
+    UNREACHABLE = "unreachable"  # the service could not be asked
+
+
+def search_known(client: Client, ledger: Ledger) -> Control:
+    """Search for the ASN that was accepted last; unless it is found, “not found” means nothing.
+
+    Content is not compared: the ASN may have been changed since.
     """
     known = next(reversed(ledger.documents(operations=[Operation.ASN_CREATE], states=["accepted"])), None)
     if known is None:
-        return True
+        return Control.NOTHING_KNOWN
     found = search_invoice(client, known)
-    return None if found.failed is not None else bool(found.records)
+    if found.failed is not None:
+        return Control.UNREACHABLE
+    return Control.FOUND if found.records else Control.NOT_FOUND
 
 
 def saw_all(document: StoredDocument) -> bool:
     """Whether the search before the first send was shown everything."""
     return _PART not in json.loads(document.baseline or "[]")
+
+
+def is_new(document: StoredDocument, record: dict[str, object]) -> bool:
+    """Whether a record was not there before the first send."""
+    return record_digest(record) not in json.loads(document.baseline or "[]")
 
 
 def new_since(document: StoredDocument, found: Found) -> list[dict[str, object]]:

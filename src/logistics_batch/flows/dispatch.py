@@ -6,17 +6,19 @@ quick and many, a few intents are written ahead: they queue for the worker threa
 does not wait for a commit.
 """
 
+import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
-from threading import Condition
 
 from logistics_batch.api.answers import Answer, Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.baseline import Baseline, take_baseline
+from logistics_batch.flows.gate_of_sending import SendGate
 from logistics_batch.flows.last_look import broken_contract
 from logistics_batch.flows.outcomes import outcome_of, stop_reason
 from logistics_batch.flows.parts import Parts
@@ -26,6 +28,7 @@ INTENT_MAY_AGE_SECONDS = 5.0  # a process that slept longer between intent and f
 DOUBTS_UNTIL_STOP = 5
 FAILURES_UNTIL_STOP = 3
 SLOW_DOWNS_UNTIL_STOP = 30
+_OVERLOADED = (429, 503)
 _CLEAR = (Meaning.ACCEPTED, Meaning.REFUSED)
 _LINES_FOR_ONE_AHEAD = 2
 _GATHER_SECONDS = 0.01  # while intents lie ahead for the lines, a commit waits so long for more outcomes
@@ -55,6 +58,8 @@ class _State:
     doubts: int = 0  # in a row
     failures: int = 0  # in a row
     slow_downs: int = 0  # in a row
+    lines: float = 64.0  # calls that the service seems to take at once, if it is fewer than the operator allows
+    slowest: float = math.inf  # calls a second
     quick: bool = False  # the last answer came soon
     proven: bool = False  # some create of this run was answered by the service itself
     turns: dict[int, float] = field(default_factory=dict)  # of what is claimed next: when it leaves (monotonic)
@@ -69,51 +74,14 @@ class _State:
             self.stopped, self.remedy = reason, remedy
 
 
-class _Gate:
-    """After an answer that is neither a yes nor a no, no call begins until that was looked at."""
-
-    def __init__(self) -> None:
-        self._changed = Condition()
-        self._unclear = 0  # answers that were not looked at yet
-        self._shut = False
-
-    def may_begin(self) -> bool:
-        """Wait until all is clear; False if nothing more may begin, or it takes too long."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._shut or not self._unclear, INTENT_MAY_AGE_SECONDS)
-            return not self._shut and not self._unclear
-
-    def close(self) -> None:
-        """Such an answer came."""
-        with self._changed:
-            self._unclear += 1
-
-    def looked_at(self, *, go_on: bool) -> None:
-        """It was looked at; if the run is to stop or to pause, what has not begun does not begin."""
-        with self._changed:
-            self._unclear -= 1
-            self._shut |= not go_on
-            self._changed.notify_all()
-
-    def shut(self) -> None:
-        """Nothing more begins, until `open`."""
-        with self._changed:
-            self._shut = True
-            self._changed.notify_all()
-
-    def open(self) -> None:
-        """New calls may begin."""
-        with self._changed:
-            self._shut = False
-
-
 @dataclass(frozen=True, slots=True)
 class DispatchResult:
-    """How sending ended: `stopped` says why documents were left pending, "" if none were."""
+    """How sending ended: `stopped` says why documents were left pending, "" if none were; notes: what else to tell."""
 
     stopped: str
     remedy: str
     doubts: int
+    notes: tuple[str, ...] = ()
 
 
 class Dispatcher:
@@ -123,7 +91,7 @@ class Dispatcher:
         self._parts = parts
         self._run = run
         self._done: SimpleQueue[Future[Finished]] = SimpleQueue()
-        self._gate = _Gate()
+        self._gate = SendGate(patience_seconds=INTENT_MAY_AGE_SECONDS)
         self._facts = parts.ledger.facts()
 
     def send(self, documents: Sequence[StoredDocument]) -> DispatchResult:
@@ -131,13 +99,39 @@ class Dispatcher:
         # What the service had before is asked anew in each run: others may have written meanwhile.
         state = _State(deque(replace(each, baseline="") if each.baseline else each for each in documents))
         self._parts.progress.start("Sending", len(documents))
-        with ThreadPoolExecutor(self._parts.policy.concurrency, thread_name_prefix="send") as workers:
+        refusals = self._parts.client.pacer.refusals
+        workers = ThreadPoolExecutor(self._parts.policy.concurrency, thread_name_prefix="send")
+        with self._kept_lines(), workers:
             try:
                 self._send_all(state, workers)
             finally:  # where the ledger takes nothing more, nothing more begins
                 self._gate.shut()
+            notes = tuple(self._notes(state, self._parts.client.pacer.refusals - refusals))
         self._parts.progress.done()
-        return DispatchResult(state.stopped, state.remedy, state.doubts)
+        return DispatchResult(state.stopped, state.remedy, state.doubts, notes)
+
+    @contextmanager
+    def _kept_lines(self) -> Iterator[None]:
+        """Creates follow each other on kept connections only if test orders showed that they are answered there."""
+        seconds = self._facts.reuse_seconds if self._facts else 0.0
+        if not seconds or self._parts.policy.reuse_connections == "never":
+            yield
+            return
+        self._parts.client.keep_lines(seconds)
+        try:
+            yield
+        finally:
+            self._parts.client.keep_lines(0.0)
+
+    def _notes(self, state: _State, refusals: int) -> Iterator[str]:
+        """What the operator should know about how it went."""
+        if refusals:
+            now = self._parts.client.pacer.lowered_to
+            came = f"calls came down to {state.slowest:.3g} a second" if state.slowest < math.inf else "calls waited"
+            then = "" if now is None else f" and were at {now:.3g} a second at the end"
+            yield f"The service asked {refusals} times to slow down (429): {came}{then}; nothing was lost by that."
+        if self._facts and self._facts.reuse_seconds and self._parts.client.kept_line_broke:
+            yield "A connection that was kept for several calls broke; from then on each call had one of its own."
 
     def _send_all(self, state: _State, workers: ThreadPoolExecutor) -> None:
         while True:
@@ -172,13 +166,13 @@ class Dispatcher:
 
     def _lines(self, state: _State) -> int:
         """How many calls may be in flight; the first create of a run goes alone."""
-        return self._parts.policy.concurrency if state.proven else 1
+        return min(self._parts.policy.concurrency, int(state.lines)) if state.proven else 1
 
     def _ahead(self, state: _State) -> int:
         """How many intents more may be durable; none while the service or the network seems unwell."""
         if not (state.proven and state.quick) or state.doubts or self._parts.client.pacer.paced:
             return 0
-        return self._parts.policy.concurrency // _LINES_FOR_ONE_AHEAD
+        return self._lines(state) // _LINES_FOR_ONE_AHEAD
 
     def _call_back(self, state: _State) -> None:
         """What may not go out now and has not begun is put back, for nothing of it left."""
@@ -274,11 +268,21 @@ class Dispatcher:
             self._put_back(state, intent)
         elif intent is not None and reply is not None and answer is not None:
             state.quick = reply.elapsed_seconds < _QUICK_SECONDS
+            self._adapt(state, reply)
             outcome = outcome_of(document, reply, answer, run=self._run, facts=self._facts)
             state.outcomes.append(outcome)
             self._react(state, intent, reply, answer, outcome.state)
             if answer.meaning not in _CLEAR:
                 self._gate.looked_at(go_on=not state.stopped and self._parts.clock.monotonic() >= state.paused_until)
+
+    def _adapt(self, state: _State, reply: Reply) -> None:
+        """Fewer calls at once for a service that is overloaded (429, 503), more again while it answers."""
+        most = float(self._parts.policy.concurrency)
+        if reply.status in _OVERLOADED:
+            state.lines = max(1.0, min(state.lines, most) / 2)
+            state.slowest = min(state.slowest, self._parts.client.pacer.lowered_to or math.inf)
+        elif reply.status is not None and reply.status < 500:
+            state.lines = min(most, state.lines + 1 / state.lines)
 
     def _take_baseline(self, state: _State, document: StoredDocument, baseline: Baseline) -> None:
         if baseline.failed is not None:
@@ -312,7 +316,8 @@ class Dispatcher:
         if written == "planned":
             self._count(state, replace(intent.document, attempts=intent.n), reply, answer)
             return
-        self._parts.progress.advance(note=written)
+        lowered = self._parts.client.pacer.lowered_to
+        self._parts.progress.advance(note=written if lowered is None else f"{written}, slowed to {lowered:.3g}/s")
         if answer.meaning is Meaning.MISADDRESSED:  # a redirect, which is in doubt
             self._stop_misaddressed(state, reply)
         if written != "in_doubt":

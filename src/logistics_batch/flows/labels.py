@@ -93,7 +93,9 @@ def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:
         SettingsError: several orders a call need what reads barcodes.
         RunStopped: the API key is refused, the service is not there, or the process was asked to end.
         StoreError: the bundle could not be written; its labels stay unprinted.
+        LedgerRefused: it is an older copy, which does not know what was printed.
     """
+    parts.ledger.require_newest()
     layout = _layout(plan.layout)
     _check_means(parts)
     keys = plan.sort or DEFAULT_KEYS

@@ -11,6 +11,7 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Arrival, Decision, StoredDocument, kind_of
 from logistics_batch.mapping import Accepted, CannotUpdate, asn_update, order_update
+from logistics_batch.model.asn_marker import without_marker
 from logistics_batch.model.document import Document, Operation
 
 _AT_ONCE = 400  # references in one question to the ledger
@@ -74,7 +75,8 @@ def _update(parts: Parts, document: Document, created: StoredDocument, updates: 
     """The update that stands for a create. Raises CannotUpdate."""
     if not created.body or not all(update.body for update in updates):
         raise CannotUpdate("what was accepted earlier is no longer kept, and cannot be compared.")
-    accepted = Accepted((created.body, *(update.body for update in updates)), created.items)
+    said = (without_marker(each.body, created.marker) for each in (created, *updates))
+    accepted = Accepted(tuple(said), created.items)
     if document.operation is Operation.ASN_CREATE:
         return _asn_update(parts, document, accepted)
     if not created.awb_number:

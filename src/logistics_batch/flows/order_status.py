@@ -63,7 +63,10 @@ def run_order_status(parts: Parts, job: OrderStatusJob, *, business_date: date) 
     Raises:
         KeyRefused, ServiceMisaddressed: no order can be asked for; a feed that waited was delivered before.
         UsageError, SettingsError: a place of the job cannot be used.
+        LedgerRefused: it is an older copy, which does not know what was fed; nothing was asked.
     """
+    if job.feed is not None:
+        parts.ledger.require_newest()
     with recorded_run(parts, letter="O", kind="order_status", job=job.name, business_date=business_date) as run:
         feed = hand_over_feed(parts, job, waiting_only=True)
         orders = _followed(parts, job)

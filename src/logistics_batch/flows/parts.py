@@ -76,17 +76,20 @@ class Policy:
 
     settle_after_seconds: how long after a doubt the service can still act on it.
     asn_resend: "never" or "after_absent" (at-least-once for ASNs).
+    marks_asns: whether ASNs get a marker in their description, which people see, to be found again by it.
     purge_after_seconds: how long payloads and other data of people are kept once they are settled; 0: for ever.
     keep_reports_seconds, keep_labels_seconds: how long answers and reports, and label files, are kept; 0: for ever.
     updates_asns: whether the service's operator confirmed what identifies an ASN that is updated (API §4.3).
     label_orders_per_call: for how many orders one call asks; more than one only counts where barcodes can be read.
     longitude: how the longitude fields of orders are spelt on the wire.
+    reuse_connections: whether creates may go out one after the other on connections that are kept.
     """
 
     timezone: str = "Asia/Kolkata"
     concurrency: int = 4
     settle_after_seconds: float = 180.0
     asn_resend: str = "never"
+    marks_asns: bool = False
     purge_after_seconds: float = 0.0
     keep_reports_seconds: float = 0.0
     keep_labels_seconds: float = 0.0
@@ -94,6 +97,7 @@ class Policy:
     label_orders_per_call: int = 1
     longitude: Literal["delivery_long", "delivery_lon"] = "delivery_long"
     updates_asns: bool = False
+    reuse_connections: Literal["when_verified", "never"] = "when_verified"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ nothing came after it under its key: an older version must not overwrite a newer
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.deliver import deliver, deliver_stale
 from logistics_batch.flows.dispatch import Dispatcher, DispatchResult
 from logistics_batch.flows.parts import Parts
@@ -57,6 +58,7 @@ def retry_run(parts: Parts, run_id: str, *, only: str = "") -> RetryReport:
             settle_due(parts, run=run.id, give_up=False)
             chosen, left = _chosen(parts, stored, only)
             result = Dispatcher(parts, run=run.id).send(chosen)
+            confirm_marked(parts)
             undelivered = _answer(parts, stored)
             reports = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=stored.id))
             report = _report(stored, reports, result, undelivered)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped
+from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
 from logistics_batch.flows.dispatch import Dispatcher
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
@@ -59,7 +60,7 @@ def run_of(parts: Parts, job: str, *, business_date: date, hashes: set[str] | No
         day = business_date.isoformat()
         parts.ledger.start_run(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
     try:
-        settle_due(parts, run=run.id, give_up=False)
+        run.notes += settle_due(parts, run=run.id, give_up=False).notes
         fill_in_awb_numbers(parts)
         purge_old(parts)
         run.waiting = len(parts.ledger.planned_of(run.id))
@@ -101,9 +102,11 @@ def send(parts: Parts, run: PushRun) -> None:
     run.sent_along = tuple(document.id for document in documents if document.released)
     result = Dispatcher(parts, run=run.id).send(documents)
     run.stopped, run.remedy = result.stopped, result.remedy
+    run.notes += result.notes
     if not run.stopped:
-        settle_due(parts, run=run.id, give_up=False)
+        run.notes += settle_due(parts, run=run.id, give_up=False).notes
         fill_in_awb_numbers(parts)
+        run.notes += confirm_marked(parts)
 
 
 def deliver_answers(parts: Parts, run: PushRun) -> None:

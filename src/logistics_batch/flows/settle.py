@@ -13,7 +13,15 @@ from datetime import datetime, timedelta
 from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
-from logistics_batch.flows.baseline import finds_known, new_since, saw_all, search_invoice
+from logistics_batch.flows.asn_markers import (
+    DUPLICATE,
+    confirm_marked,
+    doubled_note,
+    duplicate_words,
+    find_marked,
+    raise_alarm,
+)
+from logistics_batch.flows.baseline import Control, new_since, saw_all, search_invoice, search_known
 from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.order_search import OrderSearch
@@ -36,12 +44,17 @@ _NO_EFFECT = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning
 
 @dataclass(frozen=True, slots=True)
 class SettleReport:
-    """What settling came to, as document numbers; `unreachable` are those open because nobody could be asked."""
+    """What settling came to, as document numbers; `unreachable` are those open because nobody could be asked.
+
+    doubled: those of the settled ones that the service has more than once. notes: what a report should mention.
+    """
 
     settled: tuple[int, ...] = ()
     held: tuple[int, ...] = ()
     open: tuple[int, ...] = ()
     unreachable: tuple[int, ...] = ()
+    doubled: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def due_at(parts: Parts, document: StoredDocument) -> datetime:
@@ -61,7 +74,7 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     now = parts.clock.now()
     doubts = parts.ledger.in_doubt(run=only_run)
     due = [document for document in doubts if due_at(parts, document) <= now]
-    outcomes: dict[str, list[int]] = {"settled": [], "held": [], "open": [], "unreachable": []}
+    outcomes: dict[str, list[int]] = {"settled": [], "held": [], "open": [], "unreachable": [], "doubled": []}
     outcomes["open"] += [document.id for document in doubts if document not in due]
     orders = tuple(document for document in due if document.operation == Operation.ORDER_CREATE)
     search = OrderSearch(parts.client, parts.ledger, orders)
@@ -82,10 +95,12 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
         parts.progress.advance(note=state)
     parts.progress.done()
     return SettleReport(
-        settled=tuple(outcomes["settled"]),
+        settled=tuple(outcomes["settled"] + outcomes["doubled"]),
         held=tuple(outcomes["held"]),
         open=tuple(outcomes["open"] + outcomes["unreachable"]),
         unreachable=tuple(outcomes["unreachable"]),
+        doubled=tuple(outcomes["doubled"]),
+        notes=(doubled_note(len(outcomes["doubled"])),) if outcomes["doubled"] else (),
     )
 
 
@@ -187,11 +202,12 @@ def _send_again(parts: Parts, document: StoredDocument, *, run: str, note: str =
 
 
 def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
+    marked = _settle_marked(parts, document) if document.marker else None
+    if marked is not None:
+        return marked
     found = search_invoice(parts.client, document)
     if found.failed is not None:
-        now = parts.clock.now().isoformat()
-        parts.ledger.note_check(document.id, at=now, text="the service could not be asked", counts=False)
-        return "unreachable"
+        return _unreachable(parts, document)
     fresh = new_since(document, found)
     whole = found.whole and saw_all(document)
     if len(fresh) == 1 and whole:
@@ -218,19 +234,7 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
             evidence=f"{len(fresh)} new records in the part that was shown",
         )
     if parts.policy.asn_resend == "after_absent" and _may_send_again(parts, document):
-        believed = finds_known(parts.client, parts.ledger)
-        if believed is None:
-            return "unreachable"
-        if not believed:
-            return _hold(
-                parts,
-                document,
-                "search_not_believed",
-                "Sent without an answer and not found; but another ASN, which it has accepted, is not found either.",
-                "Look it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
-                evidence="a known ASN was not found either",
-            )
-        return _send_again(parts, document, run=run)
+        return _send_absent(parts, document, run=run)
     sent, searched = document.doubt_since[11:19], parts.clock.now().isoformat()[11:16]
     return _hold(
         parts,
@@ -239,6 +243,49 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
         f"Sent {sent}, no answer; not found in {document.checks + 1} searches until {searched}.",
         "Decide “send-again” if the service does not have it, “accept” if it has, or “drop”.",
         evidence="not found in the last search",
+    )
+
+
+def _unreachable(parts: Parts, document: StoredDocument) -> str:
+    now = parts.clock.now().isoformat()
+    parts.ledger.note_check(document.id, at=now, text="the service could not be asked", counts=False)
+    return "unreachable"
+
+
+def _settle_marked(parts: Parts, document: StoredDocument) -> str | None:
+    """Settle an ASN that shows its marker; None if no new one does, which proves nothing."""
+    marked = find_marked(parts, document)
+    if marked.unreachable:
+        return _unreachable(parts, document)
+    if not marked.new:
+        return None
+    evidence = f"{marked.shown} with the marker {document.marker} under its invoice number"
+    if marked.shown == 1:
+        return _accept(parts, document, evidence, run="")
+    reason, fix = duplicate_words(marked)
+    raise_alarm(parts, document, marked)
+    outcome = Outcome(document.id, "accepted", "accepted", rule=DUPLICATE, reason=reason, fix=fix)
+    return "doubled" if _write(parts, replace(outcome, accepted_run=document.run), evidence) else "open"
+
+
+def _send_absent(parts: Parts, document: StoredDocument, *, run: str) -> str:
+    """Send an ASN again that was not found, if searches show what is there; else a person decides."""
+    control = search_known(parts.client, parts.ledger)
+    if control is Control.UNREACHABLE:
+        return _unreachable(parts, document)
+    if control is Control.FOUND:
+        return _send_again(parts, document, run=run)
+    if control is Control.NOTHING_KNOWN:
+        reason = "Sent without an answer and not found; but no ASN is known yet that the service certainly shows."
+    else:
+        reason = "Sent without an answer and not found; but another ASN, which it has accepted, is not found either."
+    return _hold(
+        parts,
+        document,
+        "search_not_believed",
+        reason,
+        "Look it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
+        evidence=f"the search for a known ASN: {control}",
     )
 
 
@@ -293,17 +340,18 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     Raises:
         LedgerBusy: a sending run holds the ledger.
     """
-    settled: tuple[int, ...] = ()
-    held: tuple[int, ...] = ()
+    earlier = SettleReport()
     silent = 0
     with parts.ledger.sending("settle"):
         parts.ledger.take_over(parts.clock.now().isoformat())
         purge_old(parts)
         fill_in_awb_numbers(parts)
+        notes = tuple(confirm_marked(parts))
         while True:
             report = settle_due(parts, run=run or "settle", give_up=wait, only_run=run)
-            settled, held = settled + report.settled, held + report.held
+            report = replace(report, settled=earlier.settled + report.settled, held=earlier.held + report.held)
+            earlier = replace(report, notes=earlier.notes + report.notes)
             silent = silent + 1 if report.unreachable else 0
             if not wait or not report.open or parts.stop.is_set() or silent >= _ASKS_UNTIL_STOP:
-                return replace(report, settled=settled, held=held)
+                return replace(earlier, notes=notes + earlier.notes)
             parts.clock.sleep(_POLL_SECONDS * (1 + silent))

@@ -30,6 +30,11 @@ def dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def digest(body: str) -> str:
+    """The sha256 of the bytes that are sent."""
+    return hashlib.sha256(body.encode()).hexdigest()
+
+
 def sqlite_path(url: str) -> Path | None:
     """The file of a SQLite ledger; None for any other."""
     prefix = "sqlite:///"

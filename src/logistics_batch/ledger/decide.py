@@ -5,7 +5,7 @@ is planned, then the accepted one. What was refused or dropped never hides any o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # Versions that were held before anything of them was sent; a newer version may replace them.
 NEVER_SENT = (
@@ -41,7 +41,8 @@ class Decision:
 
     action: "plan" (a new generation goes out), "follow" (the rows show what became of `existing`),
     "unchanged" (`existing` was accepted with this very content), "hold" (a new generation waits for a person).
-    supersede: the generation that this one replaces, None if none.
+    supersede: the generation that this one replaces, None if none. marker: what the description of a new generation
+    carries, "" if nothing.
     """
 
     action: str
@@ -51,6 +52,7 @@ class Decision:
     rule: str = ""
     reason: str = ""
     fix: str = ""
+    marker: str = ""
 
 
 _WHY = {
@@ -176,7 +178,7 @@ def for_approval(decision: Decision) -> Decision:
     """The same decision where a person must approve what goes out."""
     if decision.action != "plan":
         return decision
-    return _hold(decision.generation, "approval", decision.supersede)
+    return replace(_hold(decision.generation, "approval", decision.supersede), marker=decision.marker)
 
 
 def _after_acceptance(accepted: Known, waiting: Known | None, body_sha256: str, following: int) -> Decision:

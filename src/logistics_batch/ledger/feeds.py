@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, select
+from sqlalchemy import Connection, RowMapping, Select, func, select
 
 from logistics_batch.ledger.connection import Connected, named_for
 from logistics_batch.ledger.order_states import lock_changes
@@ -22,6 +22,13 @@ class Feeds(Connected):
         """The feed that has to be delivered before another is made, None if there is none."""
         with self._read() as connection:
             return _waiting(connection, self.account, job)
+
+    def has_news(self, job: str) -> bool:
+        """Whether anything changed since the last feed that was made."""
+        fed = select(func.max(feed.c.up_to)).where(feed.c.account == self.account, feed.c.job == job)
+        with self._read() as connection:
+            read_to = connection.execute(fed).scalar() or 0
+            return connection.execute(self._changed_since(read_to).limit(1)).first() is not None
 
     def next_feed(self, job: str, write: WriteFeed, *, at: str, above: int = 0) -> StoredFeed | None:
         """The feed that waits, or a new one of what changed since the last; None if nothing did.

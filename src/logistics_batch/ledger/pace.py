@@ -15,10 +15,11 @@ _LONGEST_HOLD_SECONDS = 20 * 60.0  # what lies further ahead was written by a cl
 class Pace(Connected):
     """When the next call may leave, whoever makes it; short transactions of their own."""
 
-    def take_turn(self, interval_seconds: float, *, ahead_seconds: float = 0.0) -> float:
+    def take_turn(self, interval_seconds: float, *, ahead_seconds: float = 0.0, late_seconds: float = 0.0) -> float:
         """The seconds until the next turn; it is taken if that is no more than `ahead_seconds`.
 
-        The one after a turn that is taken is `interval_seconds` later.
+        The one after a turn that is taken is `interval_seconds` later; one that is taken no more than `late_seconds`
+        after it came does not push those behind it.
 
         Raises:
             LedgerRefused: the ledger takes nothing.
@@ -27,7 +28,8 @@ class Pace(Connected):
             now, next_at = self._times(connection)
             wait = max(0.0, next_at - now)
             if wait <= ahead_seconds:
-                self._set(connection, now + wait + interval_seconds)
+                due = next_at if now - next_at < late_seconds else now + wait
+                self._set(connection, due + interval_seconds)
         return wait
 
     def hold_turns(self, seconds: float) -> None:

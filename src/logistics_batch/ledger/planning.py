@@ -1,6 +1,5 @@
 """What a file that came in means for the ledger: which documents are new, known, changed, or wait for a person."""
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +9,13 @@ from sqlalchemy import Connection, Row, func, select
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld
-from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.connection import Connected, digest, dump
 from logistics_batch.ledger.decide import Decision, Known, decide, decide_change, for_approval
+from logistics_batch.ledger.line_rows import lines_origin, stored_row
+from logistics_batch.ledger.marking import Marking
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
+from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, RowState
 from logistics_batch.model.sheet import SourceFile
 
@@ -44,7 +46,7 @@ class Arrival:
 
     mapped: None if it could not be mapped. held: why the file as a whole stays, None if it goes on.
     calls: HTTP method and path of each operation, fixed at planning; a document's own path goes before.
-    approval: what would go out waits until a person has approved it.
+    approval: what would go out waits until a person has approved it. marks: ASNs get a marker in their description.
     """
 
     source: SourceFile
@@ -57,6 +59,7 @@ class Arrival:
     origin: Mapping[str, object] | None = None
     calls: Mapping[str, tuple[str, str]] | None = None
     approval: bool = False
+    marks: bool = False
 
     def call_of(self, item: Document) -> tuple[str, str]:
         """HTTP method and path of a document's call."""
@@ -105,7 +108,7 @@ class Planning(Connected):
                 mapping=arrival.mapping,
                 mapping_digest=arrival.mapping_digest,
                 operation=arrival.operation,
-                origin=dump(dict(arrival.origin or {})),
+                origin=dump({**(arrival.origin or {}), **lines_origin(mapped)}),
                 sheet=mapped.sheet if mapped else "",
                 header_row=mapped.header_row if mapped else 0,
                 rows_read=mapped.rows.height if mapped else 0,
@@ -145,13 +148,15 @@ class Planning(Connected):
         decisions = []
         for item in documents:
             kind = kind_of(item.operation)
-            known_here = history.get((kind, item.key), [])
-            content = _content(connection, item, known_here)
+            marking = Marking(connection, self.account, item)
+            known_here = marking.as_said(history.get((kind, item.key), []))
+            content = _content(connection, item, known_here, marking)
             if kind in _CHANGES:
                 others = bool(in_doubt.get(item.key, set()) - {kind})
                 decisions.append(decide_change(known_here, content, came_before=came_before, order_in_doubt=others))
             else:
                 decisions.append(_explained(decide(known_here, content), item))
+            decisions[-1] = marking.marked(decisions[-1], marks=arrival.marks)
         return [for_approval(decision) for decision in decisions] if arrival.approval else decisions
 
     def _generations(
@@ -195,6 +200,7 @@ class Planning(Connected):
         self, document_id: int, file_id: int, item: Document, decision: Decision, arrival: Arrival
     ) -> dict[str, object]:
         method, path = arrival.call_of(item)
+        body = with_marker(item.body, decision.marker)
         return {
             "id": document_id,
             "account": self.account,
@@ -205,8 +211,8 @@ class Planning(Connected):
             "state": "planned" if decision.action == "plan" else "held",
             "method": method,
             "path": path,
-            "body": item.body.encode(),
-            "body_sha256": digest(item.body),
+            "body": body.encode(),
+            "body_sha256": digest(body),
             "reference": item.reference,
             "awb_number": item.order_id,
             "order_id": item.order_id,
@@ -228,7 +234,7 @@ def _explained(decision: Decision, item: Document) -> Decision:
     return replace(decision, reason=f"{decision.reason} It is not updated: {item.no_update}")
 
 
-def _content(connection: Connection, item: Document, history: Sequence[Known]) -> str:
+def _content(connection: Connection, item: Document, history: Sequence[Known], marking: Marking) -> str:
     """The digest of what a document says: that of a version which differs in nothing but what its run lent it."""
     content = digest(item.body)
     if not item.lent or any(known.body_sha256 == content for known in history):
@@ -236,7 +242,7 @@ def _content(connection: Connection, item: Document, history: Sequence[Known]) -
     said = _own_content(item.body, item.lent)
     for known in reversed(history):
         body = connection.execute(select(document.c.body).where(document.c.id == known.id)).scalar_one()
-        if body and _own_content(body.decode(), item.lent) == said:
+        if body and _own_content(marking.without(body.decode(), known), item.lent) == said:
             return known.body_sha256
     return content
 
@@ -250,11 +256,6 @@ def _came_before(connection: Connection, sha256: str, *, but: int = 0) -> int:
     """The last other arrival of these very bytes, 0 if there is none."""
     query = select(func.max(file.c.id)).where(file.c.sha256 == sha256, file.c.id != but)
     return int(connection.execute(query).scalar() or 0)
-
-
-def digest(body: str) -> str:
-    """The sha256 of the bytes that are sent."""
-    return hashlib.sha256(body.encode()).hexdigest()
 
 
 def _supersede(connection: Connection, known: Known, arrival: Arrival) -> None:
@@ -277,8 +278,8 @@ def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed:
     if mapped is None:
         return
     records = []
-    for number, state, mapped_rule, index, key, mapped_reason in mapped.rows.select(
-        "row", "state", "rule", "document", "key", "reason"
+    for number, state, mapped_rule, index, key, mapped_reason, sheet in mapped.rows.select(
+        "row", "state", "rule", "document", "key", "reason", "sheet"
     ).iter_rows():
         document_id, fate, rule, reason = None, str(state), mapped_rule, mapped_reason
         if state == RowState.READY and held is not None:
@@ -289,7 +290,7 @@ def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed:
         records.append(
             {
                 "file_id": file_id,
-                "row": number,
+                "row": stored_row(number, sheet=sheet),
                 "document_id": document_id,
                 "fate": fate,
                 "key": key or "",
@@ -300,8 +301,12 @@ def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed:
     if records:
         connection.execute(row.insert(), records)
     if mapped.issues:
-        fields = ("row", "rule", "column", "cell", "value", "reason", "fix")
+        fields = ("rule", "column", "cell", "value", "reason", "fix")
         connection.execute(
             issue.insert(),
-            [{"file_id": file_id} | {name: getattr(found, name) for name in fields} for found in mapped.issues],
+            [
+                {"file_id": file_id, "row": stored_row(found.row, sheet=found.sheet)}
+                | {name: getattr(found, name) for name in fields}
+                for found in mapped.issues
+            ],
         )

@@ -12,8 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Update, bindparam, select
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.connection import dump
-from logistics_batch.ledger.planning import digest
+from logistics_batch.ledger.connection import digest, dump
 from logistics_batch.ledger.records import Outcome, StoredDocument
 from logistics_batch.ledger.schema import attempt, document, evidence, file
 from logistics_batch.ledger.stale import mark_stale

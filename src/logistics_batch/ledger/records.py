@@ -7,6 +7,8 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
+from logistics_batch.model.asn_marker import marker_of
+from logistics_batch.model.document import Operation
 from logistics_batch.model.order_state import OrderState
 
 _OF_NOTHING = hashlib.sha256(b"").hexdigest()
@@ -57,6 +59,15 @@ class StoredDocument:
     planned_at: str
     settled_at: str
     asked: str
+    account: str
+
+    @property
+    def marker(self) -> str:
+        """The marker that this ASN carries in its description, "" if it has none."""
+        if self.operation != Operation.ASN_CREATE:
+            return ""
+        own = marker_of(self.account, self.key, self.generation)
+        return own if own in self.body else ""
 
     @property
     def purged(self) -> bool:
@@ -106,6 +117,7 @@ def stored_document(record: RowMapping) -> StoredDocument:
         planned_at=record["planned_at"],
         settled_at=record["settled_at"],
         asked=record["file_operation"],
+        account=record["account"],
     )
 
 

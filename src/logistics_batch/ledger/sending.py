@@ -16,11 +16,12 @@ from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.recording import Elsewhere, Intent, add_evidence, claim_all, move_all, record_all
 from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
-from logistics_batch.ledger.schema import attempt, document, file, row
+from logistics_batch.ledger.schema import attempt, document, evidence, file, row
 from logistics_batch.ledger.spill import Spilled
 from logistics_batch.ledger.stale import mark_stale
 
 _CHUNK = 400  # numbers in one IN (…)
+_LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
 
 
 @cache
@@ -217,6 +218,33 @@ class Sending(Connected):
         with self._read() as connection:
             found = connection.execute(query.order_by(document.c.id.desc()).limit(at_most))
             return [stored_document(record) for record in found.mappings()]
+
+    def unconfirmed_asns(self, *, since: str) -> list[StoredDocument]:
+        """ASNs whose acceptance was answered since then, and which were neither seen yet nor often looked for."""
+        looks = select(evidence.c.document_id).where(evidence.c.kind == "unconfirmed").group_by(evidence.c.document_id)
+        seen = select(evidence.c.document_id).where(evidence.c.kind == "confirmed")
+        query = (
+            select_documents()
+            .where(document.c.account == self.account, document.c.state == "accepted", document.c.settled_at >= since)
+            .where(document.c.operation == "asn.create", document.c.rule == "")
+            .where(document.c.id.not_in(seen), document.c.id.not_in(looks.having(func.count() >= _LOOKS_AT_MOST)))
+        )
+        with self._read() as connection:
+            return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
+
+    def note_confirmation(self, document_id: int, *, at: str, found: bool, text: str) -> None:
+        """One more search for an accepted ASN; it stays accepted, whatever was found."""
+        with self._write() as connection:
+            kind = "confirmed" if found else "unconfirmed"
+            add_evidence(connection, document_id, at=at, kind=kind, who="", text=text)
+
+    def note_duplicate(self, document_id: int, *, rule: str, reason: str, fix: str, at: str) -> None:
+        """Write down that the service has an accepted ASN more than once; its results have to be written again."""
+        with self._write() as connection:
+            told = {"rule": rule, "reason": reason, "fix": fix}
+            connection.execute(document.update().where(document.c.id == document_id).values(told))
+            mark_stale(connection, document_id)
+            add_evidence(connection, document_id, at=at, kind="duplicate", who="", text=reason)
 
     def fill_in_awb_number(self, document_id: int, awb_number: str, *, order_id: str, now: str) -> None:
         """Write down the AWB number of an accepted order that has none yet; its results have to be written again."""

@@ -102,6 +102,7 @@ class AsnSettings(_Section):
 
     update_identity: Literal["", "invoice_number"] = ""
     resend: Literal["never", "after_absent"] = "never"
+    marker: bool = False
 
 
 class ServiceSettings(_Section):
@@ -122,6 +123,7 @@ class ServiceSettings(_Section):
     longitude: Literal["delivery_long", "delivery_lon"] = "delivery_long"
     ca_file: str | None = None
     proxy: WebAddress = ""
+    reuse_connections: Literal["when_verified", "never"] = "when_verified"
     asn: AsnSettings = AsnSettings()
 
 

@@ -46,6 +46,7 @@ label_hosts = []                 # hosts of label links besides that of base_url
 [service.asn]
 update_identity = ""             # "invoice_number" if the operator confirms that it identifies an ASN
 resend = "never"                 # or after_absent: an ASN without an answer may then arrive twice
+marker = false                   # true: a short word in each description, by which an ASN without an answer is found
 
 # [service.paths]                # where the service differs from the published paths
 # "order.cancel" = "/orders/cancel/{orderId}"

@@ -154,7 +154,7 @@ def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = Fals
     undelivered = [problem for delivered in deliver_stale(parts) for problem in delivered.failed]
     code = ExitCode.DOUBT if report.open or report.held else ExitCode.STOPPED_EARLY if undelivered else ExitCode.DONE
     line = f"{len(report.settled)} settled, {len(report.held)} held for a person, {len(report.open)} still in doubt"
-    return Outcome(code, ". ".join([line, *undelivered]), report)
+    return Outcome(code, ". ".join([line, *report.notes, *undelivered]), report)
 
 
 def push_outcome(report: RunReport) -> Outcome:

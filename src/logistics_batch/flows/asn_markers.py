@@ -1,0 +1,128 @@
+"""Finding ASNs by the marker in their description: after a doubt, and to confirm what was accepted (API §4.1).
+
+A record counts only if it shows the marker itself. One is the ASN; more are the same ASN several times, of which a
+person is told. That none is shown proves nothing.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+
+from logistics_batch.api.answers import asn_header
+from logistics_batch.flows.baseline import Found, is_new, search_invoice
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import NewNotice, StoredDocument
+from logistics_batch.model.asn_marker import shows_marker
+
+CONFIRMED_WITHIN = timedelta(days=7)
+_ASKS_UNTIL_STOP = 3  # in a row that nobody could be asked
+DUPLICATE = "possible_duplicate"
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """How many records show the marker of an ASN; new: those that were not there before its first send."""
+
+    shown: int
+    new: int
+    unreachable: bool = False
+
+
+def find_marked(parts: Parts, document: StoredDocument) -> Marked:
+    """Search by invoice number and marker."""
+    found = search_invoice(parts.client, document, description=document.marker)
+    if found.failed is not None:
+        return Marked(0, 0, unreachable=True)
+    marked = marked_in(document, found)
+    return Marked(len(marked), sum(is_new(document, record) for record in marked))
+
+
+def marked_in(document: StoredDocument, found: Found) -> list[dict[str, object]]:
+    """The records that show the marker of this ASN."""
+    return [record for record in found.records if shows_marker(asn_header(record).description, document.marker)]
+
+
+def duplicate_words(marked: Marked) -> tuple[str, str]:
+    """Reason and remedy of an accepted ASN that the service has more than once."""
+    return (
+        f"Accepted; but the service shows {marked.shown} ASNs with its marker: it has them more than once.",
+        "Nothing to send: tell the service's operator which ones to close.",
+    )
+
+
+def raise_alarm(parts: Parts, document: StoredDocument, marked: Marked) -> None:
+    """Write down that a person should know of an ASN that the service has more than once."""
+    run = parts.ledger.run(document.accepted_run or document.run)
+    job = run.job if run else ""
+    parts.ledger.notice(
+        NewNotice(
+            key=_alarm(document.id),
+            kind="on_failure",
+            job=job,
+            business_date=run.business_date if run else "",
+            title=f"{job}: an ASN stands {marked.shown} times at the service",
+            text=" ".join((f"Document {document.id} of {document.file_name}.", *duplicate_words(marked))),
+        ),
+        now=parts.clock.now().isoformat(),
+    )
+
+
+def confirm_marked(parts: Parts) -> list[str]:
+    """Search for accepted ASNs that were not seen yet, each by its marker; gives what a run's report should mention.
+
+    That one is not found is no error: the service may be slow to show it, or keep descriptions in a form of its own. It
+    is searched for again by later runs. Call while holding the sending lock.
+    """
+    if not parts.policy.marks_asns:
+        return []
+    since = (parts.clock.now() - CONFIRMED_WITHIN).isoformat()
+    waiting = [each for each in parts.ledger.unconfirmed_asns(since=since) if each.marker]
+    if not waiting:
+        return []
+    parts.progress.start("Confirming ASNs", len(waiting))
+    missing, doubled = _confirm_all(parts, waiting)
+    parts.progress.done()
+    notes = []
+    if missing:
+        notes.append(f"{missing} of {len(waiting)} accepted ASNs are not found yet by their markers.")
+    if doubled:
+        notes.append(doubled_note(doubled))
+    return notes
+
+
+def doubled_note(count: int) -> str:
+    """What a report mentions of ASNs that the service has more than once."""
+    return f"{count} accepted ASNs stand more than once at the service; their rows say what to do."
+
+
+def _confirm_all(parts: Parts, waiting: Sequence[StoredDocument]) -> tuple[int, int]:
+    """How many were not found, and how many more than once; a service that does not answer is left alone."""
+    missing = doubled = silent = 0
+    with ThreadPoolExecutor(parts.policy.concurrency, thread_name_prefix="confirm") as workers:
+        for start in range(0, len(waiting), parts.policy.concurrency):
+            if parts.stop.is_set() or silent >= _ASKS_UNTIL_STOP:
+                break
+            some = waiting[start : start + parts.policy.concurrency]
+            for document, marked in zip(some, workers.map(lambda each: find_marked(parts, each), some), strict=True):
+                parts.progress.advance()
+                silent = silent + 1 if marked.unreachable else 0
+                if not marked.unreachable:
+                    _keep(parts, document, marked)
+                    missing, doubled = missing + (marked.shown == 0), doubled + (marked.shown > 1)
+    return missing, doubled
+
+
+def _keep(parts: Parts, document: StoredDocument, marked: Marked) -> None:
+    now = parts.clock.now().isoformat()
+    if marked.shown > 1:
+        raise_alarm(parts, document, marked)
+        reason, fix = duplicate_words(marked)
+        parts.ledger.note_duplicate(document.id, rule=DUPLICATE, reason=reason, fix=fix, at=now)
+    else:
+        text = f"Its marker {document.marker} was {'found' if marked.shown else 'not found'} at the service."
+        parts.ledger.note_confirmation(document.id, at=now, found=bool(marked.shown), text=text)
+
+
+def _alarm(document_id: int) -> str:
+    return f"asn|duplicate|{document_id}"

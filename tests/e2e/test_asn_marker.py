@@ -1,0 +1,212 @@
+"""ASNs with a marker in their description: found again by it, confirmed by it, and otherwise as without one."""
+
+import csv
+import io
+import json
+import sqlite3
+import urllib.request
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from campaigns.commands import Forker
+from support.sandbox_process import RunningSandbox
+from support.workspace import ASNS_MAPPING, Finished, Workspace, asn_lines
+
+from logistics_batch.model.asn_marker import LONGEST_DESCRIPTION, marker_of
+
+WITH_DESCRIPTION = ASNS_MAPPING.replace("lines:", "  description: {from: Text}\nlines:")
+
+
+NIGHTLY = """\
+kind: push
+mapping: asns
+{more}
+source: {{folder: ., path: /inbound, pattern: "*.csv", ready: {{unchanged_for: 2, poll_every: 10ms}}}}
+results: {{folder: results}}
+"""
+
+
+class Quick(Workspace):
+    """A workspace whose commands start at once."""
+
+    forker: Forker
+
+    def run(self, *arguments: str | Path, timeout: float = 120, **environment: str) -> Finished:
+        assert not environment
+        return self.forker.run(self, *arguments, seconds=timeout)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, sandbox: RunningSandbox, forker: Forker) -> Workspace:
+    made = Quick(tmp_path / "workspace", url=sandbox.url)
+    made.forker = forker
+    return made
+
+
+@pytest.fixture
+def marking(workspace: Workspace) -> Workspace:
+    workspace.configure("[service.asn]", "marker = true")
+    return workspace
+
+
+def own(sandbox: RunningSandbox, invoice: str, *, generation: int = 1) -> str:
+    return marker_of(sandbox.url, f"Acme | Bhiwandi | {invoice}", generation)
+
+
+def push(workspace: Workspace, name: str, text: str, *options: str) -> Finished:
+    return workspace.run("push", workspace.drop(name, text), "--mapping", "asns", *options)
+
+
+def sent(sandbox: RunningSandbox) -> list[dict[str, Any]]:
+    """The bodies of all creates, by invoice number."""
+    return sorted((line["body"] for line in sandbox.received("asn.create")), key=lambda body: body["invoice_number"])
+
+
+def rows(workspace: Workspace, name: str) -> list[dict[str, str]]:
+    text = (workspace.root / f"reports/{name}.result.csv").read_text("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def evidence(workspace: Workspace) -> dict[str, int]:
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as connection:
+        return dict(connection.execute("SELECT kind, count(*) FROM evidence GROUP BY kind").fetchall())
+
+
+def post_again(sandbox: RunningSandbox, body: dict[str, Any]) -> None:
+    """As a proxy that sends a request twice."""
+    headers = {"API_KEY": sandbox.api_key, "Content-Type": "application/json"}
+    address = f"{sandbox.url}/wms/advance-shipping-notice"
+    request = urllib.request.Request(address, data=json.dumps(body).encode(), headers=headers, method="POST")
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as reply:
+        assert reply.status == 200
+
+
+def test_without_the_setting_nothing_is_added(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    assert push(workspace, "asns.csv", asn_lines(["I-1"])).code == 0
+    assert "description" not in sent(sandbox)[0]
+    assert evidence(workspace) == {}
+
+
+def test_it_is_shown_before_sent_and_confirmed(marking: Workspace, sandbox: RunningSandbox) -> None:
+    marking.mapping("asns", WITH_DESCRIPTION)
+    text = "Supplier,Site,Invoice,SKU,Qty,Text\nAcme,Bhiwandi,I-1,TEA,1,For Diwali\nAcme,Bhiwandi,I-2,TEA,1,\n"
+    long = "x" * (LONGEST_DESCRIPTION - 5)
+    text += f"Acme,Bhiwandi,I-3,TEA,1,{long}\n"
+    dry = push(marking, "asns.csv", text, "--dry-run", "--json").json["files"][0]["documents"]
+    assert push(marking, "asns.csv", text).code == 0
+    assert [json.loads(document["body"]) for document in dry] == sent(sandbox)
+    assert [body.get("description") for body in sent(sandbox)] == [
+        f"For Diwali {own(sandbox, 'I-1')}",
+        own(sandbox, "I-2"),
+        long,
+    ]
+    searches = [line["query"].get("description") for line in sandbox.received("asn.fetch")]
+    assert set(searches[-2:]) == {own(sandbox, "I-1"), own(sandbox, "I-2")}
+    assert evidence(marking) == {"confirmed": 2}
+    assert marking.run("settle").code == 0
+    assert evidence(marking) == {"confirmed": 2}, "what was seen is not looked for again"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_the_same_file_is_unchanged_whether_it_is_on_or_off(
+    workspace: Workspace, sandbox: RunningSandbox, first: bool
+) -> None:
+    on, off = ("[service.asn]", "marker = true"), ("[service.asn]", "marker = false")
+    settings = list(workspace.settings)
+    for name, lines in (("first", on if first else off), ("again", off if first else on)):
+        workspace.settings = list(settings)
+        workspace.configure(*lines)
+        assert push(workspace, f"{name}.csv", asn_lines(["I-1"]) + "\n" * (name == "again")).code == 0
+    assert {row["fate"] for row in rows(workspace, "again") if row["fate"] != "skipped"} == {"unchanged"}
+    assert len(sent(sandbox)) == 1
+    assert push(workspace, "other.csv", asn_lines(["I-1"]).replace(",10", ",12")).code == 4
+    assert {row["rule"] for row in rows(workspace, "other")} == {"changed_after_acceptance"}
+
+
+@pytest.mark.parametrize(
+    ("twice", "fault"),
+    [(False, "drop_after"), (True, "drop_after"), (False, "drop_before")],
+    ids=["once", "twice", "none"],
+)
+def test_a_doubt_is_settled_by_its_marker(marking: Workspace, sandbox: RunningSandbox, twice: bool, fault: str) -> None:
+    """Also where others enter the same goods under the same invoice number meanwhile."""
+    sandbox.set_faults([{"endpoint": "asn.create", "times": 1, "kind": fault}])
+    marking.settings = [line.replace('"0s"', '"1h"') for line in marking.settings]
+    marking.configure()
+    assert push(marking, "asns.csv", asn_lines(["I-1"])).code == 4
+    body = sent(sandbox)[0]
+    for _ in range(2):
+        post_again(sandbox, body | {"description": "entered by hand"})
+    if twice:
+        post_again(sandbox, body)
+    marking.settings = [line.replace('"1h"', '"0s"') for line in marking.settings]
+    marking.configure()
+    settled = marking.run("settle", "--wait")
+    row = rows(marking, "asns")[0]
+    if fault == "drop_before":
+        assert (settled.code, row["fate"], row["rule"]) == (4, "held", "possible_duplicate")  # as without a marker
+        return
+    assert (settled.code, row["fate"]) == (0, "accepted")
+    assert ("shows 2 ASNs with its marker" in row["reason"]) is twice
+    assert ("more than once" in settled.out) is twice
+    with closing(sqlite3.connect(marking.root / "var/ledger.db")) as connection:
+        notices = connection.execute("SELECT key, wanted FROM notice").fetchall()
+        assert notices == [("asn|duplicate|1", 1)] * twice
+
+
+def test_a_proxy_that_sends_it_twice_is_noticed(marking: Workspace, sandbox: RunningSandbox) -> None:
+    """The first was accepted and answered; the search that confirms it shows two."""
+    marking.run("push", marking.drop("none.csv", asn_lines([])), "--mapping", "asns")
+    sandbox.set_faults([{"endpoint": "asn.fetch", "requests": [2], "kind": "drop_before"}])
+    assert push(marking, "asns.csv", asn_lines(["I-1"])).code == 0
+    assert evidence(marking) == {}, "a search that came to nothing says nothing"
+    post_again(sandbox, sent(sandbox)[0])
+    assert "stand more than once" in marking.run("settle").out
+    assert rows(marking, "asns")[0]["rule"] == "possible_duplicate"
+
+
+def test_one_that_is_not_found_is_told_and_is_no_error(marking: Workspace, sandbox: RunningSandbox) -> None:
+    """The service keeps no descriptions."""
+    (database,) = sandbox.data.glob("*.db")
+    with closing(sqlite3.connect(database, timeout=30)) as connection, connection:
+        connection.execute(
+            "CREATE TRIGGER forget AFTER INSERT ON asns BEGIN "
+            "UPDATE asns SET body = json_remove(body, '$.description') WHERE asn_id = NEW.asn_id; END"
+        )
+    done = push(marking, "asns.csv", asn_lines(["I-1"]), "--json")
+    assert done.code == 0
+    assert "1 of 1 accepted ASNs are not found yet" in done.out
+    for _ in range(4):
+        marking.run("settle")
+    assert evidence(marking) == {"unconfirmed": 3}
+    assert rows(marking, "asns")[0]["fate"] == "accepted"
+
+
+def test_an_update_keeps_the_marker(marking: Workspace, sandbox: RunningSandbox) -> None:
+    marking.configure('update_identity = "invoice_number"')
+    marking.job("nightly", NIGHTLY.format(more="on_change: update"))
+    marking.drop("monday.csv", asn_lines(["I-1"]))
+    assert marking.run("run", "nightly").code == 0
+    for name, quantity in (("tuesday", "12"), ("wednesday", "14")):
+        marking.drop(f"{name}.csv", asn_lines(["I-1"]).replace(",10", f",{quantity}"))
+        assert marking.run("run", "nightly").code == 0
+    updates = [line["body"] for line in sandbox.received("asn.update")]
+    assert [body["description"] for body in updates] == [own(sandbox, "I-1")] * 2
+    assert [body["sku_lines"][0]["qty"] for body in updates] == ["12", "14"]
+    marking.drop("again.csv", asn_lines(["I-1"]).replace(",10", ",14") + "\n")
+    assert marking.run("run", "nightly").code == 0
+    assert len(sandbox.received("asn.update")) == 2, "the same content again is unchanged"
+
+
+def test_what_goes_out_is_what_was_approved(marking: Workspace, sandbox: RunningSandbox) -> None:
+    marking.job("nightly", NIGHTLY.format(more="approve: required"))
+    marking.drop("asns.csv", asn_lines(["I-1"]))
+    dry = marking.run("run", "nightly", "--dry-run", "--json").json["files"][0]
+    assert marking.run("run", "nightly").code == 4
+    (waiting,) = marking.run("held", "list", "--json").json["previews"]
+    assert waiting["id"] in str(dry), "the dry run names the number that is approved"
+    assert marking.run("held", "decide", waiting["id"], "approve", "--reason", "seen").code == 0
+    assert marking.run("run", "nightly").code == 0
+    assert [body["description"] for body in sent(sandbox)] == [own(sandbox, "I-1")]
