@@ -1,25 +1,24 @@
-"""Receipts of several files: lists that only repeat an earlier one, and lines that are alike and still count.
+"""Receipts and orders of several files: what only repeats an earlier list, and lines that are alike and still count.
 
 A warehouse's list often holds yesterday's lines again, and the same list may be dropped under two names. Two lorries
-with as many pieces of one SKU on one day look alike, too: so lines are left out only where a whole list repeats.
+with as many pieces of one SKU on one day look alike, too: so receipts are left out only where a whole list repeats. A
+line of an order that stands in several files is the same line each time.
 """
 
 from dataclasses import dataclass
 
 import polars as pl
 
-from logistics_batch.reconciliation.legs import RECEIVED_LINES
-
-_PLACE = ("file_name", "sheet", "row")
-_SAID = [name for name in RECEIVED_LINES if name not in {*_PLACE, "repeats", "alike"}]
+_NOT_SAID = ("file_name", "sheet", "row", "repeats", "alike")
+_DAY = "received_date"
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The receipts that count.
+    """The lines that count.
 
-    lines: RECEIVED_LINES; `repeats` names the rows that were left out for a line, `alike` rows of other lists that look
-    like it and count. left_out, alike: how many lines of each there are.
+    lines: as they came (RECEIVED_LINES or ORDERED_LINES); `repeats` names the rows that were left out for a line, and of
+    receipts `alike` rows of other lists that look like it and count. left_out, alike: how many lines of each there are.
     """
 
     lines: pl.DataFrame
@@ -28,36 +27,40 @@ class Counted:
 
 
 def counted_once(received: pl.DataFrame) -> Counted:
-    """Receipts of several files, the earliest first, without what a later list only repeats.
+    """Receipts or orders of several files, the earliest first, without what a later one only repeats.
 
-    A list repeats an earlier one if it holds every line of it, as often, of the days that both tell of. Within one file
-    equal lines all count, since two pallets may be alike.
+    A list of receipts repeats an earlier one if it holds every line of it, as often, of the days that both tell of.
+    Within one file equal lines all count, since two pallets may be alike.
     """
     if received["file_name"].n_unique() < 2:
         return Counted(received)
     lines = _numbered(received)
     shared = _shared(lines)
-    repeated = shared.join(_repeating(lines, shared), on=["list", "list_later"], how="semi")
+    dated = _DAY in received.columns
+    repeated = shared.join(_repeating(lines, shared), on=["list", "list_later"], how="semi") if dated else shared
     out = repeated["line_later"].unique()
     places = pl.format("{} row {}", "file_name", "row")
     named = lines.with_columns(places.alias("place"))
     kept = named.filter(~pl.col("line").is_in(out.implode()))
     left_out = _places_by(named.filter(pl.col("line").is_in(out.implode())), "repeats")
-    kept = kept.drop("repeats", "alike").join(left_out, on=["thing", "nth"], how="left", maintain_order="left")
-    often = pl.col("list").n_unique().over("thing") > 1
+    kept = kept.drop("repeats", "alike", strict=False).join(
+        left_out, on=["thing", "nth"], how="left", maintain_order="left"
+    )
+    often = (pl.col("list").n_unique().over("thing") > 1) if dated else pl.lit(False)
     everywhere = pl.col("place").sort_by("line").str.join("; ").over("thing")
     told = kept.with_columns(
         pl.when(often).then(everywhere).fill_null("").alias("alike"), pl.col("repeats").fill_null("")
     )
     alike = told.filter(pl.col("alike") != "").height
-    return Counted(told.sort("line").select(list(RECEIVED_LINES)), out.len(), alike)
+    return Counted(told.sort("line").select(received.columns), out.len(), alike)
 
 
 def _numbered(received: pl.DataFrame) -> pl.DataFrame:
     """The lines with `line`, `list` (their file), `thing` (what they say) and `nth` (the how many-th of it there)."""
-    things = received.select(_SAID).unique(maintain_order=True).with_row_index("thing")
+    said = [name for name in received.columns if name not in _NOT_SAID]
+    things = received.select(said).unique(maintain_order=True).with_row_index("thing")
     lists = received.select("file_name").unique(maintain_order=True).with_row_index("list")
-    known = received.with_row_index("line").join(things, on=_SAID, how="left", nulls_equal=True, maintain_order="left")
+    known = received.with_row_index("line").join(things, on=said, how="left", nulls_equal=True, maintain_order="left")
     placed = known.join(lists, on="file_name", how="left", nulls_equal=True, maintain_order="left")
     return placed.with_columns(pl.int_range(pl.len()).over("thing", "list").alias("nth"))
 
@@ -71,8 +74,8 @@ def _shared(lines: pl.DataFrame) -> pl.DataFrame:
 
 def _repeating(lines: pl.DataFrame, shared: pl.DataFrame) -> pl.DataFrame:
     """The pairs of lists of which the later one has all lines of the earlier one, of the days that both tell of."""
-    days = lines.group_by("list", "received_date").agg(pl.len().alias("lines"))
-    both = days.join(days, on="received_date", suffix="_later", nulls_equal=True)
+    days = lines.group_by("list", _DAY).agg(pl.len().alias("lines"))
+    both = days.join(days, on=_DAY, suffix="_later", nulls_equal=True)
     wanted = (
         both.filter(pl.col("list") < pl.col("list_later")).group_by("list", "list_later").agg(pl.col("lines").sum())
     )
