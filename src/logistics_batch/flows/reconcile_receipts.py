@@ -232,8 +232,8 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
     kept = counted_once(pl.concat(frames))
     if kept.left_out:
         notes.append(
-            f"What only repeats an earlier list is counted once: left out is {counted(kept.left_out, 'line')}; the reason of a "
-            "line that differs names them."
+            f"What only repeats an earlier list counts once: left out is {counted(kept.left_out, 'line')}; the reason "
+            "of a line that differs names them."
         )
     if kept.alike:
         notes.append(

@@ -17,8 +17,8 @@ _DAY = "received_date"
 class Counted:
     """The lines that count.
 
-    lines: as they came (RECEIVED_LINES or ORDERED_LINES); `repeats` names the rows that were left out for a line, and of
-    receipts `alike` rows of other lists that look like it and count. left_out, alike: how many lines of each there are.
+    lines: as they came (RECEIVED_LINES or ORDERED_LINES); `repeats` names the rows that were left out for a line, and
+    of receipts `alike` rows of other lists that look like it and count. left_out, alike: how many lines of each.
     """
 
     lines: pl.DataFrame
