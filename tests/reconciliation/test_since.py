@@ -112,6 +112,10 @@ def test_what_grows_or_turns_after_it_was_accepted_is_back_and_must_be_accepted_
     )
     night_after = reconciled(world(A=received), night=2, earlier=handed_on(back, night=1))
     assert states(night_after) == {"A": "changed"}
+    anew = reconciled(world(A=received), night=2, earlier=handed_on(back, night=1, A="Accepted"))
+    assert anew.outcome(Outcome.ACCEPTED)["remark"].to_list() == [""], (
+        "accepted as it is now, nothing is to be remarked"
+    )
 
 
 def test_what_shrinks_after_it_was_accepted_stays_accepted():

@@ -168,7 +168,7 @@ def _remark() -> pl.Expr:
         .then(pl.lit("Closed by an analyst, but the difference is still there."))
         .when(pl.col("was_standing") == Standing.RESOLVED.value)
         .then(pl.lit("It had gone away and is back."))
-        .when(pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]))
+        .when(pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]) & ~_says(_ACCEPTED_WORDS))
         .then("was_remark")
     )
 
