@@ -388,4 +388,4 @@ def test_a_later_version_that_waits_for_a_person_puts_only_its_changes_at_stake(
     }
     assert "It says 12 instead of 10; it no longer has Y." in lines["W"]["reason"]
     legs = {leg["leg"]: leg for leg in report.document["legs"]}
-    assert (legs["announced"]["quantity"], legs["in service"]["quantity"]) == ("19.000", "17.000")
+    assert (legs["announced"]["units"], legs["in service"]["units"]) == ("19.000", "17.000")
