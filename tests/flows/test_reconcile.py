@@ -198,7 +198,7 @@ def test_receipts_come_from_a_folder_and_repeat_nothing(parts, service, tmp_path
     source = ListPlace(Place(folder=str(drop), path="/"), ("*.csv",), "receipts")
     report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (0, {"matched": 2})
-    assert "count once (1 left out)" in " ".join(report.notes)
+    assert "left out is 1 line;" in " ".join(report.notes)
 
 
 def packed(path: Path, **lists: tuple[str, ...]) -> Path:
@@ -218,7 +218,7 @@ def test_receipts_come_in_archives_and_repeat_nothing(parts, service, tmp_path):
     source = ListPlace(Place(folder=str(drop), path="/"), ("*",), "receipts")
     report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (0, {"matched": 3})
-    assert "count once (2 left out)" in " ".join(report.notes)
+    assert "left out is 2 lines;" in " ".join(report.notes)
 
 
 def test_a_file_in_an_archive_of_receipts_that_cannot_be_read_makes_the_report_incomplete(parts, service, tmp_path):
@@ -375,3 +375,17 @@ def test_against_the_sandbox_of_the_whole_api(sandbox, tmp_path):
             receipts=ListPlan(received, "receipts"),
         )
         assert found(run_reconcile(parts, judged)) == [("OVER", "I2", "W"), ("SHORT", "I1", "W")]
+
+
+def test_a_later_version_that_waits_for_a_person_puts_only_its_changes_at_stake(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I1", "X", "4"), asn_row("I1", "Y", "3"))
+    push(parts, tmp_path, asn_row("I1", "W", "12"), asn_row("I1", "X", "4", rate="6.50"), name="again.csv")
+    report = run_reconcile(parts, plan(tmp_path))
+    lines = {one["sku_name"]: one for one in report.document["exceptions"]}
+    assert {sku: (one["code"], one["qty_affected"], one["impact_inr"]) for sku, one in lines.items()} == {
+        "W": ("NOT_SENT", "2", "10.00"),
+        "X": ("NOT_SENT", "0", "6.00"),
+    }
+    assert "It says 12 instead of 10; it no longer has Y." in lines["W"]["reason"]
+    legs = {leg["leg"]: leg for leg in report.document["legs"]}
+    assert (legs["announced"]["units"], legs["in service"]["units"]) == ("19.000", "17.000")

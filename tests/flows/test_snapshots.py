@@ -71,7 +71,7 @@ def test_what_the_later_night_did_not_look_at_is_not_called_resolved(parts, serv
     night(parts, tmp_path, MONDAY, "I1,W,4,,", "I2,W,10,,")
     night(parts, tmp_path, TUESDAY, "I2,W,10,,", date_from=date(2026, 11, 4))
     compared = compare_nights(parts, "2026-11-04", "2026-11-05")
-    assert compared.counts == {"new": 0, "resolved": 0, "not looked at": 1, "still open": 0, "changed": 0}
+    assert {change: count for change, count in compared.counts.items() if count} == {"not looked at": 1}
 
 
 def test_a_branded_night_is_said_to_be_so(parts, service, tmp_path):

@@ -13,6 +13,7 @@ import polars as pl
 from logistics_batch.api.answers import asn_header, asn_lines
 from logistics_batch.api.envelopes import as_text
 from logistics_batch.flows.fetch_asns import AsnRange
+from logistics_batch.flows.reconcile_versions import Lines, changed_lines, left_out
 from logistics_batch.ledger import Ledger, RowNotSent, StoredDocument
 from logistics_batch.model.document import Operation
 from logistics_batch.reconciliation import (
@@ -132,8 +133,10 @@ def announced_frames(
     """Notices and lines of the announced leg."""
     notices: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
+    accepted = {one.key: json.loads(one.body).get("sku_lines") or [] for one in documents if one.state == "accepted"}
     for index, document in enumerate(documents):
         body = json.loads(document.body)
+        before = None if document.state == "accepted" else accepted.get(document.key)
         word = _STATE_WORDS.get(document.state, document.state)
         notices.append(
             {name: as_text(body.get(name)) for name in _HEADER}
@@ -143,10 +146,29 @@ def announced_frames(
             | {"run": document.accepted_run or document.run, "tax": _first(document.keep, _TAX_NAMES)}
             | {"po_number": order_of(document, orders)}
         )
-        for nth, line in enumerate(body.get("sku_lines") or []):
+        for nth, line in _announced_lines(index, body.get("sku_lines") or [], before):
             row = document.line_rows[nth] if nth < len(document.line_rows) else None
-            lines.append(_line(index, line) | {"row": row})
+            lines.append(line | {"row": row})
     return _frame(ANNOUNCED_NOTICES, notices), _frame(ANNOUNCED_LINES, lines)
+
+
+def _announced_lines(notice: int, lines: Lines, accepted: Lines | None) -> list[tuple[int, dict[str, Any]]]:
+    """The lines with their place in the payload; of a later version of an accepted ASN only what it changes."""
+    changed = None if accepted is None else changed_lines(lines, accepted)
+    if changed is None or accepted is None:
+        return [(nth, _line(notice, line)) for nth, line in enumerate(lines)]
+    gone = left_out(lines, accepted)
+    more = f"; it no longer has {', '.join(gone)}" if gone else ""
+    words = "The service accepted an earlier version of this ASN, and only what this one changes is at stake. "
+    return [
+        (
+            one.place,
+            _line(notice, lines[one.place])
+            | {"qty": one.qty, "beside_inr": one.beside_inr}
+            | {"version": f"{words}{one.words or 'It changes nothing in this line'}{more}."},
+        )
+        for one in changed
+    ]
 
 
 def returned_frames(

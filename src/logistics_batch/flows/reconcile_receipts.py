@@ -18,9 +18,10 @@ from logistics_batch.intake.readiness import never_input
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping
+from logistics_batch.model.counting import counted
 from logistics_batch.model.document import MappedFile, Operation, RowState
 from logistics_batch.model.job import Place
-from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, counted_once
+from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, Counted, counted_once
 
 LOOK_BACK_DAYS = 7
 """Goods may come, and lists of them be written, this many days before the first day of the range."""
@@ -228,10 +229,25 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
     files = tuple(name for one in read for name in one.files)
     if not frames:
         return ReadList(None, complete=False, notes=tuple(notes))
-    lines, repeated = counted_once(pl.concat(frames))
-    if repeated:
+    kept = counted_once(pl.concat(frames))
+    if kept.left_out:
         notes.append(
-            f"Lines that stand alike in several files count once ({repeated} left out); the reason of a line "
-            "that differs names them."
+            f"What only repeats an earlier list counts once: left out is {counted(kept.left_out, 'line')}; the reason "
+            "of a line that differs names them."
         )
-    return ReadList(lines, complete=all(one.complete for one in read), notes=tuple(notes), files=files)
+    if kept.alike:
+        notes.append(
+            f"Receipt lines alike in several lists count each time, as deliveries of their own: {_first(kept)}"
+        )
+    return ReadList(kept.lines, complete=all(one.complete for one in read), notes=tuple(notes), files=files)
+
+
+def _first(kept: Counted) -> str:
+    """The first of the lines that are alike in several lists, so that nobody need search for them."""
+    alike = kept.lines.filter(pl.col("alike") != "").unique("alike", maintain_order=True)
+    named = [
+        f"invoice {printable(invoice or '')} SKU {printable(sku or '')} ({printable(places)})"
+        for invoice, sku, places in alike.head(_ROWS_NAMED).select("invoice_number", "sku_name", "alike").iter_rows()
+    ]
+    more = alike.height - len(named)
+    return "; ".join(named) + (f"; and {more} more." if more > 0 else ".")

@@ -120,6 +120,8 @@ LINES_SCHEMA: dict[str, pl.DataType] = {
     "received_date": pl.Date(),  # of the last receipt
     "expiry_date": pl.Date(),
     "receipt_sheet": pl.String(),
+    "also": pl.String(),  # the other classes that apply to the line, joined by ", "; a line has one `code`
+    "impact_by_class": pl.String(),  # of what impact_inr is the sum: "SHORT 9800.00; DAMAGED 200.00"
     "po_number": pl.String(),  # this and the next three: of lines of purchase orders
     "qty_ordered": QUANTITY,
     "price_ordered": PRICE,

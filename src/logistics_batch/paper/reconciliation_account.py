@@ -16,6 +16,7 @@ from logistics_batch.model.reconciliation import (
     Standing,
     State,
 )
+from logistics_batch.paper.reconciliation_words import decimal_of, rupees
 
 OUTCOME_SAYS = {
     Outcome.MATCHED: "All legs agree.",
@@ -59,6 +60,21 @@ class Account:
     def completeness_words(self) -> str:
         """Whether a reader may rely on it, in one word or three."""
         return "COMPLETE" if self.complete else "MAY BE INCOMPLETE — do not sign off"
+
+    @property
+    def look(self) -> str:
+        """What a reader should take from the report at a glance: incomplete, findings or complete (and in order)."""
+        if not self.complete:
+            return "incomplete"
+        return "findings" if self.open.height else "complete"
+
+    @property
+    def headline(self) -> str:
+        """The result and whether it is whole, in one line; of a report with exceptions they come first."""
+        if self.look != "findings":
+            return f"{self.completeness_words} · {self.verdict_words}"
+        at_stake = rupees(decimal_of(self.open["impact_inr"].sum()))
+        return f"TO BE LOOKED AT · {at_stake} at stake · {self.verdict_words} · the report itself is complete"
 
     @property
     def window_words(self) -> str:
@@ -173,7 +189,16 @@ DEFINITIONS = (
     ("Ordered", "What the purchase orders say. An ASN belongs to the order that its file or description names."),
     ("Received", "What the receipts files say. Without them nothing is said about receiving."),
     ("Difference", "What is there minus what should be: received (or in the service) minus announced."),
-    ("INR at stake", "Units concerned × price a unit, announced or else the service's; empty where no price is known."),
+    (
+        "INR at stake",
+        "Units concerned × price a unit, and what prices differ by, of all causes; empty where no price is known.",
+    ),
+    ("Units concerned", "Missing, surplus or in bad condition, each piece once; where only a price differs, all."),
+    (
+        "Class · Also",
+        "A line has one class: the gravest that applies, of equally grave ones the dearest. Also: the others.",
+    ),
+    ("INR by class", "Of what the INR at stake is the sum. The INR of a class is that of its lines, with all in them."),
     ("Match rate", "Matched and within tolerance, of the lines that could be judged; unverifiable lines do not match."),
     ("Within tolerance", "A difference that was agreed to be small enough; it stays visible on a sheet of its own."),
     ("Too early", "Fewer received than announced, but delivery date and days of grace have not passed."),

@@ -125,6 +125,8 @@ _WHAT = (
     *_QUANTITIES,
     Column("Difference %", "delta_percent", _K.PERCENT, 11),
     Column("Units concerned", "qty_affected", _K.QUANTITY, 12),
+    Column("Also", "also", _K.TEXT, 18),
+    Column("INR by class", "impact_by_class", _K.TEXT, 34),
     *_AGE,
     *_CLAIM,
 )

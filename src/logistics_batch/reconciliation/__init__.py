@@ -14,7 +14,7 @@ from logistics_batch.reconciliation.legs import (
     Legs,
     order_number_of,
 )
-from logistics_batch.reconciliation.receipts import counted_once
+from logistics_batch.reconciliation.repeated_receipts import Counted, counted_once
 from logistics_batch.reconciliation.statuses import further_status
 from logistics_batch.reconciliation.tolerance import BY_SKU, MEASURES, TOLERATED, Limit, Measure
 
@@ -31,6 +31,7 @@ __all__ = [
     "UNSENT_ROWS",
     "Change",
     "Comparison",
+    "Counted",
     "Legs",
     "Limit",
     "Measure",

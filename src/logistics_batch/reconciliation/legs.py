@@ -38,7 +38,13 @@ ANNOUNCED_NOTICES = _HEADER | {
     "run": pl.String,
     "po_number": pl.String,  # of the purchase order that it belongs to, as far as one is known
 }
-ANNOUNCED_LINES = _LINE | {"row": pl.UInt32}
+ANNOUNCED_LINES = _LINE | {
+    "row": pl.UInt32,
+    # Of a later version of an accepted ASN, whose `qty` is what it changes; else null: what a changed price is worth of
+    # what was accepted already, and the change in words.
+    "beside_inr": pl.String,
+    "version": pl.String,
+}
 RETURNED_NOTICES = _HEADER | {
     "record_id": pl.String,
     "status": pl.String,
@@ -58,7 +64,8 @@ RECEIVED_LINES = {
     "file_name": pl.String,
     "sheet": pl.String,
     "row": pl.UInt32,
-    "repeats": pl.String,  # rows of other files that only repeat this one and are not counted
+    "repeats": pl.String,  # rows of later lists that only repeat this one and are not counted
+    "alike": pl.String,  # rows of several lists, this one among them, that are alike and all count
 }
 ORDERED_LINES = {
     "po_number": pl.String,

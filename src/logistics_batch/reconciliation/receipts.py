@@ -36,25 +36,6 @@ def condition_code(column: str = "condition") -> pl.Expr:
     return plain.replace_strict(CONDITION_CODES, default=None, return_dtype=pl.String)
 
 
-def counted_once(received: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Receipts or orders of several files without what a later file only repeats, and how many lines were left out.
-
-    A warehouse's list often holds yesterday's lines again. A line that stands alike in several files counts as often as
-    in the file that has it most often; within one file equal lines all count, since two pallets may be alike. `repeats`
-    says where the lines stood that were left out.
-    """
-    if received["file_name"].n_unique() < 2:
-        return received, 0
-    said = [name for name in received.columns if name not in {"file_name", "sheet", "row", "repeats"}]
-    nth = pl.int_range(pl.len()).over([*said, "file_name"]).alias("nth")
-    alike = received.with_columns(nth).group_by([*said, "nth"], maintain_order=True)
-    kept = alike.agg(
-        pl.col("file_name", "sheet", "row").first(),
-        pl.format("{} row {}", "file_name", "row").slice(1).str.join("; ").alias("repeats"),
-    )
-    return kept.select(received.columns), received.height - kept.height
-
-
 def receipt_groups(received: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The receipts with the `group` each line belongs to, and the groups (`group, invoice, party, place`).
 
