@@ -10,7 +10,7 @@ from flows.asn_service import record
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.reconcile import run_reconcile
+from logistics_batch.flows.reconcile import ListPlan, run_reconcile
 from logistics_batch.flows.reconcile_compare import compare_nights
 from logistics_batch.flows.snapshots import load_snapshot, snapshot_names
 from logistics_batch.reconciliation import Rules, audit
@@ -20,9 +20,7 @@ MONDAY, TUESDAY = date(2026, 11, 4), date(2026, 11, 5)
 
 def night(parts, tmp_path, day: date, *rows: str, **changes):
     path = receipts(tmp_path, *rows, name=f"receipts-{day}.csv")
-    return run_reconcile(
-        parts, plan(tmp_path, business_date=day, receipts_path=path, receipts_mapping="receipts", **changes)
-    )
+    return run_reconcile(parts, plan(tmp_path, business_date=day, receipts=ListPlan(path, "receipts"), **changes))
 
 
 def test_what_a_night_saw_is_kept_whole_and_private(parts, service, tmp_path):

@@ -1,9 +1,10 @@
 """The announced leg from the ledger and the returned leg from the service, as frames for the auditor."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -20,6 +21,7 @@ from logistics_batch.reconciliation import (
     RETURNED_LINES,
     RETURNED_NOTICES,
     UNSENT_ROWS,
+    order_number_of,
 )
 
 _ENDED = ("superseded", "abandoned")
@@ -43,6 +45,7 @@ _PRICE_NAMES = ("price_per_qty", "price")
 _RETAIL_NAMES = ("maximum_retail_price", "mrp")
 # ASNs have no field for tax (API §2.1): it stands in what a mapping keeps, or in what a service shows beyond them.
 _TAX_NAMES = ("tax", "tax_amount", "total_tax", "gst")
+_ORDER_NAMES = ("po_number", "po", "purchase_order", "order_number")  # as mappings keep it; ASNs have no field for it
 _AT_ONCE = 500  # references a query
 
 
@@ -71,13 +74,15 @@ class Scope:
         return (moment.astimezone(self.zone) if moment.tzinfo else moment).date()
 
 
-def announced_documents(ledger: Ledger, scope: Scope, *, references: Iterable[str]) -> list[StoredDocument]:
-    """The ASNs that files announced: those of the range, and those with the given invoice numbers."""
+def announced_documents(
+    ledger: Ledger, scope: Scope, *, references: Iterable[str], orders: Set[str] = frozenset()
+) -> list[StoredDocument]:
+    """The ASNs that files announced: those of the range, those with the given invoice numbers, those of the orders."""
     kinds = [Operation.ASN_CREATE.value]
     # The ledger does not know delivery dates apart from the payloads, so for them every ASN is looked at.
     until = None if scope.wanted.by == "delivery" else scope.wanted.date_to.isoformat()
     candidates = ledger.documents(operations=kinds, planned_to=until)
-    found = {one.id: one for one in candidates if in_scope(one, scope)}
+    found = {one.id: one for one in candidates if in_scope(one, scope) or order_of(one, orders)}
     numbers = sorted(set(references))
     for start in range(0, len(numbers), _AT_ONCE):
         for one in ledger.documents(operations=kinds, references=numbers[start : start + _AT_ONCE]):
@@ -104,7 +109,26 @@ def in_scope(document: StoredDocument, scope: Scope) -> bool:
     return scope.holds(scope.day_of(document.accepted_at or document.planned_at))
 
 
-def announced_frames(documents: Sequence[StoredDocument], scope: Scope) -> tuple[pl.DataFrame, pl.DataFrame]:
+def order_of(document: StoredDocument, orders: Set[str]) -> str:
+    """Which of the purchase orders an ASN belongs to: what its mapping keeps, or the one that its description names.
+
+    orders: their numbers, normalised. "" if none of them, or if the description names several.
+    """
+    if not orders:
+        return ""
+    kept = _first(document.keep, _ORDER_NAMES)
+    if kept:
+        return kept if order_number_of(kept) in orders else ""
+    described = as_text(json.loads(document.body or "{}").get("description"))
+    words = described.split()
+    pairs = (f"{one} {other}" for one, other in pairwise(words))
+    named = {number for text in (described, *words, *pairs) if (number := order_number_of(text)) in orders}
+    return named.pop() if len(named) == 1 else ""
+
+
+def announced_frames(
+    documents: Sequence[StoredDocument], scope: Scope, *, orders: Set[str] = frozenset()
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Notices and lines of the announced leg."""
     notices: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
@@ -117,6 +141,7 @@ def announced_frames(documents: Sequence[StoredDocument], scope: Scope) -> tuple
             | {"state": document.state, "why": f"{word}: {document.reason}" if document.reason else word}
             | {"file_name": document.file_name, "sheet": document.sheet}
             | {"run": document.accepted_run or document.run, "tax": _first(document.keep, _TAX_NAMES)}
+            | {"po_number": order_of(document, orders)}
         )
         for nth, line in enumerate(body.get("sku_lines") or []):
             row = document.line_rows[nth] if nth < len(document.line_rows) else None

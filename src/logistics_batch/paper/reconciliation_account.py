@@ -33,7 +33,7 @@ class Account:
 
     by, date_from, date_to: the range that was asked for, both ends inclusive, in the zone `timezone`.
     doubts: why the report may be incomplete; empty if it is complete. notes: what else a reader should know.
-    log: facts of the run, as name and value. receipts_compared: whether there was a received leg at all.
+    log: facts of the run, as name and value. receipts_compared, orders_compared: whether there was such a leg at all.
     """
 
     run: str
@@ -45,6 +45,7 @@ class Account:
     made_at: datetime
     result: Reconciliation
     receipts_compared: bool
+    orders_compared: bool = False
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     log: tuple[tuple[str, str], ...] = ()
@@ -149,9 +150,11 @@ class Account:
     @property
     def legs_words(self) -> str:
         """What was compared with what."""
+        ordered = "ordered · " if self.orders_compared else ""
         if self.receipts_compared:
-            return "announced in files · in the service · received by the receipts files"
-        return "announced in files · in the service (no receipts were given, so nothing is said about receiving)"
+            return f"{ordered}announced in files · in the service · received by the receipts files"
+        unsaid = "no receipts were given, so nothing is said about receiving"
+        return f"{ordered}announced in files · in the service ({unsaid})"
 
 
 def class_words(word: str) -> str:
@@ -167,6 +170,7 @@ DEFINITIONS = (
         "In service",
         "What the service returns. Its qty_received means “requested” (API §2.1) and is shown nowhere as received.",
     ),
+    ("Ordered", "What the purchase orders say. An ASN belongs to the order that its file or description names."),
     ("Received", "What the receipts files say. Without them nothing is said about receiving."),
     ("Difference", "What is there minus what should be: received (or in the service) minus announced."),
     ("INR at stake", "Units concerned × price a unit, announced or else the service's; empty where no price is known."),

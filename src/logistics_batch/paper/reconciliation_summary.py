@@ -262,7 +262,10 @@ def _sum_line(sheet: Worksheet, row: int, name: str, told: pl.DataFrame, *, mone
 def _legs_line(sheet: Worksheet, row: int, legs: tuple[LegTotals, ...]) -> None:
     """The totals counted before matching, and the residual, which is zero or there would be no report."""
     lines = " · ".join(f"{leg.name} {counted(leg.lines, 'line')}" for leg in legs)
-    units = [Decimal(leg.quantity) for leg in legs]
+    counted_units = {leg.name: Decimal(leg.quantity) for leg in legs}
+    units = [counted_units[name] for name in ("announced", "in service", "received") if name in counted_units]
+    if "ordered" in counted_units:
+        lines += f" with {counted_units['ordered']:,.0f} units"
     rows = (
         ("Counted before matching", units, f"Lines of the legs: {lines}"),
         ("Residual", [Decimal(0)] * len(units), "Every line and unit of every leg stands in exactly one class."),

@@ -6,11 +6,13 @@ from logistics_batch.reconciliation.compare import Change, Comparison, Night, co
 from logistics_batch.reconciliation.legs import (
     ANNOUNCED_LINES,
     ANNOUNCED_NOTICES,
+    ORDERED_LINES,
     RECEIVED_LINES,
     RETURNED_LINES,
     RETURNED_NOTICES,
     UNSENT_ROWS,
     Legs,
+    order_number_of,
 )
 from logistics_batch.reconciliation.receipts import counted_once
 from logistics_batch.reconciliation.statuses import further_status
@@ -21,6 +23,7 @@ __all__ = [
     "ANNOUNCED_NOTICES",
     "BY_SKU",
     "MEASURES",
+    "ORDERED_LINES",
     "RECEIVED_LINES",
     "RETURNED_LINES",
     "RETURNED_NOTICES",
@@ -37,4 +40,5 @@ __all__ = [
     "compare",
     "counted_once",
     "further_status",
+    "order_number_of",
 ]

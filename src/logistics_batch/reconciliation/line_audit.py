@@ -13,6 +13,7 @@ from logistics_batch.reconciliation.classes import Rules, verdict, with_facts
 from logistics_batch.reconciliation.faces import tier_words
 from logistics_batch.reconciliation.legs import RECEIVED_LINES, Legs, with_units
 from logistics_batch.reconciliation.lines import received_side, side_by_side, stand_in, swaps
+from logistics_batch.reconciliation.orders import ordered_lines
 from logistics_batch.reconciliation.pairs import with_pairs
 from logistics_batch.reconciliation.reasons import reason
 from logistics_batch.reconciliation.sides import Sides, matched_sides
@@ -35,6 +36,14 @@ def audited_lines(legs: Legs, *, rules: Rules) -> tuple[pl.DataFrame, pl.DataFra
     shown = [_shown(frame) for frame in (judged, *apart)]
     lines = pl.concat([*shown, findings.unsent_rows(legs.unsent_rows)], how="diagonal_relaxed")
     return with_pairs(_identified(_finished(lines, rules=rules))), sides.whole
+
+
+def audited_orders(legs: Legs, *, rules: Rules) -> pl.DataFrame:
+    """The lines of the purchase orders (LINES_SCHEMA, in no order)."""
+    lines = ordered_lines(legs, rules=rules)
+    shown = lines.select(name for name in (*LINES_SCHEMA, "verdict", "in_window", "identity") if name in lines.columns)
+    nowhere = [pl.lit(None, pl.String).alias(name) for name in ("party", "place")]
+    return _identified(_finished(shown.with_columns(nowhere), rules=rules)).with_columns(pl.lit("").alias("pair_id"))
 
 
 def _as_parted(legs: Legs) -> Legs:
@@ -119,7 +128,6 @@ def _finished(lines: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
         days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"),
         pl.when(~outside).then("impact_inr").alias("impact_inr"),
         pl.when(~outside).then("reason").otherwise(pl.lit("")).alias("reason"),
-        *(pl.col(name).fill_null(0) for name in ("lines_announced", "lines_returned", "lines_received")),
     )
     missing = [pl.lit(None, kind).alias(name) for name, kind in LINES_SCHEMA.items() if name not in settled.columns]
     whole = (
@@ -132,7 +140,8 @@ def _finished(lines: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
         .with_columns(claim_days_left(business_date=rules.business_date).alias("claim_days_left"))
     )
     texts = [name for name, kind in LINES_SCHEMA.items() if kind == pl.String]
-    return whole.with_columns(pl.col(texts).fill_null(""))
+    counts = [f"lines_{leg}" for leg in ("announced", "returned", "received", "ordered")]
+    return whole.with_columns(pl.col(texts).fill_null(""), pl.col(counts).fill_null(0))
 
 
 def _identified(lines: pl.DataFrame) -> pl.DataFrame:

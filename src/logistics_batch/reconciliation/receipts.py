@@ -3,7 +3,7 @@
 import polars as pl
 
 from logistics_batch.model.reconciliation import Discrepancy
-from logistics_batch.reconciliation.legs import RECEIVED_LINES, identifier, spelling
+from logistics_batch.reconciliation.legs import identifier, spelling
 
 # What warehouses write, and the codes of a receiving advice (X12 861). Other words are never guessed.
 _WORDS = {
@@ -37,7 +37,7 @@ def condition_code(column: str = "condition") -> pl.Expr:
 
 
 def counted_once(received: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Receipts of several files without what a later file only repeats, and how many lines were left out.
+    """Receipts or orders of several files without what a later file only repeats, and how many lines were left out.
 
     A warehouse's list often holds yesterday's lines again. A line that stands alike in several files counts as often as
     in the file that has it most often; within one file equal lines all count, since two pallets may be alike. `repeats`
@@ -45,14 +45,14 @@ def counted_once(received: pl.DataFrame) -> tuple[pl.DataFrame, int]:
     """
     if received["file_name"].n_unique() < 2:
         return received, 0
-    said = [name for name in RECEIVED_LINES if name not in {"file_name", "sheet", "row", "repeats"}]
+    said = [name for name in received.columns if name not in {"file_name", "sheet", "row", "repeats"}]
     nth = pl.int_range(pl.len()).over([*said, "file_name"]).alias("nth")
     alike = received.with_columns(nth).group_by([*said, "nth"], maintain_order=True)
     kept = alike.agg(
         pl.col("file_name", "sheet", "row").first(),
         pl.format("{} row {}", "file_name", "row").slice(1).str.join("; ").alias("repeats"),
     )
-    return kept.select(list(RECEIVED_LINES)), received.height - kept.height
+    return kept.select(received.columns), received.height - kept.height
 
 
 def receipt_groups(received: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

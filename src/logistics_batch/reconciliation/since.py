@@ -19,6 +19,7 @@ from logistics_batch.model.reconciliation import (
     State,
 )
 from logistics_batch.model.reconciliation_history import ENTRIES, Earlier, Watch
+from logistics_batch.reconciliation.legs import order_number
 
 REMEMBERED_DAYS = 14
 """So long a resolved exception stays on its list, and what analysts wrote about it comes back with it."""
@@ -161,7 +162,8 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
     remembered = pl.col("gone_since") > today - timedelta(days=REMEMBERED_DAYS)
     told = _with_outcome(missing.filter(~was_resolved), lines)
     seen, closed = pl.col("now").is_not_null(), _says(_CLOSED_WORDS)
-    resolved = seen | (_inside(watch) & pl.lit(watch.complete)) | closed
+    unordered = (pl.col("level") == Level.ORDER.value) & (not watch.orders)
+    resolved = seen | (_inside(watch) & pl.lit(watch.complete) & ~unordered) | closed
     remark = (
         pl.when(seen)
         .then(pl.format("Tonight it is {}.", pl.col("now").fill_null("")))
@@ -169,6 +171,8 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
         .then(pl.lit("Accepted or closed by an analyst, and no longer looked at."))
         .when(resolved)
         .then(pl.lit("Nothing shows it any more."))
+        .when(unordered)
+        .then(pl.lit("No purchase orders were compared tonight."))
         .when(pl.lit(not watch.complete))
         .then(pl.lit("Tonight's report may be incomplete."))
         .otherwise(pl.lit("Its ASN lies outside the dates that are looked at now."))
@@ -220,6 +224,10 @@ def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
         "site": "site_key",
         "sku_name": "sku_key",
     }
-    return frame.with_columns(
+    keyed = frame.with_columns(
         pl.col(name).str.strip_chars().str.to_lowercase().alias(key) for name, key in names.items()
     )
+    # The line of an order is no line of an ASN, whatever invoice it names.
+    order = pl.concat_str(pl.lit("order:"), order_number("po_number"), pl.lit(":"), "invoice_key")
+    is_order = pl.col("level") == Level.ORDER.value
+    return keyed.with_columns(pl.when(is_order).then(order).otherwise("invoice_key").alias("invoice_key"))
