@@ -82,8 +82,8 @@ class Policy:
     updates_asns: whether the service's operator confirmed what identifies an ASN that is updated (API §4.3).
     label_orders_per_call: for how many orders one call asks; more than one only counts where barcodes can be read.
     longitude: how the longitude fields of orders are spelt on the wire.
-    reuse_connections: whether creates may go out one after the other on connections that are kept.
     names_in_alerts: whether alerts show the whole names of files, which may be those of people.
+    reuse_connections: whether creates may go out one after the other on connections that are kept.
     """
 
     timezone: str = "Asia/Kolkata"
@@ -98,8 +98,8 @@ class Policy:
     label_orders_per_call: int = 1
     longitude: Literal["delivery_long", "delivery_lon"] = "delivery_long"
     updates_asns: bool = False
-    reuse_connections: Literal["when_verified", "never"] = "when_verified"
     names_in_alerts: bool = False
+    reuse_connections: Literal["when_verified", "never"] = "when_verified"
 
 
 @dataclass(frozen=True)
