@@ -119,16 +119,16 @@ def test_a_held_file_that_stays_where_it_lies_is_told_once_and_again_when_it_is_
 
 def test_a_document_that_is_held_waits_as_well_beside_a_file(shift: Shift, sandbox: RunningSandbox) -> None:
     shift.workspace.drop("c.csv", order_lines(["H1"]), folder="in")
-    assert told(shift, "12:03") == []
+    assert told(shift, "12:07") == []
     changed = order_lines(["H1"]).replace("Market Road", "Harbour Road")
     shift.workspace.drop("d.csv", changed, folder="in")
-    assert told(shift, "12:06") == [HELD]
+    assert told(shift, "12:10") == [HELD]
     shift.workspace.drop("e.xlsx", CUT, folder="in")
-    assert told(shift, "12:09") == [HELD]
+    assert told(shift, "12:13") == [HELD]
     (document,) = shift.parts.ledger.documents(states=["held"])
     done = shift.workspace.run("held", "decide", str(document.id), "drop", "--reason", "the old address stays")
     assert done.code == 0, done.err
-    assert told(shift, "12:12") == [f"Over: {HELD}"]
+    assert told(shift, "12:16") == [f"Over: {HELD}"]
     assert figure(shift, "notices") == {("orders", "on_held"): 1.0}, "the file still waits"
 
 
@@ -143,12 +143,12 @@ def test_what_is_left_is_kept_counted_and_told_after_an_hour(shift: Shift) -> No
     assert "0 files; 3 left" in " ".join(shift.lines)
     notes = past_run(shift.parts, "orders").report.notes
     assert any("link.csv is left: it is a link" in note for note in notes)
-    first = told(shift, "13:20", step=SLOWLY)
+    first = told(shift, "13:50", step=SLOWLY)
     assert first == ["3 messages: orders: a file lies there and is not taken …"]
-    assert "link.csv lies there since 2026-11-03T12:20 or longer: it is a link" in shift.told[-1][1]
-    assert told(shift, "13:30", step=SLOWLY) == [], "once"
+    assert "link.csv lies there since 2026-11-03T12:30 or longer: it is a link" in shift.told[-1][1]
+    assert told(shift, "14:00", step=SLOWLY) == [], "once"
     (folder / "link.csv").unlink()
-    assert told(shift, "13:32", step=SLOWLY) == ["Over: orders: a file lies there and is not taken"]
+    assert told(shift, "14:10", step=SLOWLY) == ["Over: orders: a file lies there and is not taken"]
     assert figure(shift, "files_left") == {("orders",): 2.0}
 
 
