@@ -50,10 +50,7 @@ def runs(ctx: click.Context, *, folder: str, job: str | None, limit: int, as_jso
 @json_option
 @in_workspace
 def show(*, folder: str, run: str, as_json: bool) -> int:
-    """Show what became of every file of a run; RUN is its id, or a job's name for its latest run.
-
-    Also how long it took, what it did besides its files, who was told of what, and what to do next.
-    """
+    """Show what became of every file of a run; RUN is its id, or a job's name for its latest run."""
     from pathlib import Path
 
     from logistics_batch.cli.job_report import print_past_run
