@@ -195,6 +195,35 @@ def test_what_was_late_now_and_then_is_caught_up() -> None:
     assert 19.8 < (len(moments) - 1) / (moments[-1] - moments[0]) <= 20.0
 
 
+class TurnsOfAll:
+    """Turns that several processes claim, as the ledger keeps them."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock, self.next_at = clock, 0.0
+
+    def take_turn(self, interval_seconds: float, *, ahead_seconds: float = 0.0, late_seconds: float = 0.0) -> float:
+        wait = max(0.0, self.next_at - self.clock.now)
+        if wait <= ahead_seconds:
+            late = self.clock.now - self.next_at < late_seconds
+            self.next_at = (self.next_at if late else self.clock.now + wait) + interval_seconds
+        return wait
+
+    def hold_turns(self, seconds: float) -> None:
+        self.next_at = max(self.next_at, self.clock.now + seconds)
+
+
+def test_what_a_disk_held_up_is_caught_up_where_turns_are_shared() -> None:
+    clock = Clock()
+    pacer = Pacer("20/s", clock=clock, sleep=clock.sleep)
+    moments: list[float] = []
+    with pacer.sharing(TurnsOfAll(clock)):
+        for _ in range(20):
+            moments += departures(pacer, clock, [0.0] * 20)
+            clock.now += 0.3  # a commit that takes long; no turn is claimed meanwhile
+    assert 19.7 < (len(moments) - 1) / (moments[-1] - moments[0]) <= 20.0
+    assert all(last - first >= 1.0 for first, last in zip(moments, moments[20:], strict=False))
+
+
 class LimitedService:
     """A service that takes so many calls a second, and a few more at once after a rest."""
 

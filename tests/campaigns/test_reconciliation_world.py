@@ -20,7 +20,7 @@ from support.workspace import Workspace
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import push_by_hand
-from logistics_batch.flows.reconcile import ReconcilePlan, run_reconcile
+from logistics_batch.flows.reconcile import ListPlan, ReconcilePlan, run_reconcile
 from logistics_batch.model.job import Tolerance
 from logistics_batch.sandbox.receipts_plan import KINDS
 from logistics_batch.wiring import Need
@@ -151,8 +151,7 @@ class Night:
             date_from=self.today - timedelta(days=40),
             date_to=self.today + timedelta(days=20),
             business_date=self.today,
-            receipts_path=self.root / "receipts.csv" if receipts else None,
-            receipts_mapping="receipts" if receipts else None,
+            receipts=ListPlan(self.root / "receipts.csv", "receipts") if receipts else ListPlan(),
             tolerance=MARGINS,
             output=self.root / "out",
         )

@@ -197,6 +197,7 @@ def test_a_reconciliation_by_hand_writes_its_report(run: Run, workspace: Workspa
     told = run("reconcile", *window)
     assert "reconciliation.xlsx" in told.out
     assert run("reconcile", *window, "--receipts-mapping", "receipts").code == 2
+    assert run("reconcile", *window, "--purchase-orders-mapping", "purchase_orders").code == 2
 
 
 def test_two_reconciliations_are_compared(run: Run, workspace: Workspace) -> None:

@@ -18,7 +18,8 @@ from support.sandbox_process import start_sandbox
 
 from logistics_batch.errors import FileHeld, KeyRefused, StoreError, UsageError
 from logistics_batch.flows.push import push_by_hand
-from logistics_batch.flows.reconcile import ReceiptsPlace, ReconcilePlan, plan_of_job, run_reconcile
+from logistics_batch.flows.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
+from logistics_batch.flows.reconcile_receipts import ListPlace
 from logistics_batch.model.job import Place, ReconcileJob, Tolerance
 
 TODAY = date(2026, 11, 5)
@@ -54,7 +55,7 @@ def plan(tmp_path: Path, **changes) -> ReconcilePlan:
 
 
 def with_receipts(tmp_path: Path, *rows: str, **changes) -> ReconcilePlan:
-    return plan(tmp_path, receipts_path=receipts(tmp_path, *rows), receipts_mapping="receipts", **changes)
+    return plan(tmp_path, receipts=ListPlan(receipts(tmp_path, *rows), "receipts"), **changes)
 
 
 def found(report) -> list[tuple[str, str, str]]:
@@ -194,10 +195,10 @@ def test_receipts_come_from_a_folder_and_repeat_nothing(parts, service, tmp_path
     receipts(drop, "I1,W,10,,2026-11-02", "I2,W,5,,2026-11-03", name="tuesday.csv")
     receipts(drop, "I1,W,99,,2026-11-02", name="notes.txt")
     (drop / "~$monday.csv").write_text("x")
-    source = ReceiptsPlace(Place(folder=str(drop), path="/"), ("*.csv",), "receipts")
-    report = run_reconcile(parts, plan(tmp_path, receipts=source))
+    source = ListPlace(Place(folder=str(drop), path="/"), ("*.csv",), "receipts")
+    report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (0, {"matched": 2})
-    assert "count once (1 left out)" in " ".join(report.notes)
+    assert "left out is 1 line;" in " ".join(report.notes)
 
 
 def packed(path: Path, **lists: tuple[str, ...]) -> Path:
@@ -214,10 +215,10 @@ def test_receipts_come_in_archives_and_repeat_nothing(parts, service, tmp_path):
     packed(drop / "monday.zip", day=("I1,W,10,,2026-11-02",))
     packed(drop / "tuesday.zip", day=("I1,W,10,,2026-11-02", "I2,W,5,,2026-11-03"), late=("I3,W,2,,2026-11-04",))
     (drop / "wednesday.csv.gz").write_bytes(gzip.compress(f"{RECEIPTS_HEADER}\nI3,W,2,,2026-11-04\n".encode()))
-    source = ReceiptsPlace(Place(folder=str(drop), path="/"), ("*",), "receipts")
-    report = run_reconcile(parts, plan(tmp_path, receipts=source))
+    source = ListPlace(Place(folder=str(drop), path="/"), ("*",), "receipts")
+    report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (0, {"matched": 3})
-    assert "count once (2 left out)" in " ".join(report.notes)
+    assert "left out is 2 lines;" in " ".join(report.notes)
 
 
 def test_a_file_in_an_archive_of_receipts_that_cannot_be_read_makes_the_report_incomplete(parts, service, tmp_path):
@@ -225,7 +226,7 @@ def test_a_file_in_an_archive_of_receipts_that_cannot_be_read_makes_the_report_i
     path = packed(tmp_path / "receipts.zip", good=("I1,W,10,,",))
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("scan.pdf", b"%PDF-1.7")
-    report = run_reconcile(parts, plan(tmp_path, receipts_path=path, receipts_mapping="receipts"))
+    report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(path, "receipts")))
     assert (report.exit_code, report.counts) == (4, {"matched": 1})
     assert "receipts.zip/scan.pdf" in report.doubts[0]
 
@@ -233,26 +234,26 @@ def test_a_file_in_an_archive_of_receipts_that_cannot_be_read_makes_the_report_i
 def test_no_receipts_file_is_not_nothing_received(parts, service, tmp_path):
     push(parts, tmp_path, asn_row("I1", "W", "10"))
     (tmp_path / "receipts").mkdir()
-    source = ReceiptsPlace(Place(folder=str(tmp_path / "receipts"), path="/"), ("*.csv",), "receipts")
-    report = run_reconcile(parts, plan(tmp_path, receipts=source))
+    source = ListPlace(Place(folder=str(tmp_path / "receipts"), path="/"), ("*.csv",), "receipts")
+    report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=source)))
     assert (report.exit_code, report.counts) == (4, {"matched": 1})
     assert "No receipts file" in report.doubts[0]
-    nowhere = ReceiptsPlace(Place(folder=str(tmp_path / "nowhere"), path="/"), ("*.csv",), "receipts")
+    nowhere = ListPlace(Place(folder=str(tmp_path / "nowhere"), path="/"), ("*.csv",), "receipts")
     with pytest.raises(StoreError):
-        run_reconcile(parts, plan(tmp_path, receipts=nowhere))
+        run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=nowhere)))
 
 
 def test_receipts_that_cannot_be_used_are_refused_before_anything_is_written(parts, service, tmp_path):
     with pytest.raises(UsageError, match="no receipts file"):
-        run_reconcile(parts, plan(tmp_path, receipts_path=tmp_path / "none.csv", receipts_mapping="receipts"))
+        run_reconcile(parts, plan(tmp_path, receipts=ListPlan(tmp_path / "none.csv", "receipts")))
     with pytest.raises(UsageError, match="not for receipts"):
-        run_reconcile(parts, plan(tmp_path, receipts_path=receipts(tmp_path), receipts_mapping="asns"))
+        run_reconcile(parts, plan(tmp_path, receipts=ListPlan(receipts(tmp_path), "asns")))
     with pytest.raises(UsageError, match="not said how"):
-        run_reconcile(parts, plan(tmp_path, receipts_path=receipts(tmp_path)))
+        run_reconcile(parts, plan(tmp_path, receipts=ListPlan(receipts(tmp_path))))
     wrong = tmp_path / "wrong.csv"
     wrong.write_text("Colour,Size\nred,7\n")
     with pytest.raises(FileHeld):
-        run_reconcile(parts, plan(tmp_path, receipts_path=wrong, receipts_mapping="receipts"))
+        run_reconcile(parts, plan(tmp_path, receipts=ListPlan(wrong, "receipts")))
     assert not (tmp_path / "out").exists()
 
 
@@ -325,7 +326,9 @@ def test_a_job_file_becomes_a_plan():
     )
     made = plan_of_job(job, TODAY)
     assert (made.date_from, made.date_to, made.job) == (date(2026, 11, 2), date(2026, 11, 12), "nightly")
-    assert made.receipts.place.path == "/in/2026-11-05" and made.receipts.patterns == ("*.csv",)
+    source = made.receipts.place
+    assert source is not None and source.place.path == "/in/2026-11-05" and source.patterns == ("*.csv",)
+    assert made.purchase_orders == ListPlan()
     assert made.results.folder == "drop" and made.results.path == "/out"
 
 
@@ -369,7 +372,20 @@ def test_against_the_sandbox_of_the_whole_api(sandbox, tmp_path):
             date_from=today,
             date_to=later,
             business_date=later,
-            receipts_path=received,
-            receipts_mapping="receipts",
+            receipts=ListPlan(received, "receipts"),
         )
         assert found(run_reconcile(parts, judged)) == [("OVER", "I2", "W"), ("SHORT", "I1", "W")]
+
+
+def test_a_later_version_that_waits_for_a_person_puts_only_its_changes_at_stake(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I1", "X", "4"), asn_row("I1", "Y", "3"))
+    push(parts, tmp_path, asn_row("I1", "W", "12"), asn_row("I1", "X", "4", rate="6.50"), name="again.csv")
+    report = run_reconcile(parts, plan(tmp_path))
+    lines = {one["sku_name"]: one for one in report.document["exceptions"]}
+    assert {sku: (one["code"], one["qty_affected"], one["impact_inr"]) for sku, one in lines.items()} == {
+        "W": ("NOT_SENT", "2", "10.00"),
+        "X": ("NOT_SENT", "0", "6.00"),
+    }
+    assert "It says 12 instead of 10; it no longer has Y." in lines["W"]["reason"]
+    legs = {leg["leg"]: leg for leg in report.document["legs"]}
+    assert (legs["announced"]["quantity"], legs["in service"]["quantity"]) == ("19.000", "17.000")

@@ -9,7 +9,7 @@ from flows.asn_service import record
 from flows.test_reconcile import TODAY, asn_row, push, receipts
 
 from logistics_batch.errors import FileHeld, UsageError
-from logistics_batch.flows.reconcile import ReconcilePlan, plan_of_job, run_reconcile
+from logistics_batch.flows.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
 from logistics_batch.jobs import parse_job
 from logistics_batch.model.job import Place
 
@@ -21,8 +21,7 @@ def plan(tmp_path: Path, *, night: int = 0, path: str = "/", **changes) -> Recon
         "date_from": TODAY - timedelta(days=4),
         "date_to": TODAY + timedelta(days=3),
         "business_date": TODAY + timedelta(days=night),
-        "receipts_path": receipts(tmp_path, "I1,W,2,,2026-11-02"),
-        "receipts_mapping": "receipts",
+        "receipts": ListPlan(receipts(tmp_path, "I1,W,2,,2026-11-02"), "receipts"),
         "output": tmp_path / f"out{night}",
         "results": Place(folder=str(tmp_path / "reports"), path=path),
         "previous": True,
@@ -93,10 +92,10 @@ def test_a_job_reads_back_from_where_its_reports_go():
 
 def test_what_the_service_cut_off_is_not_called_resolved(parts, service, tmp_path):
     service.records = [record(7, "UNKNOWN", ("W", "5", "2.00"))]
-    run_reconcile(parts, plan(tmp_path, receipts_path=None, receipts_mapping=None))
+    run_reconcile(parts, plan(tmp_path, receipts=ListPlan()))
     service.records = [record(number, f"S{number}", ("W", "5")) for number in range(10, 20)]
     service.cap = 2
-    report = run_reconcile(parts, plan(tmp_path, night=1, receipts_path=None, receipts_mapping=None))
+    report = run_reconcile(parts, plan(tmp_path, night=1, receipts=ListPlan()))
     assert not report.complete and report.exit_code == 4
     assert [one["invoice_number"] for one in report.document["not_checked"]] == ["UNKNOWN"]
     assert report.document["resolved"] == []

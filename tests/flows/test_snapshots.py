@@ -10,7 +10,7 @@ from flows.asn_service import record
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.reconcile import run_reconcile
+from logistics_batch.flows.reconcile import ListPlan, run_reconcile
 from logistics_batch.flows.reconcile_compare import compare_nights
 from logistics_batch.flows.snapshots import load_snapshot, snapshot_names
 from logistics_batch.reconciliation import Rules, audit
@@ -20,9 +20,7 @@ MONDAY, TUESDAY = date(2026, 11, 4), date(2026, 11, 5)
 
 def night(parts, tmp_path, day: date, *rows: str, **changes):
     path = receipts(tmp_path, *rows, name=f"receipts-{day}.csv")
-    return run_reconcile(
-        parts, plan(tmp_path, business_date=day, receipts_path=path, receipts_mapping="receipts", **changes)
-    )
+    return run_reconcile(parts, plan(tmp_path, business_date=day, receipts=ListPlan(path, "receipts"), **changes))
 
 
 def test_what_a_night_saw_is_kept_whole_and_private(parts, service, tmp_path):
@@ -73,7 +71,7 @@ def test_what_the_later_night_did_not_look_at_is_not_called_resolved(parts, serv
     night(parts, tmp_path, MONDAY, "I1,W,4,,", "I2,W,10,,")
     night(parts, tmp_path, TUESDAY, "I2,W,10,,", date_from=date(2026, 11, 4))
     compared = compare_nights(parts, "2026-11-04", "2026-11-05")
-    assert compared.counts == {"new": 0, "resolved": 0, "not looked at": 1, "still open": 0, "changed": 0}
+    assert {change: count for change, count in compared.counts.items() if count} == {"not looked at": 1}
 
 
 def test_a_branded_night_is_said_to_be_so(parts, service, tmp_path):

@@ -1,6 +1,7 @@
 """What a cell is beyond its text is told alike by every format of workbook."""
 
 import shutil
+import struct
 import subprocess
 from collections.abc import Callable
 from os import environ
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+from intake.binary_workbooks import write_xls, xls_record
 from intake.quirky_workbooks import write_quirky_ods, write_quirky_xls, write_quirky_xlsb, write_xlsx
 from intake.test_excel import with_sheet_xml
 
@@ -137,3 +139,15 @@ def test_a_formula_left_at_nought_for_the_next_program_to_calculate_has_no_value
     assert marked(sheet, Mark.NO_VALUE) == [(1, 2)]
     with_sheet_xml(xlsxwriter_like, lambda xml: xml.replace('fullCalcOnLoad="1"', ""), part="xl/workbook.xml")
     assert read(xlsxwriter_like, "xlsx").frame.rows() == [(1, "Qty", "0", "4", "0")]
+
+
+def test_a_formula_of_an_old_workbook_left_at_nought_for_the_next_program_has_no_value(tmp_path: Path) -> None:
+    """Libraries that write .xls say of such a formula that it is to be calculated on opening."""
+    formulas = [(0.0, 2), (4.0, 2), (0.0, 0), (0.0, 1)]  # value and flags; the last is one that changes by itself
+    cells = [
+        xls_record(0x06, struct.pack("<HHHdHIH", 0, column, 0, value, flags, 0, 0))
+        for column, (value, flags) in enumerate(formulas, start=1)
+    ]
+    sheet = read(write_xls(tmp_path / "file", [["Qty"]], more=b"".join(cells)), "xls")
+    assert sheet.frame.rows() == [(1, "Qty", None, "4", "0", "0")]
+    assert marked(sheet, Mark.NO_VALUE) == [(1, 2)]

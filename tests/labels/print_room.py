@@ -157,7 +157,7 @@ class PrintRoom:
 
     def _arrival(self, documents: tuple[Document, ...], now: str) -> Arrival:
         lines = [
-            (document.rows[0], "ready", None, index, document.key, None) for index, document in enumerate(documents)
+            (document.rows[0], "ready", None, index, document.key, None, "") for index, document in enumerate(documents)
         ]
         name = f"orders-{self._files}.csv"
         digest = hashlib.sha256(f"{name}{documents}".encode()).hexdigest()

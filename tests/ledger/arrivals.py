@@ -26,8 +26,10 @@ def arrival(
         Document(key, Operation.ORDER_CREATE, (row,), body, key, (row,), {"bin": f"B{row}"})
         for row, (key, body) in enumerate(orders.items(), 2)
     )
-    lines = [(document.rows[0], "ready", None, index, document.key, None) for index, document in enumerate(documents)]
-    lines += [(row, "invalid", None, None, "", None) for row in invalid]
+    lines = [
+        (document.rows[0], "ready", None, index, document.key, None, "") for index, document in enumerate(documents)
+    ]
+    lines += [(row, "invalid", None, None, "", None, "") for row in invalid]
     content = f"{name}{orders}{invalid}".encode()
     return Arrival(
         source=SourceFile(name, len(content), hashlib.sha256(repr(orders).encode()).hexdigest(), "csv"),

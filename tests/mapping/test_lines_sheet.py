@@ -1,6 +1,7 @@
-"""Orders on one sheet, their items on another: joined by key, every row answered, lines of no order told."""
+"""Orders on one sheet, their items on another: joined by key, every row of both sheets answered once."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from mapping.sheets import mapping_of, rules, run, sheet_of, states
@@ -27,6 +28,7 @@ ignore: [Remarks]
 """
 HEADS = ["Order No", "Phone", "Address", "Qty", "Route"]
 LINES = ["Order", "SKU", "Qty", "Rate", "Bin"]
+LINES_NAME = "Order lines"
 A1 = ["A1", "9876543210", "12 MG Road", "99", "N"]
 A2 = ["A2", "9876543211", "14 MG Road", "", "S"]
 
@@ -34,12 +36,17 @@ A2 = ["A2", "9876543211", "14 MG Road", "", "S"]
 def book(heads: list[list[str]], lines: list[list[str]], **marks: list[tuple[int, int, Mark]]) -> list[Sheet]:
     return [
         sheet_of([HEADS, *heads], name="Orders"),
-        sheet_of([["Dispatch list"], LINES, *lines], name="Order lines", marks=marks.get("marks", ())),
+        sheet_of([["Dispatch list"], LINES, *lines], name=LINES_NAME, marks=marks.get("marks", ())),
     ]
 
 
 def mapped(heads: list[list[str]], lines: list[list[str]], *, text: str = MAPPING) -> MappedFile:
     return run(mapping_of(text), *book(heads, lines))
+
+
+def told(found: MappedFile, sheet: str = "") -> dict[int, str]:
+    """The state of each row of one of the sheets, with the rule where there is one."""
+    return states(replace(found, rows=found.rows.filter(found.rows["sheet"] == sheet)))
 
 
 def bodies(found: MappedFile) -> list[dict[str, object]]:
@@ -60,59 +67,85 @@ def test_each_order_takes_its_lines_in_their_order() -> None:
     assert (first["cash_on_delivery"], second["cash_on_delivery"]) == ("10.00", "16.00")
     assert [document.rows for document in found.documents] == [(2,), (3,)]
     assert [document.keep for document in found.documents] == [{"bin": "3", "route": "N"}, {"bin": "7", "route": "S"}]
-    assert states(found) == {2: "ready", 3: "ready"}
-    assert found.sheet == "Orders"
+    assert told(found) == {2: "ready", 3: "ready"}
+    assert told(found, LINES_NAME) == dict.fromkeys((3, 4, 5), "ready") | {1: "skipped title", 6: "skipped blank"}
+    assert found.rows.filter(state="ready")["document"].to_list() == [0, 1, 1, 0, 1]
+    assert (found.sheet, found.lines_sheet, found.lines_header_row) == ("Orders", LINES_NAME, 2)
 
 
-def test_what_is_wrong_with_a_line_is_said_at_its_order_with_the_cell_of_the_line() -> None:
-    found = mapped([A1, A2], [["A1", "", "x", "5", ""], ["A2", "tea", "1", "1", ""]])
-    assert states(found) == {2: "invalid", 3: "ready"}
-    assert {(issue.cell, issue.column) for issue in found.issues} == {("A2", "Order No")}
-    told = {issue.rule: issue for issue in found.issues}
-    quantity = told["item_quantity|integer"]
-    assert quantity.reason == 'Sheet "Order lines", cell C3: The cell is not a whole number.'
-    assert quantity.value == "x" and 'on the sheet "Order lines"' in quantity.fix
-    assert told["item_name|required"].reason.startswith('Sheet "Order lines", cell B3: ')
+def test_what_is_wrong_with_a_line_is_said_at_the_line_and_blocks_its_order() -> None:
+    found = mapped([A1, A2], [["A1", "", "x", "5", ""], ["A1", "salt", "1", "5", ""], ["A2", "tea", "1", "1", ""]])
+    assert told(found) == {2: "blocked sibling", 3: "ready"}
+    assert told(found, LINES_NAME) == {1: "skipped title", 3: "invalid", 4: "blocked sibling", 5: "ready"}
+    assert {(issue.cell, issue.column, issue.row, issue.sheet) for issue in found.issues} == {
+        ("B3", "SKU", 3, LINES_NAME),
+        ("C3", "Qty", 3, LINES_NAME),
+    }
+    quantity = {issue.rule: issue for issue in found.issues}["item_quantity|integer"]
+    assert (quantity.value, quantity.reason) == ("x", "The cell is not a whole number.")
     assert '"Order lines: ' not in " ".join(issue.reason + issue.fix for issue in found.issues)
+    blocked = found.rows.filter(state="blocked")["reason"].to_list()
+    assert blocked == [
+        'The document is not sent: row 3 of the sheet "Order lines" is invalid.',
+        "The document is not sent: row 3 is invalid.",
+    ]
 
 
-def test_lines_without_an_order_are_told_below_the_last_row() -> None:
+def test_what_is_wrong_with_an_order_blocks_its_lines() -> None:
+    found = mapped([["A1", "98", "12 MG Road", "", "N"]], [["A1", "tea", "1", "5", ""], ["A1", "", "1", "5", ""]])
+    assert told(found) == {2: "invalid"}
+    assert told(found, LINES_NAME) == {1: "skipped title", 3: "blocked sibling", 4: "invalid"}
+    assert [(issue.sheet, issue.cell) for issue in found.issues] == [("", "B2"), (LINES_NAME, "B4")]
+    (blocked,) = found.rows.filter(state="blocked")["reason"]
+    assert blocked == 'The document is not sent: row 4 and row 2 of the sheet "Orders" is invalid.'
+
+
+def test_lines_without_an_order_are_told_where_they_stand() -> None:
     lines = [["A1", "tea", "1", "1", ""], ["A9", "tea", "1", "1", ""], ["A9", "salt", "1", "1", ""]]
     found = mapped([A1], [*lines, ["", "rice", "2", "1", ""]])
-    assert states(found) == {2: "ready", 3: "invalid", 4: "invalid"}
-    assert rules(found) == [("A3", "lines_sheet|orphan"), ("A4", "lines_sheet|no_key")]
-    orphan, keyless = found.issues
-    assert orphan.reason == 'Sheet "Order lines", row 4-5: no row of the sheet "Orders" has "A9" in "Order No".'
-    assert (orphan.value, "Order lines" in orphan.fix) == ("A9", True)
-    assert keyless.reason == 'Sheet "Order lines", row 6: "Order" is blank.'
-    assert found.rows["key"].to_list() == ["A1", "A9", ""]
+    assert told(found) == {2: "ready"}
+    assert told(found, LINES_NAME) == {1: "skipped title", 3: "ready", 4: "invalid", 5: "invalid", 6: "invalid"}
+    assert rules(found) == [
+        ("A4", "lines_sheet|orphan"),
+        ("A5", "lines_sheet|orphan"),
+        ("A6", "lines_sheet|no_key"),
+    ]
+    orphan, _, keyless = found.issues
+    assert orphan.reason == 'No row of the sheet "Orders" has "A9" in "Order No".'
+    assert (orphan.value, 'on the sheet "Orders"' in orphan.fix) == ("A9", True)
+    assert keyless.reason == '"Order" is blank.'
+    assert found.rows.filter(state="invalid")["key"].to_list() == ["A9", "A9", ""]
 
 
 def test_an_order_without_lines_or_with_two_rows_is_not_sent() -> None:
     found = mapped([A1, A2, A2], [["A2", "tea", "1", "1", ""]])
     assert rules(found) == [("A2", "lines_sheet|no_lines"), ("A4", "lines_sheet|twice")]
-    assert states(found) == {2: "invalid", 3: "blocked sibling", 4: "invalid"}
+    assert told(found) == {2: "invalid", 3: "blocked sibling", 4: "invalid"}
+    assert told(found, LINES_NAME) == {1: "skipped title", 3: "blocked sibling"}
     assert not found.documents
 
 
 def test_lines_of_a_skipped_order_are_skipped_with_it() -> None:
     text = MAPPING.replace("fields:", "sheet: {only_rows_where: {Route: N}}\nfields:", 1)
     found = mapped([A1, A2], [["A1", "tea", "1", "1", ""], ["A2", "tea", "1", "1", ""]], text=text)
-    assert states(found) == {2: "ready", 3: "skipped only_rows_where"}
+    assert told(found) == {2: "ready", 3: "skipped only_rows_where"}
+    assert told(found, LINES_NAME) == {1: "skipped title", 3: "ready", 4: "skipped lines_sheet"}
+    assert found.rows["reason"][-1] == 'Its row of the sheet "Orders" was skipped: row 3.'
     assert not found.issues
 
 
 def test_blank_and_total_rows_of_the_lines_are_no_lines() -> None:
     found = mapped([A1], [["A1", "tea", "1", "1", ""], [], ["TOTAL", "", "1", "", ""]])
-    assert states(found) == {2: "ready"}
-    assert 'Sheet "Order lines": row 5 was skipped (total).' in found.notes
+    assert told(found) == {2: "ready"}
+    assert told(found, LINES_NAME) == {1: "skipped title", 3: "ready", 4: "skipped blank", 5: "skipped total"}
 
 
 def test_damaged_cells_of_lines_are_seen() -> None:
     sheets = book([A1], [["A1", "tea", "#N/A", "1", ""]], marks=[(3, 3, Mark.ERROR)])
     found = run(mapping_of(MAPPING), *sheets)
     (issue,) = [issue for issue in found.issues if issue.rule.endswith("|error_value")]
-    assert "cell C3: The cell shows an error" in issue.reason
+    assert (issue.sheet, issue.cell) == (LINES_NAME, "C3")
+    assert issue.reason.startswith("The cell shows an error")
 
 
 def test_a_key_that_is_written_once_is_filled_down() -> None:

@@ -122,10 +122,11 @@ def rows_in(name: str, sheet: str) -> int:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_row_of_the_file_itself_has_one_fate(name: str) -> None:
     found = mapped(name)
-    rows, count = found.rows["row"].to_list(), rows_in(name, found.sheet)
-    of_another_sheet = [row for row in rows if row > count]  # lines that belong to no row are told below the last
-    assert sorted([*rows, found.header_row]) == [*range(1, count + 1), *of_another_sheet]
-    assert not of_another_sheet or load(name).spec.lines_sheet
+    headers = {"": found.header_row} | ({found.lines_sheet: found.lines_header_row} if found.lines_sheet else {})
+    for sheet, header_row in headers.items():
+        rows = found.rows.filter(sheet=sheet)["row"].to_list()
+        assert sorted([*rows, header_row]) == [*range(1, rows_in(name, sheet or found.sheet) + 1)]
+    assert bool(found.lines_sheet) == bool(load(name).spec.lines_sheet)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -554,7 +554,6 @@ def test_kept_values_are_those_of_the_first_row_and_are_not_sent() -> None:
     found = orders([*ROW, "B7"], [*order(SKU="cup"), "B8"], header=[*HEADER, "Bin"], mapping=mapping)
     assert found.documents[0].keep == {"bin": "B7"}
     assert "B7" not in found.documents[0].body
-    assert found.keep.to_dicts() == [{"row": 2, "bin": "B7"}, {"row": 3, "bin": "B8"}]
 
 
 def test_two_numbers_in_a_phone_cell_are_mentioned() -> None:

@@ -198,7 +198,9 @@ def test_a_doubtful_report_is_red_and_says_so(browser: Browser, tmp_path: Path, 
     band = reader.page.locator(".band")
     colour = band.evaluate("each => getComputedStyle(each).backgroundColor")
     expected = (
-        ("MAY BE INCOMPLETE — do not sign off", "rgb(184, 39, 27)") if doubts else ("COMPLETE", "rgb(30, 123, 69)")
+        ("MAY BE INCOMPLETE — do not sign off", "rgb(184, 39, 27)")
+        if doubts
+        else ("TO BE LOOKED AT", "rgb(138, 75, 8)")
     )
     assert band.inner_text().startswith(expected[0]) and colour == expected[1]
     assert [doubt in reader.page.inner_text("body") for doubt in doubts] == [True] * len(doubts)

@@ -284,6 +284,13 @@ def test_the_page_says_whether_it_is_complete(doubts, word):
     assert f'<p class="band {look}">{word} · ' in reconciliation_page(account(World(), doubts=doubts)).decode()
 
 
+def test_a_band_over_exceptions_is_no_all_clear(night):
+    assert night.open.height and night.complete
+    for headline in (night.headline, reconciliation_page(night).decode()):
+        assert "TO BE LOOKED AT · ₹ " in headline and "the report itself is complete" in headline
+    assert '<p class="band findings">' in reconciliation_page(night).decode()
+
+
 def test_the_page_says_that_there_is_nothing(night):
     assert "0 exceptions, 0 lines checked." in reconciliation_page(account(World())).decode()
     assert "₹ 1,23,455.00" in reconciliation_page(night).decode()

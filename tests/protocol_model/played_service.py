@@ -63,7 +63,7 @@ def dropped(kind: str, content: str, *, name: str, reference: str = REFERENCE) -
             sheet="played",
             header_row=1,
             columns=("Reference",),
-            rows=pl.DataFrame([(2, "ready", None, 0, key, None)], schema=ROWS_SCHEMA, orient="row"),
+            rows=pl.DataFrame([(2, "ready", None, 0, key, None, "")], schema=ROWS_SCHEMA, orient="row"),
             documents=(Document(key, operation, (2,), body, reference, (2,)),),
             issues=(),
         ),

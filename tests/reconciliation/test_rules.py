@@ -316,8 +316,8 @@ def test_receipts_that_a_later_list_repeats_count_once():
         for row in range(pallets):
             world.receive("I1", "W", "10", file_name=file_name, row=2 + row, received_date="2026-11-02")
     world.receive("I1", "W", "10", file_name="tuesday.csv", row=9, received_date="2026-11-03")
-    kept, repeated = counted_once(world.legs().received)
-    assert (kept.height, repeated, kept.columns) == (4, 2, list(RECEIVED_LINES))
+    counted = counted_once(world.legs().received)
+    assert (counted.lines.height, counted.left_out, counted.lines.columns) == (4, 2, list(RECEIVED_LINES))
 
 
 def test_header_fields_that_the_service_does_not_return_are_named():

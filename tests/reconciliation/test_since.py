@@ -107,9 +107,15 @@ def test_what_grows_or_turns_after_it_was_accepted_is_back_and_must_be_accepted_
     assert states(back) == {"A": "changed"}
     [line] = back.exceptions.select("analyst_status", "remark").rows(named=True)
     assert line["analyst_status"] == "Open"
-    assert line["remark"] == "It was accepted as SHORT of 10 units; it is another class or more today."
+    assert (
+        line["remark"] == "It was accepted as SHORT of 10 units; it is another class, for another reason or more today."
+    )
     night_after = reconciled(world(A=received), night=2, earlier=handed_on(back, night=1))
     assert states(night_after) == {"A": "changed"}
+    anew = reconciled(world(A=received), night=2, earlier=handed_on(back, night=1, A="Accepted"))
+    assert anew.outcome(Outcome.ACCEPTED)["remark"].to_list() == [""], (
+        "accepted as it is now, nothing is to be remarked"
+    )
 
 
 def test_what_shrinks_after_it_was_accepted_stays_accepted():
@@ -176,3 +182,101 @@ def test_an_earlier_report_full_of_nonsense_changes_no_sum():
     result = reconciled(world(A="90", B="1"), night=1, earlier=replace(earlier, listed=odd))
     assert states(result) == {"A": "changed", "B": "still open"}
     assert int(result.classes["lines_announced"].sum()) == 3
+
+
+def one_line(announced: tuple[str, ...], returned: tuple[str, ...], *received: tuple[str, ...], **served: str) -> World:
+    """One ASN A of one line, with what came of it by condition."""
+    made = World()
+    made.announce("A", announced, delivery_date="2026-11-01")
+    made.serve("A", returned, delivery_date="2026-11-01", **served)
+    made.no_receipts_came()
+    for qty, condition, *came in received:
+        made.receive("A", "W", qty, condition=condition, received_date=came[0] if came else None)
+    return made
+
+
+FULL = (("100", ""),)
+PLAIN_LINE = ("W", "100", "10.00", "20.00")
+
+
+@pytest.mark.parametrize(
+    ("accepted", "tonight"),
+    [
+        # A retail price that differs by more, and a price and a retail price that differ the other way.
+        (
+            one_line(PLAIN_LINE, ("W", "100", "10.00", "21.00"), *FULL),
+            one_line(PLAIN_LINE, ("W", "100", "10.00", "25.00"), *FULL),
+        ),
+        (
+            one_line(PLAIN_LINE, ("W", "100", "11.00", "20.00"), *FULL),
+            one_line(PLAIN_LINE, ("W", "100", "9.00", "20.00"), *FULL),
+        ),
+        (
+            one_line(PLAIN_LINE, ("W", "100", "10.00", "21.00"), *FULL),
+            one_line(PLAIN_LINE, ("W", "100", "10.00", "19.50"), *FULL),
+        ),
+        # Fewer bad ones, and more that are missing.
+        (
+            one_line(PLAIN_LINE, PLAIN_LINE, ("60", "damaged"), ("35", "")),
+            one_line(PLAIN_LINE, PLAIN_LINE, ("50", "damaged"), ("35", "")),
+        ),
+        # As many pieces, each of them dearer.
+        (
+            one_line(PLAIN_LINE, PLAIN_LINE, ("90", "")),
+            one_line(("W", "100", "30.00", "20.00"), ("W", "100", "30.00", "20.00"), ("90", "")),
+        ),
+        # As much money, and another fault beside it.
+        (
+            one_line(PLAIN_LINE, ("W", "100", "12.00", "20.00"), ("90", "")),
+            one_line(PLAIN_LINE, ("W", "100", "10.00", "21.00"), ("90", "")),
+        ),
+        # Late as before, by another date.
+        (
+            one_line(PLAIN_LINE, PLAIN_LINE, ("100", "", "2026-11-06")),
+            one_line(PLAIN_LINE, PLAIN_LINE, ("100", "", "2026-11-09")),
+        ),
+    ],
+)
+def test_what_differs_otherwise_than_accepted_is_back(accepted, tonight):
+    earlier = handed_on(reconciled(accepted), A="Accepted")
+    assert reconciled(accepted, night=1, earlier=earlier).exceptions.is_empty()
+    assert states(reconciled(tonight, night=1, earlier=earlier)) == {"A": "changed"}
+
+
+def test_what_was_not_sent_for_one_reason_is_not_accepted_for_another():
+    nights = []
+    for why in ("refused: unknown SKU", "held: a person must decide"):
+        made = World()
+        made.announce("A", PLAIN_LINE, accepted=False, why=why)
+        nights.append(made)
+    earlier = handed_on(reconciled(nights[0]), A="Accepted")
+    assert reconciled(nights[0], night=1, earlier=earlier).exceptions.is_empty()
+    assert states(reconciled(nights[1], night=1, earlier=earlier)) == {"A": "changed"}
+
+
+def test_an_older_workbook_that_names_no_other_classes_keeps_what_was_accepted():
+    damaged = one_line(PLAIN_LINE, PLAIN_LINE, ("60", "damaged"), ("35", ""))
+    earlier = handed_on(reconciled(damaged), A="Accepted")
+    older = earlier.listed.with_columns(pl.lit(None, pl.String).alias("also"))
+    assert reconciled(damaged, night=1, earlier=replace(earlier, listed=older)).exceptions.is_empty()
+
+
+def test_what_only_the_service_has_keeps_its_owner_however_the_reply_names_the_supplier():
+    forms = (
+        {"supplier": "SUP-1", "site": "7"},
+        {"supplier": "SUP-1", "supplier_name": "Acme", "site": "7", "site_name": "B"},
+    )
+    nights = []
+    for form in forms:
+        made = World()
+        made.serve("A", PLAIN_LINE, **form)
+        nights.append(made)
+    earlier = handed_on(reconciled(nights[0]), A="Accepted")
+    result = reconciled(nights[1], night=1, earlier=earlier)
+    assert result.exceptions.is_empty() and result.outcome(Outcome.ACCEPTED)["owner"].to_list() == ["Meera"]
+
+
+def test_a_batch_that_the_service_adds_makes_no_other_exception():
+    earlier = handed_on(reconciled(one_line(PLAIN_LINE, PLAIN_LINE, ("90", ""))), A="Accepted")
+    result = reconciled(one_line(PLAIN_LINE, PLAIN_LINE, ("90", ""), batch="B9"), night=1, earlier=earlier)
+    assert result.exceptions.is_empty()

@@ -8,6 +8,7 @@ import polars as pl
 from logistics_batch.reconciliation import (
     ANNOUNCED_LINES,
     ANNOUNCED_NOTICES,
+    ORDERED_LINES,
     RECEIVED_LINES,
     RETURNED_LINES,
     RETURNED_NOTICES,
@@ -33,6 +34,7 @@ class World:
     returned_lines: list[dict[str, Any]] = field(default_factory=list)
     receipts: list[dict[str, Any]] | None = None
     unsent: list[dict[str, Any]] = field(default_factory=list)
+    orders: list[dict[str, Any]] | None = None
 
     def announce(self, invoice: str, *lines: tuple[str, ...], **header: Any) -> None:
         """An ASN that a file announced, accepted by the service unless said otherwise."""
@@ -63,6 +65,12 @@ class World:
         usual = {"file_name": "receipts.csv", "sheet": "", "row": 2 + len(self.receipts), "condition": ""}
         self.receipts.append({"invoice_number": invoice, "sku_name": sku, "qty": qty, **usual, **more})
 
+    def order(self, number: str, sku: str, qty: str, **more: Any) -> None:
+        """One line of a purchase-order file."""
+        self.orders = self.orders or []
+        usual = {"file_name": "orders.csv", "sheet": "", "row": 2 + len(self.orders), "delivery_date": DUE}
+        self.orders.append({"po_number": number, "sku_name": sku, "qty": qty, "supplier_name": "S-1", **usual, **more})
+
     def no_receipts_came(self) -> None:
         """A receipts file that holds nothing."""
         self.receipts = self.receipts or []
@@ -76,6 +84,7 @@ class World:
             returned_lines=frame(RETURNED_LINES, self.returned_lines),
             received=None if self.receipts is None else frame(RECEIVED_LINES, self.receipts),
             unsent_rows=frame(UNSENT_ROWS, self.unsent),
+            ordered=None if self.orders is None else frame(ORDERED_LINES, self.orders),
         )
 
 

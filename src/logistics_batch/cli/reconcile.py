@@ -15,6 +15,8 @@ from logistics_batch.cli.opening import DAY, in_workspace, json_option, stopping
 @click.option("--to", "date_to", type=DAY, metavar="D", help="The last day, inclusive. [required]")
 @click.option("--receipts", metavar="FILE", help="What was received; without it receiving is not judged.")
 @click.option("--receipts-mapping", metavar="NAME", help="The receipt.read mapping that reads the receipts.")
+@click.option("--purchase-orders", metavar="FILE", help="What was ordered; without it ordering is not judged.")
+@click.option("--purchase-orders-mapping", metavar="NAME", help="The receipt.read mapping that reads the orders.")
 @click.option("--previous", metavar="FILE", help="An earlier reconciliation.xlsx with what analysts wrote in it.")
 @click.option(
     "--compare", nargs=2, metavar="RUN RUN", help="Instead: what changed between two reports, by run or business date."
@@ -30,39 +32,43 @@ def reconcile(
     date_to: date | None,
     receipts: str | None,
     receipts_mapping: str | None,
+    purchase_orders: str | None,
+    purchase_orders_mapping: str | None,
     previous: str | None,
     compare: tuple[str, str] | None,
     output: str | None,
     as_json: bool,
 ) -> int:
-    """Compare the ASNs of a range of dates: what files announced, what the service returns, what was received.
+    """Compare the ASNs of a range of dates: ordered, announced by files, returned by the service, received.
 
     Writes reconciliation.xlsx, .html, .csv and .json. Exit code: 0 no exceptions, 3 exceptions, 4 it may be incomplete.
     """
     from pathlib import Path
 
-    if compare and (by or date_from or date_to or receipts):
-        raise click.UsageError("--compare takes two reports as they were kept; leave out the range and receipts.")
+    if compare and (by or date_from or date_to or receipts or purchase_orders):
+        raise click.UsageError("--compare takes two reports as they were kept; leave out the range and the lists.")
     if compare:
         return _compared(folder, compare, output=output, as_json=as_json)
     missing = [name for name, given in (("--by", by), ("--from", date_from), ("--to", date_to)) if given is None]
     if by is None or missing:
         raise click.UsageError(f"Missing option '{missing[0]}'.")
     from logistics_batch.cli.job_report import print_outcome
-    from logistics_batch.flows.reconcile import ReconcilePlan, run_reconcile
+    from logistics_batch.flows.reconcile import ListPlan, ReconcilePlan, run_reconcile
     from logistics_batch.operate.run_job import reconcile_outcome
     from logistics_batch.wiring import Need, Workspace
 
     if receipts_mapping and not receipts:
         raise click.UsageError("--receipts-mapping reads the file of --receipts; give both.")
+    if purchase_orders_mapping and not purchase_orders:
+        raise click.UsageError("--purchase-orders-mapping reads the file of --purchase-orders; give both.")
     with stopping() as stop, Workspace(Path(folder)).parts(Need(progress=watched(), stop=stop)) as parts:
         plan = ReconcilePlan(
             by=by,
             date_from=date_from,
             date_to=date_to,
             business_date=parts.clock.now().date(),
-            receipts_path=Path(receipts) if receipts else None,
-            receipts_mapping=receipts_mapping,
+            receipts=ListPlan(Path(receipts) if receipts else None, receipts_mapping),
+            purchase_orders=ListPlan(Path(purchase_orders) if purchase_orders else None, purchase_orders_mapping),
             previous_path=Path(previous) if previous else None,
             output=Path(output) if output else None,
         )

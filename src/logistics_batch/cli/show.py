@@ -143,7 +143,8 @@ def _print_file(file: FileReport) -> None:
     # Why the file is held as a whole is said above, once.
     told = {Fate.HELD} if file.reason else set()
     rows = [row for row in file.rows if row.fate in _TO_EXPLAIN and row.fate not in told]
-    _print_reasons(rows or [row for row in file.rows if row.fate is Fate.BLOCKED])
+    rows = rows or [row for row in file.rows if row.fate is Fate.BLOCKED]
+    _print_reasons(rows, names_sheets=bool(file.lines_sheet))
 
 
 def _meaning(fate: Fate, file: FileReport) -> str:
@@ -155,15 +156,16 @@ def _meaning(fate: Fate, file: FileReport) -> str:
     return WORDS[fate]
 
 
-def _print_reasons(rows: Sequence[RowResult]) -> None:
+def _print_reasons(rows: Sequence[RowResult], *, names_sheets: bool) -> None:
     """The first reasons; what several rows are told in the same words is said once."""
     told: dict[tuple[str, ...], list[RowResult]] = {}
     for row in rows:
-        told.setdefault((row.cell, row.reason, row.fix), []).append(row)
+        told.setdefault((row.sheet, row.cell, row.reason, row.fix), []).append(row)
     reasons = list(told.values())
     for alike in reasons[:_REASONS_SHOWN]:
         row = alike[0]
-        place = f"Row {row.row}" + (f", cell {row.cell} ({plain(row.column)})" if row.cell else "")
+        place = f"Row {row.row}" + (f' of "{plain(row.sheet)}"' if names_sheets else "")
+        place += f", cell {row.cell} ({plain(row.column)})" if row.cell else ""
         others = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
         click.echo(f"  {place}{others}: {sentence(row.reason)} {sentence(row.fix)}".rstrip())
     if left := sum(map(len, reasons[_REASONS_SHOWN:])):

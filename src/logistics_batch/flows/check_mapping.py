@@ -58,7 +58,7 @@ def write_preview(report: FileReport, folder: Path) -> list[Path]:
     """
     contents: dict[str, list[dict[str, Any]]] = {
         "documents.ndjson": [asdict(document) for document in report.documents],
-        "issues.ndjson": [asdict(issue) for issue in report.issues],
+        "issues.ndjson": [issue.as_told() for issue in report.issues],
     }
     written = []
     try:

@@ -1,7 +1,7 @@
 """The answer files of a run: built from the ledger alone, written whole or not at all, re-creatable at any time."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -64,15 +64,16 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False) -> Del
 def contents(parts: Parts, file: StoredFile, report: FileReport) -> dict[str, bytes]:
     """The result files by the ending that follows NAME."""
     path = kept_file(parts, file)
-    sheet = _sheet(parts, file, path)
+    sources = {sheet.name: sheet for sheet in _sheets(parts, file, path)}
+    sheet, lines = sources.get(file.sheet), sources.get(report.lines_sheet) if report.lines_sheet else None
     original = path.read_bytes() if path.exists() else b""
     formats = file.origin.get("formats") or ["xlsx", "csv"]
     found: dict[str, bytes] = {}
     if "xlsx" in formats:
-        found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, format=file.format)
+        found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, format=file.format, lines=lines)
     if "csv" in formats:
-        found["result.csv"] = result_csv(report, sheet)
-    fix = fix_file(report, sheet=sheet, original=original, format=file.format)
+        found["result.csv"] = result_csv(report, sheet, lines)
+    fix = fix_file(report, sheet=sheet, original=original, format=file.format, lines=lines)
     if fix is not None:
         found[f"fix.{fix[0]}"] = fix[1]
     return found
@@ -83,18 +84,18 @@ def kept_file(parts: Parts, file: StoredFile) -> Path:
     return parts.files / (file.sha256 + PurePosixPath(file.name).suffix.lower())
 
 
-def _sheet(parts: Parts, file: StoredFile, path: Path) -> Sheet | None:
+def _sheets(parts: Parts, file: StoredFile, path: Path) -> Sequence[Sheet]:
+    """The sheets of a file, read again; none where it is not there any more."""
     if not path.exists():
-        return None
+        return ()
     try:
         options = parts.mapping(file.mapping).read_options
     except UsageError:  # the mapping is gone or broken by now: the defaults read ordinary files
         options = ReadOptions()
     try:
-        sheets = parts.read_file(path, name=file.name, options=options)
+        return parts.read_file(path, name=file.name, options=options)
     except FileHeld:
-        return None
-    return next((sheet for sheet in sheets if sheet.name == file.sheet), None)
+        return ()
 
 
 def places_of(parts: Parts, file: StoredFile) -> list[Place]:

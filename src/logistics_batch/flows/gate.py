@@ -46,18 +46,22 @@ def pass_gate(
     """
     alike = _all_alike(mapped, mapping, sheets)
     if alike is not None:
-        waiting = pl.col("state").replace({RowState.INVALID.value: RowState.READY.value})
+        # rows of a second sheet are blocked where all rows of the first are invalid, and the other way round
+        states = dict.fromkeys((RowState.INVALID.value, RowState.BLOCKED.value), RowState.READY.value)
+        waiting = pl.col("state").replace(states)
         return replace(mapped, rows=mapped.rows.with_columns(waiting), issues=()), alike
     return mapped, _over_budget(mapped, gate.budget_percent) if gate.budget_percent is not None else None
 
 
 def _all_alike(mapped: MappedFile, mapping: Mapping, sheets: Sequence[Sheet]) -> FileHeld | None:
-    sheet = next((each for each in sheets if each.name == mapped.sheet), None)
-    found = failing_alike(mapped, sheet) if sheet else None
+    names = [mapped.sheet, *filter(None, [mapped.lines_sheet])]
+    read = [each for each in sheets if each.name in names]
+    found = next(filter(None, (failing_alike(mapped, sheet) for sheet in read)), None)
     if found is None:
         return None
     column = f' in column "{found.issue.column}"' if found.issue.column else ""
-    see = f" See cell {found.issue.cell}." if found.issue.cell else ""
+    on_sheet = f' on the sheet "{found.issue.sheet}"' if found.issue.sheet else ""
+    see = f" See cell {found.issue.cell}{on_sheet}." if found.issue.cell else ""
     elsewhere = f' Such values stand in column "{found.stands_in}".' if found.stands_in else ""
     return FileHeld(
         f"All {found.rows} rows fail alike{column}: {found.issue.reason}{see}{elsewhere}",

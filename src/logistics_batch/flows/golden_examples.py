@@ -5,7 +5,7 @@ mappings/examples/NAME/ holds `input.*`, `business_date.txt`, `documents.ndjson`
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -75,7 +75,7 @@ def _contents(found: MappedFile) -> dict[str, list[str]]:
     documents: list[dict[str, Any]] = [
         {"key": each.key, "operation": each.operation, "rows": each.rows, "body": each.body} for each in found.documents
     ]
-    return {"documents.ndjson": _lines(documents), "issues.ndjson": _lines([asdict(each) for each in found.issues])}
+    return {"documents.ndjson": _lines(documents), "issues.ndjson": _lines([each.as_told() for each in found.issues])}
 
 
 def _lines(values: list[dict[str, Any]]) -> list[str]:

@@ -19,6 +19,7 @@ from logistics_batch.model.issue import Issue, cell_address
 _AT_ONCE = 400  # numbers in one question to the ledger
 _LONGEST_ID = 80
 _UNSETTLED = ("planned", "sending", "in_doubt", "held")
+_SIBLING = "The document is not sent: another row of it cannot be used."
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,26 +201,37 @@ def _part_doubles(found: _Sorted, documents: Sequence[Document]) -> None:
 
 
 def _rewritten(mapped: MappedFile, found: _Sorted) -> MappedFile:
-    """The file with the documents that can be sent, and with an answer for the rows of the others."""
+    """The file with the documents that can be sent, and with an answer for the rows of the others.
+
+    What is wrong is told at the rows of the file's own sheet; those of a second one are blocked with them.
+    """
     places = {old: new for new, old in enumerate(sorted(found.good))}
     told: dict[int, tuple[str, str | None, str | None]] = {}
     issues = list(mapped.issues)
     for position, reasons in found.unfit.items():
         blamed = {row: unfit.state for unfit in reasons for row, _ in unfit.rows}
-        sentence = "The document is not sent: another row of it cannot be used."
         for row in mapped.documents[position].rows:
-            told[row] = (str(blamed[row]), None, None) if row in blamed else ("blocked", "sibling", sentence)
+            told[row] = (str(blamed[row]), None, None) if row in blamed else ("blocked", "sibling", _SIBLING)
         issues += [issue for unfit in reasons for issue in _issues(mapped, unfit)]
     lines = []
-    for row, state, rule, document, key, reason in mapped.rows.select(list(ROWS_SCHEMA)).iter_rows():
-        said = told.get(row, (state, rule, reason))
-        lines.append((row, *said[:2], places.get(document), key, said[2]))
+    for row, state, rule, document, key, reason, sheet in mapped.rows.select(list(ROWS_SCHEMA)).iter_rows():
+        said = (state, rule, reason)
+        if document in found.unfit:
+            said = _said_of_line(found.unfit[document][0]) if sheet else told.get(row, said)
+        lines.append((row, *said[:2], places.get(document), key, said[2], sheet))
     return replace(
         mapped,
         rows=pl.DataFrame(lines, schema=ROWS_SCHEMA, orient="row"),
         documents=tuple(found.good[position] for position in sorted(found.good)),
-        issues=tuple(sorted(issues, key=lambda issue: issue.row)),
+        issues=tuple(sorted(issues, key=lambda issue: (issue.sheet, issue.row))),
     )
+
+
+def _said_of_line(unfit: _Unfit) -> tuple[str, str, str]:
+    """State, rule and reason of a row of the second sheet whose document cannot be sent."""
+    if unfit.state is RowState.HELD:
+        return RowState.HELD.value, unfit.rule, unfit.reason
+    return RowState.BLOCKED.value, "sibling", _SIBLING
 
 
 def _issues(mapped: MappedFile, unfit: _Unfit) -> Iterable[Issue]:

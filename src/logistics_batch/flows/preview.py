@@ -68,6 +68,8 @@ def _preview(parts: Parts, arrival: Arrival) -> FileReport:
         sheet=mapped.sheet,
         header_row=mapped.header_row,
         rows_read=mapped.rows.height,
+        lines_sheet=mapped.lines_sheet,
+        lines_header_row=mapped.lines_header_row,
         rows=_rows(arrival, mapped, decisions, existing),
         documents=shown,
         issues=mapped.issues,
@@ -90,17 +92,17 @@ def _existing(parts: Parts, decision: Decision) -> StoredDocument | None:
 def _rows(
     arrival: Arrival, mapped: MappedFile, decisions: Sequence[Decision], existing: Sequence[StoredDocument | None]
 ) -> tuple[RowResult, ...]:
-    issues: dict[int, list[Issue]] = {}
+    issues: dict[tuple[str, int], list[Issue]] = {}
     for issue in mapped.issues:
-        issues.setdefault(issue.row, []).append(issue)
-    place = {"file": arrival.source.name, "sheet": mapped.sheet, "run": ""}
+        issues.setdefault((issue.sheet, issue.row), []).append(issue)
     found = []
     for line in mapped.rows.iter_rows(named=True):
         known, answer = None, _line(line, arrival)
         if line["document"] is not None and arrival.held is None:
             decision, known = decisions[line["document"]], existing[line["document"]]
             answer |= _fate(decision)
-        row = row_result(answer, found=known, issues=issues.get(line["row"], ()), place=place)
+        place = {"file": arrival.source.name, "sheet": line["sheet"] or mapped.sheet, "run": ""}
+        row = row_result(answer, found=known, issues=issues.get((line["sheet"], line["row"]), ()), place=place)
         if line["document"] is not None and arrival.held is None and known is None:
             document = mapped.documents[line["document"]]
             row = replace(row, reference_number=document.reference, awb_number=document.order_id)

@@ -132,6 +132,7 @@ def rows_of_held(sheets: Sequence[Sheet], held: FileHeld) -> MappedFile | None:
         pl.lit(None, dtype=pl.UInt32).alias("document"),
         pl.lit(None, dtype=pl.String).alias("key"),
         pl.when(blank).then(pl.lit("The row is empty.")).alias("reason"),
+        pl.lit("").alias("sheet"),
     )
     columns = tuple("" for _ in range(sheet.width))
     return MappedFile(sheet.name, held.header_row, columns, rows.cast(ROWS_SCHEMA), (), (), sheet.notes)  # type: ignore[arg-type]

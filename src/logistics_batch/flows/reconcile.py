@@ -7,25 +7,30 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import polars as pl
+
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.fetch_asns import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.reconcile_gather import Gathered, gather
+from logistics_batch.flows.reconcile_gather import Gathered, gather, order_numbers
 from logistics_batch.flows.reconcile_limits import limits_of
 from logistics_batch.flows.reconcile_notices import Scope, announced_frames, returned_frames, unsent_frame
 from logistics_batch.flows.reconcile_output import hand_over
 from logistics_batch.flows.reconcile_previous import Previous, previous_at, previous_by_hand
 from logistics_batch.flows.reconcile_receipts import (
     LOOK_BACK_DAYS,
-    Receipts,
-    ReceiptsPlace,
-    receipts_by_hand,
-    receipts_from,
+    PURCHASE_ORDERS,
+    RECEIPTS,
+    ListKind,
+    ListPlace,
+    ReadList,
+    list_by_hand,
+    list_from,
 )
 from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.flows.snapshots import Circumstances, furthest_statuses, keep_snapshot
 from logistics_batch.model.document import Operation
-from logistics_batch.model.job import Place, ReconcileJob, Tolerance
+from logistics_batch.model.job import Lists, Place, ReconcileJob, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy, Reconciliation
 from logistics_batch.model.reconciliation_history import Watch
 from logistics_batch.model.report import ExitCode
@@ -33,7 +38,16 @@ from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_document
 from logistics_batch.reconciliation import TOLERATED, Legs, Limit, Rules, audit
 
-_NO_RECEIPTS = Receipts(None)
+_NO_LIST = ReadList(None)
+
+
+@dataclass(frozen=True, slots=True)
+class ListPlan:
+    """Where a list is read from: a file by hand, or the place of a job, whose mapping stands beside it."""
+
+    path: Path | None = None
+    mapping: str | None = None
+    place: ListPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +55,7 @@ class ReconcilePlan:
     """What is to be reconciled.
 
     by: created, modified or delivery; date_from, date_to: both ends inclusive, in the service's zone.
-    receipts_path: a receipts file by hand; receipts: where a job's receipts files lie; with either, receipts_mapping
-    or the place's own says how to read them. Neither: nothing is said about receiving.
+    receipts, purchase_orders: what was received and ordered; where nothing is given, nothing is said about it.
     tolerance: by class; what is not named has none (prices: 0.01 INR).
     grace_days: a line is judged as not received from the day after its delivery date + grace_days, unless `tolerance`
     says NOT_RECEIVED otherwise. claim_days: how long after its delivery date goods can be claimed.
@@ -54,9 +67,8 @@ class ReconcilePlan:
     date_from: date | None
     date_to: date | None
     business_date: date
-    receipts_path: Path | None = None
-    receipts_mapping: str | None = None
-    receipts: ReceiptsPlace | None = None
+    receipts: ListPlan = ListPlan()
+    purchase_orders: ListPlan = ListPlan()
     tolerance: Mapping[str, Tolerance] = field(default_factory=dict)
     grace_days: int = 1
     claim_days: int = 60
@@ -70,22 +82,25 @@ class ReconcilePlan:
 def plan_of_job(job: ReconcileJob, business_date: date) -> ReconcilePlan:
     """What a job file asks for on one day."""
     date_from, date_to = job.window.around(business_date)
-    receipts = None
-    if job.receipts is not None:
-        place = job.receipts.place.on(business_date)
-        receipts = ReceiptsPlace(place, job.receipts.pattern, job.receipts.mapping)
     return ReconcilePlan(
         by=job.window.by,
         date_from=date_from,
         date_to=date_to,
         business_date=business_date,
-        receipts=receipts,
+        receipts=_list_plan(job.receipts, business_date),
+        purchase_orders=_list_plan(job.purchase_orders, business_date),
         tolerance=job.tolerance,
         claim_days=job.claim_days,
         results=job.results_place,
         job=job.name,
         previous=job.previous is not None,
     )
+
+
+def _list_plan(source: Lists | None, business_date: date) -> ListPlan:
+    if source is None:
+        return ListPlan()
+    return ListPlan(place=ListPlace(source.place.on(business_date), source.pattern, source.mapping))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +127,9 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
     """Reconcile a range of ASNs and write the report, also when there is nothing to report.
 
     Raises:
-        UsageError: a range without both ends, an unknown class of tolerance, a mapping that is not for receipts.
+        UsageError: a range without both ends, an unknown class of tolerance, a mapping that is not for lists.
         KeyRefused, ServiceMisaddressed, RunStopped: the service could not be asked.
-        FileHeld: the receipts file or the earlier workbook given by hand cannot be read.
+        FileHeld: a list or the earlier workbook given by hand cannot be read.
         StoreError: a place could not be read or written.
         LogisticsBatchError: the sums do not tie out; no report was written.
     """
@@ -143,24 +158,27 @@ def _account(
     parts: Parts, plan: ReconcilePlan, run: str, wanted: AsnRange, limits: dict[Discrepancy, Limit]
 ) -> Account:
     scope = Scope(wanted, ZoneInfo(parts.policy.timezone))
-    receipts = _receipts(parts, plan, wanted)
-    gathered = gather(parts, scope, receipts)
+    receipts = _read(parts, plan.receipts, RECEIPTS, since=wanted.date_from, on=plan.business_date)
+    orders = _read(parts, plan.purchase_orders, PURCHASE_ORDERS, since=wanted.date_from, on=plan.business_date)
+    gathered = gather(parts, scope, receipts, orders)
     rules = _rules(plan, limits, complete=gathered.complete)
     previous = _previous(parts, plan)
     due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
-    watch = Watch(plan.business_date, due, complete=gathered.complete and receipts.complete)
-    legs = _legs(parts, scope, gathered, receipts)
+    whole = gathered.complete and receipts.complete and orders.complete
+    watch = Watch(plan.business_date, due, complete=whole, orders=orders.lines is not None)
+    legs = _legs(parts, scope, gathered, received=receipts.lines, orders=orders)
     result = audit(legs, rules=rules, earlier=previous.earlier, watch=watch)
     made = Circumstances(
         run=run,
         job=plan.job or "by hand",
         business_date=plan.business_date,
         window=wanted,
-        complete=gathered.complete and receipts.complete,
+        complete=whole,
         raw_replies=str(gathered.folder or ""),
     )
     keep_snapshot(parts, legs, result, made=made)
-    said = receipts.notes
+    doubts = [note for read in (receipts, orders) if not read.complete for note in read.notes]
+    notes = [note for read in (receipts, orders) if read.complete for note in read.notes]
     return Account(
         run=run,
         by=wanted.by,
@@ -171,9 +189,10 @@ def _account(
         made_at=parts.clock.now(),
         result=result,
         receipts_compared=receipts.lines is not None,
-        doubts=(*gathered.doubts, *(() if receipts.complete else said), *previous.doubts),
-        notes=(*gathered.notes, *(said if receipts.complete else ()), *_unreturned(result), *previous.notes),
-        log=_log(plan, gathered, receipts, rules),
+        orders_compared=orders.lines is not None,
+        doubts=(*gathered.doubts, *doubts, *previous.doubts),
+        notes=(*gathered.notes, *notes, *_unreturned(result), *previous.notes),
+        log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
     )
 
 
@@ -189,16 +208,15 @@ def _exit_code(account: Account) -> int:
     return ExitCode.ROWS_NOT_DONE if account.result.exceptions.height else ExitCode.DONE
 
 
-def _receipts(parts: Parts, plan: ReconcilePlan, wanted: AsnRange) -> Receipts:
-    if plan.receipts is not None:
-        return receipts_from(parts, plan.receipts, since=wanted.date_from, business_date=plan.business_date)
-    if plan.receipts_path is None:
-        return _NO_RECEIPTS
-    if plan.receipts_mapping is None:
-        raise UsageError(
-            f"It is not said how {plan.receipts_path} is to be read.", remedy="Give --receipts-mapping NAME."
-        )
-    return receipts_by_hand(parts, plan.receipts_path, mapping=plan.receipts_mapping, business_date=plan.business_date)
+def _read(parts: Parts, source: ListPlan, kind: ListKind, *, since: date, on: date) -> ReadList:
+    """The list, as of a business date; none if none was given."""
+    if source.place is not None:
+        return list_from(parts, source.place, kind=kind, since=since, business_date=on)
+    if source.path is None:
+        return _NO_LIST
+    if source.mapping is None:
+        raise UsageError(f"It is not said how {source.path} is to be read.", remedy=f"Give {kind.option}-mapping NAME.")
+    return list_by_hand(parts, source.path, kind=kind, mapping=source.mapping, business_date=on)
 
 
 def _previous(parts: Parts, plan: ReconcilePlan) -> Previous:
@@ -209,8 +227,8 @@ def _previous(parts: Parts, plan: ReconcilePlan) -> Previous:
     return Previous()
 
 
-def _legs(parts: Parts, scope: Scope, gathered: Gathered, receipts: Receipts) -> Legs:
-    announced_notices, announced_lines = announced_frames(gathered.documents, scope)
+def _legs(parts: Parts, scope: Scope, gathered: Gathered, *, received: pl.DataFrame | None, orders: ReadList) -> Legs:
+    announced_notices, announced_lines = announced_frames(gathered.documents, scope, orders=order_numbers(orders))
     returned_notices, returned_lines = returned_frames(gathered.records, scope, furthest=furthest_statuses(parts))
     # A row that could not be read shows no date, so rows of the days before the range are looked at, too.
     since = scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)
@@ -220,8 +238,9 @@ def _legs(parts: Parts, scope: Scope, gathered: Gathered, receipts: Receipts) ->
         announced_lines=announced_lines,
         returned_notices=returned_notices,
         returned_lines=returned_lines,
-        received=receipts.lines,
+        received=received,
         unsent_rows=unsent_frame(rows),
+        ordered=orders.lines,
     )
 
 
@@ -232,14 +251,16 @@ def _unreturned(result: Reconciliation) -> tuple[str, ...]:
     )
 
 
-def _log(plan: ReconcilePlan, gathered: Gathered, receipts: Receipts, rules: Rules) -> tuple[tuple[str, str], ...]:
+def _log(
+    plan: ReconcilePlan, gathered: Gathered, lists: Mapping[str, ReadList], rules: Rules
+) -> tuple[tuple[str, str], ...]:
     judged = (code for code in TOLERATED if code is not Discrepancy.NOT_RECEIVED)  # which the days of grace tell
     limits = ((f"Tolerance {code}", str(rules.limit(code))) for code in judged)
     return (
         ("Job", plan.job or "by hand"),
         ("Requests to the service", str(gathered.requests)),
         ("Raw replies", str(gathered.folder) if gathered.folder else "none"),
-        ("Receipts", ", ".join(receipts.files) or "none"),
+        *((name, ", ".join(read.files) or "none") for name, read in lists.items()),
         ("Days of grace", f"{rules.grace_days}; delivery dates up to {rules.judged_until} are judged for receiving"),
         ("Claim window", f"{rules.claim_days} days from the delivery date"),
         *limits,

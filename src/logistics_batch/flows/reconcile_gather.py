@@ -11,8 +11,9 @@ from logistics_batch.api.answers import asn_header, record_digest
 from logistics_batch.flows.fetch_asns import AsnRange, FetchedAsns, fetch_asns, fetch_by_invoice
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_notices import Scope, announced_documents, in_scope
-from logistics_batch.flows.reconcile_receipts import Receipts
+from logistics_batch.flows.reconcile_receipts import ReadList
 from logistics_batch.ledger import StoredDocument
+from logistics_batch.reconciliation import order_number_of
 
 SEARCHED_BY_INVOICE = 100
 """How many ASNs that the range does not show are searched one by one before they are called missing."""
@@ -38,15 +39,20 @@ class Gathered:
     folder: Path | None
 
 
-def gather(parts: Parts, scope: Scope, receipts: Receipts) -> Gathered:
+def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> Gathered:
     """Ask the service for the range, then by invoice number for what files or receipts name and the range lacks.
+
+    ASNs of the purchase orders are announced whatever their dates.
 
     An ASN whose delivery date was changed at the service is not in the range, and still not missing.
     """
     fetched = fetch_asns(parts, _overlapping(scope.wanted))
     returned = _invoices(fetched.records)
     received = [] if receipts.lines is None else receipts.lines["invoice_number"].drop_nulls().to_list()
-    announced = announced_documents(parts.ledger, scope, references={*returned, *received})
+    named = [] if orders.lines is None else orders.lines["invoice_number"].drop_nulls().to_list()
+    announced = announced_documents(
+        parts.ledger, scope, references={*returned, *received, *named}, orders=order_numbers(orders)
+    )
     documents = [document for document in announced if not document.purged]
     absent = _absent(documents, scope, returned=returned, received=received)
     searched = fetch_by_invoice(parts, absent[:SEARCHED_BY_INVOICE])
@@ -62,6 +68,12 @@ def gather(parts: Parts, scope: Scope, receipts: Receipts) -> Gathered:
         requests=fetched.requests + searched.requests,
         folder=fetched.folder,
     )
+
+
+def order_numbers(orders: ReadList) -> frozenset[str]:
+    """The numbers of the purchase orders, as they are compared."""
+    numbers = [] if orders.lines is None else orders.lines["po_number"].drop_nulls().to_list()
+    return frozenset(order_number_of(number) for number in numbers) - {""}
 
 
 def _hidden(searched: Iterable[dict[str, Any]], fetched: Iterable[dict[str, Any]], scope: Scope) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """The announced leg from the ledger and the returned leg from the service, as frames for the auditor."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,6 +13,7 @@ import polars as pl
 from logistics_batch.api.answers import asn_header, asn_lines
 from logistics_batch.api.envelopes import as_text
 from logistics_batch.flows.fetch_asns import AsnRange
+from logistics_batch.flows.reconcile_versions import Lines, changed_lines, left_out
 from logistics_batch.ledger import Ledger, RowNotSent, StoredDocument
 from logistics_batch.model.document import Operation
 from logistics_batch.reconciliation import (
@@ -20,6 +22,7 @@ from logistics_batch.reconciliation import (
     RETURNED_LINES,
     RETURNED_NOTICES,
     UNSENT_ROWS,
+    order_number_of,
 )
 
 _ENDED = ("superseded", "abandoned")
@@ -43,6 +46,7 @@ _PRICE_NAMES = ("price_per_qty", "price")
 _RETAIL_NAMES = ("maximum_retail_price", "mrp")
 # ASNs have no field for tax (API §2.1): it stands in what a mapping keeps, or in what a service shows beyond them.
 _TAX_NAMES = ("tax", "tax_amount", "total_tax", "gst")
+_ORDER_NAMES = ("po_number", "po", "purchase_order", "order_number")  # as mappings keep it; ASNs have no field for it
 _AT_ONCE = 500  # references a query
 
 
@@ -71,13 +75,15 @@ class Scope:
         return (moment.astimezone(self.zone) if moment.tzinfo else moment).date()
 
 
-def announced_documents(ledger: Ledger, scope: Scope, *, references: Iterable[str]) -> list[StoredDocument]:
-    """The ASNs that files announced: those of the range, and those with the given invoice numbers."""
+def announced_documents(
+    ledger: Ledger, scope: Scope, *, references: Iterable[str], orders: Set[str] = frozenset()
+) -> list[StoredDocument]:
+    """The ASNs that files announced: those of the range, those with the given invoice numbers, those of the orders."""
     kinds = [Operation.ASN_CREATE.value]
     # The ledger does not know delivery dates apart from the payloads, so for them every ASN is looked at.
     until = None if scope.wanted.by == "delivery" else scope.wanted.date_to.isoformat()
     candidates = ledger.documents(operations=kinds, planned_to=until)
-    found = {one.id: one for one in candidates if in_scope(one, scope)}
+    found = {one.id: one for one in candidates if in_scope(one, scope) or order_of(one, orders)}
     numbers = sorted(set(references))
     for start in range(0, len(numbers), _AT_ONCE):
         for one in ledger.documents(operations=kinds, references=numbers[start : start + _AT_ONCE]):
@@ -104,12 +110,33 @@ def in_scope(document: StoredDocument, scope: Scope) -> bool:
     return scope.holds(scope.day_of(document.accepted_at or document.planned_at))
 
 
-def announced_frames(documents: Sequence[StoredDocument], scope: Scope) -> tuple[pl.DataFrame, pl.DataFrame]:
+def order_of(document: StoredDocument, orders: Set[str]) -> str:
+    """Which of the purchase orders an ASN belongs to: what its mapping keeps, or the one that its description names.
+
+    orders: their numbers, normalised. "" if none of them, or if the description names several.
+    """
+    if not orders:
+        return ""
+    kept = _first(document.keep, _ORDER_NAMES)
+    if kept:
+        return kept if order_number_of(kept) in orders else ""
+    described = as_text(json.loads(document.body or "{}").get("description"))
+    words = described.split()
+    pairs = (f"{one} {other}" for one, other in pairwise(words))
+    named = {number for text in (described, *words, *pairs) if (number := order_number_of(text)) in orders}
+    return named.pop() if len(named) == 1 else ""
+
+
+def announced_frames(
+    documents: Sequence[StoredDocument], scope: Scope, *, orders: Set[str] = frozenset()
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Notices and lines of the announced leg."""
     notices: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
+    accepted = {one.key: json.loads(one.body).get("sku_lines") or [] for one in documents if one.state == "accepted"}
     for index, document in enumerate(documents):
         body = json.loads(document.body)
+        before = None if document.state == "accepted" else accepted.get(document.key)
         word = _STATE_WORDS.get(document.state, document.state)
         notices.append(
             {name: as_text(body.get(name)) for name in _HEADER}
@@ -117,11 +144,31 @@ def announced_frames(documents: Sequence[StoredDocument], scope: Scope) -> tuple
             | {"state": document.state, "why": f"{word}: {document.reason}" if document.reason else word}
             | {"file_name": document.file_name, "sheet": document.sheet}
             | {"run": document.accepted_run or document.run, "tax": _first(document.keep, _TAX_NAMES)}
+            | {"po_number": order_of(document, orders)}
         )
-        for nth, line in enumerate(body.get("sku_lines") or []):
+        for nth, line in _announced_lines(index, body.get("sku_lines") or [], before):
             row = document.line_rows[nth] if nth < len(document.line_rows) else None
-            lines.append(_line(index, line) | {"row": row})
+            lines.append(line | {"row": row})
     return _frame(ANNOUNCED_NOTICES, notices), _frame(ANNOUNCED_LINES, lines)
+
+
+def _announced_lines(notice: int, lines: Lines, accepted: Lines | None) -> list[tuple[int, dict[str, Any]]]:
+    """The lines with their place in the payload; of a later version of an accepted ASN only what it changes."""
+    changed = None if accepted is None else changed_lines(lines, accepted)
+    if changed is None or accepted is None:
+        return [(nth, _line(notice, line)) for nth, line in enumerate(lines)]
+    gone = left_out(lines, accepted)
+    more = f"; it no longer has {', '.join(gone)}" if gone else ""
+    words = "The service accepted an earlier version of this ASN, and only what this one changes is at stake. "
+    return [
+        (
+            one.place,
+            _line(notice, lines[one.place])
+            | {"qty": one.qty, "beside_inr": one.beside_inr}
+            | {"version": f"{words}{one.words or 'It changes nothing in this line'}{more}."},
+        )
+        for one in changed
+    ]
 
 
 def returned_frames(

@@ -1,10 +1,11 @@
-"""The received leg: receipts files, by hand or from a server, read by a `receipt.read` mapping."""
+"""The received and the ordered leg: lists of goods, by hand or from a server, read by a `receipt.read` mapping."""
 
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path, PurePosixPath
+from typing import Any
 from uuid import uuid4
 
 import polars as pl
@@ -17,21 +18,43 @@ from logistics_batch.intake.readiness import never_input
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping
+from logistics_batch.model.counting import counted
 from logistics_batch.model.document import MappedFile, Operation, RowState
 from logistics_batch.model.job import Place
-from logistics_batch.reconciliation import RECEIVED_LINES, counted_once
+from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, Counted, counted_once
 
 LOOK_BACK_DAYS = 7
 """Goods may come, and lists of them be written, this many days before the first day of the range."""
+_ORDERED_BEFORE_DAYS = 90
 
 _ROWS_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Receipts:
-    """What was received, as far as it could be read.
+class ListKind:
+    """What a list is of: its names in words, its columns, and how long before the range it may have been written.
 
-    lines: RECEIVED_LINES; None where there was no receipts file at all. complete: every row of every file could be
+    option: where its path is given on the command line.
+    """
+
+    word: str
+    file_word: str
+    columns: dict[str, Any]
+    look_back_days: int
+    option: str
+
+
+RECEIPTS = ListKind("receipts", "receipts file", RECEIVED_LINES, LOOK_BACK_DAYS, "--receipts")
+PURCHASE_ORDERS = ListKind(
+    "purchase orders", "purchase-order file", ORDERED_LINES, _ORDERED_BEFORE_DAYS, "--purchase-orders"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadList:
+    """What was received or ordered, as far as it could be read.
+
+    lines: as the kind's columns say; None where there was no file at all. complete: every row of every file could be
     read. notes: what could not, and what was left out, in words. files: what was read.
     """
 
@@ -42,65 +65,73 @@ class Receipts:
 
 
 @dataclass(frozen=True, slots=True)
-class ReceiptsPlace:
-    """Where receipts files lie, what their names look like, and the mapping that reads them."""
+class ListPlace:
+    """Where lists lie, what their names look like, and the mapping that reads them."""
 
     place: Place
     patterns: Sequence[str]
     mapping: str
 
 
-def receipts_by_hand(parts: Parts, path: Path, *, mapping: str, business_date: date) -> Receipts:
-    """The receipts of one file.
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """How the files of a list are read."""
 
-    Raises UsageError if there is no such file or the mapping is not for receipts, FileHeld if it cannot be read.
+    kind: ListKind
+    mapping: Mapping
+    business_date: date
+
+
+def list_by_hand(parts: Parts, path: Path, *, kind: ListKind, mapping: str, business_date: date) -> ReadList:
+    """The lines of one file.
+
+    Raises UsageError if there is no such file or the mapping is not for lists, FileHeld if it cannot be read.
     """
-    reader = _reader(parts, mapping)
+    reader = _reader(parts, mapping, kind=kind, business_date=business_date)
     if not path.is_file():
-        raise UsageError(f"There is no receipts file {path}.", remedy="Check the path after --receipts.")
+        raise UsageError(f"There is no {kind.file_word} {path}.", remedy=f"Check the path after {kind.option}.")
     with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
         members = parts.unpack(path, name=path.name, to=Path(folder))
         if not members:
-            return _put_together([_read(parts, path, path.name, reader, business_date=business_date)])
-        return _put_together(_members_read(parts, path.name, members, reader, business_date=business_date))
+            return _put_together([_read(parts, path, path.name, reader)])
+        return _put_together(_members_read(parts, path.name, members, reader))
 
 
-def receipts_from(parts: Parts, source: ReceiptsPlace, *, since: date, business_date: date) -> Receipts:
-    """The receipts of all files at a place that were written in the days of the range or shortly before.
+def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, business_date: date) -> ReadList:
+    """The lines of all files at a place that were written in the days of the range or shortly before.
 
-    The files stay where they lie. Raises UsageError if the mapping is not for receipts, StoreError if the place cannot
+    The files stay where they lie. Raises UsageError if the mapping is not for lists, StoreError if the place cannot
     be read.
     """
-    reader = _reader(parts, source.mapping)
-    read: list[Receipts] = []
+    reader = _reader(parts, source.mapping, kind=kind, business_date=business_date)
+    oldest = since - timedelta(days=kind.look_back_days)
+    read: list[ReadList] = []
     store = parts.open_store(source.place)
     try:
         listed = _listed(store, source.place.path)
-        wanted = [file for file in listed if _is_wanted(file, source.patterns, parts, since=since)]
-        parts.progress.start("Reading receipts", len(wanted))
+        wanted = [file for file in listed if _is_wanted(file, source.patterns, parts, oldest=oldest)]
+        parts.progress.start(f"Reading {kind.word}", len(wanted))
         for file in wanted:
-            read += _fetched(parts, store, file, reader, business_date=business_date)
+            read += _fetched(parts, store, file, reader)
             parts.progress.advance()
         parts.progress.done()
     finally:
         store.close()
     if not wanted:
-        oldest = since - timedelta(days=LOOK_BACK_DAYS)
-        note = (
-            f"No receipts file written since {oldest} lies in {store.label} {source.place.path}: nothing was compared."
-        )
-        return Receipts(None, complete=False, notes=(note,))
+        named = f"No {kind.file_word} written since {oldest}"
+        note = f"{named} lies in {store.label} {source.place.path}: nothing was compared."
+        return ReadList(None, complete=False, notes=(note,))
     return _put_together(read)
 
 
-def _reader(parts: Parts, name: str) -> Mapping:
+def _reader(parts: Parts, name: str, *, kind: ListKind, business_date: date) -> _Reader:
     mapping = parts.mapping(name)
     if mapping.operation is not Operation.RECEIPT_READ:
         raise UsageError(
-            f'The mapping "{name}" is for {mapping.operation}, not for receipts.',
+            f'The mapping "{name}" is for {mapping.operation}, not for {kind.word}.',
             remedy="Name a mapping with operation: receipt.read.",
         )
-    return mapping
+    return _Reader(kind, mapping, business_date)
 
 
 def _listed(store: FileStore, path: str) -> list[RemoteFile]:
@@ -115,17 +146,15 @@ def _listed(store: FileStore, path: str) -> list[RemoteFile]:
         return beside
 
 
-def _is_wanted(file: RemoteFile, patterns: Sequence[str], parts: Parts, *, since: date) -> bool:
+def _is_wanted(file: RemoteFile, patterns: Sequence[str], parts: Parts, *, oldest: date) -> bool:
     if file.is_link or never_input(file.name) or not name_matches(file.name, patterns):
         return False
     zone = parts.clock.now().tzinfo
-    oldest = datetime.combine(since - timedelta(days=LOOK_BACK_DAYS), time.min, tzinfo=zone)
-    return file.modified is None or file.modified >= oldest.timestamp()
+    first = datetime.combine(oldest, time.min, tzinfo=zone)
+    return file.modified is None or file.modified >= first.timestamp()
 
 
-def _fetched(
-    parts: Parts, store: FileStore, file: RemoteFile, reader: Mapping, *, business_date: date
-) -> list[Receipts]:
+def _fetched(parts: Parts, store: FileStore, file: RemoteFile, reader: _Reader) -> list[ReadList]:
     """A file of a server, or each in it if it is an archive.
 
     One that cannot be read makes the receipts incomplete, and the others go on.
@@ -138,19 +167,17 @@ def _fetched(
         landing.replace(kept)
         members = parts.unpack(kept, name=file.name, to=folder)
         if members:
-            return _members_read(parts, file.name, members, reader, business_date=business_date)
-        return [_read(parts, kept, file.name, reader, business_date=business_date)]
+            return _members_read(parts, file.name, members, reader)
+        return [_read(parts, kept, file.name, reader)]
     except (FileHeld, FileVanished, FileUnstable) as error:
-        return [_unreadable(file.name, error)]
+        return [_unreadable(file.name, error, reader)]
     finally:
         landing.unlink(missing_ok=True)
 
 
-def _members_read(
-    parts: Parts, archive: str, members: Sequence[Member], reader: Mapping, *, business_date: date
-) -> list[Receipts]:
+def _members_read(parts: Parts, archive: str, members: Sequence[Member], reader: _Reader) -> list[ReadList]:
     """Each file of an archive; one that cannot be read makes the receipts incomplete."""
-    read: list[Receipts] = []
+    read: list[ReadList] = []
     for member in members:
         if member.left_out:
             continue
@@ -159,28 +186,32 @@ def _members_read(
         try:
             if member.held is not None:
                 raise member.held
-            read.append(_read(parts, member.path, name, reader, business_date=business_date))
+            read.append(_read(parts, member.path, name, reader))
         except FileHeld as held:
-            read.append(_unreadable(name, held))
+            read.append(_unreadable(name, held, reader))
     return read
 
 
-def _unreadable(name: str, error: LogisticsBatchError) -> Receipts:
-    return Receipts(None, complete=False, notes=(f"Receipts file {printable(name)}: {error.message}",))
+def _unreadable(name: str, error: LogisticsBatchError, reader: _Reader) -> ReadList:
+    return ReadList(
+        None, complete=False, notes=(f"{reader.kind.file_word.capitalize()} {printable(name)}: {error.message}",)
+    )
 
 
-def _read(parts: Parts, path: Path, name: str, reader: Mapping, *, business_date: date) -> Receipts:
-    values = RunValues(file_name=name, business_date=business_date, timezone=parts.policy.timezone)
-    mapped = apply_mapping(reader, parts.read_file(path, name=name, options=reader.read_options), run_values=values)
+def _read(parts: Parts, path: Path, name: str, reader: _Reader) -> ReadList:
+    values = RunValues(file_name=name, business_date=reader.business_date, timezone=parts.policy.timezone)
+    sheet = parts.read_file(path, name=name, options=reader.mapping.read_options)
+    mapped = apply_mapping(reader.mapping, sheet, run_values=values)
     lines = mapped.keep.with_columns(pl.lit(name).alias("file_name"), pl.lit(mapped.sheet).alias("sheet"))
-    missing = [pl.lit(None, pl.String).alias(column) for column in RECEIVED_LINES if column not in lines.columns]
-    whole = lines.with_columns(*missing).select(pl.col(column).cast(kind) for column, kind in RECEIVED_LINES.items())
-    notes = _unread(mapped, name)
+    wanted = reader.kind.columns
+    missing = [pl.lit(None, pl.String).alias(column) for column in wanted if column not in lines.columns]
+    whole = lines.with_columns(*missing).select(pl.col(column).cast(kind) for column, kind in wanted.items())
+    notes = _unread(mapped, name, reader.kind)
     digest = identify(path, name=name).sha256[:8]
-    return Receipts(whole, complete=not notes, notes=notes, files=(f"{name} (sha256 {digest}, {whole.height} lines)",))
+    return ReadList(whole, complete=not notes, notes=notes, files=(f"{name} (sha256 {digest}, {whole.height} lines)",))
 
 
-def _unread(mapped: MappedFile, name: str) -> tuple[str, ...]:
+def _unread(mapped: MappedFile, name: str, kind: ListKind) -> tuple[str, ...]:
     """The rows that hold data and could not be read, with the first reasons."""
     states = [RowState.INVALID.value, RowState.BLOCKED.value]
     rows = mapped.rows.filter(pl.col("state").is_in(states))
@@ -189,19 +220,34 @@ def _unread(mapped: MappedFile, name: str) -> tuple[str, ...]:
     reasons = {row: f"row {row}: {reason}" for row, reason in rows.select("row", "reason").iter_rows() if reason}
     reasons |= {issue.row: f"{issue.cell}: {issue.reason}" for issue in reversed(mapped.issues)}
     first = "; ".join(reasons[row] for row in sorted(reasons)[:_ROWS_NAMED])
-    return (f"Receipts file {name}: {rows.height} rows could not be read and are in no sum ({first}).",)
+    return (f"{kind.file_word.capitalize()} {name}: {rows.height} rows could not be read and are in no sum ({first}).",)
 
 
-def _put_together(read: Sequence[Receipts]) -> Receipts:
+def _put_together(read: Sequence[ReadList]) -> ReadList:
     frames = [one.lines for one in read if one.lines is not None]
     notes = [note for one in read for note in one.notes]
     files = tuple(name for one in read for name in one.files)
     if not frames:
-        return Receipts(None, complete=False, notes=tuple(notes))
-    lines, repeated = counted_once(pl.concat(frames))
-    if repeated:
+        return ReadList(None, complete=False, notes=tuple(notes))
+    kept = counted_once(pl.concat(frames))
+    if kept.left_out:
         notes.append(
-            f"Receipt lines that stand alike in several files count once ({repeated} left out); the reason of a line "
-            "that differs names them."
+            f"What only repeats an earlier list counts once: left out is {counted(kept.left_out, 'line')}; the reason "
+            "of a line that differs names them."
         )
-    return Receipts(lines, complete=all(one.complete for one in read), notes=tuple(notes), files=files)
+    if kept.alike:
+        notes.append(
+            f"Receipt lines alike in several lists count each time, as deliveries of their own: {_first(kept)}"
+        )
+    return ReadList(kept.lines, complete=all(one.complete for one in read), notes=tuple(notes), files=files)
+
+
+def _first(kept: Counted) -> str:
+    """The first of the lines that are alike in several lists, so that nobody need search for them."""
+    alike = kept.lines.filter(pl.col("alike") != "").unique("alike", maintain_order=True)
+    named = [
+        f"invoice {printable(invoice or '')} SKU {printable(sku or '')} ({printable(places)})"
+        for invoice, sku, places in alike.head(_ROWS_NAMED).select("invoice_number", "sku_name", "alike").iter_rows()
+    ]
+    more = alike.height - len(named)
+    return "; ".join(named) + (f"; and {more} more." if more > 0 else ".")

@@ -21,6 +21,7 @@ _COLUMNS, _FILTERED = 0x7D, 0x9B
 _HIDDEN = 0x20
 _VERSION_8 = 0x600
 _IS_NO_NUMBER, _IS_ERROR = 0xFFFF, 2
+_CALCULATE_ON_OPENING = 2  # of a formula's flags; libraries set it that write 0 and leave the rest to the next program
 
 
 def scan_xls(content: bytes) -> dict[str, BinaryFacts] | None:
@@ -82,6 +83,8 @@ def _take(facts: BinaryFacts, kind: int, data: bytes, address: tuple[int, int]) 
         facts.errors[address] = error_word(data[6])
     elif kind == _FORMULA and struct.unpack_from("<H", data, 12)[0] == _IS_NO_NUMBER and data[6] == _IS_ERROR:
         facts.errors[address] = error_word(data[8])
+    elif kind == _FORMULA and data[6:14] == bytes(8) and struct.unpack_from("<H", data, 14)[0] & _CALCULATE_ON_OPENING:
+        facts.without_value.add(address)
 
 
 def _records(stream: bytes, place: int) -> Iterator[tuple[int, bytes]]:

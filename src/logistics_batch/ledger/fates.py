@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import RowMapping, select
 
 from logistics_batch.ledger.connection import Connected
+from logistics_batch.ledger.line_rows import lines_sheet, shown_row
 from logistics_batch.ledger.records import StoredDocument, stored_document
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.sending import select_documents
@@ -103,28 +104,32 @@ class Fates(Connected):
                     select_documents().where(document.c.id.in_(asked)).order_by(document.c.id)
                 ).mappings()
             }
-            issues = [
-                Issue(**{name: record[name] for name in Issue.__dataclass_fields__})
-                for record in connection.execute(
-                    select(issue).where(issue.c.file_id == file_id).order_by(issue.c.row, issue.c.id)
-                ).mappings()
-            ]
+            issues = (
+                connection.execute(select(issue).where(issue.c.file_id == file_id).order_by(issue.c.row, issue.c.id))
+                .mappings()
+                .all()
+            )
         return _file_report(head, lines, documents, issues)
 
 
 def _file_report(
-    head: RowMapping, lines: Sequence[RowMapping], documents: Mapping[int, StoredDocument], issues: Sequence[Issue]
+    head: RowMapping,
+    lines: Sequence[RowMapping],
+    documents: Mapping[int, StoredDocument],
+    issue_lines: Sequence[RowMapping],
 ) -> FileReport:
+    origin = json.loads(head["origin"])
+    issues = [_issue(line, origin) for line in issue_lines]
     by_row: dict[int, list[Issue]] = {}
-    for found in issues:
-        by_row.setdefault(found.row, []).append(found)
-    place = {"file": head["name"], "sheet": head["sheet"], "run": head["run_id"]}
-    rows = tuple(
-        row_result(
-            dict(line), found=documents.get(line["document_id"]), issues=by_row.get(line["row"], ()), place=place
-        )
-        for line in lines
-    )
+    for line, found in zip(issue_lines, issues, strict=True):
+        by_row.setdefault(line["row"], []).append(found)
+    rows = []
+    for line in lines:
+        number, second = shown_row(line["row"], origin)
+        place = {"file": head["name"], "sheet": second or head["sheet"], "run": head["run_id"]}
+        found_issues, its_document = by_row.get(line["row"], ()), documents.get(line["document_id"])
+        rows.append(row_result({**line, "row": number}, found=its_document, issues=found_issues, place=place))
+    second, second_header_row = lines_sheet(origin)
     return FileReport(
         file=head["name"],
         sha256=head["sha256"],
@@ -135,7 +140,9 @@ def _file_report(
         sheet=head["sheet"],
         header_row=head["header_row"],
         rows_read=head["rows_read"],
-        rows=rows,
+        lines_sheet=second,
+        lines_header_row=second_header_row,
+        rows=tuple(rows),
         documents=tuple(document_result(found) for found in documents.values()),
         issues=tuple(issues),
         notes=tuple(json.loads(head["notes"])),
@@ -144,3 +151,9 @@ def _file_report(
         earlier_file=head["earlier_file"],
         received_at=head["received_at"],
     )
+
+
+def _issue(line: RowMapping, origin: Mapping[str, Any]) -> Issue:
+    number, sheet = shown_row(line["row"], origin)
+    values = {name: line[name] for name in ("rule", "column", "cell", "value", "reason", "fix")}
+    return Issue(row=number, sheet=sheet, **values)

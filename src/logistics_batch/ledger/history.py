@@ -5,9 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import RowMapping, select
+from sqlalchemy import Row, RowMapping, select
 
 from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.line_rows import shown_row
 from logistics_batch.ledger.records import RowNotSent, StoredDocument, StoredFile, StoredRun, stored_document
 from logistics_batch.ledger.schema import attempt, document, evidence, file, issue, result_name, row, run, run_note
 from logistics_batch.ledger.sending import select_documents
@@ -45,6 +46,12 @@ def _stored_file(record: RowMapping) -> StoredFile:
     return StoredFile(
         **{name: record[name] for name in fields}, run=record["run_id"], origin=json.loads(record["origin"])
     )
+
+
+def _not_sent(line: Row[Any]) -> RowNotSent:
+    number, second = shown_row(line.row, json.loads(line.origin))
+    why = line.issue_reason or line.reason
+    return RowNotSent(line.name, second or line.sheet, number, line.key, line.fate, why, line.run_id)
 
 
 def _without_digits(name: str) -> str:
@@ -246,7 +253,7 @@ class History(Connected):
             document.c.account == self.account, document.c.operation == operation, document.c.state == "accepted"
         )
         query = (
-            select(row, file.c.name, file.c.sheet, file.c.run_id, first_issue.label("issue_reason"))
+            select(row, file.c.name, file.c.sheet, file.c.origin, file.c.run_id, first_issue.label("issue_reason"))
             .join(file, row.c.file_id == file.c.id)
             .where(row.c.fate.in_(("invalid", "blocked", "held")), row.c.key.not_in(accepted))
             .where(file.c.operation == operation)
@@ -257,12 +264,7 @@ class History(Connected):
         if planned_to is not None:
             query = query.where(file.c.received_at < f"{planned_to}T99")
         with self._read() as connection:
-            return [
-                RowNotSent(
-                    line.name, line.sheet, line.row, line.key, line.fate, line.issue_reason or line.reason, line.run_id
-                )
-                for line in connection.execute(query)
-            ]
+            return [_not_sent(line) for line in connection.execute(query)]
 
     def result_stem(self, *, place: str, name: str, sha256: str) -> str:
         """The stem that this content's result files have at a place: `name`, or `name.<sha8>` if that is taken.

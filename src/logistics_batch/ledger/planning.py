@@ -11,6 +11,7 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.connection import Connected, digest, dump
 from logistics_batch.ledger.decide import Decision, Known, decide, decide_change, for_approval
+from logistics_batch.ledger.line_rows import lines_origin, stored_row
 from logistics_batch.ledger.marking import Marking
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
@@ -107,7 +108,7 @@ class Planning(Connected):
                 mapping=arrival.mapping,
                 mapping_digest=arrival.mapping_digest,
                 operation=arrival.operation,
-                origin=dump(dict(arrival.origin or {})),
+                origin=dump({**(arrival.origin or {}), **lines_origin(mapped)}),
                 sheet=mapped.sheet if mapped else "",
                 header_row=mapped.header_row if mapped else 0,
                 rows_read=mapped.rows.height if mapped else 0,
@@ -277,8 +278,8 @@ def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed:
     if mapped is None:
         return
     records = []
-    for number, state, mapped_rule, index, key, mapped_reason in mapped.rows.select(
-        "row", "state", "rule", "document", "key", "reason"
+    for number, state, mapped_rule, index, key, mapped_reason, sheet in mapped.rows.select(
+        "row", "state", "rule", "document", "key", "reason", "sheet"
     ).iter_rows():
         document_id, fate, rule, reason = None, str(state), mapped_rule, mapped_reason
         if state == RowState.READY and held is not None:
@@ -289,7 +290,7 @@ def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed:
         records.append(
             {
                 "file_id": file_id,
-                "row": number,
+                "row": stored_row(number, sheet=sheet),
                 "document_id": document_id,
                 "fate": fate,
                 "key": key or "",
@@ -300,8 +301,12 @@ def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed:
     if records:
         connection.execute(row.insert(), records)
     if mapped.issues:
-        fields = ("row", "rule", "column", "cell", "value", "reason", "fix")
+        fields = ("rule", "column", "cell", "value", "reason", "fix")
         connection.execute(
             issue.insert(),
-            [{"file_id": file_id} | {name: getattr(found, name) for name in fields} for found in mapped.issues],
+            [
+                {"file_id": file_id, "row": stored_row(found.row, sheet=found.sheet)}
+                | {name: getattr(found, name) for name in fields}
+                for found in mapped.issues
+            ],
         )

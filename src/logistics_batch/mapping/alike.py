@@ -33,18 +33,23 @@ class Alike:
 
 
 def failing_alike(mapped: MappedFile, sheet: Sheet) -> Alike | None:
-    """What every row of data breaks, if all break one rule in one column; None otherwise, or if there are few rows."""
-    data = mapped.rows.filter(pl.col("state") != RowState.SKIPPED.value)
+    """What every row of data breaks, if all break one rule in one column; None otherwise, or if there are few rows.
+
+    sheet: the file's own, or its second one.
+    """
+    second = "" if sheet.name == mapped.sheet else sheet.name
+    data = mapped.rows.filter(pl.col("state") != RowState.SKIPPED.value, pl.col("sheet") == second)
     if data.height < ROWS_AT_LEAST or not data["state"].eq(RowState.INVALID.value).all():
         return None
     # in the order of the issues, so that of equally common ones the first is named, whichever run it is
-    once_a_row = dict.fromkeys((each.row, each.rule, each.column) for each in mapped.issues)
+    own = [each for each in mapped.issues if each.sheet == second]
+    once_a_row = dict.fromkeys((each.row, each.rule, each.column) for each in own)
     broken = Counter((rule, column) for _, rule, column in once_a_row)
     (commonest, rows), *_ = broken.most_common(1)
     if rows < data.height:
         return None
-    issue = next(each for each in mapped.issues if (each.rule, each.column) == commonest)
-    return Alike(issue, rows, _stands_in(mapped, sheet, issue))
+    issue = next(each for each in own if (each.rule, each.column) == commonest)
+    return Alike(issue, rows, "" if second else _stands_in(mapped, sheet, issue))
 
 
 def _stands_in(mapped: MappedFile, sheet: Sheet, issue: Issue) -> str:
@@ -52,7 +57,7 @@ def _stands_in(mapped: MappedFile, sheet: Sheet, issue: Issue) -> str:
     shape = _SHAPES.get(issue.rule.rpartition("|")[2])
     if shape is None:
         return ""
-    rows = mapped.rows.filter(pl.col("state") == RowState.INVALID.value)["row"].head(_SAMPLE)
+    rows = mapped.rows.filter(pl.col("state") == RowState.INVALID.value, pl.col("sheet") == "")["row"].head(_SAMPLE)
     cells = sheet.frame.filter(pl.col("row").is_in(rows.implode()))
     fitting = [
         header

@@ -1,6 +1,7 @@
 """Sheets in, documents and issues out: the story of a mapping from header to body."""
 
 import gc
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,13 +62,13 @@ def apply_mapping(
     blame_faults(found, table, faults)
     notes, skipped = (*notes_of(table, rows), *passed_over(mapping, sheets, sheet)), rows.skipped
     documents = _documents(table)
-    barred = _barred(table, documents, found)
+    torn = _torn_documents(table)
+    barred = _barred(table, documents, found, torn=torn)
     del rows
-    table = table.without(*CELLS)
+    table = table.without(*CELLS, *RULES, *(() if mapping.operation is Operation.RECEIPT_READ else HEAD_VALUES))
     bodies = _bodies(table, documents, barred, found, longitude=longitude)
     table, documents = table.without(*LINE_VALUES), documents.select("doc", "natural", "reference")
-    barred = _barred(table, documents, found)
-    table = table.without(*RULES, *(() if mapping.operation is Operation.RECEIPT_READ else HEAD_VALUES))
+    barred = _barred(table, documents, found, torn=torn)
     states = _states(table, skipped, documents, barred, found)
     return MappedFile(
         sheet=sheet.name,
@@ -116,8 +117,8 @@ class _Barred:
     invalid: pl.Series
 
 
-def _barred(table: Table, documents: pl.DataFrame, found: Findings) -> _Barred:
-    """Disagreement comes first, then two documents of one name, then a row that is wrong itself."""
+def _barred(table: Table, documents: pl.DataFrame, found: Findings, *, torn: Sequence[tuple[int, str, str]]) -> _Barred:
+    """Disagreement (`torn`) comes first, then two documents of one name, then a row that is wrong itself."""
     invalid = found.bad_rows()
     placed = table.grouped.once_a_row("row", "doc")
     wrong = placed.filter(pl.col("row").is_in(invalid.implode())).group_by("doc").agg("row")
@@ -133,7 +134,7 @@ def _barred(table: Table, documents: pl.DataFrame, found: Findings) -> _Barred:
         )
         for doc, rows in table.hidden.group_by("doc", maintain_order=True).agg("row").iter_rows()
     ]
-    reasons = [*hidden, *_torn_documents(table), *_doubled(table, documents), *siblings]
+    reasons = [*hidden, *torn, *_doubled(table, documents), *siblings]
     schema = {"doc": pl.UInt32, "rule": pl.String, "reason": pl.String}
     together = pl.DataFrame(reasons, schema=schema, orient="row")
     return _Barred(together.unique("doc", keep="first", maintain_order=True), invalid)
@@ -192,24 +193,28 @@ def _doubled(table: Table, documents: pl.DataFrame) -> list[tuple[int, str, str]
 
 def _bodies(
     table: Table, documents: pl.DataFrame, barred: _Barred, found: Findings, *, longitude: LongitudeName
-) -> dict[int, str]:
-    """The text of each document that may be sent; those that the contract's model refuses become findings instead."""
+) -> deque[pl.DataFrame]:
+    """The text of each document that may be sent, in blocks: doc, body; sorted by doc.
+
+    Those that the contract's model refuses become findings instead.
+    """
     if table.mapping.operation is Operation.RECEIPT_READ:
-        return {}
+        return deque()
     fit = pl.col("doc").is_in(barred.documents["doc"].implode()).not_()
     good = documents.filter(fit)
     lines = table.grouped.lines.select("doc", "row", *(field.value_name for field in table.line))
-    bodies: dict[int, str] = {}
-    for block, own in _blocks(good, lines):
-        bodies |= _bodies_of_block(table, block, own.filter(fit), found, longitude=longitude)
-    return bodies
+    return deque(
+        _bodies_of_block(table, block, _between(block, lines).filter(fit), found, longitude=longitude)
+        for block in good.iter_slices(BLOCK_DOCUMENTS)
+    )
 
 
 def _bodies_of_block(
     table: Table, documents: pl.DataFrame, lines: pl.DataFrame, found: Findings, *, longitude: LongitudeName
-) -> dict[int, str]:
+) -> pl.DataFrame:
     targets, cells = table.mapping.targets, lines.drop("row")
-    texts: list[str] = body_texts(documents, cells, targets, longitude=longitude).to_list()
+    made = body_texts(documents, cells, targets, longitude=longitude)
+    texts: list[str] = made.to_list()
     if not targets.operation.creates:
         texts = [finished(text, targets.operation) for text in texts]
     check_one = partial(check_body, targets=targets, longitude=longitude)
@@ -220,8 +225,10 @@ def _bodies_of_block(
         wrong = refused(documents, cells, texts, targets=targets, check=check_one)
     for place, complaints in wrong.items():
         _refuse(found, table, documents["doc"][place], complaints)
-    made = enumerate(zip(documents["doc"].to_list(), texts, strict=True))
-    return {doc: text for place, (doc, text) in made if place not in wrong}
+    if table.mapping.spec.kits or not targets.operation.creates:
+        made = pl.Series(texts, dtype=pl.String)
+    bodies = pl.DataFrame([documents["doc"], made.alias("body")])
+    return bodies.remove(pl.int_range(pl.len()).is_in(list(wrong))) if wrong else bodies
 
 
 def _refuse(found: Findings, table: Table, doc: int, complaints: Sequence[Complaint]) -> None:
@@ -265,13 +272,15 @@ def _states(
     told = together.with_columns(state.alias("state"), document.alias("document"), pl.col("natural").alias("key"))
     own_word = pl.col("state") != RowState.INVALID.value
     told = told.with_columns(pl.when(own_word).then(pl.col(name)).alias(name) for name in ("rule", "reason"))
-    return told.select(pl.col(name).cast(kind) for name, kind in ROWS_SCHEMA.items()).sort("row")
+    kinds = {name: kind for name, kind in ROWS_SCHEMA.items() if name != "sheet"}
+    sorted_rows = told.select(pl.col(name).cast(kind) for name, kind in kinds.items()).sort("row")
+    return sorted_rows.with_columns(pl.lit("").alias("sheet"))  # one value, not one a row
 
 
 def _as_documents(
-    table: Table, documents: pl.DataFrame, barred: _Barred, bodies: dict[int, str]
+    table: Table, documents: pl.DataFrame, barred: _Barred, bodies: deque[pl.DataFrame]
 ) -> tuple[Document, ...]:
-    """The documents that can be sent; their texts are taken out of `bodies`."""
+    """The documents that can be sent; their texts are taken out of `bodies`, so that none is there twice."""
     if table.mapping.operation is Operation.RECEIPT_READ:
         return ()
     fit = pl.col("doc").is_in(barred.documents["doc"].implode()).not_()
@@ -280,8 +289,9 @@ def _as_documents(
     kept: dict[tuple[str | None, ...], dict[str, str]] = {}
     made: list[Document] = []
     with _without_collector():
-        for block, own in _blocks(good, lines):
-            made += _documents_of_block(table, block, own.filter(fit), bodies, kept)
+        while bodies:
+            block = good.join(bodies.popleft(), on="doc", how="inner", maintain_order="left")
+            made += _documents_of_block(table, block, _between(block, lines).filter(fit), kept)
     return tuple(made)
 
 
@@ -297,19 +307,18 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def _blocks(documents: pl.DataFrame, lines: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Some documents at a time, and the lines from the first one's to the last one's; both are sorted by doc."""
-    for start in range(0, documents.height, BLOCK_DOCUMENTS):
-        block = documents.slice(start, BLOCK_DOCUMENTS)
-        begin, end = (lines["doc"].search_sorted(block["doc"][place], side) for place, side in _ENDS)
-        yield block, lines.slice(begin, end - begin)
+def _between(documents: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    """The lines from the first document's to the last one's; both are sorted by doc."""
+    if documents.is_empty():
+        return lines.clear()
+    begin, end = (lines["doc"].search_sorted(documents["doc"][place], side) for place, side in _ENDS)
+    return lines.slice(begin, end - begin)
 
 
 def _documents_of_block(
     table: Table,
     good: pl.DataFrame,
     lines: pl.DataFrame,
-    bodies: dict[int, str],
     kept: dict[tuple[str | None, ...], dict[str, str]],
 ) -> Iterator[Document]:
     grouped = lines.group_by("doc", maintain_order=True).agg("row")
@@ -321,7 +330,7 @@ def _documents_of_block(
         references if naturals == references else naturals,
         repeat(operation),
         rows,
-        map(bodies.pop, good["doc"].to_list()),
+        good["body"].to_list(),
         references,
         line_rows if table.line else repeat(()),
         _kept_of(lines.filter("first"), table.keep, kept),
@@ -349,12 +358,13 @@ def _kept_of(
 
 
 def _kept(table: Table, states: pl.DataFrame) -> pl.DataFrame:
-    """For each ready row what is kept, and for receipts what was read."""
+    """For each ready row of receipts what was read and what is kept; documents have theirs with them."""
+    if table.mapping.operation is not Operation.RECEIPT_READ:
+        return pl.DataFrame()
     ready = states["row"].filter(states["state"] == RowState.READY.value)
     lines = table.grouped.once_a_row("row", "head", *(field.value_name for field in table.keep))
-    if table.mapping.operation is Operation.RECEIPT_READ:
-        values = table.grouped.heads.select("head", *(field.value_name for field in table.header))
-        lines = lines.join(values, on="head", how="left")
+    values = table.grouped.heads.select("head", *(field.value_name for field in table.header))
+    lines = lines.join(values, on="head", how="left")
     names = {field.target: field.value_name for field in (*table.keep, *table.header)}
     columns = [
         pl.col(names[name]).alias(name)

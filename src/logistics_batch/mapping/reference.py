@@ -194,14 +194,18 @@ def _outcome(mapped: MappedFile) -> Iterator[str]:
         lines = mapped.keep.drop("row").iter_rows(named=True)
         found = [{name: value for name, value in line.items() if value is not None} for line in lines]
         yield _fenced("json", "\n".join(json.dumps(line, ensure_ascii=False) for line in found))
-    told = [f"- `{issue.cell}` **invalid**: {issue.reason} {issue.fix}" for issue in mapped.issues]
+    told = [f"- `{issue.cell}`{_on(issue.sheet)} **invalid**: {issue.reason} {issue.fix}" for issue in mapped.issues]
     others = mapped.rows.filter(pl.col("state").is_in([RowState.BLOCKED.value, RowState.SKIPPED.value]))
     told += [
-        f"- row {row} **{state}**: {reason}"
-        for row, state, reason in others.select("row", "state", "reason").iter_rows()
+        f"- row {row}{_on(sheet)} **{state}**: {reason}"
+        for row, state, reason, sheet in others.select("row", "state", "reason", "sheet").iter_rows()
     ]
     if told:
         yield "".join(map(_prose, told))
+
+
+def _on(sheet: str) -> str:
+    return f" of `{sheet}`" if sheet else ""
 
 
 def _targets() -> Iterator[str]:

@@ -135,8 +135,8 @@ A1 | 9876543210 | 12 MG Road | tea x 2 | rice x 1
 A2 | 9876543210 | 12 MG Road | tea x 3 | two of rice
 ### Lines on a sheet of their own
 Each row of the first sheet takes the rows of the second whose `key` is the same. `lines`, and the columns of
-a `sum`, are read from the second sheet, everything else from the first. Rows of the first sheet are answered;
-lines that belong to none are told in rows below its last.
+a `sum`, are read from the second sheet, everything else from the first. Each row of both sheets has an answer
+beside it.
 ~~~ mapping
 @order
 lines_sheet: {name: Items, key: [Order]}

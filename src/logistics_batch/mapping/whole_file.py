@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.apply import apply_mapping as apply_to_sheet
-from logistics_batch.mapping.lines_sheet import joined, told_of_both
+from logistics_batch.mapping.lines_answers import told_of_both
+from logistics_batch.mapping.lines_sheet import joined
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.parted import parted, told_of_rows
 from logistics_batch.mapping.table import RunValues

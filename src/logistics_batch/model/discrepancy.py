@@ -85,8 +85,8 @@ MEANINGS: dict[Discrepancy, Meaning] = {
     ),
     Discrepancy.NO_ASN: Meaning(
         Severity.HIGH,
-        "Goods were received for which there is no accepted ASN.",
-        "Ask the supplier for the notice, or correct the invoice number on the receipt.",
+        "Goods were received, or were ordered and are due, for which there is no accepted ASN.",
+        "Ask the supplier for the notice, or correct the invoice or order number in the file.",
     ),
     Discrepancy.DUPLICATE_ASN: Meaning(
         Severity.HIGH,

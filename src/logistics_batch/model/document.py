@@ -105,6 +105,7 @@ ROWS_SCHEMA = {
     "document": pl.UInt32,  # index into MappedFile.documents, null where there is none
     "key": pl.String,  # the document's key as far as it could be read, also for invalid and blocked rows
     "reason": pl.String,  # for blocked and skipped rows, in words
+    "sheet": pl.String,  # the second sheet's name for rows of that, else ""
 }
 
 
@@ -112,12 +113,14 @@ ROWS_SCHEMA = {
 class MappedFile:
     """A file after mapping: every row but the header stands exactly once in `rows`.
 
-    rows: see ROWS_SCHEMA, in row order; `rows.height` is the count of rows read.
+    rows: see ROWS_SCHEMA, in row order, those of a second sheet behind the others; `rows.height` is the count of rows
+        read.
+    lines_sheet, lines_header_row: the second sheet's name and header, where lines stand on one.
     documents: those that can be sent, in file order. issues: in row order; each belongs to an invalid row.
     columns: the sheet's header texts by position (index 0 is column A; "" where there is none).
     notes: repairs, ignored unknown columns, hidden rows: whatever a report should mention.
-    keep: for receipts and reports: one line a ready row with `row` and a String column for each `keep` name
-        (and, for receipt.read, for each target).
+    keep: for receipt.read one line a ready row with `row` and a String column for each target and each `keep` name;
+        what is kept of documents stands in these.
     """
 
     sheet: str
@@ -128,3 +131,5 @@ class MappedFile:
     issues: tuple[Issue, ...]
     notes: tuple[str, ...] = ()
     keep: pl.DataFrame = field(default_factory=pl.DataFrame)
+    lines_sheet: str = ""
+    lines_header_row: int = 0

@@ -1,6 +1,6 @@
 """What is wrong with a row, said so that a clerk can mend it."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 
 def column_letters(index: int) -> str:
@@ -31,6 +31,7 @@ class Issue:
 
     rule: the rule's name, `field|rule` (as `customer_mobile|mobile`), or a bare word for a rule over the whole row.
     column: the column's header as the sheet shows it; cell: its A1 address, also for CSV.
+    sheet: the second sheet's name where the row is one of that, else "".
     value: what was seen, as text, cut to 200 characters. reason: what is wrong. fix: what to write instead.
     """
 
@@ -41,3 +42,8 @@ class Issue:
     value: str
     reason: str
     fix: str
+    sheet: str = ""
+
+    def as_told(self) -> dict[str, object]:
+        """Its values by name; the sheet only where it is a second one."""
+        return {name: value for name, value in asdict(self).items() if name != "sheet" or value}

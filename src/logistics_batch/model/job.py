@@ -143,8 +143,8 @@ class Window(Part):
         return business_date + timedelta(days=self.from_days), business_date + timedelta(days=self.to_days)
 
 
-class Receipts(Place):
-    """Where files of goods received lie (a folder or one file), and the `receipt.read` mapping that reads them."""
+class Lists(Place):
+    """Where lists of goods received or ordered lie (a folder or one file), and the `receipt.read` mapping for them."""
 
     mapping: str = Field(min_length=1)
     pattern: Names = Field(default=("*",), min_length=1)
@@ -172,14 +172,15 @@ class Tolerance(Margin):
 
 
 class ReconcileJob(_Job):
-    """ASNs of a range of dates against the ledger and the receipts.
+    """ASNs of a range of dates against the ledger, the receipts and the purchase orders.
 
     claim_days: how long after the delivery date goods can be claimed.
     """
 
     kind: Literal["reconcile"]
     window: Window
-    receipts: Receipts | None = None
+    receipts: Lists | None = None
+    purchase_orders: Lists | None = None
     tolerance: dict[str, Tolerance] = Field(default_factory=dict)
     claim_days: int = Field(default=60, ge=1, le=1000)
     previous: Literal["results"] | None = None

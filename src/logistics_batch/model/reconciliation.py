@@ -43,6 +43,7 @@ class Level(StrEnum):
     LINE = "line"  # one SKU of one ASN
     NOTICE = "ASN"  # a finding about an ASN as a whole
     ROW = "row"  # a row of a file that never became part of an ASN
+    ORDER = "order"  # one SKU of a purchase order; its other quantities stand in lines of their own
 
 
 class State(StrEnum):
@@ -119,6 +120,12 @@ LINES_SCHEMA: dict[str, pl.DataType] = {
     "received_date": pl.Date(),  # of the last receipt
     "expiry_date": pl.Date(),
     "receipt_sheet": pl.String(),
+    "also": pl.String(),  # the other classes that apply to the line, joined by ", "; a line has one `code`
+    "impact_by_class": pl.String(),  # of what impact_inr is the sum: "SHORT 9800.00; DAMAGED 200.00"
+    "po_number": pl.String(),  # this and the next three: of lines of purchase orders
+    "qty_ordered": QUANTITY,
+    "price_ordered": PRICE,
+    "lines_ordered": pl.UInt32(),
 }
 
 NOTES_SCHEMA: dict[str, pl.DataType] = {
@@ -165,6 +172,8 @@ CLASSES_SCHEMA: dict[str, pl.DataType] = {
     "lines_announced": pl.UInt32(),
     "lines_returned": pl.UInt32(),
     "lines_received": pl.UInt32(),
+    "qty_ordered": QUANTITY,
+    "lines_ordered": pl.UInt32(),
 }
 
 SUPPLIERS_SCHEMA: dict[str, pl.DataType] = {
@@ -194,7 +203,7 @@ AGEING_SCHEMA: dict[str, pl.DataType] = {
 
 @dataclass(frozen=True, slots=True)
 class LegTotals:
-    """What one leg brought in, counted before anything was matched."""
+    """What one leg (announced, in service, received, ordered) brought in, counted before anything was matched."""
 
     name: str
     notices: int
@@ -223,7 +232,7 @@ class Reconciliation:
     differing: LINES_SCHEMA, the lines of which something was found, exceptions first, by impact and then age.
     agreeing: gives all other lines; see `lines`. classes: CLASSES_SCHEMA, those that occur.
     suppliers: SUPPLIERS_SCHEMA. ageing: AGEING_SCHEMA, every bucket, exceptions only. legs: announced, in service
-    and, if receipts were compared, received.
+    and, if receipts or purchase orders were compared, received and ordered.
     not_returned: header fields that were sent but are absent from the service's replies, with the number of ASNs.
     resolved: RESOLVED_SCHEMA, what was an exception in the run `previous_run` or shortly before and is none any more,
     or was not checked. trend: TREND_SCHEMA, one row an earlier night.

@@ -32,9 +32,10 @@ class Watch:
     """What tonight's report looked at, to tell what is resolved from what was not looked at.
 
     due: the delivery dates that were asked for, both ends inclusive; None where another date of the ASN was.
-    complete: nothing that belongs into the report is known to be missing.
+    complete: nothing that belongs into the report is known to be missing. orders: purchase orders were compared.
     """
 
     business_date: date
     due: tuple[date, date] | None
     complete: bool
+    orders: bool = False

@@ -1,7 +1,7 @@
 """What comes back: one fate for every row, and totals that balance."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from logistics_batch.model.issue import Issue
@@ -77,6 +77,8 @@ class FileReport:
 
     reason: why the file as a whole is held, "" if it is not. header_row is 0 and rows empty if it could not be parsed.
     result_due: when the rows' result is expected, as text with offset; "" when it is there already.
+    lines_sheet, lines_header_row: the second sheet's name and header, where lines stand on one; its rows are behind
+        those of `sheet`.
     """
 
     file: str
@@ -97,12 +99,42 @@ class FileReport:
     earlier_file: str = ""
     received_at: str = ""
     result_due: str = ""
+    lines_sheet: str = ""
+    lines_header_row: int = 0
 
     @property
     def counts(self) -> dict[Fate, int]:
         """How many rows have each fate; all fates are listed."""
         found = Counter(row.fate for row in self.rows)
         return {fate: found.get(fate, 0) for fate in Fate}
+
+    @property
+    def by_sheet(self) -> tuple["FileReport", ...]:
+        """One report for each sheet, with its rows and issues alone, as if the file had no other sheet."""
+        if not self.lines_sheet or self.is_of_lines:
+            return (self,)
+        return (
+            self._alone(self.sheet, self.header_row, second=""),
+            self._alone(self.lines_sheet, self.lines_header_row, second=self.lines_sheet),
+        )
+
+    @property
+    def is_of_lines(self) -> bool:
+        """Whether it is one of `by_sheet`, for the second sheet."""
+        return bool(self.lines_sheet) and self.sheet == self.lines_sheet
+
+    def _alone(self, sheet: str, header_row: int, *, second: str) -> "FileReport":
+        rows = tuple(row for row in self.rows if row.sheet == sheet)
+        return replace(
+            self,
+            sheet=sheet,
+            header_row=header_row,
+            rows=rows,
+            rows_read=len(rows),
+            issues=tuple(issue for issue in self.issues if issue.sheet == second),
+            lines_sheet=second,
+            lines_header_row=header_row if second else 0,
+        )
 
 
 @dataclass(frozen=True, slots=True)

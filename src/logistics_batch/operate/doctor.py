@@ -103,7 +103,8 @@ def places_of(job: JobSpec) -> list[Place]:
     if isinstance(job, PushJob):
         found += [job.source.place, job.results_place]
     if isinstance(job, ReconcileJob):
-        found += [job.receipts.place if job.receipts else None, job.results_place]
+        found += [lists.place for lists in (job.receipts, job.purchase_orders) if lists]
+        found.append(job.results_place)
     if isinstance(job, LabelsJob):
         found.append(job.results_place)
     if isinstance(job, OrderStatusJob):

@@ -14,52 +14,67 @@ from logistics_batch.paper.plain_workbook import plain_workbook
 from logistics_batch.paper.result_csv import csv_bytes
 from logistics_batch.paper.row_answers import NEEDS_CORRECTING, CellNote, answered_rows, cell_notes
 from logistics_batch.paper.status_columns import without_earlier_columns
-from logistics_batch.paper.xlsx_fix import fix_workbook
+from logistics_batch.paper.xlsx_fix import KeptRows, fix_workbook
 from logistics_batch.paper.xlsx_patch import Annotations
 from logistics_batch.paper.xlsx_sheet import Area
 from logistics_batch.paper.xml_bytes import NotPatchable
 
 
-def fix_file(report: FileReport, *, sheet: Sheet | None, original: bytes, format: str) -> tuple[str, bytes] | None:
+def fix_file(
+    report: FileReport, *, sheet: Sheet | None, original: bytes, format: str, lines: Sheet | None = None
+) -> tuple[str, bytes] | None:
     """The suffix ("csv" or "xlsx") and the content of the fix file; None where nothing is to be corrected.
 
     A row needs correcting if it is invalid, refused or blocked; every other row of its document comes with it, and
-    every row that was held with its file.
+    every row that was held with its file. lines: the second sheet, where lines stand on one; only the rows of these
+    documents are left on it, too.
     """
-    rows = rows_to_correct(report)
-    if not rows or not report.header_row:
+    kept = rows_to_correct(report)
+    if not any(kept) or not report.header_row:
         return None
+    sheets = list(zip(report.by_sheet, kept, strict=True))
     if format == "xlsx":
         try:
-            moved = {row: report.header_row + 1 + index for index, row in enumerate(rows)}
-            notes = _notes(report, moved)
-            return "xlsx", fix_workbook(original, report.sheet, header_row=report.header_row, rows=rows, notes=notes)
+            return "xlsx", fix_workbook(original, [_kept(of_sheet, rows) for of_sheet, rows in sheets])
         except NotPatchable:
             pass  # a plain workbook of the same rows does as well
-    if sheet is None:
+    sources = [source for source in (sheet, lines) if source is not None]
+    if len(sources) < len(sheets):
         return None
-    close = close_rows(sheet, rows, header_row=report.header_row)
+    close = [
+        close_rows(source, rows, header_row=of_sheet.header_row)
+        for source, (of_sheet, rows) in zip(sources, sheets, strict=False)
+    ]
     if format == "csv":
-        return "csv", csv_bytes(close.frame.drop("row"), header=False, as_it_came=True)
-    notes = _notes(report, {row: number for number, row in enumerate(rows, start=2)})
-    return "xlsx", plain_workbook(
-        close, Annotations(header_row=1, answers={}, notes=notes, legend="", adds_columns=False)
-    )
+        return "csv", csv_bytes(close[0].frame.drop("row"), header=False, as_it_came=True)
+    annotations = [_annotations(*each) for each in sheets]
+    return "xlsx", plain_workbook(*zip(close, annotations, strict=True))
 
 
-def rows_to_correct(report: FileReport) -> tuple[int, ...]:
-    """The numbers of the rows that go into the fix file, in their order."""
-    to_correct = [row for row in report.rows if row.fate in NEEDS_CORRECTING]
-    if not to_correct:
-        return ()
-    documents = {row.document for row in to_correct if row.document}
-    # what is held with its file goes out with the corrected one or not at all
-    wanted = NEEDS_CORRECTING | {Fate.HELD} if report.reason else NEEDS_CORRECTING
+def rows_to_correct(report: FileReport) -> tuple[tuple[int, ...], ...]:
+    """For each sheet the numbers of its rows that go into the fix file, in their order."""
+    documents = {row.document for row in report.rows if row.fate in NEEDS_CORRECTING and row.document}
+    wanted = NEEDS_CORRECTING
+    if report.reason and any(row.fate in NEEDS_CORRECTING for row in report.rows):
+        wanted |= {Fate.HELD}  # what is held with its file goes out with the corrected one or not at all
     return tuple(
-        row.row
-        for row in report.rows
-        if row.row > report.header_row and (row.fate in wanted or row.document in documents)
+        tuple(
+            row.row
+            for row in of_sheet.rows
+            if row.row > of_sheet.header_row and (row.fate in wanted or row.document in documents)
+        )
+        for of_sheet in report.by_sheet
     )
+
+
+def _kept(report: FileReport, rows: tuple[int, ...]) -> KeptRows:
+    moved = {row: report.header_row + 1 + index for index, row in enumerate(rows)}
+    return KeptRows(report.sheet, report.header_row, rows, _notes(report, moved))
+
+
+def _annotations(report: FileReport, rows: tuple[int, ...]) -> Annotations:
+    notes = _notes(report, {row: number for number, row in enumerate(rows, start=2)})
+    return Annotations(header_row=1, answers={}, notes=notes, legend="", adds_columns=False)
 
 
 def close_rows(sheet: Sheet, rows: tuple[int, ...], *, header_row: int) -> Sheet:

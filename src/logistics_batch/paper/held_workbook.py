@@ -28,7 +28,7 @@ def held_workbook(report: FileReport, *, title: str = "Nothing of this file was 
     for number, (name, text) in enumerate(((name, text) for name, text in lines if text), start=3):
         height = sum(1 + len(line) // _TEXT_WIDTH for line in text.split("\n"))
         rows.append(_row(number, [("A", PlainStyle.HEADER, name), ("B", PlainStyle.WRAPPED, text)], lines=height))
-    return plain_package(SHEET_NAME, plain_sheet({1: 14, 2: _TEXT_WIDTH}, "".join(rows))).content
+    return plain_package({SHEET_NAME: plain_sheet({1: 14, 2: _TEXT_WIDTH}, "".join(rows))}).content
 
 
 def _moment(text: str) -> str:

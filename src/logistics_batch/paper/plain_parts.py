@@ -7,26 +7,20 @@ from xml.sax.saxutils import quoteattr
 from logistics_batch.paper.xlsx_package import Package, packed
 from logistics_batch.paper.xlsx_parts import CONTENT_TYPES_PART, MAIN, OFFICE
 
-SHEET_PART = "xl/worksheets/sheet1.xml"
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 _MEDIA = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_TYPES = (
+_TYPES_BEFORE = (
     '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
     '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
     '<Default Extension="xml" ContentType="application/xml"/>'
     f'<Override PartName="/xl/workbook.xml" ContentType="{_MEDIA}.sheet.main+xml"/>'
-    f'<Override PartName="/{SHEET_PART}" ContentType="{_MEDIA}.worksheet+xml"/>'
-    f'<Override PartName="/xl/styles.xml" ContentType="{_MEDIA}.styles+xml"/></Types>'
+    f'<Override PartName="/xl/styles.xml" ContentType="{_MEDIA}.styles+xml"/>'
 )
 _RELS = (
     '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
     f'<Relationship Id="rId1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>'
 )
-_WORKBOOK_RELS = (
-    '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-    f'<Relationship Id="rId1" Type="{OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
-    f'<Relationship Id="rId2" Type="{OFFICE}/styles" Target="styles.xml"/></Relationships>'
-)
+_RELS_BEFORE = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
 _FONT = '<sz val="11"/><name val="Calibri"/><family val="2"/>'
 _FORMATS = (
     "yyyy\\-mm\\-dd",
@@ -78,18 +72,24 @@ def plain_sheet(widths: Mapping[int, int], rows: str = "") -> str:
     )
 
 
-def plain_package(sheet_name: str, sheet_xml: str) -> Package:
-    """A workbook of one sheet in the styles above."""
-    workbook = (
-        f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><bookViews><workbookView/></bookViews><sheets>'
-        f'<sheet name={quoteattr(sheet_name)} sheetId="1" r:id="rId1"/></sheets></workbook>'
-    )
+def plain_package(sheets: Mapping[str, str]) -> Package:
+    """A workbook in the styles above. sheets: their parts by their names, in their order."""
+    types, lines, relations = [_TYPES_BEFORE], list[str](), [_RELS_BEFORE]
+    parts: dict[str, str] = {}
+    for number, (name, part) in enumerate(sheets.items(), 1):
+        target = f"worksheets/sheet{number}.xml"
+        parts[f"xl/{target}"] = part
+        types.append(f'<Override PartName="/xl/{target}" ContentType="{_MEDIA}.worksheet+xml"/>')
+        lines.append(f'<sheet name={quoteattr(name)} sheetId="{number}" r:id="rId{number}"/>')
+        relations.append(f'<Relationship Id="rId{number}" Type="{OFFICE}/worksheet" Target="{target}"/>')
+    relations.append(f'<Relationship Id="rId{len(sheets) + 1}" Type="{OFFICE}/styles" Target="styles.xml"/>')
     texts = {
-        CONTENT_TYPES_PART: _TYPES,
+        CONTENT_TYPES_PART: f"{''.join(types)}</Types>",
         "_rels/.rels": _RELS,
-        "xl/workbook.xml": workbook,
-        "xl/_rels/workbook.xml.rels": _WORKBOOK_RELS,
-        SHEET_PART: sheet_xml,
+        "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><bookViews><workbookView/></bookViews>'
+        f"<sheets>{''.join(lines)}</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f"{''.join(relations)}</Relationships>",
+        **parts,
         "xl/styles.xml": _styles(),
     }
     return Package.of({name: packed([(_DECLARATION + text).encode()]) for name, text in texts.items()})

@@ -6,15 +6,16 @@ are made in blocks, so that a file of a million rows does not lie in memory a se
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.sheet import Mark, Sheet
-from logistics_batch.paper.plain_parts import SHEET_PART, PlainStyle, plain_package, plain_sheet
+from logistics_batch.paper.plain_parts import PlainStyle, plain_package, plain_sheet
 from logistics_batch.paper.safe_text import cell_xml, formula_like
 from logistics_batch.paper.status_columns import without_earlier_columns
+from logistics_batch.paper.xlsx_package import Package
 from logistics_batch.paper.xlsx_parts import find_sheet
 from logistics_batch.paper.xlsx_patch import Annotations, Block, SheetAnnotator
 from logistics_batch.paper.xlsx_rows import RowData
@@ -32,16 +33,38 @@ _ERROR_WORDS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/
 _NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
 
 
-def plain_workbook(sheet: Sheet, annotations: Annotations) -> bytes:
-    """The sheet's rows in a workbook of one sheet, with our columns, colours and comments as the annotations say."""
-    name = sheet_title(sheet.name)
-    shown = Sheet(sheet.name, without_earlier_columns(sheet, annotations.header_row), sheet.marks)
-    widths = _widths(shown.frame.filter(pl.col("row") >= annotations.header_row))
-    package = plain_package(name, plain_sheet(widths))
-    part = SheetPart.of(package.read(SHEET_PART))
-    last_column = max((int(column) for column in shown.frame.columns if column != "row"), default=0)
-    annotator = SheetAnnotator(package, find_sheet(package, name), part, Survey(1, last_column, last_row(shown)))
-    return annotator.annotate(annotations, _blocks(shown, annotations.header_row))
+def plain_workbook(*sheets: tuple[Sheet, Annotations]) -> bytes:
+    """The sheets' rows in a workbook, each with our columns, colours and comments as its annotations say."""
+    shown = [
+        Sheet(title, without_earlier_columns(sheet, annotations.header_row), sheet.marks)
+        for title, (sheet, annotations) in zip(_titles(sheets), sheets, strict=True)
+    ]
+    package = plain_package(
+        {
+            sheet.name: plain_sheet(_widths(sheet.frame.filter(pl.col("row") >= annotations.header_row)))
+            for sheet, (_, annotations) in zip(shown, sheets, strict=True)
+        }
+    )
+    for sheet, (_, annotations) in zip(shown, sheets, strict=True):
+        package = Package(_annotated(package, sheet, annotations))
+    return package.content
+
+
+def _titles(sheets: Sequence[tuple[Sheet, Annotations]]) -> list[str]:
+    """The names of the sheets as a workbook takes them, each another."""
+    titles: list[str] = []
+    for number, (sheet, _) in enumerate(sheets, 1):
+        title = sheet_title(sheet.name)
+        taken = {each.casefold() for each in titles}
+        titles.append(f"{title[:28]} {number}" if title.casefold() in taken else title)
+    return titles
+
+
+def _annotated(package: Package, sheet: Sheet, annotations: Annotations) -> bytes:
+    parts = find_sheet(package, sheet.name)
+    last_column = max((int(column) for column in sheet.frame.columns if column != "row"), default=0)
+    part, found = SheetPart.of(package.read(parts.sheet)), Survey(1, last_column, last_row(sheet))
+    return SheetAnnotator(package, parts, part, found).annotate(annotations, _blocks(sheet, annotations.header_row))
 
 
 def sheet_title(name: str) -> str:

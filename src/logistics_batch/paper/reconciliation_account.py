@@ -16,6 +16,7 @@ from logistics_batch.model.reconciliation import (
     Standing,
     State,
 )
+from logistics_batch.paper.reconciliation_words import decimal_of, rupees
 
 OUTCOME_SAYS = {
     Outcome.MATCHED: "All legs agree.",
@@ -33,7 +34,7 @@ class Account:
 
     by, date_from, date_to: the range that was asked for, both ends inclusive, in the zone `timezone`.
     doubts: why the report may be incomplete; empty if it is complete. notes: what else a reader should know.
-    log: facts of the run, as name and value. receipts_compared: whether there was a received leg at all.
+    log: facts of the run, as name and value. receipts_compared, orders_compared: whether there was such a leg at all.
     """
 
     run: str
@@ -45,6 +46,7 @@ class Account:
     made_at: datetime
     result: Reconciliation
     receipts_compared: bool
+    orders_compared: bool = False
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     log: tuple[tuple[str, str], ...] = ()
@@ -58,6 +60,21 @@ class Account:
     def completeness_words(self) -> str:
         """Whether a reader may rely on it, in one word or three."""
         return "COMPLETE" if self.complete else "MAY BE INCOMPLETE — do not sign off"
+
+    @property
+    def look(self) -> str:
+        """What a reader should take from the report at a glance: incomplete, findings or complete (and in order)."""
+        if not self.complete:
+            return "incomplete"
+        return "findings" if self.open.height else "complete"
+
+    @property
+    def headline(self) -> str:
+        """The result and whether it is whole, in one line; of a report with exceptions they come first."""
+        if self.look != "findings":
+            return f"{self.completeness_words} · {self.verdict_words}"
+        at_stake = rupees(decimal_of(self.open["impact_inr"].sum()))
+        return f"TO BE LOOKED AT · {at_stake} at stake · {self.verdict_words} · the report itself is complete"
 
     @property
     def window_words(self) -> str:
@@ -149,9 +166,11 @@ class Account:
     @property
     def legs_words(self) -> str:
         """What was compared with what."""
+        ordered = "ordered · " if self.orders_compared else ""
         if self.receipts_compared:
-            return "announced in files · in the service · received by the receipts files"
-        return "announced in files · in the service (no receipts were given, so nothing is said about receiving)"
+            return f"{ordered}announced in files · in the service · received by the receipts files"
+        unsaid = "no receipts were given, so nothing is said about receiving"
+        return f"{ordered}announced in files · in the service ({unsaid})"
 
 
 def class_words(word: str) -> str:
@@ -167,9 +186,19 @@ DEFINITIONS = (
         "In service",
         "What the service returns. Its qty_received means “requested” (API §2.1) and is shown nowhere as received.",
     ),
+    ("Ordered", "What the purchase orders say. An ASN belongs to the order that its file or description names."),
     ("Received", "What the receipts files say. Without them nothing is said about receiving."),
     ("Difference", "What is there minus what should be: received (or in the service) minus announced."),
-    ("INR at stake", "Units concerned × price a unit, announced or else the service's; empty where no price is known."),
+    (
+        "INR at stake",
+        "Units concerned × price a unit, and what prices differ by, of all causes; empty where no price is known.",
+    ),
+    ("Units concerned", "Missing, surplus or in bad condition, each piece once; where only a price differs, all."),
+    (
+        "Class · Also",
+        "A line has one class: the gravest that applies, of equally grave ones the dearest. Also: the others.",
+    ),
+    ("INR by class", "Of what the INR at stake is the sum. The INR of a class is that of its lines, with all in them."),
     ("Match rate", "Matched and within tolerance, of the lines that could be judged; unverifiable lines do not match."),
     ("Within tolerance", "A difference that was agreed to be small enough; it stays visible on a sheet of its own."),
     ("Too early", "Fewer received than announced, but delivery date and days of grace have not passed."),

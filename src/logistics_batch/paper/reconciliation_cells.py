@@ -43,7 +43,11 @@ STATE_PAINTS: dict[str, Paint] = {
     INCOMPLETE: SEVERITY_PAINTS[Severity.CRITICAL],
 }
 COMPLETE_PAINT = Paint("FF1E7B45", "FFFFFFFF", bold=True)
+FINDINGS_PAINT = Paint("FF8A4B08", "FFFFFFFF", bold=True)
 INCOMPLETE_PAINT = Paint("FFC0392B", "FFFFFFFF", bold=True)
+BAND_PAINTS = {"complete": COMPLETE_PAINT, "findings": FINDINGS_PAINT, "incomplete": INCOMPLETE_PAINT}
+"""The band over a report, by its `look`."""
+
 ENTRY_PAINT = Paint("FFFFFBE6", "FF262626")
 TOTAL_PAINT = Paint("FFE8EDF2", "FF1F2D3A", bold=True)
 FAINT = "FF6B7785"

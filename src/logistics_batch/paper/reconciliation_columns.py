@@ -42,6 +42,7 @@ _WHO = (
 )
 _PARTY = (Column("Supplier", "supplier", _K.TEXT, 20), Column("Site", "site", _K.TEXT, 16))
 _QUANTITIES = (
+    Column("Ordered", "qty_ordered", _K.QUANTITY, 12),
     Column("Announced", "qty_announced", _K.QUANTITY, 12),
     Column("In service", "qty_returned", _K.QUANTITY, 12),
     Column("Received", "qty_received", _K.QUANTITY, 12),
@@ -102,6 +103,8 @@ _FACTS = (
     *_PRICES,
     *_MORE_PRICES,
     Column("Service's qty_received (= requested, API §2.1)", "qty_requested", _K.QUANTITY, 17),
+    Column("PO number", "po_number", _K.TEXT, 14),
+    Column("Price ordered", "price_ordered", _K.PRICE, 12),
     Column("Opposite line", "pair_id", _K.TEXT, 22),
     Column("Expiry", "expiry_date", _K.DATE, 12),
     Column("SKU found instead", "found_sku", _K.TEXT, 18),
@@ -122,6 +125,8 @@ _WHAT = (
     *_QUANTITIES,
     Column("Difference %", "delta_percent", _K.PERCENT, 11),
     Column("Units concerned", "qty_affected", _K.QUANTITY, 12),
+    Column("Also", "also", _K.TEXT, 18),
+    Column("INR by class", "impact_by_class", _K.TEXT, 34),
     *_AGE,
     *_CLAIM,
 )

@@ -43,6 +43,7 @@ def reconciliation_document(account: Account) -> dict[str, Any]:
         "business_date": account.business_date.isoformat(),
         "made_at": account.made_at.isoformat(timespec="seconds"),
         "receipts_compared": account.receipts_compared,
+        "orders_compared": account.orders_compared,
         "totals": {
             "lines": result.line_count,
             "exceptions": account.open.height,

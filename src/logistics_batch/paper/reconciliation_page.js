@@ -154,10 +154,10 @@
   const detail = (row) => {
     const get = (field) => cell(field, row), meaning = data.meanings[get("code")] || { says: "", do: "" };
     const box = make("div", "detail",
-      ...facts("What it is", [["What we see", get("reason")], ["It says", meaning.says], ["What to do", meaning.do], ["What became of it", get("became")], ["Remark", get("remark")]]),
+      ...facts("What it is", [["What we see", get("reason")], ["Also", get("also")], ["INR by class", get("also") && get("impact_by_class")], ["It says", meaning.says], ["What to do", meaning.do], ["What became of it", get("became")], ["Remark", get("remark")]]),
       ...facts("Where it comes from", [["File", get("file_name")], ["Sheet", get("sheet")], ["Row", get("rows")], ["Run", get("run")],
         ["Receipts", get("receipt_file") && receipt(row)], ["Matched by", get("match_tier")]]),
-      ...facts("Three legs", [["Announced", spoken(get("qty_announced"))], ["In service", spoken(get("qty_returned"))], ["Received", spoken(get("qty_received"))],
+      ...facts("Legs", [["Ordered", spoken(get("qty_ordered"))], ["Announced", spoken(get("qty_announced"))], ["In service", spoken(get("qty_returned"))], ["Received", spoken(get("qty_received"))],
         ["Difference", signed(get("qty_delta")) + (get("delta_percent") ? " (" + Number(get("delta_percent")).toFixed(1) + " %)" : "")],
         ["Units concerned", spoken(get("qty_affected"))], ["Price announced", rupees(get("price_announced"))], ["Price in service", rupees(get("price_returned"))],
         ["SKU found instead", get("found_sku")]]),

@@ -87,8 +87,7 @@ def _headline(account: Account) -> Iterator[str]:
     yield f'<p class="facts">{page_text(account.window_words)}</p>'
     yield f'<p class="facts">Compared: {page_text(account.legs_words)}</p>'
     yield f'<p class="facts">Business date {account.business_date} · made {made} · run {page_text(account.run)}</p>'
-    kind = "complete" if account.complete else "incomplete"
-    yield f'<p class="band {kind}">{account.completeness_words} · {page_text(account.verdict_words)}</p>'
+    yield f'<p class="band {account.look}">{page_text(account.headline)}</p>'
     if account.doubts:
         yield f'<ul class="doubts">{"".join(f"<li>{page_text(doubt)}</li>" for doubt in account.doubts)}</ul>'
 

@@ -13,9 +13,8 @@ from logistics_batch.model.reconciliation import Discrepancy, LegTotals, Outcome
 from logistics_batch.paper.palette import Paint
 from logistics_batch.paper.reconciliation_account import Account, class_words
 from logistics_batch.paper.reconciliation_cells import (
-    COMPLETE_PAINT,
+    BAND_PAINTS,
     FAINT,
-    INCOMPLETE_PAINT,
     INR,
     TOTAL_PAINT,
     at,
@@ -101,7 +100,7 @@ def add_summary(sheet: Worksheet, account: Account, *, trend: Rows) -> None:
         drawn.suppliers(supplier_rows)
     if account.trend.height > 1:
         drawn.nights()
-    sheet.sheet_properties.tabColor = COMPLETE_PAINT.fill[2:] if account.complete else INCOMPLETE_PAINT.fill[2:]
+    sheet.sheet_properties.tabColor = BAND_PAINTS[account.look].fill[2:]
 
 
 def _figures_table(
@@ -127,9 +126,7 @@ def _headline(sheet: Worksheet, account: Account) -> int:
     for row, text in enumerate(lines, 2):
         put_text(at(sheet, row, 1), text)
         at(sheet, row, 1).font = font(FAINT)
-    look = COMPLETE_PAINT if account.complete else INCOMPLETE_PAINT
-    word = account.completeness_words
-    _band(sheet, 6, f"{word}  ·  {account.verdict_words}", look, size=14)
+    _band(sheet, 6, account.headline, BAND_PAINTS[account.look], size=14)
     sheet.row_dimensions[6].height = 26
     row = 6
     for doubt in account.doubts:
@@ -262,7 +259,10 @@ def _sum_line(sheet: Worksheet, row: int, name: str, told: pl.DataFrame, *, mone
 def _legs_line(sheet: Worksheet, row: int, legs: tuple[LegTotals, ...]) -> None:
     """The totals counted before matching, and the residual, which is zero or there would be no report."""
     lines = " · ".join(f"{leg.name} {counted(leg.lines, 'line')}" for leg in legs)
-    units = [Decimal(leg.quantity) for leg in legs]
+    counted_units = {leg.name: Decimal(leg.quantity) for leg in legs}
+    units = [counted_units[name] for name in ("announced", "in service", "received") if name in counted_units]
+    if "ordered" in counted_units:
+        lines += f" with {counted_units['ordered']:,.0f} units"
     rows = (
         ("Counted before matching", units, f"Lines of the legs: {lines}"),
         ("Residual", [Decimal(0)] * len(units), "Every line and unit of every leg stands in exactly one class."),

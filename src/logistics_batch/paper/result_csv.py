@@ -21,15 +21,15 @@ from logistics_batch.paper.safe_text import guarded
 from logistics_batch.paper.status_columns import header_texts
 
 
-def result_csv(report: FileReport, sheet: Sheet | None) -> bytes:
-    """One line a row of the report, in its order; see the module for the form."""
-    rows = answered_rows(report)
-    if not rows:
+def result_csv(report: FileReport, sheet: Sheet | None, lines: Sheet | None = None) -> bytes:
+    """One line a row of the report, in its order; see the module for the form. lines: the second sheet."""
+    if not report.rows:
         return csv_bytes(_frame(RESULT_FIELDS, [_file_line(report)]))
-    answers = _frame(RESULT_FIELDS, [_line(row) for row in rows])
-    if sheet is None:
-        return csv_bytes(answers)
-    return csv_bytes(_with_source(answers, report, sheet))
+    frames = []
+    for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False):
+        answers = _frame(RESULT_FIELDS, [_line(row) for row in answered_rows(of_sheet)])
+        frames.append(answers if source is None else _with_source(answers, of_sheet, source))
+    return csv_bytes(pl.concat(frames, how="diagonal"))
 
 
 def csv_bytes(frame: pl.DataFrame, *, header: bool = True, as_it_came: bool = False) -> bytes:

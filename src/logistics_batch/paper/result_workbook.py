@@ -21,24 +21,32 @@ from logistics_batch.paper.xml_bytes import NotPatchable
 _TOO_LONG = "A workbook ends at row 1,048,576: open NAME.result.csv, which has an answer for every row."
 
 
-def result_workbook(report: FileReport, *, sheet: Sheet | None, original: bytes, format: str) -> bytes:
+def result_workbook(
+    report: FileReport, *, sheet: Sheet | None, original: bytes, format: str, lines: Sheet | None = None
+) -> bytes:
     """The result of one file as a workbook.
 
     sheet: the sheet that was read, for input that cannot be changed in place. original: the file's bytes; format: csv,
-    xlsx, xls, xlsb or ods. Never fails for what the file holds: the CSV result and this one always exist.
+    xlsx, xls, xlsb or ods. lines: the second sheet, where lines stand on one. Never fails for what the file holds: the
+    CSV result and this one always exist.
     """
     if not report.header_row or not report.rows:
         return held_workbook(report)
     note = ""
     if format == "xlsx":
         try:
-            return annotated(original, report.sheet, _annotations(report))
+            for of_sheet in report.by_sheet:
+                original = annotated(original, of_sheet.sheet, _annotations(of_sheet))
+            return original
         except NotPatchable as error:
             note = f"This is a plain copy of your rows, without formats and formulas: {error}."
-    shown = sheet if sheet is not None else _rows_alone(report)
-    if last_row(shown) > LAST_ROW:
+    shown = [
+        (source if source is not None else _rows_alone(of_sheet), _annotations(of_sheet, note))
+        for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False)
+    ]
+    if any(last_row(each) > LAST_ROW for each, _ in shown):
         return held_workbook(replace(report, reason="", remedy=_TOO_LONG), title="The rows are in the CSV result")
-    return plain_workbook(shown, _annotations(report, note))
+    return plain_workbook(*shown)
 
 
 def _rows_alone(report: FileReport) -> Sheet:

@@ -72,20 +72,25 @@ def answered_rows(report: FileReport) -> tuple[RowResult, ...]:
 
     Each row stands once, in the report's order. A fate that needs a word and has none gets its standard one.
     """
+    return tuple(row for report_of_sheet in report.by_sheet for row in _answered_rows(report_of_sheet))
+
+
+def _answered_rows(report: FileReport) -> tuple[RowResult, ...]:
+    """Those of one sheet."""
     issues = issues_by_row(report.issues)
     culprits = _invalid_rows_by_document(report.rows)
     return tuple(_answered(row, issues.get(row.row, ()), culprits.get(row.document, ()), report) for row in report.rows)
 
 
 def cell_notes(report: FileReport) -> tuple[CellNote, ...]:
-    """Every failing cell of a report, each once, with all that is wrong with it; in row order."""
+    """Every failing cell of one sheet's report, each once, with all that is wrong with it; in row order."""
     texts: dict[str, list[str]] = defaultdict(list)
     for issue in report.issues:
         _add(texts[issue.cell], issue.reason, issue.fix)
     for row in report.rows:
         if row.cell and row.cell not in texts and row.fate in NEEDS_CORRECTING:
             _add(texts[row.cell], row.reason or _REASONS[row.fate], row.fix or _FIXES[row.fate])
-    named = _CELL_OF_HELD_FILE.search(report.reason)
+    named = None if report.is_of_lines else _CELL_OF_HELD_FILE.search(report.reason)
     if named and any(row.row == int(named[2]) for row in report.rows):
         _add(texts[named[1]], report.reason, report.remedy)
     return tuple(CellNote(cell, "\n".join(lines)) for cell, lines in texts.items() if cell)

@@ -1,7 +1,7 @@
 """The fix file as the user's own workbook: the header and all above it, and under it only the rows to correct."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from logistics_batch.model.issue import cell_address
 from logistics_batch.paper.row_answers import CellNote
@@ -31,26 +31,44 @@ FROZEN_FORMULA = (
 """What a cell is told whose formula could not go with its row."""
 
 
-def fix_workbook(
-    content: bytes, sheet: str, *, header_row: int, rows: Sequence[int], notes: Sequence[CellNote]
-) -> bytes:
-    """The workbook with only these rows under the header, in the user's formats; `notes` stand at their new places.
+@dataclass(frozen=True, slots=True)
+class KeptRows:
+    """The rows under its header that stay on a sheet; `notes` stand at their new places."""
+
+    sheet: str
+    header_row: int
+    rows: Sequence[int]
+    notes: Sequence[CellNote]
+
+
+def fix_workbook(content: bytes, sheets: Sequence[KeptRows]) -> bytes:
+    """The workbook with only these rows under the headers of some sheets, in the user's formats.
 
     Raises NotPatchable with what stands in the way.
     """
+    moving = frozenset(kept.sheet for kept in sheets)
+    for kept in sheets:
+        content = _with_rows(content, kept, moving=moving)
+    return content
+
+
+def _with_rows(content: bytes, kept: KeptRows, *, moving: frozenset[str]) -> bytes:
+    """The same for one of the sheets whose rows move."""
+    header_row, rows = kept.header_row, kept.rows
     package = Package(content)
-    parts = find_sheet(package, sheet)
+    parts = find_sheet(package, kept.sheet)
     if any(line.kind.endswith("/threadedComment") for line in relationships(package, parts.sheet)):
         raise NotPatchable("the sheet holds conversations, which cannot be moved with their rows")
     part = SheetPart.of(package.read(parts.sheet))
     reader = RowReader(part.rows, prefix=part.prefix)
     words = own_words(package, parts.shared_strings)
     found = survey(reader, header_row=header_row, own_words=words)
-    mover = RowMover(reader, {row: header_row + 1 + index for index, row in enumerate(rows)}, fixed_row=header_row)
+    moves = {row: header_row + 1 + index for index, row in enumerate(rows)}
+    mover = RowMover(reader, moves, fixed_row=header_row, moving=moving)
     moved = b"".join(mover.rows())
     move_surroundings(part, mover)
     annotator = SheetAnnotator(package, parts, part, replace(found, last_row=header_row + len(rows)), move=mover.moved)
-    told, hints = _with_frozen_formulas(notes, mover.frozen)
+    told, hints = _with_frozen_formulas(kept.notes, mover.frozen)
     annotations = Annotations(header_row=header_row, answers={}, notes=told, legend="", adds_columns=False, hints=hints)
     fixed = annotator.annotate(annotations, [Block(RowData.of(moved), frozenset())])
     return _without_calculation_chain(Package(fixed), parts)

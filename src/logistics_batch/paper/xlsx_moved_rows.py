@@ -32,13 +32,17 @@ _ROWS_ONLY = re.compile(r"\$?\d+:\$?\d+")
 class RowMover:
     """Gives rows new numbers. `moves` holds every row that is kept, in their order; rows up to `fixed_row` stay.
 
+    moving: the names of all sheets whose rows move.
     frozen: the new places (row, column) of the formulas that gave way to their values, once the rows are read.
     """
 
-    def __init__(self, reader: RowReader, moves: Mapping[int, int], *, fixed_row: int) -> None:
+    def __init__(
+        self, reader: RowReader, moves: Mapping[int, int], *, fixed_row: int, moving: frozenset[str] = frozenset()
+    ) -> None:
         self._reader = reader
         self._moves = moves
         self._fixed_row = fixed_row
+        self._moving = moving
         self._formula = element_pattern(reader.prefix + b"f")
         self._shared: dict[bytes, tuple[str, str]] = {}
         self.frozen: list[tuple[int, int]] = []
@@ -86,7 +90,8 @@ class RowMover:
 
     def _moved_formula(self, found: re.Match[bytes], column: int, old: int) -> bytes:
         text = self._text_of(found, column, old)
-        moved = moved_formula(text, moves=self._moves, fixed_row=self._fixed_row) if text else None
+        looks_there = text is not None and _looks_at(text, self._moving)
+        moved = moved_formula(text, moves=self._moves, fixed_row=self._fixed_row) if text and not looks_there else None
         if moved is None:
             return b""
         p = self._reader.prefix
@@ -105,6 +110,20 @@ class RowMover:
             return str(Translator(text, origin=origin).translate_formula(cell_address(row, column)))
         except (TokenizerError, TranslatorError):
             return None
+
+
+def _looks_at(formula: str, sheets: frozenset[str]) -> bool:
+    """Whether a formula names rows of one of these sheets.
+
+    >>> _looks_at("=VLOOKUP(A2,'Order lines'!A2:B9,2)", frozenset({"Order lines"}))
+    True
+    """
+    try:
+        operands = [token.value for token in Tokenizer(formula).items if token.subtype == Token.RANGE]
+    except TokenizerError:
+        return False
+    named = (operand.rpartition("!") for operand in operands)
+    return any(sheet.strip("'").replace("''", "'") in sheets and bool(re.search(r"\d", at)) for sheet, _, at in named)
 
 
 def moved_formula(formula: str, *, moves: Mapping[int, int], fixed_row: int) -> str | None:

@@ -6,13 +6,15 @@ from logistics_batch.reconciliation.compare import Change, Comparison, Night, co
 from logistics_batch.reconciliation.legs import (
     ANNOUNCED_LINES,
     ANNOUNCED_NOTICES,
+    ORDERED_LINES,
     RECEIVED_LINES,
     RETURNED_LINES,
     RETURNED_NOTICES,
     UNSENT_ROWS,
     Legs,
+    order_number_of,
 )
-from logistics_batch.reconciliation.receipts import counted_once
+from logistics_batch.reconciliation.repeated_receipts import Counted, counted_once
 from logistics_batch.reconciliation.statuses import further_status
 from logistics_batch.reconciliation.tolerance import BY_SKU, MEASURES, TOLERATED, Limit, Measure
 
@@ -21,6 +23,7 @@ __all__ = [
     "ANNOUNCED_NOTICES",
     "BY_SKU",
     "MEASURES",
+    "ORDERED_LINES",
     "RECEIVED_LINES",
     "RETURNED_LINES",
     "RETURNED_NOTICES",
@@ -28,6 +31,7 @@ __all__ = [
     "UNSENT_ROWS",
     "Change",
     "Comparison",
+    "Counted",
     "Legs",
     "Limit",
     "Measure",
@@ -37,4 +41,5 @@ __all__ = [
     "compare",
     "counted_once",
     "further_status",
+    "order_number_of",
 ]

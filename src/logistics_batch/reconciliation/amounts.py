@@ -1,35 +1,33 @@
-"""What a line is about: how many units, and what they are worth in INR (exact; rounded once a line, to the paisa)."""
+"""What a line is about: how many units, and what they are worth in INR (exact; each part rounded to the paisa)."""
 
 import polars as pl
 
 from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Outcome
+from logistics_batch.reconciliation.causes import CAUSES, COUNTED, VALUED, by_receipts, is_wrong, unit_price, unreadable
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 
 _D = Discrepancy
-_ZERO = pl.lit(0, QUANTITY)
-_OF_QUANTITY = (_D.SHORT, _D.OVER, *CONDITION_CLASSES)
-# Of lines that both sides have, so that a price that differs counts beside what else is wrong.
-PRICED = (*_OF_QUANTITY, _D.NOT_RECEIVED, _D.MISSING_SKU, _D.EXPIRED_UNRECEIVED, _D.PRICE_VAR, _D.MRP_VAR)
+_PRICES = (_D.PRICE_VAR, _D.MRP_VAR)
+_DATES = (_D.LATE, _D.EARLY)
+# What is said of a line as a whole, with all its pieces.
+_WHOLE = (
+    *(_D.NOT_SENT, _D.MISSING_IN_SERVICE, _D.UNEXPECTED_IN_SERVICE, _D.NO_ASN),
+    *(_D.WRONG_SKU, _D.MISSING_SKU, _D.EXTRA_SKU, _D.NOT_RECEIVED, _D.EXPIRED_UNRECEIVED),
+)
 
 
 def _is(*words: Discrepancy | Outcome) -> pl.Expr:
     return pl.col("verdict").is_in([word.value for word in words])
 
 
-def by_receipts() -> pl.Expr:
-    """Whether SHORT or OVER is about what was received, and not about what the service holds."""
-    decisive = (pl.col("receipt_delta") != 0) & ~pl.col("receipt_near")
-    return (decisive & ((pl.col("receipt_delta") > 0) | pl.col("due").fill_null(False))).fill_null(False)
+def is_exception() -> pl.Expr:
+    """Whether the verdict is a class, and not an outcome that needs nobody."""
+    return _is(*Discrepancy)
 
 
-def price_differs() -> pl.Expr:
-    """The price of file and service differs beyond the tolerance."""
-    return ((pl.col("price_delta") != 0) & ~pl.col("price_near")).fill_null(False)
-
-
-def mrp_differs() -> pl.Expr:
-    """The retail price of file and service differs beyond the tolerance."""
-    return ((pl.col("mrp_delta") != 0) & ~pl.col("mrp_near")).fill_null(False)
+def is_whole() -> pl.Expr:
+    """Whether the verdict is about all pieces of the line, so that no other count of pieces adds to it."""
+    return _is(*_WHOLE) | (_is(*CONDITION_CLASSES) & ~pl.col("has_announced"))
 
 
 def delta() -> pl.Expr:
@@ -41,58 +39,95 @@ def delta() -> pl.Expr:
         .then(-pl.col("qty_announced"))
         .when(_is(_D.UNEXPECTED_IN_SERVICE, _D.EXTRA_SKU, _D.NO_ASN))
         .then(pl.coalesce("qty_returned", "qty_received"))
-        .when((_is(_D.SHORT, _D.OVER) & ~by_receipts()) | (_is(_D.WRONG_SKU) & pl.col("found_returned").is_not_null()))
+        .when(~pl.col("has_announced") & _is(*CONDITION_CLASSES))
+        .then(pl.coalesce("qty_returned", "qty_received"))
+        .when(
+            _of_service(_D.SHORT) | _of_service(_D.OVER) | (_is(_D.WRONG_SKU) & pl.col("found_returned").is_not_null())
+        )
         .then(pl.col("service_delta"))
         .otherwise(pl.coalesce("receipt_delta", "service_delta"))
     )
 
 
+def _of_service(code: Discrepancy) -> pl.Expr:
+    return _is(code) & ~by_receipts(code)
+
+
 def affected() -> pl.Expr:
-    """How many units the line is about, never negative: all that is wrong with them; needs `qty_delta`."""
-    bad = pl.sum_horizontal(pl.col(f"units_{code.value}").fill_null(_ZERO) for code in CONDITION_CLASSES)
-    apart = pl.when(by_receipts()).then(pl.col("receipt_delta").abs()).otherwise(_ZERO)
-    chain = (
-        pl.when(_is(_D.WRONG_SKU, _D.PRICE_VAR, _D.MRP_VAR))
-        .then(pl.col("expected"))
-        .when(_is(_D.LATE, _D.EARLY, _D.SHELF_LIFE))
-        .then(pl.col("received"))
-        .when(_is(_D.UNVERIFIABLE))
+    """How many units the line is about, never negative, each once; needs `qty_delta`."""
+    return (
+        pl.when(_is(_D.UNVERIFIABLE))
         .then(pl.coalesce("expected", "qty_received"))
-        .when(_is(*CONDITION_CLASSES))
-        .then(bad + apart)
-        .when(_is(_D.SHORT, _D.OVER))
-        .then(pl.col("qty_delta").abs() + bad)
+        .when(is_whole() | (_is(*_PRICES) & is_wrong(_D.OVER)))
+        .then(pl.col("largest_leg"))
+        .when(_is(*_PRICES))
+        .then(pl.col("expected"))
+        .when(_is(*_DATES))
+        .then(pl.col("received"))
+        .when(is_exception())
+        .then(pl.sum_horizontal(pl.col(f"units_of_{code.value}") for code in COUNTED))
         .otherwise(pl.col("qty_delta"))
         .abs()
+        .cast(QUANTITY)
     )
-    return chain.cast(QUANTITY)
 
 
 def impact() -> pl.Expr:
-    """INR at stake, never negative; null where no price is known or nothing can be said. Needs `qty_affected`."""
-    unit_price = pl.coalesce("price_announced", "price_returned")
-    by_quantity = pl.col("qty_affected") * unit_price
-    by_price = pl.col("price_delta").abs() * pl.col("expected")
-    by_mrp = pl.col("mrp_delta").abs() * pl.col("expected")
-    beside = pl.when(price_differs()).then(by_price).fill_null(_ZERO) + pl.when(mrp_differs()).then(by_mrp).fill_null(
-        _ZERO
-    )
+    """INR at stake, never negative: the sum of `parts`; null where no price is known or nothing can be said."""
+    by_quantity = pl.col("qty_affected") * unit_price()
+    by_price = (pl.col("price_delta").abs() * pl.col("expected")).fill_null(pl.lit(0, MONEY))
+    priced = unit_price().is_not_null() | ~pl.any_horizontal(is_whole(), *(is_wrong(code) for code in COUNTED))
+    told = pl.any_horizontal(~_is(_D.UNVERIFIABLE), *(amount.is_not_null() for amount in _amounts().values()))
     return (
-        pl.when(_is(_D.UNVERIFIABLE, Outcome.TOO_EARLY))
+        pl.when(_is(Outcome.TOO_EARLY))
         .then(None)
-        .when(_is(_D.PRICE_VAR, _D.MRP_VAR))
-        .then(beside)
-        .when(_is(*PRICED))
-        .then(by_quantity + beside)
-        # Nothing is lost by goods that came in full, only not on their day.
-        .when(_is(_D.LATE, _D.EARLY))
-        .then(pl.lit(0, MONEY))
+        .when(is_exception() & priced & told)
+        .then(pl.sum_horizontal(_amounts().values()))
         .when(_is(Outcome.WITHIN_TOLERANCE))
-        .then(by_quantity + by_price.fill_null(_ZERO))
-        .otherwise(by_quantity)
-        .round(2, mode="half_away_from_zero")
+        .then((by_quantity + by_price).round(2, mode="half_away_from_zero"))
+        .when(~is_exception())
+        .then(by_quantity.round(2, mode="half_away_from_zero"))
         .cast(MONEY)
     )
+
+
+def _amounts() -> dict[Discrepancy | None, pl.Expr]:
+    """INR by cause, null where it costs nothing; None stands for the class of a line that is at stake as a whole.
+
+    Nothing is lost by goods that came in full, only not on their day.
+    """
+    beside = pl.col("beside_inr").fill_null(pl.lit(0, MONEY))
+    whole = (pl.col("largest_leg") * unit_price() + beside).round(2, mode="half_away_from_zero").cast(MONEY)
+    can_tell = ~unreadable()
+    amounts: dict[Discrepancy | None, pl.Expr] = {None: pl.when(is_whole()).then(whole)}
+    for code in VALUED:
+        counts = ~is_whole() & can_tell if code in COUNTED else pl.lit(True)
+        amounts[code] = pl.when(counts & is_wrong(code)).then(pl.col(f"inr_of_{code.value}"))
+    return amounts
+
+
+def parts() -> pl.Expr:
+    """The causes with their INR, that of the class first: "SHORT 9800.00; DAMAGED 200.00". Needs `impact_inr`."""
+    amounts = _amounts()
+    first = pl.coalesce(amounts[None], *(pl.when(_is(code)).then(amounts[code]) for code in VALUED))
+    others = (
+        pl.when(~_is(code) & (amounts[code] > 0)).then(pl.format("{} {}", pl.lit(code.value), amounts[code]))
+        for code in VALUED
+    )
+    told = pl.concat_str(pl.format("{} {}", "verdict", first), *others, separator="; ", ignore_nulls=True)
+    return pl.when(is_exception() & pl.col("impact_inr").is_not_null()).then(told).fill_null("")
+
+
+def also() -> pl.Expr:
+    """The other classes that apply to the line, the first cause first: "DAMAGED, PRICE_VAR"."""
+    others = (pl.when(applies_beside(code)).then(pl.lit(code.value)) for code in CAUSES)
+    return pl.concat_str(*others, separator=", ", ignore_nulls=True)
+
+
+def applies_beside(code: Discrepancy) -> pl.Expr:
+    """Whether a cause is to be told beside the class of the line."""
+    told = is_exception() & is_wrong(code) & ~_is(code)
+    return told & ~is_whole() & ~unreadable() if code in (_D.SHORT, _D.OVER) else told
 
 
 def delta_percent() -> pl.Expr:

@@ -12,7 +12,7 @@ from logistics_batch.reconciliation.agreement import Agreement, set_aside
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.faces import accepted_pairs, not_returned
 from logistics_batch.reconciliation.legs import Legs, identifier, with_units
-from logistics_batch.reconciliation.line_audit import audited_lines
+from logistics_batch.reconciliation.line_audit import audited_lines, audited_orders
 from logistics_batch.reconciliation.since import carried, uncompared
 
 
@@ -24,6 +24,8 @@ def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Wa
     read = _read(legs)
     agreement = set_aside(read, rules=rules, looked_at=_invoices(earlier))
     found, whole = audited_lines(agreement.left, rules=rules)
+    if read.ordered is not None:
+        found = pl.concat([found, audited_orders(read, rules=rules)], how="diagonal_relaxed")
     history = carried(found, earlier, watch=watch) if earlier and watch else uncompared(found)
     lines = totals.in_report_order(history.lines)
     aside = totals.Aside(agreement.pairs, receipts=legs.received is not None)
@@ -58,6 +60,7 @@ def _read(legs: Legs) -> Legs:
         announced_lines=with_units(legs.announced_lines),
         returned_lines=with_units(legs.returned_lines),
         received=None if legs.received is None else with_units(legs.received),
+        ordered=None if legs.ordered is None else with_units(legs.ordered),
     )
 
 
@@ -76,7 +79,11 @@ def _leg_totals(legs: Legs) -> tuple[LegTotals, ...]:
         rows_apart=legs.unsent_rows.height,
     )
     returned = totals.leg_totals("in service", notices=legs.returned_notices.height, lines=legs.returned_lines)
-    if legs.received is None:
-        return announced, returned
-    invoices = legs.received["invoice_number"].n_unique()
-    return announced, returned, totals.leg_totals("received", notices=invoices, lines=legs.received)
+    found = [announced, returned]
+    if legs.received is not None:
+        invoices = legs.received["invoice_number"].n_unique()
+        found.append(totals.leg_totals("received", notices=invoices, lines=legs.received))
+    if legs.ordered is not None:
+        orders = legs.ordered.select(pl.coalesce("po_number", "invoice_number")).to_series().n_unique()
+        found.append(totals.leg_totals("ordered", notices=orders, lines=legs.ordered))
+    return tuple(found)

@@ -1,18 +1,18 @@
-"""The one primary class of a line: the first rule that applies, gravest first."""
+"""The one primary class of a line: a case of its own, or the gravest of all that is wrong with it."""
 
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import QUANTITY, Discrepancy, Outcome
+from logistics_batch.model.reconciliation import MEANINGS, QUANTITY, Discrepancy, Outcome, Severity
+from logistics_batch.reconciliation.causes import gravest, unreadable, with_causes
 from logistics_batch.reconciliation.legs import day
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 from logistics_batch.reconciliation.statuses import is_expired
 from logistics_batch.reconciliation.tolerance import DEFAULT_LIMITS, Limit, near_price, near_quantity
 
 _ZERO = pl.lit(0, QUANTITY)
-_LESS_THAN_SHORT = (Discrepancy.HOLD, Discrepancy.NONSTD_PACK)  # conditions of goods that are there, and usable
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +88,22 @@ def _near(rules: Rules, *, delta: str) -> pl.Expr:
     return pl.when(pl.col(delta) == 0).then(True).when(pl.col(delta) > 0).then(over).otherwise(short)
 
 
-def verdict(*, rules: Rules, receipts: bool) -> pl.Expr:
-    """The class of a line with facts: a Discrepancy, or one of the outcomes that are none."""
-    steps = [*_steps_of_the_notice(rules), *_steps_of_the_line(), *_steps_of_quantities(rules, receipts)]
-    steps.append((price_unknown() | mrp_unknown(), Discrepancy.UNVERIFIABLE))
-    if receipts:
-        steps += _steps_of_dates(rules)
-        steps.append((open_receipt() & pl.col("due_date").is_null(), Discrepancy.UNVERIFIABLE))
-        steps.append((open_receipt(), Outcome.TOO_EARLY))
-    steps.append((_differs_a_little(), Outcome.WITHIN_TOLERANCE))
-    return pl.coalesce(
-        *(pl.when(condition).then(pl.lit(word.value)) for condition, word in steps), pl.lit(Outcome.MATCHED.value)
+def with_verdict(facts: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataFrame:
+    """The lines with their causes and `verdict`: a Discrepancy, or one of the outcomes that are none.
+
+    What makes a line a case of its own comes first: that it stands on one side only, or that nothing of it came. Else
+    it is the gravest of its causes.
+    """
+    apart = [*_steps_of_the_notice(rules), *_steps_of_the_line(), *(_steps_of_nothing(rules) if receipts else [])]
+    plain: Steps = [(open_receipt(), Outcome.TOO_EARLY)] if receipts else []
+    plain.append((_differs_a_little(), Outcome.WITHIN_TOLERANCE))
+    return with_causes(facts, _causes(rules, receipts)).with_columns(
+        pl.coalesce(_first(apart), gravest(), _first(plain), pl.lit(Outcome.MATCHED.value)).alias("verdict")
     )
+
+
+def _first(steps: "Steps") -> pl.Expr:
+    return pl.coalesce(*(pl.when(condition).then(pl.lit(word.value)) for condition, word in steps))
 
 
 Steps = list[tuple[pl.Expr, Discrepancy | Outcome]]
@@ -122,24 +126,25 @@ def _steps_of_the_notice(rules: Rules) -> Steps:
 
 
 def _steps_of_the_line() -> Steps:
-    nameless = pl.col("sku") == ""
-    swapped = pl.col("found_sku") != ""
+    nameless, swapped = pl.col("sku") == "", pl.col("found_sku") != ""
+    unannounced = ~pl.col("has_announced")
+    bad = [
+        (unannounced & (pl.col(f"units_{code.value}") > 0), code)
+        for code in CONDITION_CLASSES
+        if _graver_than_extra(code)
+    ]
     return [
-        (unreadable() | without_lines() | nameless | (pl.col("condition_unknown") > 0), Discrepancy.UNVERIFIABLE),
+        (unreadable() | without_lines() | nameless, Discrepancy.UNVERIFIABLE),
         (swapped, Discrepancy.WRONG_SKU),
         (pl.col("has_announced") & ~pl.col("has_returned"), Discrepancy.MISSING_SKU),
-        (~pl.col("has_announced"), Discrepancy.EXTRA_SKU),
-        *_steps_of_conditions(*(code for code in CONDITION_CLASSES if code not in _LESS_THAN_SHORT)),
+        *bad,
+        (unannounced, Discrepancy.EXTRA_SKU),
     ]
 
 
-def _steps_of_conditions(*codes: Discrepancy) -> Steps:
-    return [(pl.col(f"units_{code.value}").fill_null(_ZERO) > 0, code) for code in codes]
-
-
-def unreadable() -> pl.Expr:
-    """A quantity of some leg is absent or no plain number."""
-    return pl.sum_horizontal("unreadable_announced", "unreadable_returned", "unreadable_received") > 0
+def _graver_than_extra(code: Discrepancy) -> bool:
+    order = list(Severity)
+    return order.index(MEANINGS[code].severity) < order.index(MEANINGS[Discrepancy.EXTRA_SKU].severity)
 
 
 def without_lines() -> pl.Expr:
@@ -147,45 +152,45 @@ def without_lines() -> pl.Expr:
     return pl.col("returned").is_not_null() & (pl.col("returned_lines") == 0)
 
 
-def _steps_of_quantities(rules: Rules, receipts: bool) -> Steps:
-    judged = _judged_by_receipts(rules) if receipts else []
-    service, price_delta, mrp_delta = pl.col("service_delta"), pl.col("price_delta"), pl.col("mrp_delta")
-    return [
-        *judged,
-        ((service < 0) & ~pl.col("service_near"), Discrepancy.SHORT),
-        ((service > 0) & ~pl.col("service_near"), Discrepancy.OVER),
-        ((price_delta != 0) & ~pl.col("price_near"), Discrepancy.PRICE_VAR),
-        ((mrp_delta != 0) & ~pl.col("mrp_near"), Discrepancy.MRP_VAR),
-        *_steps_of_conditions(Discrepancy.NONSTD_PACK),
-    ]
-
-
-def _judged_by_receipts(rules: Rules) -> Steps:
-    delta, due = pl.col("receipt_delta"), pl.col("due").fill_null(False)
+def _steps_of_nothing(rules: Rules) -> Steps:
+    due = pl.col("due").fill_null(False)
     return [
         (_nothing_came() & is_expired(rules.business_date), Discrepancy.EXPIRED_UNRECEIVED),
         # All else of the notice came, so that this is no matter of the lorry.
         (_nothing_came() & due & pl.col("notice_received"), Discrepancy.MISSING_SKU),
         (_nothing_came() & due, Discrepancy.NOT_RECEIVED),
-        ((delta < 0) & ~pl.col("receipt_near") & due, Discrepancy.SHORT),
-        *_steps_of_conditions(Discrepancy.HOLD),
-        ((delta > 0) & ~pl.col("receipt_near"), Discrepancy.OVER),
     ]
 
 
-def _steps_of_dates(rules: Rules) -> Steps:
-    """What came in full, but not when it should; by the dates of both sides, so that a moved one blames nobody."""
+def _causes(rules: Rules, receipts: bool) -> dict[Discrepancy, pl.Expr]:
+    """When the causes apply that are not about quantities and conditions."""
+    both = pl.col("has_announced") & pl.col("has_returned")
+    unknown = (both & (price_unknown() | mrp_unknown())) | (pl.col("condition_unknown") > 0)
+    one_sku = pl.col("accepted") & pl.col("found_returned").is_null()  # of which prices can be compared
+    causes = {
+        Discrepancy.PRICE_VAR: one_sku & (pl.col("price_delta") != 0) & ~pl.col("price_near"),
+        Discrepancy.MRP_VAR: one_sku & (pl.col("mrp_delta") != 0) & ~pl.col("mrp_near"),
+    }
+    if not receipts:
+        return causes | {Discrepancy.UNVERIFIABLE: unknown}
+    unknown = unknown | undated_receipt()
+    return causes | _causes_of_dates(rules) | {Discrepancy.UNVERIFIABLE: unknown}
+
+
+def _causes_of_dates(rules: Rules) -> dict[Discrepancy, pl.Expr]:
+    """What did not come when it should; by the dates of both sides, so that a moved one blames nobody."""
     first, last = pl.col("received_first"), pl.col("received_date")
     dates = [day("a_delivery_date"), day("r_delivery_date")]
     late = _days_between(pl.max_horizontal(*dates), last) > (rules.limit(Discrepancy.LATE).days or 0)
     early = _days_between(first, pl.min_horizontal(*dates)) > (rules.limit(Discrepancy.EARLY).days or 0)
     left = _days_between(last, pl.col("expiry_date")) < (rules.limit(Discrepancy.SHELF_LIFE).days or 0)
-    came = ~open_receipt()
-    return [
-        (left & came, Discrepancy.SHELF_LIFE),
-        (late & came, Discrepancy.LATE),
-        (early & came, Discrepancy.EARLY),
-    ]
+    # While more may come, only what keeps too short is said of goods that came.
+    settled = ~open_receipt() | pl.col("due")
+    return {
+        Discrepancy.SHELF_LIFE: left & ~_nothing_came(),
+        Discrepancy.LATE: late & ~_nothing_came() & settled,
+        Discrepancy.EARLY: early & ~_nothing_came() & settled,
+    }
 
 
 def _days_between(earlier: pl.Expr, later: pl.Expr) -> pl.Expr:
@@ -199,6 +204,11 @@ def _nothing_came() -> pl.Expr:
 def open_receipt() -> pl.Expr:
     """Less came than was expected, beyond the tolerance."""
     return (_nothing_came() | ((pl.col("receipt_delta") < 0) & ~pl.col("receipt_near"))).fill_null(False)
+
+
+def undated_receipt() -> pl.Expr:
+    """Less came than was expected, and without a delivery date nobody can say whether more is due."""
+    return open_receipt() & pl.col("due_date").is_null()
 
 
 def price_unknown() -> pl.Expr:

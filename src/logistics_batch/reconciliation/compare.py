@@ -5,14 +5,16 @@ from enum import StrEnum
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import LINES_SCHEMA, MONEY, QUANTITY, Outcome
-from logistics_batch.reconciliation.legs import Legs, identifier, with_units
+from logistics_batch.model.reconciliation import LINES_SCHEMA, MONEY, PRICE, QUANTITY, Outcome
+from logistics_batch.reconciliation.legs import Legs, identifier, price, with_units
 
 
 class Change(StrEnum):
     """What became of an exception, or of an ASN of the service, between two nights."""
 
     CAME = "new"
+    REOPENED = "opened again"  # it had been accepted
+    ACCEPTED = "accepted"  # it differs as before, and an analyst accepted that
     WENT = "resolved"
     NOT_SEEN = "not looked at"  # the later night's legs do not have its invoice number
     STAYED = "still open"
@@ -46,6 +48,10 @@ NOTICES_COMPARED: dict[str, pl.DataType] = {
     "lines_second": pl.UInt32(),
     "units_first": QUANTITY,
     "units_second": QUANTITY,
+    "worth_first": PRICE,  # quantity times price of its lines, INR; null where one is not known
+    "worth_second": PRICE,
+    "retail_first": PRICE,  # the same by retail prices
+    "retail_second": PRICE,
 }
 
 
@@ -74,8 +80,10 @@ def compare(first: Night, second: Night) -> Comparison:
 
 
 def _exceptions(first: Night, second: Night) -> pl.DataFrame:
-    before, after = (_open(night.found) for night in (first, second))
+    before, after = (_listed(night.found) for night in (first, second))
     both = before.join(after, on="exception_id", how="full", coalesce=True, suffix="_second")
+    # What was accepted and is so still, or has gone, was no exception on either night.
+    both = both.filter(~pl.col("accepted").fill_null(False) | ~pl.col("accepted_second").fill_null(True))
     now = second.found.filter(pl.col("exception_id") != "").select(
         "exception_id", pl.col("outcome").alias("outcome_second")
     )
@@ -89,6 +97,10 @@ def _exceptions(first: Night, second: Night) -> pl.DataFrame:
         .then(pl.lit(Change.NOT_SEEN.value))
         .when(pl.col("code_second").is_null())
         .then(pl.lit(Change.WENT.value))
+        .when(pl.col("accepted_second"))
+        .then(pl.lit(Change.ACCEPTED.value))
+        .when(pl.col("accepted"))
+        .then(pl.lit(Change.REOPENED.value))
         .when(same)
         .then(pl.lit(Change.STAYED.value))
         .otherwise(pl.lit(Change.CHANGED.value))
@@ -108,9 +120,11 @@ def _exceptions(first: Night, second: Night) -> pl.DataFrame:
     return _as_schema(ordered, EXCEPTIONS_COMPARED)
 
 
-def _open(lines: pl.DataFrame) -> pl.DataFrame:
+def _listed(lines: pl.DataFrame) -> pl.DataFrame:
+    """The exceptions, and those that were accepted."""
     wanted = ("exception_id", "code", "qty_affected", "impact_inr", "reason", *_SHOWN)
-    return lines.filter(pl.col("outcome") == Outcome.EXCEPTION.value).select(wanted)
+    ours = lines.filter(pl.col("outcome").is_in([Outcome.EXCEPTION.value, Outcome.ACCEPTED.value]))
+    return ours.select(*wanted, (pl.col("outcome") == Outcome.ACCEPTED.value).alias("accepted"))
 
 
 def _invoices(legs: Legs) -> pl.Series:
@@ -121,7 +135,7 @@ def _invoices(legs: Legs) -> pl.Series:
 def _notices(first: Legs, second: Legs) -> pl.DataFrame:
     before, after = _in_service(first), _in_service(second)
     both = before.join(after, on="record_id", how="full", coalesce=True, suffix="_second")
-    compared = ("status", "delivery_date", "lines", "units")
+    compared = ("status", "delivery_date", "lines", "units", "worth", "retail")
     differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_second")) for name in compared)
     change = (
         pl.when(pl.col("invoice_number").is_null())
@@ -137,11 +151,21 @@ def _notices(first: Legs, second: Legs) -> pl.DataFrame:
 
 
 def _in_service(legs: Legs) -> pl.DataFrame:
-    lines = with_units(legs.returned_lines).group_by("notice").agg(pl.len().alias("lines"), pl.col("units").sum())
+    named = with_units(legs.returned_lines).with_columns(price().alias("unit_price"), price("mrp").alias("unit_mrp"))
+    lines = named.group_by("notice").agg(
+        pl.len().alias("lines"),
+        pl.col("units").sum(),
+        *(_worth(unit).cast(PRICE).alias(name) for name, unit in (("worth", "unit_price"), ("retail", "unit_mrp"))),
+    )
     notices = legs.returned_notices.filter(pl.col("record_id") != "").unique("record_id", maintain_order=True)
     return notices.join(lines, on="notice", how="left", maintain_order="left").select(
-        "record_id", "invoice_number", "status", "delivery_date", "lines", "units"
+        *("record_id", "invoice_number", "status", "delivery_date", "lines", "units", "worth", "retail")
     )
+
+
+def _worth(unit: str) -> pl.Expr:
+    worth = pl.col("units") * pl.col(unit)
+    return pl.when(worth.null_count() == 0).then(worth.sum())
 
 
 def _as_schema(frame: pl.DataFrame, schema: dict[str, pl.DataType]) -> pl.DataFrame:

@@ -36,8 +36,15 @@ ANNOUNCED_NOTICES = _HEADER | {
     "file_name": pl.String,
     "sheet": pl.String,
     "run": pl.String,
+    "po_number": pl.String,  # of the purchase order that it belongs to, as far as one is known
 }
-ANNOUNCED_LINES = _LINE | {"row": pl.UInt32}
+ANNOUNCED_LINES = _LINE | {
+    "row": pl.UInt32,
+    # Of a later version of an accepted ASN, whose `qty` is what it changes; else null: what a changed price is worth of
+    # what was accepted already, and the change in words.
+    "beside_inr": pl.String,
+    "version": pl.String,
+}
 RETURNED_NOTICES = _HEADER | {
     "record_id": pl.String,
     "status": pl.String,
@@ -57,7 +64,22 @@ RECEIVED_LINES = {
     "file_name": pl.String,
     "sheet": pl.String,
     "row": pl.UInt32,
-    "repeats": pl.String,  # rows of other files that only repeat this one and are not counted
+    "repeats": pl.String,  # rows of later lists that only repeat this one and are not counted
+    "alike": pl.String,  # rows of several lists, this one among them, that are alike and all count
+}
+ORDERED_LINES = {
+    "po_number": pl.String,
+    "invoice_number": pl.String,
+    "supplier_name": pl.String,
+    "site_name": pl.String,
+    "sku_name": pl.String,
+    "qty": pl.String,
+    "price": pl.String,
+    "delivery_date": pl.String,
+    "file_name": pl.String,
+    "sheet": pl.String,
+    "row": pl.UInt32,
+    "repeats": pl.String,
 }
 UNSENT_ROWS = {
     "file_name": pl.String,
@@ -90,7 +112,8 @@ _PRICE_TEXT = r"^[+-]?\d{1,13}(\.\d{1,4}0*)?$"
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """What is compared. `received` is None where no receipts were given, which is not the same as nothing received.
+    """What is compared. `received` is None where no receipts were given, which is not the same as nothing received;
+    so is `ordered` where no purchase orders were.
 
     unsent_rows: rows of files that never became part of a document (invalid or blocked).
     """
@@ -101,6 +124,7 @@ class Legs:
     returned_lines: pl.DataFrame
     received: pl.DataFrame | None = None
     unsent_rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNSENT_ROWS))
+    ordered: pl.DataFrame | None = None
 
 
 def identifier(column: str) -> pl.Expr:
@@ -116,6 +140,16 @@ def spelling(column: str) -> pl.Expr:
 def spelled(text: str) -> str:
     """The same of a text that is not in a frame."""
     return "".join(letter for letter in text.lower() if unicodedata.category(letter)[0] in "LN")
+
+
+def order_number(column: str) -> pl.Expr:
+    """A purchase order's number for comparing: as a spelling, and "PO 4711" is 4711; never null."""
+    return spelling(column).str.replace(r"^po(\d)", "$1")
+
+
+def order_number_of(text: str) -> str:
+    """The same of a text that is not in a frame."""
+    return re.sub(r"^po(?=\d)", "", spelled(text))
 
 
 def pattern_of(text: str) -> str:

@@ -8,11 +8,12 @@ import polars as pl
 from logistics_batch.model.reconciliation import LINES_SCHEMA, MEANINGS, Discrepancy, Level, Outcome
 from logistics_batch.reconciliation import findings
 from logistics_batch.reconciliation.ageing import bucket, claim_days_left, claim_until, days_overdue
-from logistics_batch.reconciliation.amounts import affected, delta, delta_percent, impact
-from logistics_batch.reconciliation.classes import Rules, verdict, with_facts
+from logistics_batch.reconciliation.amounts import affected, also, delta, delta_percent, impact, parts
+from logistics_batch.reconciliation.classes import Rules, with_facts, with_verdict
 from logistics_batch.reconciliation.faces import tier_words
 from logistics_batch.reconciliation.legs import RECEIVED_LINES, Legs, with_units
 from logistics_batch.reconciliation.lines import received_side, side_by_side, stand_in, swaps
+from logistics_batch.reconciliation.orders import ordered_lines
 from logistics_batch.reconciliation.pairs import with_pairs
 from logistics_batch.reconciliation.reasons import reason
 from logistics_batch.reconciliation.sides import Sides, matched_sides
@@ -37,6 +38,14 @@ def audited_lines(legs: Legs, *, rules: Rules) -> tuple[pl.DataFrame, pl.DataFra
     return with_pairs(_identified(_finished(lines, rules=rules))), sides.whole
 
 
+def audited_orders(legs: Legs, *, rules: Rules) -> pl.DataFrame:
+    """The lines of the purchase orders (LINES_SCHEMA, in no order)."""
+    lines = ordered_lines(legs, rules=rules)
+    shown = lines.select(name for name in (*LINES_SCHEMA, "verdict", "in_window", "identity") if name in lines.columns)
+    nowhere = [pl.lit(None, pl.String).alias(name) for name in ("party", "place", "batch_key", "announced")]
+    return _identified(_finished(shown.with_columns(nowhere), rules=rules)).with_columns(pl.lit("").alias("pair_id"))
+
+
 def _as_parted(legs: Legs) -> Legs:
     """The legs with what `set_aside` would say where nothing was set aside."""
     absent = [pl.lit(None, kind).alias(name) for name, kind in _SETTLED.items()]
@@ -48,14 +57,14 @@ def _judged_lines(sides: Sides, *, rules: Rules) -> pl.DataFrame:
     receipts = sides.received is not None
     paired = _side_by_side_with_swaps(sides)
     lines = paired.join(sides.whole, on="notice", how="left", maintain_order="left")
-    facts = with_facts(lines, rules=rules, receipts=receipts).with_columns(
-        verdict(rules=rules, receipts=receipts).alias("verdict"),
-        days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"),
-    )
+    facts = with_verdict(
+        with_facts(lines, rules=rules, receipts=receipts), rules=rules, receipts=receipts
+    ).with_columns(days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"))
     return (
         facts.with_columns(delta().alias("qty_delta"))
         .with_columns(affected().alias("qty_affected"), delta_percent().alias("delta_percent"))
-        .with_columns(impact().alias("impact_inr"), reason(rules=rules).alias("reason"))
+        .with_columns(impact().alias("impact_inr"), also().alias("also"), reason(rules=rules).alias("reason"))
+        .with_columns(parts().alias("impact_by_class"))
         .with_columns(pl.lit(Level.LINE.value).alias("level"), pl.col("sku").alias("identity"))
     )
 
@@ -96,7 +105,17 @@ def _shown(lines: pl.DataFrame) -> pl.DataFrame:
     told = lines.with_columns(tier_words(has_receipts=has_receipts).alias("match_tier")).rename(renamed)
     keep = [
         name
-        for name in (*LINES_SCHEMA, "verdict", "in_window", "identity", "party", "place", "notice")
+        for name in (
+            *LINES_SCHEMA,
+            "verdict",
+            "in_window",
+            "identity",
+            "party",
+            "place",
+            "batch_key",
+            "announced",
+            "notice",
+        )
         if name in told.columns and name != "state"  # that of the document, not what became of the exception
     ]
     return told.select(keep)
@@ -119,7 +138,6 @@ def _finished(lines: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
         days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"),
         pl.when(~outside).then("impact_inr").alias("impact_inr"),
         pl.when(~outside).then("reason").otherwise(pl.lit("")).alias("reason"),
-        *(pl.col(name).fill_null(0) for name in ("lines_announced", "lines_returned", "lines_received")),
     )
     missing = [pl.lit(None, kind).alias(name) for name, kind in LINES_SCHEMA.items() if name not in settled.columns]
     whole = (
@@ -132,17 +150,23 @@ def _finished(lines: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
         .with_columns(claim_days_left(business_date=rules.business_date).alias("claim_days_left"))
     )
     texts = [name for name, kind in LINES_SCHEMA.items() if kind == pl.String]
-    return whole.with_columns(pl.col(texts).fill_null(""))
+    counts = [f"lines_{leg}" for leg in ("announced", "returned", "received", "ordered")]
+    return whole.with_columns(pl.col(texts).fill_null(""), pl.col(counts).fill_null(0))
 
 
 def _identified(lines: pl.DataFrame) -> pl.DataFrame:
-    """Exceptions with an id that hangs on what the line is (invoice, supplier, site, SKU, batch), not on its class."""
+    """Exceptions with an id that hangs on what the line is (invoice, supplier, site, SKU, batch), not on its class.
+
+    What only the service has is known by the service's id: replies name a supplier now by id, now by name.
+    """
+    only_there = pl.col("announced").is_null() & (pl.col("record_id") != "")
     parts = [
         pl.col("invoice_number").str.strip_chars().str.to_lowercase(),
-        pl.col("party").fill_null(""),
-        pl.col("place").fill_null(""),
+        pl.when(only_there).then("record_id").otherwise(pl.col("party").fill_null("")),
+        pl.when(only_there).then(pl.lit("")).otherwise(pl.col("place").fill_null("")),
         pl.col("identity").fill_null(""),
-        pl.col("batch").str.strip_chars().str.to_lowercase(),
+        # That of the file: a batch that the service adds later makes no other line of it.
+        pl.when(only_there).then(pl.lit("")).otherwise(pl.col("batch_key").fill_null("")),
     ]
     named = lines.with_columns(pl.concat_str(parts, separator="\x1f").alias("who"))
     nth = pl.int_range(pl.len()).over("who")

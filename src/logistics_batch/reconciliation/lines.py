@@ -53,7 +53,8 @@ def _summed(side: pl.DataFrame, leg: str, *more: pl.Expr) -> pl.DataFrame:
 
 def _summed_announced(side: pl.DataFrame) -> pl.DataFrame:
     rows = pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("rows")
-    return _summed(side, "announced", *_prices("announced"), rows)
+    beside = price("beside_inr").sum().alias("beside_inr")
+    return _summed(side, "announced", *_prices("announced"), rows, beside, pl.col("version").drop_nulls().first())
 
 
 def _summed_returned(side: pl.DataFrame) -> pl.DataFrame:
@@ -82,6 +83,7 @@ def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
         pl.col("sheet").first().alias("receipt_sheet"),
         pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("receipt_rows"),
         pl.col("repeats").filter(pl.col("repeats") != "").str.join("; ").alias("receipts_repeated"),
+        pl.col("alike").filter(pl.col("alike") != "").unique(maintain_order=True).str.join("; ").alias("alike_lists"),
         day("received_date").min().alias("received_first"),
         day("received_date").max().alias("received_date"),
         (pl.len() - pl.struct("units", "condition", "received_date").n_unique()).alias("receipts_alike"),

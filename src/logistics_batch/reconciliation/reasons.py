@@ -5,8 +5,9 @@ from datetime import timedelta
 import polars as pl
 
 from logistics_batch.model.reconciliation import Discrepancy, Outcome
-from logistics_batch.reconciliation.amounts import PRICED, by_receipts, mrp_differs, price_differs
-from logistics_batch.reconciliation.classes import Rules, mrp_unknown, price_unknown, unreadable, without_lines
+from logistics_batch.reconciliation.amounts import applies_beside
+from logistics_batch.reconciliation.causes import CAUSES, by_receipts, is_wrong, unreadable
+from logistics_batch.reconciliation.classes import Rules, mrp_unknown, price_unknown, without_lines
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 from logistics_batch.reconciliation.statuses import is_completed
 
@@ -44,6 +45,7 @@ def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
     return {
         _D.NOT_SENT: pl.concat_str(
             pl.format("Not accepted by the service: {}.", pl.col("why").str.strip_chars_end(". ")),
+            pl.concat_str(pl.lit(" "), "version").fill_null(""),
             still_there.otherwise(pl.lit("")),
         ),
         _D.MISSING_IN_SERVICE: pl.format(
@@ -146,41 +148,46 @@ def _day(column: str) -> pl.Expr:
 
 def _also() -> pl.Expr:
     """What is wrong with the line besides its class, and is counted in its INR as well."""
-    of_quantity = pl.col("verdict").is_in([code.value for code in (_D.SHORT, _D.OVER, *CONDITION_CLASSES)])
-    of_condition = pl.col("verdict").is_in([code.value for code in CONDITION_CLASSES])
-    priced = pl.col("verdict").is_in([code.value for code in PRICED])
-    receipts = pl.format(
-        " Also {} {} received than announced.",
-        plain("receipt_delta").str.strip_prefix("-"),
-        pl.when(pl.col("receipt_delta") < 0).then(pl.lit("fewer")).otherwise(pl.lit("more")),
+    words = {
+        code: pl.format(" Also {} {}.", plain(f"units_{code.value}"), pl.lit(_BAD[code])) for code in CONDITION_CLASSES
+    }
+    words |= {_D.SHORT: _also_counted(_D.SHORT, "fewer"), _D.OVER: _also_counted(_D.OVER, "more")}
+    words |= {
+        _D.PRICE_VAR: pl.format(
+            " Also announced at INR {} a unit, the service has {}.", plain("price_announced"), plain("price_returned")
+        ),
+        _D.MRP_VAR: pl.format(
+            " Also the retail price: announced INR {}, the service has {}.",
+            plain("mrp_announced"),
+            plain("mrp_returned"),
+        ),
+        _D.SHELF_LIFE: pl.format(
+            " Also received on {}, to expire on {}: shorter than agreed.", _day("received_date"), _day("expiry_date")
+        ),
+        _D.LATE: pl.format(" Also late: the last came on {}, due {}.", _day("received_date"), _day("due_date")),
+        _D.EARLY: pl.format(" Also early: the first came on {}, due {}.", _day("received_first"), _day("due_date")),
+        _D.UNVERIFIABLE: _also_unknown(),
+    }
+    return pl.concat_str(*(pl.when(applies_beside(code)).then(words[code]) for code in CAUSES), ignore_nulls=True)
+
+
+def _also_counted(code: Discrepancy, word: str) -> pl.Expr:
+    received = pl.format(" Also {} {} received than announced.", _magnitude("receipt_delta"), pl.lit(word))
+    held = pl.format(" Also {} {} in the service than announced.", _magnitude("service_delta"), pl.lit(word))
+    return pl.when(by_receipts(code)).then(received).otherwise(held)
+
+
+def _also_unknown() -> pl.Expr:
+    word = pl.format(
+        ' Also the receipt\'s condition "{}" is not a word we know.', pl.col("condition_word").fill_null("")
     )
-    parts = [
-        (of_condition & by_receipts(), receipts),
-        *(
-            (
-                of_quantity & (pl.col("verdict") != code.value) & (pl.col(f"units_{code.value}") > 0),
-                pl.format(" Also {} {}.", plain(f"units_{code.value}"), pl.lit(_BAD[code])),
-            )
-            for code in CONDITION_CLASSES
-        ),
-        (
-            priced & (pl.col("verdict") != _D.PRICE_VAR.value) & price_differs(),
-            pl.format(
-                " Also announced at INR {} a unit, the service has {}.",
-                plain("price_announced"),
-                plain("price_returned"),
-            ),
-        ),
-        (
-            priced & (pl.col("verdict") != _D.MRP_VAR.value) & mrp_differs(),
-            pl.format(
-                " Also the retail price: announced INR {}, the service has {}.",
-                plain("mrp_announced"),
-                plain("mrp_returned"),
-            ),
-        ),
-    ]
-    return pl.concat_str(*(pl.when(condition).then(words) for condition, words in parts), ignore_nulls=True)
+    return (
+        pl.when(pl.col("condition_unknown") > 0)
+        .then(word)
+        .when(price_unknown() | mrp_unknown())
+        .then(pl.lit(" Also the service's reply lacks a price that was announced."))
+        .otherwise(pl.lit(" Also no delivery date tells whether more is due."))
+    )
 
 
 def _afterwords() -> pl.Expr:
@@ -193,12 +200,23 @@ def _afterwords() -> pl.Expr:
         (pl.col("lines_returned") > 1, pl.format(" {} lines of the service summed.", pl.col("lines_returned"))),
         (pl.col("lines_received") > 1, pl.format(" {} receipt rows summed.", pl.col("lines_received"))),
         (
-            pl.col("receipts_alike").fill_null(0) > 0,
+            (pl.col("receipts_alike").fill_null(0) > 0) & (pl.col("alike_lists").fill_null("") == ""),
             pl.format(" Receipt rows {} are alike: counted twice?", pl.col("receipt_rows")),
         ),
         (
+            pl.col("alike_lists").fill_null("") != "",
+            pl.format(
+                " Alike in several lists and counted each time: {}: two deliveries, or one listed twice?",
+                pl.col("alike_lists"),
+            ),
+        ),
+        (
             pl.col("receipts_repeated").fill_null("") != "",
-            pl.format(" Not counted again, being alike in every column: {}.", pl.col("receipts_repeated")),
+            pl.format(
+                " Not counted again, since a later list repeats an earlier one: {}. If these are goods that came "
+                "besides, drop them in a list of their own.",
+                pl.col("receipts_repeated"),
+            ),
         ),
         (
             is_completed() & (pl.col("verdict") != _D.OVER.value),
@@ -213,8 +231,8 @@ def _quantity_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
     judged_from = (pl.col("due_date") + timedelta(days=rules.grace_days + 1)).dt.to_string("%Y-%m-%d").fill_null("?")
     due = pl.col("due_date").dt.to_string("%Y-%m-%d").fill_null("?")
     return {
-        _D.SHORT: _compared("fewer"),
-        _D.OVER: _compared("more"),
+        _D.SHORT: _compared(_D.SHORT, "fewer"),
+        _D.OVER: _compared(_D.OVER, "more"),
         _D.NOT_RECEIVED: pl.format(
             "Nothing of {} received; due {}, {} days ago.", plain("expected"), due, pl.col("days_overdue").fill_null(0)
         ),
@@ -237,7 +255,7 @@ def _quantity_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
     }
 
 
-def _compared(word: str) -> pl.Expr:
+def _compared(code: Discrepancy, word: str) -> pl.Expr:
     """Which two numbers differ; the third is named where there is one."""
     receipts = pl.format(
         "Announced {}, received {}: {} {}.", plain("expected"), plain("received"), _magnitude("qty_delta"), pl.lit(word)
@@ -249,7 +267,8 @@ def _compared(word: str) -> pl.Expr:
         _magnitude("qty_delta"),
         pl.lit(word),
     )
-    also = pl.when((pl.col("service_delta") != 0) & by_receipts()).then(
+    other = _D.OVER if code is _D.SHORT else _D.SHORT
+    also = pl.when((pl.col("service_delta") != 0) & by_receipts(code) & ~is_wrong(other)).then(
         pl.format(" The service holds {}.", plain("qty_returned"))
     )
-    return pl.concat_str(pl.when(by_receipts()).then(receipts).otherwise(service), also.otherwise(pl.lit("")))
+    return pl.concat_str(pl.when(by_receipts(code)).then(receipts).otherwise(service), also.otherwise(pl.lit("")))

@@ -3,7 +3,7 @@
 import polars as pl
 
 from logistics_batch.model.reconciliation import Discrepancy
-from logistics_batch.reconciliation.legs import RECEIVED_LINES, identifier, spelling
+from logistics_batch.reconciliation.legs import identifier, spelling
 
 # What warehouses write, and the codes of a receiving advice (X12 861). Other words are never guessed.
 _WORDS = {
@@ -34,25 +34,6 @@ def condition_code(column: str = "condition") -> pl.Expr:
     """`good`, the class of a condition, or null for a word that is not known."""
     plain = pl.col(column).fill_null("").str.to_lowercase().str.replace_all(r"[\s_\-./]+", " ").str.strip_chars()
     return plain.replace_strict(CONDITION_CODES, default=None, return_dtype=pl.String)
-
-
-def counted_once(received: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Receipts of several files without what a later file only repeats, and how many lines were left out.
-
-    A warehouse's list often holds yesterday's lines again. A line that stands alike in several files counts as often as
-    in the file that has it most often; within one file equal lines all count, since two pallets may be alike. `repeats`
-    says where the lines stood that were left out.
-    """
-    if received["file_name"].n_unique() < 2:
-        return received, 0
-    said = [name for name in RECEIVED_LINES if name not in {"file_name", "sheet", "row", "repeats"}]
-    nth = pl.int_range(pl.len()).over([*said, "file_name"]).alias("nth")
-    alike = received.with_columns(nth).group_by([*said, "nth"], maintain_order=True)
-    kept = alike.agg(
-        pl.col("file_name", "sheet", "row").first(),
-        pl.format("{} row {}", "file_name", "row").slice(1).str.join("; ").alias("repeats"),
-    )
-    return kept.select(list(RECEIVED_LINES)), received.height - kept.height
 
 
 def receipt_groups(received: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -13,20 +13,31 @@ from logistics_batch.model.reconciliation import (
     LINES_SCHEMA,
     RESOLVED_SCHEMA,
     TREND_SCHEMA,
+    Discrepancy,
     Level,
     Outcome,
     Standing,
     State,
 )
 from logistics_batch.model.reconciliation_history import ENTRIES, Earlier, Watch
+from logistics_batch.reconciliation.legs import order_number
 
 REMEMBERED_DAYS = 14
 """So long a resolved exception stays on its list, and what analysts wrote about it comes back with it."""
 
 _COMPARED = (
     *("standing", "state", "first_seen", "nights_open", "last_seen", "remark"),
-    *("code", "qty_affected", "price_delta", "found_sku", "reason"),
+    *("code", "also", "qty_affected", "qty_delta", "impact_inr", "price_delta", "mrp_announced", "mrp_returned"),
+    *("found_sku", "reason"),
 )
+# Of these the numbers do not tell whether it is the same still; their reason does.
+_TOLD_BY_REASON = [
+    code.value
+    for code in (
+        *(Discrepancy.LATE, Discrepancy.EARLY, Discrepancy.SHELF_LIFE),
+        *(Discrepancy.NOT_SENT, Discrepancy.UNVERIFIABLE),
+    )
+]
 _ACCEPTED_WORDS = ("accepted", "accept")
 _CLOSED_WORDS = (*_ACCEPTED_WORDS, "closed", "close", "done")
 
@@ -97,13 +108,29 @@ def _says(words: tuple[str, ...]) -> pl.Expr:
 
 
 def _no_more_than_accepted() -> pl.Expr:
-    """The same class, and no more of it than there was when it was accepted."""
+    """The same classes, and no more of them than there was when it was accepted."""
     alike = pl.col("code") == pl.col("was_code")
-    quantity = pl.col("qty_affected").fill_null(0) <= pl.col("was_qty_affected").fill_null(0)
-    price = pl.col("price_delta").fill_null(0).abs() <= pl.col("was_price_delta").fill_null(0).abs()
+    beside = pl.col("also").str.split(", ").list.set_difference(pl.col("was_also").fill_null("").str.split(", "))
+    # A workbook of an older release does not say what else applied; there the INR alone tells.
+    no_other = (beside.list.len() == 0) | pl.col("was_also").is_null()
+    pieces = pl.col("qty_affected").fill_null(0) <= pl.col("was_qty_affected").fill_null(0)
+    worth = pl.col("impact_inr").fill_null(0) <= pl.col("was_impact_inr").fill_null(0)
+    mrp, was_mrp = (pl.col(f"{name}mrp_returned") - pl.col(f"{name}mrp_announced") for name in ("", "was_"))
+    deltas = (
+        _no_further(pl.col("qty_delta"), pl.col("was_qty_delta")),
+        _no_further(pl.col("price_delta"), pl.col("was_price_delta")),
+        _no_further(mrp, was_mrp),
+    )
     swapped = pl.col("found_sku") == pl.col("was_found_sku").fill_null("")
-    said = (pl.col("level") != Level.NOTICE.value) | (pl.col("reason") == pl.col("was_reason"))
-    return (alike & quantity & price & swapped & said).fill_null(False)
+    told = (pl.col("level") == Level.NOTICE.value) | pl.col("code").is_in(_TOLD_BY_REASON)
+    said = ~told | (pl.col("reason") == pl.col("was_reason"))
+    return pl.all_horizontal(alike, no_other, pieces, worth, *deltas, swapped, said).fill_null(False)
+
+
+def _no_further(now: pl.Expr, then: pl.Expr) -> pl.Expr:
+    """A difference on the same side as before, and no greater."""
+    now, then = now.fill_null(0), then.fill_null(0)
+    return (now == 0) | ((now.sign() == then.sign()) & (now.abs() <= then.abs()))
 
 
 def _grown() -> pl.Expr:
@@ -130,7 +157,7 @@ def _state(watch: Watch) -> pl.Expr:
 
 def _remark() -> pl.Expr:
     accepted = pl.format(
-        "It was accepted as {} of {} units; it is another class or more today.",
+        "It was accepted as {} of {} units; it is another class, for another reason or more today.",
         pl.col("was_code").fill_null(""),
         _plain_number("was_qty_affected"),
     )
@@ -141,7 +168,7 @@ def _remark() -> pl.Expr:
         .then(pl.lit("Closed by an analyst, but the difference is still there."))
         .when(pl.col("was_standing") == Standing.RESOLVED.value)
         .then(pl.lit("It had gone away and is back."))
-        .when(pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]))
+        .when(pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]) & ~_says(_ACCEPTED_WORDS))
         .then("was_remark")
     )
 
@@ -161,7 +188,8 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
     remembered = pl.col("gone_since") > today - timedelta(days=REMEMBERED_DAYS)
     told = _with_outcome(missing.filter(~was_resolved), lines)
     seen, closed = pl.col("now").is_not_null(), _says(_CLOSED_WORDS)
-    resolved = seen | (_inside(watch) & pl.lit(watch.complete)) | closed
+    unordered = (pl.col("level") == Level.ORDER.value) & (not watch.orders)
+    resolved = seen | (_inside(watch) & pl.lit(watch.complete) & ~unordered) | closed
     remark = (
         pl.when(seen)
         .then(pl.format("Tonight it is {}.", pl.col("now").fill_null("")))
@@ -169,6 +197,8 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
         .then(pl.lit("Accepted or closed by an analyst, and no longer looked at."))
         .when(resolved)
         .then(pl.lit("Nothing shows it any more."))
+        .when(unordered)
+        .then(pl.lit("No purchase orders were compared tonight."))
         .when(pl.lit(not watch.complete))
         .then(pl.lit("Tonight's report may be incomplete."))
         .otherwise(pl.lit("Its ASN lies outside the dates that are looked at now."))
@@ -220,6 +250,10 @@ def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
         "site": "site_key",
         "sku_name": "sku_key",
     }
-    return frame.with_columns(
+    keyed = frame.with_columns(
         pl.col(name).str.strip_chars().str.to_lowercase().alias(key) for name, key in names.items()
     )
+    # The line of an order is no line of an ASN, whatever invoice it names.
+    order = pl.concat_str(pl.lit("order:"), order_number("po_number"), pl.lit(":"), "invoice_key")
+    is_order = pl.col("level") == Level.ORDER.value
+    return keyed.with_columns(pl.when(is_order).then(order).otherwise("invoice_key").alias("invoice_key"))

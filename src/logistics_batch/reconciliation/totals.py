@@ -22,9 +22,9 @@ from logistics_batch.reconciliation.ageing import BUCKETS
 from logistics_batch.reconciliation.faces import shown_header
 
 _ASIDE = (Outcome.MATCHED, Outcome.TOO_EARLY)
-_LEGS = ("announced", "returned", "received")
-_QUANTITIES = ("qty_announced", "qty_returned", "qty_received", "qty_affected")
-_COUNTS = ("lines_announced", "lines_returned", "lines_received")
+_LEGS = {"announced": "announced", "in service": "returned", "received": "received", "ordered": "ordered"}
+_QUANTITIES = ("qty_announced", "qty_returned", "qty_received")
+_COUNTS = ("lines_announced", "lines_returned", "lines_received", "lines_ordered")
 # As they stand in the summary: the classes, then what needs nobody.
 CLASS_ORDER = (
     *Discrepancy,
@@ -71,7 +71,9 @@ def class_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
     grouped = named.group_by("class", maintain_order=True).agg(
         pl.col("severity").first(),
         pl.len().alias("lines"),
-        *(pl.col(name).sum() for name in (*_QUANTITIES, "impact_inr", *_COUNTS)),
+        # An order's line shows what other lines count.
+        *(pl.col(name).filter(pl.col("level") != Level.ORDER.value).sum() for name in _QUANTITIES),
+        *(pl.col(name).sum() for name in ("qty_affected", "qty_ordered", "impact_inr", *_COUNTS)),
         not_valued.alias("lines_without_price"),
     )
     parts = [_in_class_schema(frame) for frame in (grouped, *_class_totals_aside(aside))]
@@ -103,6 +105,8 @@ def _class_totals_aside(aside: Aside) -> list[pl.DataFrame]:
             pl.lit(0).alias("lines_without_price"),
             *(pl.col("lines").sum().alias(f"lines_{leg}") for leg in ("announced", "returned")),
             pl.col("taken").sum().alias("lines_received"),
+            pl.lit(0, QUANTITY).alias("qty_ordered"),
+            pl.lit(0).alias("lines_ordered"),
         )
         rows.append(row.filter(pl.col("lines") > 0))
     return rows
@@ -113,7 +117,8 @@ def check_residual(classes: pl.DataFrame, legs: tuple[LegTotals, ...]) -> None:
 
     Raises LogisticsBatchError naming the leg and what is left over.
     """
-    for leg, place in zip(legs, _LEGS, strict=False):
+    for leg in legs:
+        place = _LEGS[leg.name]
         lines = int(classes[f"lines_{place}"].sum())
         units = str(classes.select(pl.col(f"qty_{place}").sum().cast(QUANTITY)).item())
         if (lines, units) != (leg.lines, leg.quantity):
@@ -129,7 +134,7 @@ def match_rate(lines: pl.DataFrame, aside: Aside) -> MatchRate:
     matched = aside.of(Outcome.MATCHED)
     more_lines, more_units = int(matched["lines"].sum()), float(matched["units"].sum() or 0)
     judged = lines.filter(
-        (pl.col("level") != Level.NOTICE.value)
+        ~pl.col("level").is_in([Level.NOTICE.value, Level.ORDER.value])
         & ~pl.col("outcome").is_in([Outcome.TOO_EARLY.value, Outcome.OUTSIDE_WINDOW.value])
     )
     agreeing = judged.filter(pl.col("outcome").is_in([Outcome.MATCHED.value, Outcome.WITHIN_TOLERANCE.value]))
@@ -150,7 +155,8 @@ def _units(frame: pl.DataFrame) -> float:
 
 def supplier_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
     """The scorecard (SUPPLIERS_SCHEMA), most INR at stake first; lines set aside are added."""
-    inside = lines.filter(pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value)
+    of_asns = pl.col("level") != Level.ORDER.value
+    inside = lines.filter(of_asns & (pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value))
     shown = aside.pairs.with_columns(*shown_header()).rename({"supplier_shown": "supplier", "site_shown": "site"})
     parts = [_cards(inside), *(_cards_aside(Aside(shown, aside.receipts), outcome) for outcome in _ASIDE)]
     notices = _notices_by_supplier(inside, shown)

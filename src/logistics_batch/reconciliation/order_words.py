@@ -1,0 +1,83 @@
+"""What is said of an order line: the way of the goods from the order to the dock, and what is wrong with it."""
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import Discrepancy, Outcome
+from logistics_batch.reconciliation.classes import Rules
+from logistics_batch.reconciliation.reasons import plain
+
+_D = Discrepancy
+
+
+def order_reason(*, rules: Rules) -> pl.Expr:
+    """The sentence for an order line with facts and verdict."""
+    size = plain("qty_delta").str.strip_prefix("-")
+    due = pl.col("due_date").dt.to_string("%Y-%m-%d").fill_null("not known")
+    words = {
+        _D.UNVERIFIABLE: _cannot_tell(),
+        _D.EXTRA_SKU: pl.format("Announced {}; the order does not hold the SKU.", plain("qty_announced")),
+        _D.MISSING_SKU: pl.format(
+            "Ordered {}, due {}; none of it announced, though other SKUs of the order were.", plain("qty_ordered"), due
+        ),
+        _D.NO_ASN: pl.format("Ordered {}, due {}; no accepted ASN of the order.", plain("qty_ordered"), due),
+        _D.SHORT: pl.format("Ordered {}, announced {}: {} fewer.", plain("qty_ordered"), plain("qty_announced"), size),
+        _D.OVER: pl.format("Ordered {}, announced {}: {} more.", plain("qty_ordered"), plain("qty_announced"), size),
+        _D.PRICE_VAR: pl.format(
+            "Ordered at INR {} a unit, announced at INR {}.", plain("price_ordered"), plain("price_announced")
+        ),
+        Outcome.TOO_EARLY: pl.format(
+            "Ordered {}, announced {} so far; due {}, judged from {} on.",
+            plain("qty_ordered"),
+            pl.col("qty_announced").fill_null(0).cast(pl.String).str.strip_chars_end("0").str.strip_chars_end("."),
+            due,
+            (pl.col("due_date") + pl.duration(days=rules.grace_days + 1)).dt.to_string("%Y-%m-%d").fill_null("?"),
+        ),
+        Outcome.WITHIN_TOLERANCE: pl.format(
+            "Differs from the order by {} units and INR {} a unit, which is tolerated.",
+            plain("qty_delta"),
+            plain("price_delta"),
+        ),
+    }
+    sentences = [pl.when(pl.col("verdict") == word.value).then(sentence) for word, sentence in words.items()]
+    return pl.concat_str(pl.coalesce(*sentences, pl.lit("")), _besides())
+
+
+def _cannot_tell() -> pl.Expr:
+    causes = [
+        (pl.col("link") == "", pl.lit("The order line names neither a purchase order nor an invoice.")),
+        (pl.col("sku") == "", pl.lit("The order line names no SKU.")),
+        (
+            pl.col("unreadable_ordered") + pl.col("unreadable_announced") > 0,
+            pl.lit("A quantity is absent or no plain number, so nothing can be compared."),
+        ),
+    ]
+    undated = pl.format(
+        "Ordered {}, announced {}; without a delivery date nobody can say whether more is due.",
+        plain("qty_ordered"),
+        plain("qty_announced"),
+    )
+    return pl.coalesce(*(pl.when(cause).then(words) for cause, words in causes), undated)
+
+
+def _besides() -> pl.Expr:
+    """The ASNs, what became of the goods after them, and what else is wrong."""
+    excepted = pl.col("verdict").is_in([code.value for code in _D])
+    there = pl.col("invoices").fill_null("") != ""
+    parts = [
+        (there, pl.format(" On ASN {}", pl.col("invoices"))),
+        (there & pl.col("qty_returned").is_not_null(), pl.format("; in the service {}", plain("qty_returned"))),
+        (there & pl.col("qty_received").is_not_null(), pl.format("; received {}", plain("qty_received"))),
+        (there, pl.lit(".")),
+        (
+            pl.col("qty_not_accepted").fill_null(0) > 0,
+            pl.format(" {} more stand in files, but were not accepted.", plain("qty_not_accepted")),
+        ),
+        (
+            ~pl.col("price_near") & (pl.col("verdict") != _D.PRICE_VAR.value),
+            pl.format(
+                " Also ordered at INR {} a unit, announced at INR {}.", plain("price_ordered"), plain("price_announced")
+            ),
+        ),
+    ]
+    said = (pl.when(excepted & condition).then(words) for condition, words in parts)
+    return pl.concat_str(*said, ignore_nulls=True)

@@ -1,0 +1,219 @@
+"""What was ordered against what was announced: one line for each SKU of each purchase order.
+
+An ASN has no field for the purchase order (API §2.1), so its number stands in what a mapping keeps or in the ASN's
+description. Order lines without a number are matched by invoice number. Announced counts what the service accepted;
+what it holds and what was received stand beside it, to be seen from the order to the dock.
+"""
+
+import polars as pl
+
+from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Level, Outcome
+from logistics_batch.reconciliation.ageing import days_overdue
+from logistics_batch.reconciliation.classes import Rules
+from logistics_batch.reconciliation.legs import Legs, day, identifier, order_number, price, spelling
+from logistics_batch.reconciliation.order_words import order_reason
+from logistics_batch.reconciliation.tolerance import near_price, near_quantity
+
+_KEYS = ["link", "sku"]
+_BY_NUMBER, _BY_INVOICE = "purchase order number", "invoice number"
+_ZERO = pl.lit(0, QUANTITY)
+
+
+def ordered_lines(legs: Legs, *, rules: Rules) -> pl.DataFrame:
+    """The lines of the orders with verdict, reason and amounts; every order line stands in one of them.
+
+    `legs.ordered` and all lines need `units`.
+    """
+    assert legs.ordered is not None
+    orders = _linked_orders(legs.ordered)
+    notices = _linked_notices(legs, orders)
+    whole = _ordered(orders).join(
+        _announced(legs, notices), on=_KEYS, how="full", coalesce=True, maintain_order="left_right"
+    )
+    for leg, sums in (("returned", _sums_in_service(legs)), ("received", _sums_received(legs))):
+        whole = whole.join(_by_link(notices, sums, name=f"qty_{leg}"), on=_KEYS, how="left", maintain_order="left")
+    heads = _heads(orders, notices)
+    told = _with_facts(whole.join(heads, on="link", how="left", maintain_order="left"), rules)
+    judged = told.with_columns(_verdict().alias("verdict")).with_columns(*_amounts())
+    return judged.with_columns(order_reason(rules=rules).alias("reason")).with_columns(
+        pl.lit(Level.ORDER.value).alias("level"),
+        pl.lit(True).alias("in_window"),
+        pl.concat_str(pl.lit("order"), "link", "sku", separator="|").alias("identity"),
+        pl.coalesce("ordered_sku", "announced_sku").alias("sku_name"),
+        pl.when(pl.col("by_number")).then(pl.lit(_BY_NUMBER)).otherwise(pl.lit(_BY_INVOICE)).alias("match_tier"),
+    )
+
+
+def _linked_orders(ordered: pl.DataFrame) -> pl.DataFrame:
+    """The order lines with `link`: the order's number, else the invoice's; "" where there is neither."""
+    number, invoice = order_number("po_number"), identifier("invoice_number")
+    return ordered.with_columns(
+        pl.when(number != "")
+        .then(pl.concat_str(pl.lit("po:"), number))
+        .when(invoice != "")
+        .then(pl.concat_str(pl.lit("invoice:"), invoice))
+        .otherwise(pl.lit(""))
+        .alias("link"),
+        (number != "").alias("by_number"),
+        identifier("sku_name").alias("sku"),
+        spelling("supplier_name").alias("party"),
+    )
+
+
+def _linked_notices(legs: Legs, orders: pl.DataFrame) -> pl.DataFrame:
+    """The announced notices under the links of the orders: by number, or by invoice where the supplier fits."""
+    links = (
+        orders.filter(pl.col("link") != "").group_by("link").agg(pl.col("party").filter(pl.col("party") != "").unique())
+    )
+    named = legs.announced_notices.with_columns(
+        pl.concat_str(pl.lit("po:"), order_number("po_number")).alias("number_link"),
+        pl.concat_str(pl.lit("invoice:"), identifier("invoice_number")).alias("invoice_link"),
+        pl.concat_list(spelling("supplier"), spelling("supplier_name")).alias("a_parties"),
+    )
+    alone = pl.concat_str(spelling("supplier"), spelling("supplier_name")).n_unique().over("invoice_link") == 1
+    by_number = named.with_columns(pl.col("number_link").alias("link")).join(links, on="link", maintain_order="left")
+    by_invoice = named.with_columns(pl.col("invoice_link").alias("link"), alone.alias("alone")).join(
+        links, on="link", maintain_order="left"
+    )
+    fits = pl.col("alone") | (pl.col("party").list.set_intersection("a_parties").list.len() > 0)
+    return pl.concat([by_number, by_invoice.filter(fits).drop("alone")])
+
+
+def _ordered(orders: pl.DataFrame) -> pl.DataFrame:
+    prices = price()
+    return orders.group_by(_KEYS, maintain_order=True).agg(
+        pl.when(pl.col("units").null_count() < pl.len()).then(pl.col("units").sum()).alias("qty_ordered"),
+        pl.len().alias("lines_ordered"),
+        pl.col("units").null_count().alias("unreadable_ordered"),
+        pl.when(prices.n_unique() == 1).then(prices.first()).alias("price_ordered"),
+        pl.col("sku_name").first().alias("ordered_sku"),
+        day("delivery_date").max().alias("ordered_for"),
+        pl.col("file_name", "sheet").first(),
+        pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("rows"),
+    )
+
+
+def _announced(legs: Legs, notices: pl.DataFrame) -> pl.DataFrame:
+    """What the linked notices announce: accepted, and beside it what was not."""
+    ours = notices.select("link", "notice", "accepted", "invoice_number", "in_window")
+    lines = legs.announced_lines.join(ours, on="notice", maintain_order="left").with_columns(
+        identifier("sku_name").alias("sku"), price().alias("unit_price")
+    )
+    accepted = pl.col("accepted").fill_null(False)
+    prices = pl.col("unit_price").filter(accepted)
+    return lines.group_by(_KEYS, maintain_order=True).agg(
+        pl.col("units").filter(accepted).sum().alias("qty_announced"),
+        pl.col("units").filter(~accepted).sum().alias("qty_not_accepted"),
+        pl.col("units").filter(accepted).null_count().alias("unreadable_announced"),
+        pl.when(prices.n_unique() == 1).then(prices.first()).alias("price_announced"),
+        pl.col("sku_name").first().alias("announced_sku"),
+        pl.col("invoice_number").filter(accepted).unique(maintain_order=True).str.join(", ").alias("invoices"),
+        accepted.any().alias("is_announced"),
+        (~pl.col("in_window").fill_null(False)).any().alias("beyond"),
+    )
+
+
+def _sums_in_service(legs: Legs) -> pl.DataFrame:
+    invoices = legs.returned_notices.select("notice", identifier("invoice_number").alias("invoice"))
+    lines = legs.returned_lines.join(invoices, on="notice")
+    return lines.group_by("invoice", identifier("sku_name").alias("sku")).agg(pl.col("units").sum())
+
+
+def _sums_received(legs: Legs) -> pl.DataFrame:
+    if legs.received is None:
+        return pl.DataFrame(schema={"invoice": pl.String, "sku": pl.String, "units": QUANTITY})
+    return legs.received.group_by(
+        identifier("invoice_number").alias("invoice"), identifier("sku_name").alias("sku")
+    ).agg(pl.col("units").sum())
+
+
+def _by_link(notices: pl.DataFrame, sums: pl.DataFrame, *, name: str) -> pl.DataFrame:
+    invoices = notices.select("link", identifier("invoice_number").alias("invoice")).unique()
+    return invoices.join(sums, on="invoice").group_by(_KEYS).agg(pl.col("units").sum().alias(name))
+
+
+def _heads(orders: pl.DataFrame, notices: pl.DataFrame) -> pl.DataFrame:
+    """What is known of each order as a whole."""
+    said = orders.group_by("link", maintain_order=True).agg(
+        pl.col("by_number").first(),
+        pl.col("po_number", "supplier_name", "site_name").drop_nulls().first(),
+        pl.when(~pl.col("by_number").first()).then(pl.col("invoice_number").first()).alias("invoice_number"),
+    )
+    dues = notices.group_by("link").agg(
+        day("delivery_date").max().alias("announced_for"),
+        pl.col("accepted").any().alias("any_announced"),
+        _each("a_parties").filter(_each("a_parties") != "").unique().alias("a_parties"),
+    )
+    heads = said.join(dues, on="link", how="left", maintain_order="left")
+    return heads.with_columns(pl.col("any_announced").fill_null(False), pl.col("a_parties").alias("r_parties")).rename(
+        {"supplier_name": "supplier", "site_name": "site"}
+    )
+
+
+def _each(lists: str) -> pl.Expr:
+    return pl.col(lists).list.explode(keep_nulls=False, empty_as_null=False)
+
+
+def _with_facts(whole: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    ordered, announced = pl.col("qty_ordered").fill_null(_ZERO), pl.col("qty_announced").fill_null(_ZERO)
+    facts = whole.with_columns(
+        pl.col("lines_ordered", "unreadable_ordered", "unreadable_announced").fill_null(0),
+        pl.col("is_announced").fill_null(False),
+        pl.coalesce("ordered_for", "announced_for").alias("due_date"),
+        (announced - ordered).alias("qty_delta"),
+        # Of ASNs outside the range neither the service nor the docks were asked.
+        *(
+            pl.when(~pl.col("beyond").fill_null(False)).then(name).alias(name)
+            for name in ("qty_returned", "qty_received")
+        ),
+        (pl.col("price_announced") - pl.col("price_ordered")).alias("price_delta"),
+    ).with_columns(
+        days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"),
+        (pl.col("due_date") <= rules.judged_until).alias("due"),
+    )
+    delta, off = pl.col("qty_delta"), pl.col("price_delta")
+    more, less = (
+        near_quantity(delta, of=ordered, limit=rules.limit(code)) for code in (Discrepancy.OVER, Discrepancy.SHORT)
+    )
+    near = pl.when(delta == 0).then(True).when(delta > 0).then(more).otherwise(less)
+    price_near = near_price(off, of=pl.col("price_ordered"), limit=rules.limit(Discrepancy.PRICE_VAR))
+    return facts.with_columns(near.alias("near"), price_near.fill_null(True).alias("price_near"))
+
+
+def _verdict() -> pl.Expr:
+    has_ordered, announced, delta = pl.col("lines_ordered") > 0, pl.col("is_announced"), pl.col("qty_delta")
+    less = (delta < 0) & ~pl.col("near")
+    unclear = (pl.col("unreadable_ordered") + pl.col("unreadable_announced") > 0) | (pl.col("link") == "")
+    steps: list[tuple[pl.Expr, Discrepancy | Outcome]] = [
+        (unclear | (pl.col("sku") == ""), Discrepancy.UNVERIFIABLE),
+        (~has_ordered & announced, Discrepancy.EXTRA_SKU),
+        (less & pl.col("due").is_null(), Discrepancy.UNVERIFIABLE),
+        (less & ~pl.col("due"), Outcome.TOO_EARLY),
+        (less & ~announced & pl.col("any_announced"), Discrepancy.MISSING_SKU),
+        (less & ~announced, Discrepancy.NO_ASN),
+        (less, Discrepancy.SHORT),
+        (~pl.col("near"), Discrepancy.OVER),
+        (~pl.col("price_near"), Discrepancy.PRICE_VAR),
+        ((delta != 0) | (pl.col("price_delta").fill_null(0) != 0), Outcome.WITHIN_TOLERANCE),
+    ]
+    return pl.coalesce(*(pl.when(rule).then(pl.lit(word.value)) for rule, word in steps), pl.lit(Outcome.MATCHED.value))
+
+
+def _amounts() -> list[pl.Expr]:
+    """Units and INR, never negative; a price that differs counts beside a quantity that does."""
+    unclear = pl.col("verdict") == Discrepancy.UNVERIFIABLE.value
+    units = pl.col("qty_delta").abs()
+    by_price = pl.col("price_delta").abs() * pl.col("qty_announced")
+    beside = pl.when(~pl.col("price_near")).then(by_price).fill_null(_ZERO)
+    worth = units * pl.coalesce("price_ordered", "price_announced") + beside
+    silent = unclear | (pl.col("verdict") == Outcome.TOO_EARLY.value)
+    of_price = pl.col("verdict") == Discrepancy.PRICE_VAR.value
+    return [
+        pl.when(of_price).then("qty_announced").otherwise(units).cast(QUANTITY).alias("qty_affected"),
+        pl.when(~silent).then(worth).round(2, mode="half_away_from_zero").cast(MONEY).alias("impact_inr"),
+        pl.when(~unclear).then("qty_delta").alias("qty_delta"),
+        pl.when(pl.col("qty_ordered") > 0)
+        .then(pl.col("qty_delta").cast(pl.Float64) * 100 / pl.col("qty_ordered").cast(pl.Float64))
+        .round(2)
+        .alias("delta_percent"),
+    ]

@@ -1,0 +1,48 @@
+"""Two nights side by side: what was accepted is not resolved, and a price that changed in the service is told."""
+
+from datetime import date
+from decimal import Decimal
+
+import polars as pl
+from reconciliation.world import World
+
+from logistics_batch.model.reconciliation import Outcome
+from logistics_batch.reconciliation import Night, Rules, audit, compare
+
+
+def night(*, received: str, accepted: bool = False, price: str = "2.00", mrp: str = "3.00") -> Night:
+    """One ASN of 100 pieces, of which so many came; accepted: by an analyst."""
+    made = World()
+    made.announce("A", ("W", "100", "2.00", "3.00"))
+    made.serve("A", ("W", "100", price, mrp))
+    made.receive("A", "W", received)
+    found = audit(made.legs(), rules=Rules(business_date=date(2026, 11, 10))).differing
+    if accepted:
+        found = found.with_columns(pl.lit(Outcome.ACCEPTED.value).alias("outcome"))
+    return Night(made.legs(), found)
+
+
+def change(first: Night, second: Night) -> list[tuple[str, Decimal | None, Decimal | None]]:
+    told = compare(first, second).exceptions
+    return list(told.select("change", "impact_inr_first", "impact_inr_second").iter_rows())
+
+
+def test_what_was_accepted_is_not_called_resolved_and_shows_both_nights():
+    told = change(night(received="90"), night(received="80", accepted=True))
+    assert told == [("accepted", Decimal("20.00"), Decimal("40.00"))]
+
+
+def test_what_had_been_accepted_is_opened_again_and_not_new():
+    told = change(night(received="90", accepted=True), night(received="80"))
+    assert told == [("opened again", Decimal("20.00"), Decimal("40.00"))]
+
+
+def test_what_stays_accepted_or_goes_after_it_was_accepted_is_no_change():
+    assert change(night(received="90", accepted=True), night(received="90", accepted=True)) == []
+    assert change(night(received="90", accepted=True), night(received="100")) == []
+
+
+def test_a_price_or_retail_price_that_the_service_changed_is_told():
+    notices = compare(night(received="100"), night(received="100", price="2.50", mrp="4.00")).notices
+    told = notices.select("change", "worth_first", "worth_second", "retail_first", "retail_second").row(0)
+    assert told == ("changed", 200, 250, 300, 400)

@@ -1,0 +1,74 @@
+"""Receipts in several lists: a list that repeats counts once, two lorries count twice, and both are named."""
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+from reconciliation.world import World
+
+from logistics_batch.reconciliation import Rules, audit, counted_once
+
+PLAIN = Rules(business_date=date(2026, 11, 10))
+ONE = ("I1", "50", "2026-11-02")
+OTHER = ("I2", "7", "2026-11-02")
+NEXT_DAY = ("I2", "7", "2026-11-03")
+
+
+def world(*lists: tuple[tuple[str, str, str], ...]) -> World:
+    """Two ASNs, and lists of receipts, each (invoice, quantity, day), the earliest first."""
+    made = World()
+    made.both("I1", ("A", "100", "1.00"))
+    made.both("I2", ("A", "7", "1.00"))
+    made.no_receipts_came()
+    for number, lines in enumerate(lists, 1):
+        for row, (invoice, qty, day) in enumerate(lines, 2):
+            made.receive(invoice, "A", qty, received_date=day, file_name=f"list{number}.csv", row=row)
+    return made
+
+
+def found(made: World) -> dict[str, dict[str, Any]]:
+    legs = made.legs()
+    counted = counted_once(legs.received)
+    lines = audit(replace(legs, received=counted.lines), rules=PLAIN).lines.to_dicts()
+    return {line["invoice_number"]: line | {"left_out": counted.left_out, "alike": counted.alike} for line in lines}
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        ((ONE, OTHER), (ONE, OTHER)),  # one list under two names
+        ((ONE,), (ONE, OTHER)),  # a list that grows during the day
+        ((("I2", "1", "2026-11-01"), ONE), (ONE, NEXT_DAY)),  # a list of the last days that moves on
+    ],
+)
+def test_a_list_that_repeats_an_earlier_one_counts_once_and_the_rows_are_named(lists):
+    line = found(world(*lists))["I1"]
+    assert (line["code"], line["qty_received"], line["left_out"] > 0) == ("SHORT", 50, True)
+    assert "Not counted again, since a later list repeats an earlier one: list2.csv row 2." in line["reason"]
+
+
+@pytest.mark.parametrize("lists", [((ONE, OTHER), (ONE,)), ((ONE, OTHER), (ONE, NEXT_DAY))])
+def test_two_lorries_with_as_many_pieces_in_two_lists_count_twice(lists):
+    line = found(world(*lists))["I1"]
+    assert (line["outcome"], line["qty_received"], line["left_out"], line["alike"]) == ("matched", 100, 0, 2)
+
+
+def test_lines_alike_in_two_lists_are_named_where_they_make_too_much():
+    line = found(world((ONE, ONE, OTHER), (ONE,)))["I1"]
+    assert (line["code"], line["qty_received"]) == ("OVER", 150)
+    assert (
+        "Alike in several lists and counted each time: list1.csv row 2; list1.csv row 3; list2.csv row 2"
+        in line["reason"]
+    )
+
+
+def test_equal_lines_of_one_list_all_count():
+    line = found(world((ONE, ONE)))["I1"]
+    assert (line["outcome"], line["left_out"], line["alike"]) == ("matched", 0, 0)
+
+
+def test_of_three_lists_that_hold_each_other_one_counts():
+    line = found(world((ONE,), (ONE, OTHER), (ONE, OTHER, NEXT_DAY)))["I1"]
+    assert (line["qty_received"], line["left_out"]) == (50, 3)
+    assert "list2.csv row 2; list3.csv row 2" in line["reason"]
