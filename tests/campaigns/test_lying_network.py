@@ -18,6 +18,7 @@ BATCHES = {"sample": 1, "full": 20}
 DOCUMENTS = size(sample=40, full=500)  # of one batch
 CREATES_SPOILED, READS_SPOILED = 0.3, 0.05
 ROUNDS = 60
+SETTLED_AT_MOST = 5
 KINDS = (
     {"kind": "drop_before"},
     {"kind": "drop_after"},
@@ -76,7 +77,10 @@ def spoiled(service: RunningSandbox) -> Counter[str]:
 
 
 def work_through(forker: Forker, each: Night, service: RunningSandbox) -> tuple[Verdict, int]:
-    """The job as often as it takes, then settling; the verdict, and how many runs that were."""
+    """The job as often as it takes, then settling likewise, which gives up when three questions in a row go wrong.
+
+    Returns the verdict, and how many runs of the job that were.
+    """
     rounds = 0
     while rounds < ROUNDS:
         rounds += 1
@@ -84,7 +88,10 @@ def work_through(forker: Forker, each: Night, service: RunningSandbox) -> tuple[
         if done.code in (0, 3) or (done.code == 4 and not judge(each, service).unanswered):
             break
         time.sleep(1.0)
-    forker.run(each.workspace, "settle", "--wait", seconds=3600)
+    for _ in range(SETTLED_AT_MOST):
+        settled = forker.run(each.workspace, "settle", "--wait", "--json", seconds=3600)
+        if not json.loads(settled.out)["open"]:
+            break
     return judge(each, service), rounds
 
 

@@ -3,6 +3,8 @@
 import io
 import os
 import random
+import re
+import zipfile
 from datetime import date
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from hostile.catalogue import FILES
 from hostile.make_hostile import make_all
 from intake.one_pass import outcome, write_workbook
 from intake.quirky_workbooks import write_xlsx
+from intake.test_excel import with_sheet_xml
 from python_calamine import CalamineWorkbook
 
 from logistics_batch.intake.guards import Limits
@@ -67,6 +70,17 @@ def test_samples_read_alike(path: Path) -> None:
 @pytest.mark.parametrize("is_1904", [False, True])
 def test_everything_that_a_cell_can_be_reads_alike(tmp_path: Path, *, is_1904: bool) -> None:
     assert len(both(write_xlsx(tmp_path / "book", is_1904=is_1904))) > 3
+
+
+def test_a_workbook_without_sheets_is_held_for_what_else_is_wrong_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "book"
+    with path.open("wb") as file:
+        openpyxl.Workbook().save(file)
+    with_sheet_xml(path, lambda xml: re.sub("<sheets>.*</sheets>", "<sheets/>", xml), part="xl/workbook.xml")
+    assert both(path)[0] == "orders.xlsx has no visible, filled sheet. It has: none."
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/sharedStrings.xml", "<sst><si><t>breaks off")
+    assert both(path)[0] == "orders.xlsx is damaged or did not arrive completely."
 
 
 def test_limits_hold_alike(tmp_path: Path) -> None:

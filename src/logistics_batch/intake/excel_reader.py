@@ -99,8 +99,9 @@ class _WorkbookReader:
     def _sheets_metadata(self) -> list[calamine.SheetMetadata]:
         if self._plain is not None:
             with suppress(*_FAULTS), zipfile.ZipFile(self._path) as archive:
-                return calamine.CalamineWorkbook.from_filelike(small_book(archive)).sheets_metadata
-        return self._workbook.sheets_metadata
+                if found := calamine.CalamineWorkbook.from_filelike(small_book(archive)).sheets_metadata:
+                    return found
+        return self._workbook.sheets_metadata  # also of a book without sheets: more may be wrong with it
 
     def _unfolded(self, sheet_name: str) -> UnfoldedSheet | None:
         """The cells of one sheet; None if nothing stands in it."""
