@@ -17,9 +17,9 @@ _WORDS = {
 def with_pairs(lines: pl.DataFrame) -> pl.DataFrame:
     """The lines with `pair_id` and, in the reason, what stands against it.
 
-    First one SKU on two notices of a site, then two SKUs of one notice, then one SKU on notices of different sites;
-    only pairs that leave no choice. Needs `exception_id`, `code`, `qty_delta`, `reason`, `notice` and the names that
-    people see.
+    First one SKU on two notices of a site, the same supplier's before all others, then two SKUs of one notice, then one
+    SKU on notices of different sites; only pairs that leave no choice, and none of suppliers known to be different.
+    Needs `exception_id`, `code`, `qty_delta`, `reason`, `notice`, `party` and the names that people see.
     """
     usable = (pl.col("qty_delta") != 0) & pl.col("code").is_in([code.value for code in (*_LESS, *_MORE)])
     open_lines = lines.filter(usable).select(
@@ -29,11 +29,13 @@ def with_pairs(lines: pl.DataFrame) -> pl.DataFrame:
         "notice",
         identifier("sku_name").alias("sku"),
         spelling("site").alias("place"),
+        pl.col("party").fill_null("").alias("party"),
         pl.col("qty_delta").abs().alias("size"),
         (pl.col("qty_delta") < 0).alias("less"),
     )
     named = pl.col("sku") != ""
-    found = [_paired(open_lines.filter(named), keys=["sku", "place", "size"], kind="elsewhere")]
+    found = [_paired(open_lines.filter(named), keys=["sku", "place", "size", "party"], kind="elsewhere")]
+    found.append(_paired(_without(open_lines.filter(named), found), keys=["sku", "place", "size"], kind="elsewhere"))
     alone = _without(open_lines.filter(pl.col("notice").is_not_null()), found)
     found.append(_paired(alone, keys=["notice", "size"], kind="beside"))
     found.append(_paired(_without(open_lines.filter(named), found), keys=["sku", "size"], kind="elsewhere"))
@@ -55,10 +57,20 @@ def _paired(lines: pl.DataFrame, *, keys: list[str], kind: str) -> pl.DataFrame:
     less, more = sides.filter(pl.col("less")), sides.filter(~pl.col("less"))
     both = (less.join(more, on=keys, suffix="_other"), more.join(less, on=keys, suffix="_other"))
     name = "invoice_number_other" if kind == "elsewhere" else "sku_name_other"
+    either = pl.concat(
+        [pair if "party_other" in pair.columns else pair.with_columns(party_other="party") for pair in both]
+    )
     size = pl.col("size").cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
     direction = pl.when(pl.col("less")).then(pl.lit("more")).otherwise(pl.lit("fewer"))
-    return pl.concat(both).select(
+    return either.filter(_may_be_one_supplier()).select(
         "exception_id",
         pl.col("exception_id_other").alias("pair_id"),
         pl.format(_WORDS[kind], size, direction, pl.col(name)).alias("pair_words"),
     )
+
+
+def _may_be_one_supplier() -> pl.Expr:
+    """One of the lines shows no supplier, or both share an id or a name."""
+    ours, others = (pl.col(name).str.split("|") for name in ("party", "party_other"))
+    unknown = (pl.col("party") == "") | (pl.col("party_other") == "")
+    return unknown | (ours.list.set_intersection(others).list.len() > 0)

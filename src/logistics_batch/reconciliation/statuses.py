@@ -39,7 +39,8 @@ def status_class(*, business_date: date, days: dict[Discrepancy, int], receipts:
     overdue = (now < _CLOSED) & (since_due > days[Discrepancy.OVERDUE])
     stale = days[Discrepancy.STALE_STATUS]
     stuck = (now == _IN_PROGRESS) & (_days_since(moved, business_date) > stale)
-    forgotten = (now == _NEW) & pl.col("received") & (since_due > stale)
+    untouched = _days_since(pl.max_horizontal(moved, "due_date"), business_date) > stale
+    forgotten = (now == _NEW) & pl.col("received") & untouched
     return (
         pl.when(rank("furthest_status") > now)
         .then(pl.lit(Discrepancy.STATUS_REGRESSION.value))
