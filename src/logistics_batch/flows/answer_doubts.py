@@ -36,7 +36,7 @@ def hidden(searched: FetchedAsns, fetched: FetchedAsns, scope: Scope) -> tuple[s
 def not_asked_for(searched: FetchedAsns, numbers: Sequence[str]) -> tuple[str, ...]:
     """Searches by invoice number that show other ASNs, and none with (or with a part of) a number asked for."""
     asked = [folded(number) for number in numbers]
-    shown = [number for number in invoices(searched.records)]
+    shown = invoices(searched.records)
     if not shown or any(number in folded(one) for one in shown for number in asked):
         return ()
     searches = f"Asked for {len(asked)} invoice numbers one by one (the first: {numbers[0]}), the service returned"

@@ -103,7 +103,7 @@ def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str]
     asker = _Asker(parts, filters=known)
     parts.progress.start("Fetching ASNs", None)
     found = asker.gather(wanted)
-    asker.test_small_page(wanted)
+    asker.look_beyond_a_small_page(wanted)
     parts.progress.done()
     return asker.result(_meeting(found, known))
 
@@ -188,7 +188,7 @@ class _Asker:
         fullest = self._most_rows if self._most_rows in _SMALL_PAGES else 0
         return FetchedAsns(tuple(found.records.values()), found.complete, found.notes, self._requests, folder, fullest)
 
-    def test_small_page(self, wanted: AsnRange | None) -> None:
+    def look_beyond_a_small_page(self, wanted: AsnRange | None) -> None:
         """Where no answer was longer than a small page: whether the days around show that longer ones are sent."""
         if wanted is not None and self._most_rows in _SMALL_PAGES:
             self._ask_around(wanted)
