@@ -18,6 +18,7 @@ from logistics_batch.reconciliation.pairs import with_pairs
 from logistics_batch.reconciliation.reasons import reason
 from logistics_batch.reconciliation.rows_not_sent import with_rows_not_sent
 from logistics_batch.reconciliation.sides import Sides, matched_sides
+from logistics_batch.reconciliation.statuses import is_new
 
 _SHOWN = {"supplier_shown": "supplier", "site_shown": "site", "batch_shown": "batch", "status": "asn_status"}
 _SETTLED = {"settled_lines": pl.UInt32, "settled_received": pl.Boolean}
@@ -40,11 +41,11 @@ def audited_lines(legs: Legs, *, rules: Rules) -> tuple[pl.DataFrame, pl.DataFra
 
 
 def _told_by_no_line(statuses: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
-    """Without the statuses that do not move because a line of the ASN waits for somebody: the line says what is up."""
+    """Without ASNs that are not closed because a line of them waits for somebody: the line says what is up."""
     codes = [code.value for code in Discrepancy]
     waiting = judged.filter(pl.col("verdict").is_in(codes)).select("notice").unique()
-    stale = pl.col("verdict") == Discrepancy.STALE_STATUS.value
-    return statuses.filter(~stale | ~pl.col("notice").is_in(waiting["notice"].implode()))
+    forgotten = (pl.col("verdict") == Discrepancy.STALE_STATUS.value) & is_new()
+    return statuses.filter(~forgotten | ~pl.col("notice").is_in(waiting["notice"].implode()))
 
 
 def audited_orders(legs: Legs, *, rules: Rules) -> pl.DataFrame:

@@ -8,6 +8,8 @@ from logistics_batch.reconciliation.legs import identifier, spelling
 _D = Discrepancy
 _LESS = (_D.MISSING_IN_SERVICE, _D.MISSING_SKU, _D.NOT_RECEIVED, _D.EXPIRED_UNRECEIVED, _D.SHORT)
 _MORE = (_D.UNEXPECTED_IN_SERVICE, _D.NO_ASN, _D.EXTRA_SKU, _D.OVER)
+# A SKU that does not belong on the ASN at all: somebody else's goods may well have been booked there.
+_STRANGE = (_D.UNEXPECTED_IN_SERVICE, _D.NO_ASN, _D.EXTRA_SKU)
 _WORDS = {
     "elsewhere": " {} {} of it on invoice {}: booked on the wrong ASN?",
     "beside": ' {} {} of SKU "{}" on the same invoice: counted as the wrong SKU?',
@@ -18,12 +20,14 @@ def with_pairs(lines: pl.DataFrame) -> pl.DataFrame:
     """The lines with `pair_id` and, in the reason, what stands against it.
 
     First one SKU on two notices of a site, the same supplier's before all others, then two SKUs of one notice, then one
-    SKU on notices of different sites; only pairs that leave no choice, and none of suppliers known to be different.
+    SKU on notices of different sites; only pairs that leave no choice, and of different suppliers only where the SKU
+    does not belong on one of the notices.
     Needs `exception_id`, `code`, `qty_delta`, `reason`, `notice`, `party` and the names that people see.
     """
     usable = (pl.col("qty_delta") != 0) & pl.col("code").is_in([code.value for code in (*_LESS, *_MORE)])
     open_lines = lines.filter(usable).select(
         "exception_id",
+        "code",
         "invoice_number",
         "sku_name",
         "notice",
@@ -62,15 +66,16 @@ def _paired(lines: pl.DataFrame, *, keys: list[str], kind: str) -> pl.DataFrame:
     )
     size = pl.col("size").cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
     direction = pl.when(pl.col("less")).then(pl.lit("more")).otherwise(pl.lit("fewer"))
-    return either.filter(_may_be_one_supplier()).select(
+    return either.filter(_may_belong_together()).select(
         "exception_id",
         pl.col("exception_id_other").alias("pair_id"),
         pl.format(_WORDS[kind], size, direction, pl.col(name)).alias("pair_words"),
     )
 
 
-def _may_be_one_supplier() -> pl.Expr:
-    """One of the lines shows no supplier, or both share an id or a name."""
+def _may_belong_together() -> pl.Expr:
+    """A line shows no supplier or a strange SKU, or both lines share a supplier's id or name."""
     ours, others = (pl.col(name).str.split("|") for name in ("party", "party_other"))
     unknown = (pl.col("party") == "") | (pl.col("party_other") == "")
-    return unknown | (ours.list.set_intersection(others).list.len() > 0)
+    strange = pl.any_horizontal(pl.col("code", "code_other").is_in([code.value for code in _STRANGE]))
+    return unknown | strange | (ours.list.set_intersection(others).list.len() > 0)

@@ -28,6 +28,11 @@ def is_completed() -> pl.Expr:
     return pl.col("status").fill_null("").str.to_lowercase().str.starts_with("complete")
 
 
+def is_new() -> pl.Expr:
+    """Nobody has touched the ASN in the service, as far as its status tells."""
+    return (rank("status") == _NEW).fill_null(False)
+
+
 def status_class(*, business_date: date, days: dict[Discrepancy, int], receipts: bool) -> pl.Expr:
     """The one class that the status of a notice is in, null if it is in order.
 
