@@ -137,7 +137,10 @@ def test_an_answer_with_nothing_of_ours_is_doubted_and_nothing_is_called_missing
 def test_a_search_that_shows_only_other_invoice_numbers_is_doubted(parts, service, tmp_path):
     push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "10"))
     service.records.pop()
-    service.envelope = lambda shown, count: {"count": 1, "result": shown or [record(9, "Z9", ("W", "1"))]}
+    service.envelope = lambda shown, count: {
+        "count": 1,
+        "result": shown or [record(9, "Z9", ("W", "1"), day="2026-12-02")],
+    }
     report = run_reconcile(parts, plan(tmp_path))
     assert report.exit_code == 4 and 'only ASNs with other numbers (the first: "Z9")' in report.doubts[0]
 
