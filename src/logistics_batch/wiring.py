@@ -255,6 +255,7 @@ class Workspace:
                 label_orders_per_call=service.label_orders_per_call,
                 longitude=service.longitude,
                 updates_asns=service.asn.update_identity == "invoice_number",
+                names_in_alerts=settings.notify.file_names,
                 reuse_connections=service.reuse_connections,
             ),
             progress=need.progress,

@@ -45,6 +45,7 @@ def test_the_search_finds_every_form(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.repeats_key
 def test_a_key_stands_nowhere(outputs: tuple[Forker, Path], service: RunningSandbox, tmp_path: Path) -> None:
     forker, folder = outputs
     workspace = Workspace(tmp_path / "workspace", url=service.url, api_key=CANARY, settle_after="0s")

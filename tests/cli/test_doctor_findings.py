@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import time_machine
 from cli.conftest import Run
+from support.canary import key_of_tests
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
 
@@ -179,7 +180,7 @@ FINDINGS = {
     ),
     "a service that is not there": Finding("service", "service.base_url", lambda w: set_url(w, nowhere()), right_url),
     "a key that is refused": Finding(
-        "service", "api_key_file", lambda w: w.secret("api-key", "wrong"), lambda w: w.secret("api-key", "test-key")
+        "service", "api_key_file", lambda w: w.secret("api-key", "wrong"), lambda w: w.secret("api-key", key_of_tests())
     ),
     "a path of ASNs that the service does not know": Finding(
         "service, ASNs",
@@ -191,7 +192,7 @@ FINDINGS = {
         "service and ledger",
         "",
         lambda w: (w.root / "secrets/api-key").unlink(),
-        lambda w: w.secret("api-key", "test-key"),
+        lambda w: w.secret("api-key", key_of_tests()),
     ),
     "a folder that is not there": Finding(
         "folder .:/inbound", "", lambda w: w.job("orders", PUSH), lambda w: (w.root / "inbound").mkdir()

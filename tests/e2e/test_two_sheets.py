@@ -125,8 +125,11 @@ def test_a_workbook_that_cannot_be_changed_in_place_is_answered_on_both_sheets(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
     workspace.mapping("two", MAPPING)
-    remark = edited(workbook(ORDERS, ITEMS), "xl/worksheets/sheet2.xml", lambda xml: xml + b"<!-- seen -->")
-    path = workspace.drop("two.xlsx", remark)
+
+    def remarked(xml: bytes) -> bytes:
+        return xml.replace(b"<sheetData>", b"<!-- seen --><sheetData>")
+
+    path = workspace.drop("two.xlsx", edited(workbook(ORDERS, ITEMS), "xl/worksheets/sheet2.xml", remarked))
     done = workspace.run("push", path, "--mapping", "two", "--results", "results", "--json")
     assert (done.code, fates(done.json["files"][0])) == (3, FATES), done.err
     results = workspace.root / "results"

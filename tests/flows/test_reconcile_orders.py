@@ -71,7 +71,10 @@ def test_ordered_announced_in_service_and_received_stand_side_by_side(parts, ser
         ("4", "W", "NO_ASN"),
     ]
     first = next(one for one in report.document["exceptions"] if one["po_number"] == "1")
-    assert first["reason"] == "Ordered 100, announced 80: 20 fewer. On ASN I1, I2; in the service 80; received 75."
+    assert (
+        first["reason"]
+        == "Order 1: Ordered 100, announced 80: 20 fewer. On ASN I1, I2; in the service 80; received 75."
+    )
     assert (first["impact_inr"], first["file_name"], first["rows"]) == ("100.00", "orders.csv", "2")
     assert report.counts["too early"] == 1
     assert [leg["leg"] for leg in report.document["legs"]] == ["announced", "in service", "received", "ordered"]

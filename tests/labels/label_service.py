@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
 from labels.label_files import label
+from support.canary import key_of_tests
 
 
 @dataclass
@@ -32,7 +33,7 @@ class LabelService:
     given: dict[str, Given] = field(default_factory=dict)
     asked: list[dict[str, str]] = field(default_factory=list)
     seen: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    key: str = "test-key"
+    key: str = field(default_factory=key_of_tests)
     on_ask: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:

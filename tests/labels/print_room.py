@@ -11,6 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import polars as pl
+from support.canary import key_of_tests
 
 from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.pacing import Pacer
@@ -84,7 +85,7 @@ class PrintRoom:
     def __init__(self, root: Path, *, url: str, label_hosts: tuple[str, ...] = ()) -> None:
         self.root = root
         self.ledger = open_ledger(f"sqlite:///{root}/ledger.db", account=url)
-        access = ServiceAccess(base_url=url, api_key=Secret("test-key"), deadline_seconds=10)
+        access = ServiceAccess(base_url=url, api_key=Secret(key_of_tests()), deadline_seconds=10)
         self.parts = Parts(
             ledger=self.ledger,
             client=Client(access, pacer=Pacer("none")),

@@ -12,6 +12,7 @@ from campaigns.scale import size
 from labels.label_files import scan
 from labels.print_room import PrintRoom, Wish
 from labels.test_manifest import text_of
+from support.canary import key_of_tests
 from support.sandbox_process import RunningSandbox, start_sandbox
 
 from logistics_batch.flows.dispatch import Dispatcher
@@ -139,7 +140,7 @@ def test_key_is_in_no_file(room: PrintRoom, sandbox: RunningSandbox, tmp_path: P
     room.close()
     ours = [path for path in tmp_path.rglob("*") if path.is_file() and "sandbox" not in path.parts]
     assert ours
-    assert not [path for path in ours if b"test-key" in path.read_bytes()]
+    assert not [path for path in ours if key_of_tests().encode() in path.read_bytes()]
     label_calls = [line for line in sandbox.received() if line["endpoint"] == "label.create"]
     assert [set(json.loads(json.dumps(line["body"]))) for line in label_calls] == [{"order_numbers[]"}] * 2
 

@@ -1,5 +1,6 @@
 """The file that has to come: four different alerts, one recovery, and none that is not deserved."""
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -26,6 +27,26 @@ def tuesday(by: str = "21:00", since: str = "00:00") -> Expected:
 
 def file(came: str, *, first: str = "", rows: int = 3, rule: str = "") -> FileArrival:
     return FileArrival("orders.csv", "/in/orders.csv", 9, "0" * 64, rows, rule, at(came), at(first or came))
+
+
+def read_for(came: str, day: str) -> FileArrival:
+    """A file of a run for a business date."""
+    return replace(file(came), business_date=f"2026-11-{day}")
+
+
+def test_a_late_file_does_not_stand_for_the_next_day_as_well() -> None:
+    """By hand for Tuesday on Wednesday morning: it is Tuesday's, and Wednesday's has still to come."""
+    wednesday = Expected(Expect(by="21:00"), date(2026, 11, 4), KOLKATA, WORKDAYS)  # type: ignore[arg-type]
+    seen = Seen([read_for("04T09:00", "03")], missed=True)
+    assert judge(tuesday(), seen, now=at("04T09:00")).coming is Coming.LATE
+    assert judge(wednesday, seen, now=at("04T21:00")).coming is Coming.MISSING
+    own = Seen([read_for("04T21:15", "04")])
+    assert judge(wednesday, own, now=at("04T21:20")).coming is Coming.CAME
+
+
+def test_a_run_of_the_evening_before_reads_the_next_days_file_where_the_job_says_so() -> None:
+    night = tuesday(by="02:00", since="18:00")
+    assert judge(night, Seen([read_for("03T00:01", "02")]), now=at("03T02:00")).coming is Coming.CAME
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from operate.night_shift import KOLKATA, PlayedClock, Shift, ran
 from support.event_receiver import receiving
-from support.workspace import Workspace
+from support.workspace import Workspace, order_lines
 
 from logistics_batch.cli.night import _loaded, _take_over
 from logistics_batch.cli.settings_in_force import SettingsInForce
@@ -140,6 +140,35 @@ def test_changed_settings_are_taken_over_and_mistakes_in_them_are_told(shift: Sh
     assert any(line.endswith("when it is started again.") for line in shift.lines), "the log is where it was at first"
     changed(shift, settings)
     assert told(shift) == ["Over: The scheduler needs a restart"]
+
+
+PUSH = """\
+kind: push
+mapping: orders
+source: {folder: ., path: /inbound, pattern: ["orders_*.csv", "*.txt"], ready: {poll_every: 10ms}, archive: /archive}
+results: {folder: results, formats: [csv]}
+schedule: {cron: "15 21 * * *"}
+expect: {by: "21:00"}
+"""
+
+
+def test_a_late_file_that_the_next_night_reads_is_not_that_nights_file(shift: Shift) -> None:
+    """And no alert names a file, which may be called after a person, further than the job's own patterns do."""
+    shift.workspace.job("orders", PUSH)
+    (shift.workspace.root / "inbound").mkdir()
+    shift.watch.reload(_loaded(shift.wired, shift.wired.settings()))
+    shift.until("2026-11-03T21:45")
+    assert shift.told[-1][0].endswith("orders: no file came for 2026-11-03")
+    shift.workspace.drop("orders_asha_rao.csv", order_lines(["L-1"]))
+    shift.until("2026-11-04T00:00")
+    assert shift.told[-1][0].endswith("Over: orders: no file came for 2026-11-03")
+    before = len(shift.told)
+    shift.until("2026-11-04T22:00")
+    titles = [title.removeprefix("[night-shift] ") for title, _ in shift.told[before:]]
+    assert "orders: no file came for 2026-11-04" in " ".join(titles + [text for _, text in shift.told[before:]])
+    everything = " ".join(f"{title} {text}" for title, text in shift.told)
+    assert "orders_….csv" in everything
+    assert "asha" not in everything.casefold()
 
 
 def told(shift: Shift) -> list[str]:

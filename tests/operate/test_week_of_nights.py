@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from operate.night_shift import KOLKATA, PlayedClock, Shift, in_folder, ran
+from support.canary import key_of_tests
 from support.event_receiver import Receiver, receiving
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.sftp_servers import RunningSshd, running_sshd
@@ -32,7 +33,7 @@ notify: [on_failure, on_held, on_invalid_rows, on_missing_file, on_late_file, on
     "then": "kind: settle\nafter: [orders]\nnotify: [on_failure]\n",
 }
 STEP = timedelta(minutes=1)
-PERSONAL = re.compile(r"98765|Market Road|560\d{3}|test-key")
+PERSONAL = re.compile(rf"98765|Market Road|560\d{{3}}|{re.escape(key_of_tests())}")
 
 
 @pytest.fixture

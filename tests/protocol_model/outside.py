@@ -45,12 +45,17 @@ def time_passes(state: State, world: World) -> Moves:
     busy = any(not w.suspended and w.step not in ("away", "ready") for w in state.workers)
     if busy or (state.network and not world.late_after_pause):
         return
-    documents = tuple(d._replace(due=True) if d.state == "in_doubt" else d for d in state.documents)
+    documents = _doubts_are_due(state.documents)
+    copy = None if state.copy is None else _doubts_are_due(state.copy)  # time passes for what lies in it as well
     records = tuple(r._replace(shown=not world.reads_lag) for r in state.records)
     workers = tuple(w._replace(late=True) if w.suspended and w.step == "intent" else w for w in state.workers)
-    later = state._replace(documents=documents, records=records, workers=workers)
+    later = state._replace(documents=documents, copy=copy, records=records, workers=workers)
     if later != state:
         yield Label("settle_after_passes"), later
+
+
+def _doubts_are_due(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+    return tuple(d._replace(due=True) if d.state == "in_doubt" else d for d in documents)
 
 
 def processes_die_and_sleep(state: State, world: World) -> Moves:

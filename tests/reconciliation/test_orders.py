@@ -59,7 +59,9 @@ def test_an_order_is_announced_by_several_asns_and_seen_down_to_the_dock():
     world.order("9", "W", "40", row=3)
     (line,) = told(world)
     assert code(line) == "SHORT"
-    assert line["reason"] == "Ordered 100, announced 80: 20 fewer. On ASN I1, I2; in the service 80; received 75."
+    assert (
+        line["reason"] == "Order 9: Ordered 100, announced 80: 20 fewer. On ASN I1, I2; in the service 80; received 75."
+    )
     assert [str(line[f"qty_{leg}"]) for leg in ("ordered", "announced", "returned", "received")] == [
         "100.000",
         "80.000",

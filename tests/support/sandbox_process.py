@@ -14,7 +14,7 @@ from typing import Any
 
 from support.canary import key_of_tests
 
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import click
 
-from logistics_batch.cli.show import plain, print_json, print_push, sentence, shown_path
+from logistics_batch.cli.show import moment, plain, print_json, print_push, sentence, shown_path
 from logistics_batch.flows.labels import LabelReport
 from logistics_batch.flows.order_status import OrderStatusReport, asked_in_words
 from logistics_batch.flows.parts import Parts
@@ -11,7 +11,10 @@ from logistics_batch.flows.reconcile import ReconcileReport
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy
 from logistics_batch.model.report import RunReport
+from logistics_batch.operate.run_account import RunAccount, told
 from logistics_batch.operate.run_job import Outcome
+
+_SETTLED_SHOWN = 10
 
 
 def print_outcome(parts: Parts, outcome: Outcome, *, as_json: bool) -> None:
@@ -29,6 +32,41 @@ def print_outcome(parts: Parts, outcome: Outcome, *, as_json: bool) -> None:
         print_order_status(outcome.report)
     else:
         click.echo(f"{outcome.line}.")
+
+
+def print_past_run(parts: Parts, report: RunReport, account: RunAccount) -> None:
+    """A run that is over: its head, its files, and what else is known of it."""
+    stored, answers = account.stored, answers_of_run(parts, report.run)
+    click.echo(f"{stored.kind} for {stored.business_date}, began {moment(stored.started_at)}{_took(account)}")
+    code = "" if stored.exit_code is None else f"exit {stored.exit_code}: "
+    click.echo(f"{code}{account.meaning}")
+    if report.files:
+        rows = ", ".join(f"{count:,} {fate.value.replace('_', ' ')}" for fate, count in report.counts.items() if count)
+        click.echo(f"{counted(len(report.files), 'file')}, {rows or 'no rows'}")
+    elif stored.summary and stored.kind != "push":
+        click.echo(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in stored.summary.items()))
+    click.echo()
+    print_push(report, answers)
+    if account.settled:
+        click.echo(
+            f"Found out in it of earlier files: {counted(len(account.settled), 'document')} accepted after a doubt."
+        )
+        for each in account.settled[:_SETTLED_SHOWN]:
+            click.echo(f"  {plain(each.reference)} {plain(each.awb_number)}".rstrip())
+    if account.reports:
+        click.echo(f"Report: {account.reports}")
+    for notice in account.notices:
+        over = f"; over since {notice.over_at[:16]}" if notice.over_at else ""
+        click.echo(f"Alert ({told(notice)}{over}): {plain(notice.title)}")
+    if account.next_step:
+        click.echo(f"Next: {account.next_step}")
+
+
+def _took(account: RunAccount) -> str:
+    if account.seconds is None:
+        return ""
+    minutes, seconds = divmod(account.seconds, 60)
+    return f", took {minutes:.0f} min {seconds:.0f} s" if minutes else f", took {seconds:g} s"
 
 
 def print_reconciliation(report: ReconcileReport) -> None:

@@ -28,6 +28,7 @@ class SettingsInForce:
         pairs = {
             "service.base_url": (first.service.base_url, now.service.base_url),
             "service.timezone": (first.service.timezone, now.service.timezone),
+            "notify.file_names": (first.notify.file_names, now.notify.file_names),
             "[ledger]": (first.ledger, now.ledger),
             "[reports]": (first.reports, now.reports),
         }

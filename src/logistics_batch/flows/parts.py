@@ -82,6 +82,7 @@ class Policy:
     updates_asns: whether the service's operator confirmed what identifies an ASN that is updated (API §4.3).
     label_orders_per_call: for how many orders one call asks; more than one only counts where barcodes can be read.
     longitude: how the longitude fields of orders are spelt on the wire.
+    names_in_alerts: whether alerts show the whole names of files, which may be those of people.
     reuse_connections: whether creates may go out one after the other on connections that are kept.
     """
 
@@ -97,6 +98,7 @@ class Policy:
     label_orders_per_call: int = 1
     longitude: Literal["delivery_long", "delivery_lon"] = "delivery_long"
     updates_asns: bool = False
+    names_in_alerts: bool = False
     reuse_connections: Literal["when_verified", "never"] = "when_verified"
 
 

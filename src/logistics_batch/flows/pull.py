@@ -1,7 +1,7 @@
 """Files come in from where they were dropped: only complete ones, verified, each kept by the hash of its bytes."""
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path, PurePosixPath
@@ -18,6 +18,8 @@ from logistics_batch.intake.store import Fetched, FileStore, RemoteFile
 from logistics_batch.model.job import Place, PushJob
 
 _MORE_LISTINGS = 3
+_TOLD_ONE_BY_ONE = 5
+_MOST_NAMES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +27,14 @@ class Pulled:
     """What a run found where files are dropped.
 
     notes: files that were left, and why. refused: files that could not even be brought here, with the reason.
-    failed: files that should have come and did not; the next run tries again.
+    failed: files that should have come and did not; the next run tries again. names: of all that were to come.
     """
 
     files: tuple[ReceivedFile, ...] = ()
     notes: tuple[str, ...] = ()
     refused: tuple[tuple[RemoteFile, FileHeld], ...] = ()
     failed: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
@@ -39,7 +42,7 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     readiness = _listen(parts, store, job)
     # What fits none of the patterns belongs to other jobs and is not mentioned.
     ignored = [(file, why) for file, why in readiness.ignored if name_matches(file.name, job.source.pattern)]
-    notes = [f"{file.name} is left: {why}." for file, why in (*readiness.waiting, *ignored)]
+    notes = list(_left([*readiness.waiting, *ignored]))
     files: list[ReceivedFile] = []
     refused: list[tuple[RemoteFile, FileHeld]] = []
     failed: list[str] = []
@@ -61,7 +64,22 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
         parts.progress.advance()
     parts.progress.done()
     files, unfinished = _with_an_end(parts, store, job, files)
-    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed))
+    names = tuple(file.name for file in readiness.ready)
+    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names)
+
+
+def _left(files: Sequence[tuple[RemoteFile, str]]) -> Iterator[str]:
+    """A note for each file that is left, or one for many that are left for the same reason."""
+    alike: dict[str, list[tuple[RemoteFile, str]]] = {}
+    for file, why in files:
+        alike.setdefault(why.replace(file.name, "NAME"), []).append((file, why))
+    for reason, group in alike.items():
+        if len(group) <= _TOLD_ONE_BY_ONE:
+            yield from (f"{file.name} is left: {why}." for file, why in group)
+            continue
+        names = ", ".join(file.name for file, _ in group[:_MOST_NAMES])
+        more = f" and {len(group) - _MOST_NAMES:,} more" if len(group) > _MOST_NAMES else ""
+        yield f"{len(group):,} files are left: {reason}. They are: {names}{more}."
 
 
 def _with_an_end(
@@ -139,6 +157,7 @@ def origin_of(job: PushJob, remote: RemoteFile, *, business_date: date, store: s
     return {
         "store": store,
         "path": remote.path,
+        "modified": remote.modified,
         "business_date": business_date.isoformat(),
         "results": place.on(business_date).model_dump() if place else None,
         "formats": list(job.results.formats) if job.results else ["xlsx", "csv"],

@@ -96,6 +96,7 @@ def run_push_job(
         with holding, run_of(parts, job.name, business_date=business_date) as run:
             pulled = _pulled(parts, store, job, business_date=business_date, to=parts.files)
             run.notes += pulled.notes
+            run.names.update(pulled.names)
             run.undelivered += pulled.failed
             came = _Came(pulled, store, job, business_date)
             _plan(parts, run, pulled.files, rules, business_date=business_date, job=job)

@@ -32,7 +32,7 @@ class PushRun:
     notes: what the report should mention. undelivered: answers that could not be written, and files that could not be
     put away. sent_along: documents of earlier files that a person released and that went out with this run.
     unacknowledged: files whose sender may not have got an acknowledgement yet; it is written with their results.
-    waiting: how many documents are to be sent, as far as files were read.
+    waiting: how many documents are to be sent, as far as files were read. names: of the files that it met.
     """
 
     id: str
@@ -44,6 +44,7 @@ class PushRun:
     sent_along: tuple[int, ...] = ()
     waiting: int = 0
     unacknowledged: set[int] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
 
 
 @contextmanager
@@ -161,7 +162,8 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
     if not reports:
         notes.append(NO_FILE)
     stopped = " ".join(part for part in (run.stopped, run.remedy, *run.undelivered) if part)
-    report = RunReport(run.id, run.job, reports, stopped=stopped, notes=tuple(notes))
+    names = tuple(sorted(run.names | {report.file for report in reports}))
+    report = RunReport(run.id, run.job, reports, stopped=stopped, notes=tuple(notes), names=names)
     counts = Counter(report.counts)
     along = _sent_along(parts, run, reports)
     counts.update(FATE_OF_STATE[document.state] for document in along)

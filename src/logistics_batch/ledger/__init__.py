@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from logistics_batch.ledger.arrivals import Arrivals, FileArrival
+from logistics_batch.ledger.arrivals import Arrivals, FileArrival, identity_of
 from logistics_batch.ledger.backup import Backup
 from logistics_batch.ledger.connection import open_engine, sqlite_path
 from logistics_batch.ledger.decide import Decision
@@ -77,6 +77,7 @@ __all__ = [
     "Verification",
     "WriteFeed",
     "form_of",
+    "identity_of",
     "kind_of",
     "open_ledger",
     "row_result",

@@ -16,6 +16,7 @@ class FileArrival:
     """One file that came for a job.
 
     first_at: when these bytes came for the job for the very first time. rule: why it is held as a whole, "" if not.
+    business_date: the day its run was for, ISO. identity: what told it from others where it lay.
     """
 
     name: str
@@ -26,6 +27,13 @@ class FileArrival:
     rule: str
     at: datetime
     first_at: datetime
+    business_date: str = ""
+    identity: str = ""
+
+
+def identity_of(path: str, size: int, modified: object) -> str:
+    """What tells a file from others of its name where it lies."""
+    return f"{path}|{size}|{modified}"
 
 
 class Arrivals(Connected):
@@ -63,15 +71,18 @@ class Arrivals(Connected):
 
 
 def _arrival(line: Any, first_at: datetime) -> FileArrival:
+    origin = json.loads(line["origin"])
     return FileArrival(
         name=line["name"],
-        path=_path(line["origin"]),
+        path=str(origin.get("path", "")),
         size=line["size"],
         sha256=line["sha256"],
         rows_read=line["rows_read"],
         rule=line["rule"],
         at=datetime.fromisoformat(line["received_at"]),
         first_at=first_at,
+        business_date=str(origin.get("business_date", "")),
+        identity=identity_of(str(origin.get("path", "")), line["size"], origin.get("modified")),
     )
 
 

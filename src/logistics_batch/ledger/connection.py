@@ -54,7 +54,7 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
     path = sqlite_path(url)
     try:
         if path is None:
-            engine = create_engine(url)
+            engine = _postgresql_engine(url)
         elif read_only and not path.exists():
             engine = _sqlite_engine("sqlite://", durable=False)
         else:
@@ -96,6 +96,21 @@ def _shown(url: str) -> str:
 
 def _cause(exc: Exception) -> str:
     return str(exc.orig if isinstance(exc, DBAPIError) else exc).splitlines()[0]
+
+
+def _postgresql_engine(url: str) -> Engine:
+    """Commits are durable whatever the database or the role says, and nobody waits for a suspended writer for ever."""
+    engine = create_engine(url)
+
+    @event.listens_for(engine, "connect")
+    def _settings(connection: Any, _record: object) -> None:
+        connection.autocommit = True  # a setting of a transaction that is rolled back would go with it
+        if connection.execute("SHOW synchronous_commit").fetchone()[0] == "off":
+            connection.execute("SET synchronous_commit = on")
+        connection.execute(f"SET lock_timeout = '{_LOCK_WAIT_SECONDS}s'")
+        connection.autocommit = False
+
+    return engine
 
 
 def _sqlite_engine(url: str, *, durable: bool) -> Engine:

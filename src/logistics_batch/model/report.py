@@ -139,7 +139,7 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """One run over its files."""
+    """One run over its files. names: of all files that it met, also those that did not come."""
 
     run: str
     job: str
@@ -147,6 +147,7 @@ class RunReport:
     stopped: str = ""  # why the run stopped early, "" if it did not
     notes: tuple[str, ...] = ()
     exit_code: int = 0
+    names: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[Fate, int]:

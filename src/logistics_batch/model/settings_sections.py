@@ -186,11 +186,15 @@ class PgpSettings(_Section):
 
 
 class NotifySettings(_Section):
-    """`[notify]`: addresses of alerts, as Apprise writes them, and when the daily digest goes out."""
+    """`[notify]`: addresses of alerts, as Apprise writes them, and when the daily digest goes out.
+
+    file_names: whether alerts show whole names of files, which may be those of people.
+    """
 
     urls: Annotated[tuple[SecretStr, ...], BeforeValidator(_listed)] = ()
     urls_file: str | None = None
     digest: Annotated[str, AfterValidator(_time_of_day)] = ""
+    file_names: bool = False
 
 
 class LogSettings(_Section):

@@ -1,7 +1,9 @@
 """The file that has to come: missing, late, empty or a duplicate are four different things, and so is what to do.
 
 A day's file counts from `since` on until that of the next working day counts. Until `by` nothing is missing; what lies
-at the source by then and was not read yet has come, too, unless it is the same as before.
+at the source by then and was not read yet has come, too, unless it is the same as before. A file that came late for a
+day does not stand for the next one as well, whenever it is read: what counts is when it was first seen to lie there,
+and a run for an earlier day reads the file of that day.
 """
 
 from collections.abc import Sequence
@@ -106,7 +108,7 @@ class Seen:
 def judge(expected: Expected, seen: Seen, *, now: datetime) -> Judgement:
     """How it stands with the file of a day."""
     arrivals, lying = seen.arrivals, seen.lying
-    mine = [file for file in arrivals if expected.opens <= file.at < expected.closes]
+    mine = [file for file in arrivals if _is_for(file, expected)]
     new = [file for file in mine if file.first_at >= expected.opens]
     if good := [file for file in new if not is_empty(file)]:
         return _came(expected, good[0], late=seen.missed)
@@ -122,6 +124,14 @@ def judge(expected: Expected, seen: Seen, *, now: datetime) -> Judgement:
     if now < expected.deadline:
         return Judgement(Coming.NOT_YET)
     return Judgement(Coming.MISSING, f"No file came until {_clock(expected.deadline, expected)}.")
+
+
+def _is_for(file: FileArrival, expected: Expected) -> bool:
+    """Whether a file counts for a day: by when it came, unless it was read in a run for an earlier day."""
+    same_day = expected.expect.since <= expected.expect.by  # else a run of the evening before is no earlier day's
+    if same_day and file.business_date and file.business_date < f"{file.at.astimezone(expected.zone):%Y-%m-%d}":
+        return file.business_date == expected.day.isoformat()
+    return expected.opens <= file.at < expected.closes
 
 
 def is_empty(file: FileArrival) -> bool:

@@ -1,5 +1,6 @@
 """Expected files, watched: what is noticed of each day's file, and that it came after all."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from hashlib import sha256
@@ -7,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.ledger import NewNotice, StoredNotice, StoredRun
+from logistics_batch.ledger import FileArrival, NewNotice, StoredNotice, StoredRun
 from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import PushJob
 from logistics_batch.operate.expectations import (
@@ -20,6 +21,7 @@ from logistics_batch.operate.expectations import (
     expected_days,
     judge,
 )
+from logistics_batch.operate.file_names import shown_name, without_names
 from logistics_batch.operate.waiting_files import lying_files
 
 _LOOK_BACK = timedelta(days=10)
@@ -46,7 +48,7 @@ def watch_files(parts: Parts, job: PushJob, calendar: Calendar, *, now: datetime
         return
     mark = f"expect {job.expect.by:%H:%M} {job.expect.since:%H:%M} {job.expect.calendar or ''}"[:57]
     since = datetime.fromisoformat(parts.ledger.schedule_seen(job.name, mark, now=now.isoformat()))
-    arrivals = parts.ledger.arrivals_of(job.name, since=now - _LOOK_BACK)
+    arrivals = [_as_told(parts, job, each) for each in parts.ledger.arrivals_of(job.name, since=now - _LOOK_BACK)]
     for expected in expected_days(job.expect, _zone_info(parts, job), calendar, now=now):
         if expected.deadline < since:
             continue  # nobody expected it then
@@ -81,20 +83,48 @@ def _with_a_look(parts: Parts, job: PushJob, expected: Expected, seen: Seen, *, 
         found = judge(expected, seen, now=now)
         return Judgement(found.coming, f"{found.text} Where it is dropped could not be looked at: {error.message}")
     last = next(iter(parts.ledger.runs(job=job.name, limit=1)), None)
-    lying = [
-        replace(file, why=file.why or "a run since then left it")
-        if last and _was_left(parts, job, file, last)
-        else file
-        for file in lying
+    first_seen = _first_seen(parts, job, lying)
+    told = [
+        replace(
+            file,
+            name=shown_name(parts, job, file.name),
+            why=without_names(parts, job, file.why, [file.name]) or _why_left(first, last),
+        )
+        for file, first in zip(lying, first_seen, strict=True)
+        if first >= expected.opens  # what lay there before is that of an earlier day, and late
     ]
-    return judge(expected, Seen(seen.arrivals, lying, seen.missed), now=now)
+    return judge(expected, Seen(seen.arrivals, told, seen.missed), now=now)
 
 
-def _was_left(parts: Parts, job: PushJob, file: Lying, last: StoredRun) -> bool:
+def _as_told(parts: Parts, job: PushJob, file: FileArrival) -> FileArrival:
+    """A file as it may be named, and since when it was there: before it was read it may have lain there for a while."""
+    known = parts.ledger.slots(job.name, [f"since {_mark(file.identity)}"])
+    times = [file.at, *(datetime.fromisoformat(slot.claimed_at) for slot in known.values())]
+    first = min(times)
+    return replace(file, name=shown_name(parts, job, file.name), at=first, first_at=min(first, file.first_at))
+
+
+def _first_seen(parts: Parts, job: PushJob, files: Sequence[Lying]) -> list[datetime]:
+    """When each was first seen to lie there; noted at the first look."""
+    now = parts.clock.now().isoformat()
+    marks = [_mark(file.identity) for file in files]
+    known = parts.ledger.slots(job.name, [f"since {mark}" for mark in marks])
+    times = {name: slot.claimed_at for name, slot in known.items()}
+    return [
+        datetime.fromisoformat(times.get(f"since {mark}") or parts.ledger.schedule_seen(job.name, mark, now=now))
+        for mark in marks
+    ]
+
+
+def _mark(identity: str) -> str:
+    return f"lies {sha256(identity.encode()).hexdigest()[:32]}"
+
+
+def _why_left(first_seen: datetime, last: StoredRun | None) -> str:
     """Whether a run that began after the file was first seen there is over, and it still lies there."""
-    mark = f"lies {sha256(file.identity.encode()).hexdigest()[:32]}"
-    first = parts.ledger.schedule_seen(job.name, mark, now=parts.clock.now().isoformat())
-    return bool(last.finished_at) and datetime.fromisoformat(last.started_at) > datetime.fromisoformat(first)
+    if last is None or not last.finished_at or datetime.fromisoformat(last.started_at) <= first_seen:
+        return ""
+    return "a run since then left it"
 
 
 def _note(parts: Parts, job: PushJob, expected: Expected, found: Judgement, *, now: datetime) -> None:

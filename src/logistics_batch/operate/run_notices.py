@@ -1,6 +1,7 @@
 """What a person should know of a run: one notice a run and cause, with counts and the command to type next.
 
-Nothing here comes from rows: only names of jobs and files, rules, numbers, and our own messages.
+Nothing here comes from rows: only names of jobs, what their patterns say of files, rules, numbers, and our own
+messages.
 """
 
 from collections import Counter
@@ -12,6 +13,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredNotice
 from logistics_batch.model.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode, Fate, RunReport
+from logistics_batch.operate.file_names import shown_name, without_names
 from logistics_batch.operate.run_job import Outcome
 
 _CAUSES_SHOWN = 5
@@ -25,18 +27,26 @@ def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date) -> 
     if code == ExitCode.STOPPED_EARLY and parts.stop.is_set():
         return  # somebody ended the program; its next start goes on with it
     cause = outcome.report.stopped if isinstance(outcome.report, RunReport) else ""
+    line = _without_names(parts, job, outcome, outcome.line)
     failed = bool(cause) or code not in RAN_THROUGH  # what is held outranks a stop in the exit code
     if failed:
-        _note(parts, job, "on_failure", day, cause=_shape(cause), text=_failure_text(job, day, outcome.line))
+        _note(parts, job, "on_failure", day, cause=_shape(cause), text=_failure_text(job, day, line))
     if code == ExitCode.DOUBT and not _is_watched_for(parts, job, outcome):
-        _note(parts, job, "on_held", day, cause=str(day), text=_held_text(outcome))
+        _note(parts, job, "on_held", day, cause=str(day), text=_held_text(line, _causes(parts, job, outcome)))
     elif code == ExitCode.ROWS_NOT_DONE:
-        _note(parts, job, "on_invalid_rows", day, cause=str(day), text=_rows_text(job, outcome))
+        _note(
+            parts, job, "on_invalid_rows", day, cause=str(day), text=_rows_text(job, line, _causes(parts, job, outcome))
+        )
     elif code == ExitCode.DONE and "on_success" in job.notify:
-        _note(parts, job, "on_success", day, cause=outcome.line, text=f"{outcome.line}.")
+        _note(parts, job, "on_success", day, cause=outcome.line, text=f"{line}.")
         parts.ledger.over(_key(job, "on_success", outcome.line), "", now=_now(parts))
     if not failed:
         _end_what_is_over(parts, job, code)
+
+
+def _without_names(parts: Parts, job: JobSpec, outcome: Outcome, text: str) -> str:
+    names = outcome.report.names if isinstance(outcome.report, RunReport) else ()
+    return without_names(parts, job, text, names)
 
 
 def _is_watched_for(parts: Parts, job: JobSpec, outcome: Outcome) -> bool:
@@ -52,7 +62,10 @@ def note_error(parts: Parts, job: JobSpec, error: LogisticsBatchError, *, day: d
     """Write down that a run could not be made, or broke off."""
     if error.exit_code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY) and parts.stop.is_set():
         return
-    text = _failure_text(job, day, f"{error.message} {error.remedy}".strip())
+    last = next(iter(parts.ledger.runs(job=job.name, limit=1)), None)
+    names = [file.name for file in parts.ledger.files(run=last.id)] if last else []
+    words = without_names(parts, job, f"{error.message} {error.remedy}".strip(), names)
+    text = _failure_text(job, day, words)
     _note(parts, job, "on_failure", day, cause=_shape(f"{type(error).__name__} {error.message}"), text=text)
 
 
@@ -112,17 +125,17 @@ def _failure_text(job: JobSpec, day: date, cause: str) -> str:
     return f"{cause}\nWhat to do: mend that, then `logistics-batch run {job.name} --business-date {day}`"
 
 
-def _held_text(outcome: Outcome) -> str:
+def _held_text(line: str, causes: list[str]) -> str:
     commands = "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held"
-    return "\n".join([f"{outcome.line}.", *_causes(outcome), f"What to do: {commands}."])
+    return "\n".join([f"{line}.", *causes, f"What to do: {commands}."])
 
 
-def _rows_text(job: JobSpec, outcome: Outcome) -> str:
+def _rows_text(job: JobSpec, line: str, causes: list[str]) -> str:
     command = f"the answers say it row by row; `logistics-batch runs show {job.name}` shows the first."
-    return "\n".join([f"{outcome.line}.", *_causes(outcome), f"What to do: {command}"])
+    return "\n".join([f"{line}.", *causes, f"What to do: {command}"])
 
 
-def _causes(outcome: Outcome) -> list[str]:
+def _causes(parts: Parts, job: JobSpec, outcome: Outcome) -> list[str]:
     """The commonest rules behind rows that were not done, with how many rows; never their contents."""
     report = outcome.report
     if not isinstance(report, RunReport):
@@ -130,7 +143,7 @@ def _causes(outcome: Outcome) -> list[str]:
     counted: Counter[str] = Counter()
     for file in report.files:
         if file.reason:
-            counted[f"{file.file} is held as a whole"] += file.rows_read
+            counted[f"{shown_name(parts, job, file.file)} is held as a whole"] += file.rows_read
             continue
         counted.update(
             f"{row.fate.value}: {row.rule or 'see the answers'}" for row in file.rows if row.fate in _TO_EXPLAIN

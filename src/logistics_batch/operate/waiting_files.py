@@ -7,6 +7,7 @@ from logistics_batch.errors import FileHeld, FileUnstable, FileVanished
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.readiness import ReadyRule, judge_listings
 from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.ledger import identity_of
 from logistics_batch.model.job import PushJob
 from logistics_batch.operate.expectations import Lying
 
@@ -25,7 +26,7 @@ def lying_files(parts: Parts, job: PushJob) -> list[Lying]:
         files = [(file, "") for file in found.ready] + list(found.waiting)
         old = parts.ledger.sizes_at(job.name) if files else set()
         return [
-            Lying(file.name, f"{file.path}|{file.size}|{file.modified}", why)
+            Lying(file.name, identity_of(file.path, file.size, file.modified), why)
             for file, why in files
             if (file.path, file.size) not in old or not _came_before(parts, store, job, file)
         ]

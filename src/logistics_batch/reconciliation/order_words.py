@@ -39,7 +39,10 @@ def order_reason(*, rules: Rules) -> pl.Expr:
         ),
     }
     sentences = [pl.when(pl.col("verdict") == word.value).then(sentence) for word, sentence in words.items()]
-    return pl.concat_str(pl.coalesce(*sentences, pl.lit("")), _besides())
+    said = pl.coalesce(*sentences)
+    named = said.is_not_null() & pl.col("by_number")
+    number = pl.when(named).then(pl.format("Order {}: ", pl.col("po_number"))).otherwise(pl.lit(""))
+    return pl.concat_str(number, said.fill_null(""), _besides())
 
 
 def _cannot_tell() -> pl.Expr:

