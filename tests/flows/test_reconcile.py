@@ -118,7 +118,47 @@ def test_each_kind_of_difference_is_found_with_its_row_and_worth(parts, service,
     assert (by_code["SHORT"]["file_name"], by_code["SHORT"]["rows"]) == ("asn.csv", "2")
     assert (by_code["SHORT"]["receipt_file"], by_code["SHORT"]["receipt_rows"]) == ("receipts.csv", "2")
     assert by_code["WRONG_SKU"]["found_sku"] == "X"
+    assert (by_code["NOT_SENT"]["supplier"], by_code["NOT_SENT"]["site"]) == ("Acme", "Bhiwandi")
     assert by_code["NOT_SENT"]["rows"] == "8" and "not a whole number" in by_code["NOT_SENT"]["reason"]
+
+
+@pytest.mark.parametrize("left", [0, 2])
+def test_an_answer_with_nothing_of_ours_is_doubted_and_nothing_is_called_missing(parts, service, tmp_path, left):
+    push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "10") for nth in range(1, 4)))
+    service.records[left:] = []
+    for one in service.records:
+        one["invoice_number"] = "0.35"
+    report = run_reconcile(parts, plan(tmp_path))
+    assert (report.exit_code, report.complete) == (4, False)
+    assert "none of the 3 that it accepted in this range" in report.doubts[0]
+    assert not {"MISSING_IN_SERVICE"} & {code for code, *_ in found(report)}
+
+
+def test_a_search_that_shows_only_other_invoice_numbers_is_doubted(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "10"))
+    service.records.pop()
+    service.envelope = lambda shown, count: {
+        "count": 1,
+        "result": shown or [record(9, "Z9", ("W", "1"), day="2026-12-02")],
+    }
+    report = run_reconcile(parts, plan(tmp_path))
+    assert report.exit_code == 4 and 'only ASNs with other numbers (the first: "Z9")' in report.doubts[0]
+
+
+@pytest.mark.parametrize(("day_of_more", "exit_code"), [("2026-11-02", 4), ("2026-11-10", 3)])
+def test_as_many_asns_as_a_page_has_are_doubted_unless_more_come_at_once(
+    parts, service, tmp_path, day_of_more, exit_code
+):
+    push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "10") for nth in range(8)))
+    service.true_count = False
+    service.records += [record(nth, f"A{nth}", ("W", "1")) for nth in (1, 2)]
+    service.records += [record(nth, f"A{nth}", ("W", "1"), day=day_of_more) for nth in (3, 4, 5)]
+    service.cap = 10 if exit_code == 4 else None
+    report = run_reconcile(parts, plan(tmp_path))
+    assert report.exit_code == exit_code
+    assert ["No answer of the service had more than 10 ASNs" in doubt for doubt in report.doubts] == [True] * (
+        exit_code == 4
+    )
 
 
 def test_the_four_papers_tell_the_same(parts, service, tmp_path):

@@ -99,3 +99,19 @@ def test_what_the_service_cut_off_is_not_called_resolved(parts, service, tmp_pat
     assert not report.complete and report.exit_code == 4
     assert [one["invoice_number"] for one in report.document["not_checked"]] == ["UNKNOWN"]
     assert report.document["resolved"] == []
+
+
+def test_rows_and_a_trend_that_were_deleted_from_the_workbook_are_told(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    run_reconcile(parts, plan(tmp_path))
+    workbook = tmp_path / "reports" / "reconciliation.xlsx"
+    book = openpyxl.load_workbook(workbook)
+    book["Exceptions"].delete_rows(2)
+    book.save(workbook)
+    second = run_reconcile(parts, plan(tmp_path, night=1))
+    assert any("no longer has the rows of 1 exception" in note and "I1" in note for note in second.notes)
+    book = openpyxl.load_workbook(workbook)
+    del book["Trend"]
+    book.save(workbook)
+    third = run_reconcile(parts, plan(tmp_path, night=2))
+    assert [note for note in third.notes if "the trend over the nights begins anew" in note]

@@ -46,3 +46,17 @@ def test_a_price_or_retail_price_that_the_service_changed_is_told():
     notices = compare(night(received="100"), night(received="100", price="2.50", mrp="4.00")).notices
     told = notices.select("change", "worth_first", "worth_second", "retail_first", "retail_second").row(0)
     assert told == ("changed", 200, 250, 300, 400)
+
+
+def test_each_value_that_changed_in_the_service_is_told_and_how_a_number_is_written_is_no_change():
+    first, second = World(), World()
+    first.serve("A", ("V", "5", "7.00"), ("W", "100", "2.00", "3"), record_id="7", description="rice")
+    second.serve("A", ("W", "100.000", "2", "90"), ("V", "6", "7"), record_id="7", description="wheat")
+    found = audit(first.legs(), rules=Rules(business_date=date(2026, 11, 10))).differing
+    told = compare(Night(first.legs(), found), Night(second.legs(), found))
+    assert list(told.values.drop("record_id", "invoice_number").iter_rows()) == [
+        ("", "description", "rice", "wheat"),
+        ("V", "qty", "5", "6"),
+        ("W", "maximum_retail_price", "3", "90"),
+    ]
+    assert told.notices["differs"].to_list() == ["description, qty of V, maximum_retail_price of W"]

@@ -276,6 +276,53 @@ def test_a_row_that_never_became_a_document_is_an_exception_that_names_it():
     assert (line["code"], line["rows"], line["reason"]) == ("NOT_SENT", "17", "invalid: quantity is no number")
 
 
+def test_a_row_not_sent_and_the_goods_of_its_invoice_point_to_each_other():
+    world = World()
+    row = {"file_name": "asn.xlsx", "sheet": "S", "row": 17, "key": "", "invoice_number": "I1", "fate": "invalid"}
+    world.unsent.append(row | {"supplier": "S-1", "site": "BHI", "why": "quantity is no number", "run": "r1"})
+    world.receive("I1", "W", "10")
+    found = {line["code"]: line for line in audit(world.legs(), rules=PLAIN).exceptions.to_dicts()}
+    assert (found["NOT_SENT"]["supplier"], found["NOT_SENT"]["site"]) == ("S-1", "BHI")
+    assert found["NOT_SENT"]["reason"].endswith("10 units came on this invoice.")
+    assert found["NO_ASN"]["reason"].endswith("asn.xlsx row 17 announced this invoice and was not sent.")
+
+
+def test_of_exceptions_without_inr_the_gravest_comes_first():
+    world = World()
+    world.announce("I1", ("W", "10"), description="PO 77")
+    world.serve("I1", ("W", "10"), description="PO 78")
+    world.unsent.append({"file_name": "asn.xlsx", "sheet": "S", "row": 17, "invoice_number": "I2", "fate": "invalid"})
+    assert audit(world.legs(), rules=PLAIN).exceptions["code"].to_list() == ["NOT_SENT", "HEADER_DIFF"]
+
+
+@pytest.mark.parametrize(("supplier", "paired"), [("S-1", True), ("S-2", False)])
+def test_lines_of_different_suppliers_are_no_pair(supplier, paired):
+    world = World()
+    world.both("I1", ("W", "10", "5.00"))
+    world.both("I2", ("W", "10", "5.00"), supplier=supplier)
+    world.receive("I1", "W", "7", supplier_name="S-1")
+    world.receive("I2", "W", "13", supplier_name=supplier)
+    found = audit(world.legs(), rules=PLAIN).exceptions
+    assert [("booked on the wrong ASN?" in reason) for reason in found["reason"]] == [paired, paired]
+
+
+@pytest.mark.parametrize(
+    ("modified", "received", "codes"),
+    [
+        ("2026-10-02", "10", ["STALE_STATUS"]),
+        (str(TODAY), "10", []),  # it moved today
+        ("2026-10-02", "4", ["SHORT"]),  # the ASN waits for what its line says
+    ],
+)
+def test_a_status_is_stale_only_where_it_did_not_move_and_no_line_says_why(modified, received, codes):
+    world = World()
+    world.announce("I1", ("W", "10", "5.00"), delivery_date="2026-10-01")
+    more = {"status": "New", "modified_at": f"{modified}T08:00:00+05:30", "delivery_date": "2026-10-01"}
+    world.serve("I1", ("W", "10", "5.00"), **more)
+    world.receive("I1", "W", received)
+    assert audit(world.legs(), rules=PLAIN).exceptions["code"].to_list() == codes
+
+
 def test_exception_ids_stay_when_the_class_changes_and_other_lines_come_and_go():
     first = World()
     first.announce("I1", ("W", "10"))

@@ -82,6 +82,7 @@ def _compared(folder: str, nights: tuple[str, str], *, output: str | None, as_js
 
     from logistics_batch.cli.show import plain, print_json
     from logistics_batch.flows.reconcile_compare import compare_nights
+    from logistics_batch.model.counting import counted
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
@@ -95,7 +96,10 @@ def _compared(folder: str, nights: tuple[str, str], *, output: str | None, as_js
         click.echo(f"Run {night.run}, business date {night.business_date}, {night.window}")
     for change, count in compared.counts.items():
         click.echo(f"  {change:<16}{count:>7} exceptions")
-    click.echo(f"  {compared.comparison.notices.height} ASNs of the service differ")
+    values = counted(compared.comparison.values.height, "value")
+    click.echo(
+        f"  {counted(compared.comparison.notices.height, 'ASN')} of the service changed, came or went; {values} changed"
+    )
     for path in compared.files:
         click.echo(f"  {path}")
     return 0

@@ -23,7 +23,7 @@ FILTERS = ("description", "site", "site_name", "status", "supplier", "supplier_n
 _STATUSES = ("New", "In-Progress", "Completed", "Expired")  # API §2.1
 _ATTEMPTS = 4
 _FIRST_PAUSE_SECONDS = 1.0
-# Page sizes at which services cut their answers; the small ones are doubted only where no count is named.
+# Page sizes at which services cut their answers; the small ones are doubted at once only where no count is named.
 _SMALL_PAGES = (10, 20, 25, 30, 40)
 _PAGE = 50
 _OLDEST_DAYS = 1_000
@@ -81,6 +81,8 @@ class FetchedAsns:
     """ASNs as the service returned them, each once; `complete` is False if there may be more.
 
     notes: what made the answer doubtful, in words. folder: where the raw replies lie; None if none were kept.
+    fullest: how many ASNs the longest answer had, if that is a usual size of a small page, else 0: the service named
+    no more, and still there may be.
     """
 
     records: tuple[dict[str, Any], ...] = field(repr=False)
@@ -88,6 +90,7 @@ class FetchedAsns:
     notes: tuple[str, ...] = ()
     requests: int = 0
     folder: Path | None = None
+    fullest: int = 0
 
 
 def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str] | None = None) -> FetchedAsns:
@@ -100,6 +103,7 @@ def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str]
     asker = _Asker(parts, filters=known)
     parts.progress.start("Fetching ASNs", None)
     found = asker.gather(wanted)
+    asker.look_beyond_a_small_page(wanted)
     parts.progress.done()
     return asker.result(_meeting(found, known))
 
@@ -181,7 +185,13 @@ class _Asker:
     def result(self, found: _Found) -> FetchedAsns:
         """What was gathered, as callers see it."""
         folder = self._folder if self._requests else None
-        return FetchedAsns(tuple(found.records.values()), found.complete, found.notes, self._requests, folder)
+        fullest = self._most_rows if self._most_rows in _SMALL_PAGES else 0
+        return FetchedAsns(tuple(found.records.values()), found.complete, found.notes, self._requests, folder, fullest)
+
+    def look_beyond_a_small_page(self, wanted: AsnRange | None) -> None:
+        """Where no answer was longer than a small page: whether the days around show that longer ones are sent."""
+        if wanted is not None and self._most_rows in _SMALL_PAGES:
+            self._ask_around(wanted)
 
     def gather(self, wanted: AsnRange | None, more: Mapping[str, str] | None = None) -> _Found:
         """The records of a range or search, asked for in smaller pieces where the answer is not surely whole."""
@@ -213,7 +223,7 @@ class _Asker:
     ) -> _Found:
         """The first answer of some size or without a count, with what its pieces hold beyond it: then it was cut."""
         rows = len(page.records)
-        worth_it = rows >= _WORTH_TESTING or (page.count is None and rows > 0)
+        worth_it = rows >= _WORTH_TESTING or rows in _SMALL_PAGES or (page.count is None and rows > 0)
         if not worth_it or not pieces or self._is_tested:
             return found
         self._is_tested = True
@@ -240,10 +250,13 @@ class _Asker:
         """Whether the service sends more than a round number of ASNs at once, if it is asked for the days around."""
         if wanted is None or not self._round_number(page):
             return False
+        self._ask_around(wanted)
+        return not self._round_number(page)
+
+    def _ask_around(self, wanted: AsnRange) -> None:
         around = replace(wanted, date_from=wanted.date_from - _AROUND, date_to=wanted.date_to + _AROUND)
         reply = self._ask({**self._filters, **around.query()}, patient=False)
         self._most_rows = max(self._most_rows, len(_page(reply, divisible=True).records))
-        return not self._round_number(page)
 
     def _ask(self, query: Mapping[str, str], *, patient: bool) -> Reply:
         """One search. It changes nothing at the service, so it is repeated where the service did not answer.

@@ -230,9 +230,12 @@ def _previous(parts: Parts, plan: ReconcilePlan) -> Previous:
 def _legs(parts: Parts, scope: Scope, gathered: Gathered, *, received: pl.DataFrame | None, orders: ReadList) -> Legs:
     announced_notices, announced_lines = announced_frames(gathered.documents, scope, orders=order_numbers(orders))
     returned_notices, returned_lines = returned_frames(gathered.records, scope, furthest=furthest_statuses(parts))
-    # A row that could not be read shows no date, so rows of the days before the range are looked at, too.
+    # A row that could not be read shows no date, so those of files that came shortly before or after, too.
     since = scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)
-    rows = parts.ledger.rows_not_sent(operation=Operation.ASN_CREATE.value, planned_from=since.isoformat())
+    until = scope.wanted.date_to + timedelta(days=LOOK_BACK_DAYS)
+    rows = parts.ledger.rows_not_sent(
+        operation=Operation.ASN_CREATE.value, planned_from=since.isoformat(), planned_to=until.isoformat()
+    )
     return Legs(
         announced_notices=announced_notices,
         announced_lines=announced_lines,

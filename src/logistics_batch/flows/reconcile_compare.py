@@ -25,7 +25,7 @@ class ComparedNights:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Exceptions by change, every change."""
+        """Differences by change, every change."""
         found = dict(self.comparison.exceptions.group_by("change").len().iter_rows())
         return {change.value: found.get(change.value, 0) for change in Change}
 
@@ -39,14 +39,15 @@ class ComparedNights:
             "counts": self.counts,
             "exceptions": _texts(self.comparison.exceptions).to_dicts(),
             "asns": _texts(self.comparison.notices).to_dicts(),
+            "asn_values": _texts(self.comparison.values).to_dicts(),
         }
 
 
 def compare_nights(parts: Parts, first: str, second: str, *, output: Path | None = None) -> ComparedNights:
     """Compare two reconciliations, each named by its run or business date, and write what changed.
 
-    Writes exceptions.csv, asns.csv and comparison.json to `output`, or to a folder of the reports. Raises UsageError if
-    one of them was not kept.
+    Writes exceptions.csv, asns.csv, asn_values.csv and comparison.json to `output`, or to a folder of the reports.
+    Raises UsageError if one of the two was not kept.
     """
     earlier, later = load_snapshot(parts, first), load_snapshot(parts, second)
     found = compare(Night(earlier.legs, earlier.found), Night(later.legs, later.found))
@@ -56,6 +57,7 @@ def compare_nights(parts: Parts, first: str, second: str, *, output: Path | None
     papers = {
         "exceptions.csv": csv_bytes(_texts(found.exceptions)),
         "asns.csv": csv_bytes(_texts(found.notices)),
+        "asn_values.csv": csv_bytes(_texts(found.values)),
         "comparison.json": json.dumps(compared.document, ensure_ascii=False, indent=1).encode(),
     }
     for name, content in papers.items():

@@ -1,13 +1,21 @@
 """What the service and the ledger know about a range: fetched, searched again where one side shows nothing, deduped."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.api.answers import asn_header, record_digest
+from logistics_batch.api.answers import record_digest
+from logistics_batch.flows.answer_doubts import (
+    as_many_as_a_page,
+    folded,
+    hidden,
+    invoices,
+    not_asked_for,
+    nothing_of_ours,
+)
 from logistics_batch.flows.fetch_asns import AsnRange, FetchedAsns, fetch_asns, fetch_by_invoice
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_notices import Scope, announced_documents, in_scope
@@ -47,7 +55,7 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
     An ASN whose delivery date was changed at the service is not in the range, and still not missing.
     """
     fetched = fetch_asns(parts, _overlapping(scope.wanted))
-    returned = _invoices(fetched.records)
+    returned = invoices(fetched.records)
     received = [] if receipts.lines is None else receipts.lines["invoice_number"].drop_nulls().to_list()
     named = [] if orders.lines is None else orders.lines["invoice_number"].drop_nulls().to_list()
     announced = announced_documents(
@@ -56,14 +64,19 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
     documents = [document for document in announced if not document.purged]
     absent = _absent(documents, scope, returned=returned, received=received)
     searched = fetch_by_invoice(parts, absent[:SEARCHED_BY_INVOICE])
-    hidden = _hidden(searched.records, fetched.records, scope)
+    doubts = (
+        *hidden(searched, fetched, scope),
+        *not_asked_for(searched, absent[:SEARCHED_BY_INVOICE]),
+        *nothing_of_ours(announced, scope, (fetched, searched)),
+        *as_many_as_a_page(fetched, announced),
+    )
     unsearched = len(absent) - SEARCHED_BY_INVOICE
     notes = (f"{unsearched} invoice numbers that the range does not show were not searched one by one.",)
     return Gathered(
         records=_once((*fetched.records, *searched.records)),
         documents=documents,
-        complete=fetched.complete and searched.complete and not hidden and len(documents) == len(announced),
-        doubts=(*_doubts(fetched), *_doubts(searched), *hidden, *_purged(len(announced) - len(documents))),
+        complete=fetched.complete and searched.complete and not doubts and len(documents) == len(announced),
+        doubts=(*_doubts(fetched), *_doubts(searched), *doubts, *_purged(len(announced) - len(documents))),
         notes=notes if unsearched > 0 else (),
         requests=fetched.requests + searched.requests,
         folder=fetched.folder,
@@ -76,17 +89,6 @@ def order_numbers(orders: ReadList) -> frozenset[str]:
     return frozenset(order_number_of(number) for number in numbers) - {""}
 
 
-def _hidden(searched: Iterable[dict[str, Any]], fetched: Iterable[dict[str, Any]], scope: Scope) -> tuple[str, ...]:
-    """What gives a cut answer away: ASNs of the range that only a search by invoice number shows."""
-    shown = {record_digest(record) for record in fetched}
-    unseen = [one for one in searched if scope.is_surely_in(one) and record_digest(one) not in shown]
-    if not unseen:
-        return ()
-    first = asn_header(unseen[0]).invoice_number
-    found = f"{len(unseen)} ASNs of the range were found by invoice number only (the first: {first})"
-    return (f"{found}: the service's answers for the range were cut.",)
-
-
 def _overlapping(wanted: AsnRange) -> AsnRange:
     """A day more on each side of a range of moments, since the zone of the service's days is not documented."""
     if wanted.by == "delivery":
@@ -94,32 +96,24 @@ def _overlapping(wanted: AsnRange) -> AsnRange:
     return replace(wanted, date_from=wanted.date_from - _OVERLAP, date_to=wanted.date_to + _OVERLAP)
 
 
-def _invoices(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    return [asn_header(dict(record)).invoice_number for record in records]
-
-
 def _absent(
     documents: Sequence[StoredDocument], scope: Scope, *, returned: Sequence[str], received: Sequence[str]
 ) -> list[str]:
     """Invoice numbers of which the range shows fewer ASNs than files announced, then those that only receipts name."""
-    shown = Counter(_folded(number) for number in returned)
+    shown = Counter(folded(number) for number in returned)
     announced: Counter[str] = Counter()
     wanted: dict[str, str] = {}
     for document in documents:
         if document.state in _MAY_BE_THERE and in_scope(document, scope):
-            number = _folded(document.reference)
+            number = folded(document.reference)
             announced[number] += 1
             if announced[number] > shown[number]:
                 wanted.setdefault(number, document.reference)
-    known = {*shown, *(_folded(document.reference) for document in documents)}
+    known = {*shown, *(folded(document.reference) for document in documents)}
     for number in received:
-        if _folded(number) not in known:
-            wanted.setdefault(_folded(number), number.strip())
+        if folded(number) not in known:
+            wanted.setdefault(folded(number), number.strip())
     return [number for number in wanted.values() if number]
-
-
-def _folded(number: str) -> str:
-    return number.strip().casefold()
 
 
 def _once(records: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:

@@ -238,8 +238,7 @@ def unsent_frame(rows: Iterable[RowNotSent]) -> pl.DataFrame:
             "sheet": row.sheet,
             "row": row.row,
             "key": row.key,
-            # The key of an ASN is supplier, site and invoice number.
-            "invoice_number": row.key.split(" | ")[-1] if row.key.count(" | ") == 2 else row.key,
+            **_named_by(row.key),
             "fate": row.fate,
             "why": row.reason,
             "run": row.run,
@@ -247,6 +246,13 @@ def unsent_frame(rows: Iterable[RowNotSent]) -> pl.DataFrame:
         for row in seen.values()
     ]
     return _frame(UNSENT_ROWS, lines)
+
+
+def _named_by(key: str) -> dict[str, str]:
+    """What the key of an ASN names: supplier, site and invoice number, or only the last of them."""
+    if key.count(" | ") != 2:
+        return {"invoice_number": key}
+    return dict(zip(("supplier", "site", "invoice_number"), key.split(" | "), strict=True))
 
 
 def _frame(schema: Mapping[str, Any], rows: list[dict[str, Any]]) -> pl.DataFrame:

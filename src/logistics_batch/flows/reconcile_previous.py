@@ -8,8 +8,10 @@ from uuid import uuid4
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_output import WORKBOOK
+from logistics_batch.flows.snapshots import exceptions_of
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.model.counting import counted
 from logistics_batch.model.job import Place
 from logistics_batch.model.reconciliation_history import Earlier
 from logistics_batch.model.sheet import ReadOptions, Sheet
@@ -17,6 +19,8 @@ from logistics_batch.paper.reconciliation_previous import LISTS, TREND_SHEET, ea
 
 LOOK_BACK_DAYS = 31
 """So many days a dated folder is looked for, the latest first."""
+
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ def previous_by_hand(parts: Parts, path: Path) -> Previous:
     """The workbook that a person names. Raises UsageError if there is none, FileHeld if it cannot be read."""
     if not path.is_file():
         raise UsageError(f"There is no workbook {path}.", remedy="Check the path after --previous.")
-    return _told(_read(parts, path, str(path)))
+    return _told(parts, _read(parts, path, str(path)))
 
 
 def previous_at(parts: Parts, results: Place, business_date: date) -> Previous:
@@ -52,7 +56,7 @@ def previous_at(parts: Parts, results: Place, business_date: date) -> Previous:
             return Previous(Earlier(), notes=(note,))
         where = f"{store.label}:{found.path}"
         try:
-            return _told(_fetched(parts, store, found, where))
+            return _told(parts, _fetched(parts, store, found, where))
         except (FileHeld, FileVanished, FileUnstable) as error:
             return Previous(doubts=(_unreadable(where, error),))
     finally:
@@ -90,10 +94,22 @@ def _read(parts: Parts, path: Path, where: str) -> Earlier:
     return earlier_report(sheets, name=where)
 
 
-def _told(earlier: Earlier) -> Previous:
+def _told(parts: Parts, earlier: Earlier) -> Previous:
     when = f" of {earlier.business_date}" if earlier.business_date else ""
     source = f"Compared with the report{when}, run {printable(earlier.run)}, and what analysts wrote in it."
-    return Previous(earlier, notes=(source, *earlier.notes))
+    return Previous(earlier, notes=(source, *earlier.notes, *_lost_rows(parts, earlier)))
+
+
+def _lost_rows(parts: Parts, earlier: Earlier) -> tuple[str, ...]:
+    """Exceptions that the earlier report listed and its workbook does not list any more: somebody deleted the rows."""
+    still_there = set(earlier.listed["exception_id"])
+    lost = [number for one, number in exceptions_of(parts, earlier.run).items() if one not in still_there]
+    if not lost:
+        return ()
+    named = ", ".join(printable(number) for number in lost[:_NAMED])
+    rows = counted(len(lost), "exception")
+    gone = f"The earlier workbook no longer has the rows of {rows} that its report listed (invoice numbers: {named})"
+    return (f"{gone}: what was written there is lost, and what still differs counts as new.",)
 
 
 def _unreadable(where: str, error: LogisticsBatchError) -> str:

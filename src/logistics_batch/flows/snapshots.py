@@ -14,7 +14,7 @@ import polars as pl
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.fetch_asns import AsnRange
 from logistics_batch.flows.parts import Parts
-from logistics_batch.model.reconciliation import Reconciliation
+from logistics_batch.model.reconciliation import Outcome, Reconciliation
 from logistics_batch.reconciliation import Legs, further_status
 
 _FOLDER = "reconciliation"
@@ -138,6 +138,19 @@ def load_snapshot(parts: Parts, named: str) -> Snapshot:
         raise UsageError(
             f"The reconciliation kept in {folder} cannot be read.", remedy="Name another one; this one is damaged."
         ) from error
+
+
+def exceptions_of(parts: Parts, run: str) -> dict[str, str]:
+    """The invoice number of each exception that a run's report listed, by exception_id; none if it was not kept."""
+    kept = [name for name in snapshot_names(parts) if name.split("_", 1)[1] == run]
+    try:
+        found = pl.read_parquet(parts.files / _FOLDER / kept[-1] / f"{_FOUND}.parquet") if kept else None
+    except (pl.exceptions.PolarsError, OSError):
+        found = None
+    if found is None:
+        return {}
+    listed = found.filter(pl.col("outcome").is_in([Outcome.EXCEPTION.value, Outcome.ACCEPTED.value]))
+    return dict(listed.select("exception_id", "invoice_number").iter_rows())
 
 
 def _read(folder: Path) -> Snapshot:

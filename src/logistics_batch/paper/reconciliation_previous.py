@@ -43,6 +43,8 @@ def earlier_report(sheets: Sequence[Sheet], *, name: str) -> Earlier:
             for present, frame in _table(sheet, columns.EXCEPTIONS + columns.GONE, _ID, RESOLVED_SCHEMA):
                 notes += _lost_columns(sheet, present)
                 frames.append(frame.with_columns(pl.lit(standing).alias("standing")))
+    if not any(sheet.name.startswith(TREND_SHEET) for sheet in sheets):
+        notes.append(f'The earlier workbook has no sheet "{TREND_SHEET}": the trend over the nights begins anew.')
     listed, more = _each_once(pl.concat(frames))
     trend = pl.concat(nights).filter(pl.col("business_date").is_not_null())
     trend = trend.unique("business_date", keep="last").sort("business_date")

@@ -6,6 +6,7 @@ from enum import StrEnum
 import polars as pl
 
 from logistics_batch.model.reconciliation import LINES_SCHEMA, MONEY, PRICE, QUANTITY, Outcome
+from logistics_batch.reconciliation.compare_service import VALUES_COMPARED, changed_values, named_notices
 from logistics_batch.reconciliation.legs import Legs, identifier, price, with_units
 
 
@@ -40,6 +41,7 @@ NOTICES_COMPARED: dict[str, pl.DataType] = {
     "change": pl.String(),  # new, resolved (here: gone) or changed
     "record_id": pl.String(),
     "invoice_number": pl.String(),
+    "differs": pl.String(),  # what changed, as "status, price_per_qty of W-1"
     "status_first": pl.String(),
     "status_second": pl.String(),
     "delivery_date_first": pl.String(),
@@ -68,15 +70,19 @@ class Comparison:
     """What changed.
 
     exceptions: EXCEPTIONS_COMPARED, by change and INR at stake. notices: NOTICES_COMPARED, but those that stayed alike.
+    values: VALUES_COMPARED, each value that changed in an ASN that both nights have.
     """
 
     exceptions: pl.DataFrame
     notices: pl.DataFrame
+    values: pl.DataFrame
 
 
 def compare(first: Night, second: Night) -> Comparison:
     """What changed from the first night to the second."""
-    return Comparison(_exceptions(first, second), _notices(first.legs, second.legs))
+    values = changed_values(first.legs, second.legs)
+    notices = _notices(first.legs, second.legs, values)
+    return Comparison(_exceptions(first, second), notices, _as_schema(values, VALUES_COMPARED))
 
 
 def _exceptions(first: Night, second: Night) -> pl.DataFrame:
@@ -132,22 +138,31 @@ def _invoices(legs: Legs) -> pl.Series:
     return pl.concat([frame.select(identifier("invoice_number")) for frame in frames])["invoice_number"].unique()
 
 
-def _notices(first: Legs, second: Legs) -> pl.DataFrame:
+def _notices(first: Legs, second: Legs, values: pl.DataFrame) -> pl.DataFrame:
     before, after = _in_service(first), _in_service(second)
-    both = before.join(after, on="record_id", how="full", coalesce=True, suffix="_second")
+    both = before.join(after, on="who", how="full", coalesce=True, suffix="_second")
+    both = both.join(_named_changes(values), on="who", how="left")
     compared = ("status", "delivery_date", "lines", "units", "worth", "retail")
-    differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_second")) for name in compared)
     change = (
         pl.when(pl.col("invoice_number").is_null())
         .then(pl.lit(Change.CAME.value))
         .when(pl.col("invoice_number_second").is_null())
         .then(pl.lit(Change.WENT.value))
-        .when(differs)
+        .when(pl.col("differs").is_not_null())
         .then(pl.lit(Change.CHANGED.value))
     )
-    shown = both.with_columns(change.alias("change"), pl.coalesce("invoice_number", "invoice_number_second"))
+    shown = both.with_columns(
+        change.alias("change"), *(pl.coalesce(name, f"{name}_second") for name in ("record_id", "invoice_number"))
+    )
     told = shown.filter(pl.col("change").is_not_null()).rename({name: f"{name}_first" for name in compared})
     return _as_schema(told.sort("change", "invoice_number", "record_id"), NOTICES_COMPARED)
+
+
+def _named_changes(values: pl.DataFrame) -> pl.DataFrame:
+    """Each ASN's changed values in words (`differs`)."""
+    of_line = pl.when(pl.col("sku_name") != "").then(pl.format(" of {}", "sku_name")).otherwise(pl.lit(""))
+    words = values.select("who", pl.concat_str("field", of_line).alias("differs")).unique(maintain_order=True)
+    return words.group_by("who").agg(pl.col("differs").str.join(", "))
 
 
 def _in_service(legs: Legs) -> pl.DataFrame:
@@ -157,9 +172,10 @@ def _in_service(legs: Legs) -> pl.DataFrame:
         pl.col("units").sum(),
         *(_worth(unit).cast(PRICE).alias(name) for name, unit in (("worth", "unit_price"), ("retail", "unit_mrp"))),
     )
-    notices = legs.returned_notices.filter(pl.col("record_id") != "").unique("record_id", maintain_order=True)
-    return notices.join(lines, on="notice", how="left", maintain_order="left").select(
-        *("record_id", "invoice_number", "status", "delivery_date", "lines", "units", "worth", "retail")
+    return (
+        named_notices(legs)
+        .join(lines, on="notice", how="left", maintain_order="left")
+        .select(*("who", "record_id", "invoice_number", "status", "delivery_date", "lines", "units", "worth", "retail"))
     )
 
 

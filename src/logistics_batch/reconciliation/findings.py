@@ -79,6 +79,7 @@ def unsent_rows(rows: pl.DataFrame) -> pl.DataFrame:
         pl.lit(Level.ROW.value).alias("level"),
         pl.lit(True).alias("in_window"),
         pl.col("invoice_number").fill_null(""),
+        *(pl.col(name).fill_null("") for name in ("supplier", "site")),
         "file_name",
         "sheet",
         pl.col("row").cast(pl.String).alias("rows"),

@@ -87,6 +87,8 @@ UNSENT_ROWS = {
     "row": pl.UInt32,
     "key": pl.String,
     "invoice_number": pl.String,
+    "supplier": pl.String,
+    "site": pl.String,
     "fate": pl.String,
     "why": pl.String,
     "run": pl.String,

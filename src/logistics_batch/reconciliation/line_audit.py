@@ -16,7 +16,9 @@ from logistics_batch.reconciliation.lines import received_side, side_by_side, st
 from logistics_batch.reconciliation.orders import ordered_lines
 from logistics_batch.reconciliation.pairs import with_pairs
 from logistics_batch.reconciliation.reasons import reason
+from logistics_batch.reconciliation.rows_not_sent import with_rows_not_sent
 from logistics_batch.reconciliation.sides import Sides, matched_sides
+from logistics_batch.reconciliation.statuses import is_new
 
 _SHOWN = {"supplier_shown": "supplier", "site_shown": "site", "batch_shown": "batch", "status": "asn_status"}
 _SETTLED = {"settled_lines": pl.UInt32, "settled_received": pl.Boolean}
@@ -31,11 +33,19 @@ def audited_lines(legs: Legs, *, rules: Rules) -> tuple[pl.DataFrame, pl.DataFra
         findings.notices_without_lines(sides.whole),
         findings.changed_headers(sides.whole),
         findings.differing_amounts(sides, rules=rules),
-        findings.odd_statuses(sides.whole, sides.received, rules=rules),
+        _told_by_no_line(findings.odd_statuses(sides.whole, sides.received, rules=rules), judged),
     ]
     shown = [_shown(frame) for frame in (judged, *apart)]
     lines = pl.concat([*shown, findings.unsent_rows(legs.unsent_rows)], how="diagonal_relaxed")
-    return with_pairs(_identified(_finished(lines, rules=rules))), sides.whole
+    return with_pairs(with_rows_not_sent(_identified(_finished(lines, rules=rules)))), sides.whole
+
+
+def _told_by_no_line(statuses: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
+    """Without ASNs that are not closed because a line of them waits for somebody: the line says what is up."""
+    codes = [code.value for code in Discrepancy]
+    waiting = judged.filter(pl.col("verdict").is_in(codes)).select("notice").unique()
+    forgotten = (pl.col("verdict") == Discrepancy.STALE_STATUS.value) & is_new()
+    return statuses.filter(~forgotten | ~pl.col("notice").is_in(waiting["notice"].implode()))
 
 
 def audited_orders(legs: Legs, *, rules: Rules) -> pl.DataFrame:

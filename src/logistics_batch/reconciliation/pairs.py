@@ -8,6 +8,8 @@ from logistics_batch.reconciliation.legs import identifier, spelling
 _D = Discrepancy
 _LESS = (_D.MISSING_IN_SERVICE, _D.MISSING_SKU, _D.NOT_RECEIVED, _D.EXPIRED_UNRECEIVED, _D.SHORT)
 _MORE = (_D.UNEXPECTED_IN_SERVICE, _D.NO_ASN, _D.EXTRA_SKU, _D.OVER)
+# A SKU that does not belong on the ASN at all: somebody else's goods may well have been booked there.
+_STRANGE = (_D.UNEXPECTED_IN_SERVICE, _D.NO_ASN, _D.EXTRA_SKU)
 _WORDS = {
     "elsewhere": " {} {} of it on invoice {}: booked on the wrong ASN?",
     "beside": ' {} {} of SKU "{}" on the same invoice: counted as the wrong SKU?',
@@ -17,23 +19,27 @@ _WORDS = {
 def with_pairs(lines: pl.DataFrame) -> pl.DataFrame:
     """The lines with `pair_id` and, in the reason, what stands against it.
 
-    First one SKU on two notices of a site, then two SKUs of one notice, then one SKU on notices of different sites;
-    only pairs that leave no choice. Needs `exception_id`, `code`, `qty_delta`, `reason`, `notice` and the names that
-    people see.
+    First one SKU on two notices of a site, the same supplier's before all others, then two SKUs of one notice, then one
+    SKU on notices of different sites; only pairs that leave no choice, and of different suppliers only where the SKU
+    does not belong on one of the notices.
+    Needs `exception_id`, `code`, `qty_delta`, `reason`, `notice`, `party` and the names that people see.
     """
     usable = (pl.col("qty_delta") != 0) & pl.col("code").is_in([code.value for code in (*_LESS, *_MORE)])
     open_lines = lines.filter(usable).select(
         "exception_id",
+        "code",
         "invoice_number",
         "sku_name",
         "notice",
         identifier("sku_name").alias("sku"),
         spelling("site").alias("place"),
+        pl.col("party").fill_null("").alias("party"),
         pl.col("qty_delta").abs().alias("size"),
         (pl.col("qty_delta") < 0).alias("less"),
     )
     named = pl.col("sku") != ""
-    found = [_paired(open_lines.filter(named), keys=["sku", "place", "size"], kind="elsewhere")]
+    found = [_paired(open_lines.filter(named), keys=["sku", "place", "size", "party"], kind="elsewhere")]
+    found.append(_paired(_without(open_lines.filter(named), found), keys=["sku", "place", "size"], kind="elsewhere"))
     alone = _without(open_lines.filter(pl.col("notice").is_not_null()), found)
     found.append(_paired(alone, keys=["notice", "size"], kind="beside"))
     found.append(_paired(_without(open_lines.filter(named), found), keys=["sku", "size"], kind="elsewhere"))
@@ -55,10 +61,21 @@ def _paired(lines: pl.DataFrame, *, keys: list[str], kind: str) -> pl.DataFrame:
     less, more = sides.filter(pl.col("less")), sides.filter(~pl.col("less"))
     both = (less.join(more, on=keys, suffix="_other"), more.join(less, on=keys, suffix="_other"))
     name = "invoice_number_other" if kind == "elsewhere" else "sku_name_other"
+    either = pl.concat(
+        [pair if "party_other" in pair.columns else pair.with_columns(party_other="party") for pair in both]
+    )
     size = pl.col("size").cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
     direction = pl.when(pl.col("less")).then(pl.lit("more")).otherwise(pl.lit("fewer"))
-    return pl.concat(both).select(
+    return either.filter(_may_belong_together()).select(
         "exception_id",
         pl.col("exception_id_other").alias("pair_id"),
         pl.format(_WORDS[kind], size, direction, pl.col(name)).alias("pair_words"),
     )
+
+
+def _may_belong_together() -> pl.Expr:
+    """A line shows no supplier or a strange SKU, or both lines share a supplier's id or name."""
+    ours, others = (pl.col(name).str.split("|") for name in ("party", "party_other"))
+    unknown = (pl.col("party") == "") | (pl.col("party_other") == "")
+    strange = pl.any_horizontal(pl.col("code", "code_other").is_in([code.value for code in _STRANGE]))
+    return unknown | strange | (ours.list.set_intersection(others).list.len() > 0)

@@ -28,6 +28,11 @@ def is_completed() -> pl.Expr:
     return pl.col("status").fill_null("").str.to_lowercase().str.starts_with("complete")
 
 
+def is_new() -> pl.Expr:
+    """Nobody has touched the ASN in the service, as far as its status tells."""
+    return (rank("status") == _NEW).fill_null(False)
+
+
 def status_class(*, business_date: date, days: dict[Discrepancy, int], receipts: bool) -> pl.Expr:
     """The one class that the status of a notice is in, null if it is in order.
 
@@ -39,7 +44,8 @@ def status_class(*, business_date: date, days: dict[Discrepancy, int], receipts:
     overdue = (now < _CLOSED) & (since_due > days[Discrepancy.OVERDUE])
     stale = days[Discrepancy.STALE_STATUS]
     stuck = (now == _IN_PROGRESS) & (_days_since(moved, business_date) > stale)
-    forgotten = (now == _NEW) & pl.col("received") & (since_due > stale)
+    untouched = _days_since(pl.max_horizontal(moved, "due_date"), business_date) > stale
+    forgotten = (now == _NEW) & pl.col("received") & untouched
     return (
         pl.when(rank("furthest_status") > now)
         .then(pl.lit(Discrepancy.STATUS_REGRESSION.value))

@@ -17,6 +17,7 @@ from logistics_batch.model.reconciliation import (
     Level,
     MatchRate,
     Outcome,
+    Severity,
 )
 from logistics_batch.reconciliation.ageing import BUCKETS
 from logistics_batch.reconciliation.faces import shown_header
@@ -229,11 +230,14 @@ def ageing_totals(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def in_report_order(lines: pl.DataFrame) -> pl.DataFrame:
-    """Exceptions first, each outcome by INR at stake, then age, then place of origin."""
+    """Exceptions first, each outcome by INR at stake, then age, then place of origin; without INR the gravest first."""
+    gravity = {severity.value: place for place, severity in enumerate(Severity)}
+    worthless = pl.col("impact_inr").fill_null(0) == 0
     order = {outcome.value: place for place, outcome in enumerate(Outcome)}
     return lines.sort(
         pl.col("outcome").replace_strict(order, return_dtype=pl.Int8),
-        pl.col("impact_inr").neg(),
+        pl.col("impact_inr").fill_null(0).neg(),
+        pl.when(worthless).then(pl.col("severity").replace_strict(gravity, default=None, return_dtype=pl.Int8)),
         pl.col("days_overdue").neg(),
         "invoice_number",
         "sku_name",
