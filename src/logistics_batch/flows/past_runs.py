@@ -34,7 +34,7 @@ def past_run(parts: Parts, run_id: str) -> PastRun:
         stored.job,
         files,
         stopped=stored.stopped,
-        notes=(*([] if files or along or stored.kind != "push" else [NO_FILE]), *told_along(along)),
+        notes=(*([] if files or stored.kind != "push" else [NO_FILE]), *told_along(along)),
         exit_code=stored.exit_code or 0,
     )
     return PastRun(stored, report)
