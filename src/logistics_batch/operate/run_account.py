@@ -108,7 +108,15 @@ def _next_step(past: PastRun) -> str:
         steps.insert(0, "Correct the files that are held as a whole (see why above), and drop them again.")
         if not past.report.counts[Fate.IN_DOUBT] and not _decisions(past):
             del steps[1:]
+    elif stored.exit_code == ExitCode.DOUBT and _is_settled(past):
+        return ""
     return " ".join(steps).format(job=stored.job, day=stored.business_date)
+
+
+def _is_settled(past: PastRun) -> bool:
+    """Whether everything that was in doubt or held in a run's files is so no longer."""
+    counts = past.report.counts
+    return bool(past.report.files) and not counts[Fate.IN_DOUBT] and not counts[Fate.HELD]
 
 
 def _decisions(past: PastRun) -> bool:
