@@ -1,5 +1,6 @@
 """What is special about a ledger that is a file."""
 
+import resource
 import stat
 from pathlib import Path
 
@@ -28,8 +29,24 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
 def test_a_text_file_is_no_ledger(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     path.write_text("these are notes, not a ledger" * 100)
-    with pytest.raises(LedgerRefused, match="cannot be opened"):
+    with pytest.raises(LedgerRefused, match="cannot be opened") as refused:
         open_ledger(f"sqlite:///{path}", account="x")
+    assert "backup" in refused.value.remedy
+
+
+def test_a_disk_that_takes_nothing_more_is_told_before_anything_is_sent(tmp_path: Path) -> None:
+    ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="x")
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, usual[1]))
+        with pytest.raises(LedgerRefused, match="cannot be written") as refused, ledger.sending("run orders"):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert "free space" in refused.value.remedy
+    with ledger.sending("run orders"):
+        assert "run orders" in (tmp_path / "ledger.db.lock").read_text()
+    ledger.close()
 
 
 def test_reading_an_absent_ledger_creates_nothing(tmp_path: Path) -> None:

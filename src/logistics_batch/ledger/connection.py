@@ -23,6 +23,7 @@ _WAL_SAFE_FROM = (3, 51, 3)
 _WAL_SAFE_PATCHES = {(3, 44): 6, (3, 50): 7}
 _LOCK_WAIT_SECONDS = 30
 _LOCKED = "database is locked"  # in SQLite's words
+_DAMAGED = ("file is not a database", "database disk image is malformed")
 
 
 def dump(value: Any) -> str:
@@ -70,9 +71,12 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
                 f"Another program has been writing into the ledger {_shown(url)} for {_LOCK_WAIT_SECONDS} seconds.",
                 remedy="It may be suspended: see what it does, then run again.",
             ) from exc
+        damaged = _cause(exc) in _DAMAGED
         raise LedgerRefused(
             f"The ledger {_shown(url)} cannot be opened: {_cause(exc)}",
-            remedy="Check that the folder exists, is writable and has free space.",
+            remedy="It is damaged: keep it as it is, and put the newest backup in its place (operator's guide, Backup)."
+            if damaged
+            else "Check that the folder exists, is writable and has free space.",
         ) from exc
     return engine
 

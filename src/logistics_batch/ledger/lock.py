@@ -13,7 +13,7 @@ from typing import IO
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from logistics_batch.errors import LedgerBusy
+from logistics_batch.errors import LedgerBusy, LedgerRefused
 
 _ADVISORY_KEY = 0x6C6F6762  # "logb"
 _POLL_SECONDS = 0.5
@@ -30,6 +30,7 @@ def sending_lock(
 
     Raises:
         LedgerBusy: another run holds it.
+        LedgerRefused: the name of the holder cannot be written down, as on a full disk.
     """
     while True:
         try:
@@ -64,15 +65,22 @@ def _file_lock(path: Path, what: str) -> Iterator[bool]:
         except BlockingIOError:
             raise _Taken(_holder(handle)) from None
         orderly = not handle.read(1)
-        handle.seek(0)
-        since = datetime.now().astimezone().isoformat("T", "seconds")
-        handle.truncate(0)
-        json.dump({"pid": os.getpid(), "since": since, "what": what}, handle)
-        handle.flush()
+        _leave_name(descriptor, what)
         try:
             yield orderly
         finally:
             os.ftruncate(descriptor, 0)
+
+
+def _leave_name(descriptor: int, what: str) -> None:
+    name = {"pid": os.getpid(), "since": datetime.now().astimezone().isoformat("T", "seconds"), "what": what}
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps(name).encode(), 0)
+    except OSError as error:
+        raise LedgerRefused(
+            f"The ledger cannot be written: {error.strerror}", remedy="Check free space and rights, then run again."
+        ) from error
 
 
 def _holder(handle: IO[str]) -> str:
