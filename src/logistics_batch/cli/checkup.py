@@ -58,7 +58,7 @@ def checkup(workspace: Workspace, *, staging: str = "") -> Iterator[Check]:
     yield from _night_checks(workspace, settings, jobs)
     yield from check_disks([workspace.folder, workspace.folder / "var", workspace.folder / settings.reports.dir])
     try:
-        with workspace.parts(Need()) as parts:
+        with workspace.parts(Need(writes=bool(staging))) as parts:
             yield from _parts_checks(parts, jobs)
             yield from _event_check(workspace, settings, parts)
             yield from stage(parts, pincode=staging) if staging else (check_facts(parts),)
