@@ -1,6 +1,7 @@
 """Asking the service whether a change whose answer was lost is there: fetching the order by its AWB number (API §4.5).
 
-That the order shows a change proves it. That it does not show it proves nothing yet.
+That the order shows a change proves it, if it is the order that was asked for. That it does not show it proves nothing
+yet.
 """
 
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ def look_for_change(client: Client, document: StoredDocument) -> Look:
         return Look(shown=False, text=f"the service could not be asked: {seen.message}", unreachable=True)
     if not isinstance(seen, OrderFound):
         return Look(shown=False, text=f"the service does not show the order: {seen.message}")
+    shows = {seen.order.awb_number, seen.order.order_id, seen.order.reference_number}
+    if document.order_id not in shows:
+        return Look(shown=False, text="another order came back than was asked for")
     shown = shows_change(operation, document.body, seen.order)
     if shown is None:
         return Look(shown=False, text="fetching the order does not show everything that was to be changed")

@@ -21,11 +21,18 @@ from logistics_batch.flows.asn_markers import (
     find_marked,
     raise_alarm,
 )
-from logistics_batch.flows.baseline import Control, new_since, saw_all, search_invoice, search_known
+from logistics_batch.flows.baseline import (
+    Control,
+    indistinct,
+    new_since,
+    saw_all,
+    search_invoice,
+    search_known,
+)
 from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.order_search import OrderSearch
-from logistics_batch.flows.outcomes import outcome_of
+from logistics_batch.flows.outcomes import outcome_of, without_others_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Presence
 from logistics_batch.flows.probe_change import look_for_change
@@ -188,7 +195,8 @@ def _send_again(parts: Parts, document: StoredDocument, *, run: str, note: str =
     crash_point("resend.after")
     answer = judge(reply, operation=document.operation)
     tainted = replace(document, tainted=True)
-    outcome = outcome_of(tainted, reply, answer, run=run, facts=parts.ledger.facts())
+    said = outcome_of(tainted, reply, answer, run=run, facts=parts.ledger.facts())
+    (outcome,) = without_others_numbers([said], orders={document.id}, owners=parts.ledger.owners_of)
     if outcome.state == "accepted" and note:
         outcome = replace(outcome, rule="settled", reason=f"{outcome.reason or 'Accepted; sent again.'} {note}")
     if outcome.state == "planned":  # this attempt certainly had no effect: the earlier doubt stands as it was
@@ -210,6 +218,8 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
         return _unreachable(parts, document)
     fresh = new_since(document, found)
     whole = found.whole and saw_all(document)
+    if fresh and indistinct(parts.ledger, document, found):
+        return _hold_indistinct(parts, document, len(fresh))
     if len(fresh) == 1 and whole:
         return _accept(parts, document, "one new ASN with this content was found", run="")
     if len(fresh) > 1 and whole:
@@ -243,6 +253,17 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
         f"Sent {sent}, no answer; not found in {document.checks + 1} searches until {searched}.",
         "Decide “send-again” if the service does not have it, “accept” if it has, or “drop”.",
         evidence="not found in the last search",
+    )
+
+
+def _hold_indistinct(parts: Parts, document: StoredDocument, count: int) -> str:
+    return _hold(
+        parts,
+        document,
+        "not_distinct",
+        "Sent without an answer; what the service shows may as well be another ASN of ours with this invoice number.",
+        "Look at the service whether it has one for each: decide “accept” if it has, else “send-again” or “drop”.",
+        evidence=f"{count} new records that more than one of our ASNs fits",
     )
 
 

@@ -107,6 +107,17 @@ class Sending(Connected):
             crash_point("intent.after_commit")
         return intents
 
+    def owners_of(self, awb_numbers: Sequence[str]) -> dict[str, int]:
+        """Which of our orders have these AWB numbers, as far as nobody knows that they were cancelled."""
+        query = select(document.c.awb_number, document.c.id).where(
+            document.c.account == self.account,
+            document.c.operation == "order.create",
+            document.c.rule != "cancelled",
+            document.c.awb_number.in_(list(awb_numbers)),
+        )
+        with self._read() as connection:
+            return {found.awb_number: found.id for found in connection.execute(query)}
+
     def keep_answers(self, outcomes: Sequence[Outcome], *, now: str) -> str:
         """Keep answers outside of a ledger that does not take them; gives a sentence about them, "" if there is none.
 
