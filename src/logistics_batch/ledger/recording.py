@@ -4,12 +4,13 @@ What an order costs here is paid for every order sent, so one statement serves m
 are looked at under the transaction's lock first, and each change still names the state it starts from.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, select, text
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import Change, insert_all, update_all
@@ -25,6 +26,10 @@ _STANDING = (
     .where(document.c.id.in_(bindparam("documents", expanding=True)))
     .order_by(document.c.id)
     .with_for_update()
+)
+_STANDING_LISTED = text(
+    "SELECT json_group_array(json_array(id, state, attempts, operation)) FROM document "
+    "WHERE id IN (SELECT value FROM json_each(:documents))"
 )
 _NOWHERE = ("", 0, "")
 _CANCELLING = (
@@ -153,8 +158,11 @@ def _standing(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple
     """State, number of attempts and operation of each document, which nobody changes until the transaction ends."""
     found: dict[int, tuple[str, int, str]] = {}
     for some in _chunks(numbers):
-        for each in connection.execute(_STANDING, {"documents": some}):
-            found[each.id] = (each.state, each.attempts, each.operation)
+        if connection.dialect.name == "sqlite":  # all in one record, for the reason that `bulk` gives
+            listed = json.loads(connection.execute(_STANDING_LISTED, {"documents": json.dumps(some)}).scalar_one())
+        else:
+            listed = connection.execute(_STANDING, {"documents": some}).all()
+        found |= {number: (state, attempts, operation) for number, state, attempts, operation in listed}
     return found
 
 
