@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import polars as pl
+import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, order, run, sheet_of, states
 
 from logistics_batch.model.document import MappedFile
@@ -65,3 +66,14 @@ def test_rows_that_are_filled_down_may_be_short() -> None:
 def test_totals_and_titles_have_any_width() -> None:
     mapped = csv_rows([*ROW, "5"], ["TOTAL", "9"], ["; note"])
     assert states(mapped) == {2: "ready", 3: "skipped total", 4: "skipped comment"}
+
+
+@pytest.mark.parametrize(("breaks_off", "state"), [(True, "invalid"), (False, "ready")])
+def test_a_file_that_ends_within_its_last_row_was_cut_off(breaks_off: bool, state: str) -> None:
+    header = [*HEADER, "Price", "Note"]
+    every = [header, [*ROW, "100", "n"], [*order(Order_No="A2"), "10"]]
+    counts = pl.Series([len(row) for row in every])
+    sheet = replace(sheet_of(every), cell_counts=counts, breaks_off=breaks_off)
+    assert states(run(WITH_PRICE, sheet)) == {2: "ready", 3: state}
+    short = replace(sheet_of(every[:2]), cell_counts=counts.head(2), breaks_off=breaks_off)
+    assert states(run(WITH_PRICE, short)) == {2: "ready"}

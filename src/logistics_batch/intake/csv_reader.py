@@ -56,13 +56,15 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
         exact = ExactReader(name=name, delimiter=delimiter, options=options, limits=limits)
         frame = exact.read(content.decode())
         counts = pl.Series(exact.cell_counts, dtype=pl.UInt32)
+    breaks_off = not content.endswith((b"\n", b"\r"))
     del content, text  # as large as the cells; what follows needs room
     frame = trimmed(frame, what=printable(name), max_columns=limits.max_columns, max_gap_rows=limits.max_gap_rows)
     if frame.height > limits.max_csv_rows:
         raise _too_many_rows(name, limits)
     if not frame.height:
         raise _no_rows(name)
-    return Sheet(name="", frame=numbered(frame), notes=tuple(notes), cell_counts=counts.head(frame.height))
+    counts = counts.head(frame.height)
+    return Sheet(name="", frame=numbered(frame), notes=tuple(notes), cell_counts=counts, breaks_off=breaks_off)
 
 
 def detect_delimiter(content: bytes, *, name: str) -> str:

@@ -19,10 +19,11 @@ def ragged(found: Findings, table: Table) -> None:
     if counts is None:
         return
     frame = table.sheet.frame.with_columns(counts.cast(pl.UInt32).alias("cells"))
+    data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
+    _broken_off(found, table, frame, data=data)
     header = int(frame.filter(pl.col("row") == table.bound.row)["cells"][0])
     if frame.filter((pl.col("cells") != header) & (pl.col("cells") > 1)).is_empty():
         return
-    data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
     rows = frame.filter(pl.col("row").is_in(data.implode()))
     own = table.sheet.width - table.sheet.added
     named = max((number for number, text in enumerate(table.bound.texts[:own], 1) if text.strip()), default=0)
@@ -36,6 +37,22 @@ def ragged(found: Findings, table: Table) -> None:
             "Put a cell that holds the separator in quotes, give every column its cell, or send the file as .xlsx.",
         )
         found.add(group["row"], table.key_column, "row|cells", words)
+
+
+def _broken_off(found: Findings, table: Table, frame: pl.DataFrame, *, data: pl.Series) -> None:
+    """A last row without a line break and with fewer cells than every other one: its last value may be cut, too."""
+    last = frame.tail(1).filter(pl.col("row").is_in(data.implode()))
+    if not table.sheet.breaks_off or last.is_empty():
+        return
+    others = frame.filter(pl.col("row").is_in(data.implode()) | (pl.col("row") == table.bound.row)).filter(
+        pl.col("row") != last["row"][0]
+    )
+    if (others["cells"] > last["cells"][0]).all():
+        words = say(
+            f"The file ends within this row: it has {last['cells'][0]} cells, every other one has more.",
+            "The upload was broken off: send the whole file again.",
+        )
+        found.add(last["row"], table.key_column, "row|cells", words)
 
 
 def _least(table: Table, frame: pl.DataFrame) -> int:
