@@ -11,7 +11,7 @@ from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.paper.reconciliation_cells import FAINT, at, font, put, put_heading, put_text
-from logistics_batch.paper.reconciliation_columns import Column, Kind
+from logistics_batch.paper.reconciliation_columns import STATUS_TITLE, Column, Kind
 from logistics_batch.paper.reconciliation_rows import Rows
 
 LARGEST_SHEET = 100_000
@@ -104,7 +104,7 @@ def offer_status_words(sheet: Worksheet, columns: Sequence[Column], *, lines: in
     """A list to choose from in the analysts' status column."""
     if not lines:
         return
-    position = [column.title for column in columns].index("Status") + 1
+    position = [column.title for column in columns].index(STATUS_TITLE) + 1
     choice = DataValidation(type="list", formula1=f'"{",".join(STATUS_WORDS)}"', allow_blank=True)
     choice.showErrorMessage = False  # other words are welcome
     sheet.add_data_validation(choice)
