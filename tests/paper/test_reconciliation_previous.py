@@ -233,7 +233,9 @@ def test_columns_that_an_analyst_adds_are_carried_on_over_the_nights():
 
 def test_a_column_without_a_heading_is_named_and_the_same_heading_twice_is_one_column():
     first = reconciliation_workbook(account_of(world(A="1", B="2")))
-    book = openpyxl.load_workbook(io.BytesIO(with_own_columns(first, Note={"A": "left"}, NOTE={"A": "right", "B": "x"})))
+    book = openpyxl.load_workbook(
+        io.BytesIO(with_own_columns(first, Note={"A": "left"}, NOTE={"A": "right", "B": "x"}))
+    )
     sheet = book["Exceptions"]
     sheet.cell(2, sheet.max_column + 1).value = "lost"
     back = read_back(saved(book))

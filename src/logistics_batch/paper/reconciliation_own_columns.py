@@ -1,4 +1,4 @@
-"""Columns that analysts added to the workbook: read by their heading, kept by exception, written again the next night."""
+"""Columns that analysts added to the workbook: read by heading, kept by exception, written again the next night."""
 
 from collections.abc import Iterator, Sequence
 

@@ -59,14 +59,20 @@ def reconciliation_workbook(account: Account) -> bytes:
     book = Workbook()
     book.remove(book.worksheets[0])
     summary = book.create_sheet("Summary")
-    tables = [_entries(lay_table(book, frame, layout)) for layout, frame in _lists(account)]
-    tables += [lay_table(book, frame, layout) for layout, frame in _facts(account)]
-    add_summary(summary, account, trend=tables[-1])
+    laid = [_entries(lay_table(book, frame, layout)) for layout, frame in _lists(account)]
+    laid += [lay_table(book, frame, layout) for layout, frame in _facts(account)]
+    add_summary(summary, account, trend=laid[-1])
     _add_log(book, account)
     looks = looks_of(summary)
     out = io.BytesIO()
     book.save(out)
-    return with_rows(out.getvalue(), tables, looks)
+    return with_rows(out.getvalue(), laid, looks)
+
+
+def tables(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
+    """All tables of the workbook, in the order of its sheets, with all their lines."""
+    yield from _lists(account)
+    yield from _facts(account)
 
 
 def _lists(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
@@ -126,7 +132,7 @@ def _add_log(book: Workbook, account: Account) -> None:
     for doubt in account.doubts:
         writer.line("May be incomplete", "", doubt)
         paint(at(sheet, writer.row - 1, 1), INCOMPLETE_PAINT)
-    too_long = [left_out(layout.title, frame) for layout, frame in (*_lists(account), *_facts(account))]
+    too_long = [left_out(layout.title, frame) for layout, frame in tables(account)]
     for note in (*account.notes, *filter(None, too_long)):
         writer.line("Note", "", note)
     writer.title("Control totals, counted before matching")

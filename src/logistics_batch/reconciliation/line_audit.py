@@ -185,7 +185,8 @@ def _identified(lines: pl.DataFrame) -> pl.DataFrame:
     numbered = named.with_columns(pl.concat_str("who", pl.lit("\x1f"), nth.cast(pl.String)).alias("who"))
     excepted = (numbered["code"] != "").to_list()
     ids = [
-        _exception_id(who) if is_exception else "" for who, is_exception in zip(numbered["who"].to_list(), excepted, strict=True)
+        _exception_id(who) if is_exception else ""
+        for who, is_exception in zip(numbered["who"].to_list(), excepted, strict=True)
     ]
     return numbered.with_columns(pl.Series("exception_id", ids, dtype=pl.String))
 
