@@ -57,7 +57,7 @@ class Drawn:
         rows = 2 + int(self._tall_cm * _ROWS_A_CM) if account.open.height else 0
         self._second = self._row + rows
         if self._tall_cm > _HALF_A_PAGE_CM:
-            self._sheet.row_breaks.append(Break(id=self._second - 1))
+            self._sheet.row_breaks.append(Break(id=self._second - 2))
         last = self._second + 1 + int(_SHORT_CM * _ROWS_A_CM)
         self._sheet.row_breaks.append(Break(id=last))
         return last
