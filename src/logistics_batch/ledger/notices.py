@@ -55,7 +55,7 @@ class Notices(Connected):
     """Written in short transactions of their own, without the lock of a sending run."""
 
     def notice(self, new: NewNotice, *, now: str, again_if_told_before: str = "") -> bool:
-        """Keep what was noticed; False if it is known already, and then only counted, with the newest words.
+        """Keep what was noticed; False if it is known already, and then only counted, with the newest text.
 
         again_if_told_before: whoever was last told of it before that moment is told again that it lasts.
         """
@@ -63,9 +63,10 @@ class Notices(Connected):
         with self._write(counts=False) as connection:
             found = connection.execute(select(notice).where(open_one).with_for_update()).first()
             if found is not None:
-                words: dict[str, object] = {"title": new.title, "text": new.text, "business_date": new.business_date}
+                words: dict[str, object] = {"text": new.text}
                 told = max(json.loads(found.told).values(), default="")
                 if found.wanted and told and not found.owed and told < again_if_told_before:
+                    words |= {"title": new.title, "business_date": new.business_date}
                     words |= {"owed": 1, "told": "{}", "tries": 0, "next_try_at": ""}
                 connection.execute(
                     notice.update().where(open_one).values(seen=notice.c.seen + 1, last_seen=now, **words)
