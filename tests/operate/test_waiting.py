@@ -180,6 +180,19 @@ def test_no_run_with_exit_code_4_goes_untold(shift: Shift) -> None:
     assert in_folder(shift.workspace.root / "in/rejected") == ["e.csv", "e.csv.why.txt", "f.csv", "f.csv.why.txt"]
 
 
+def test_the_empty_file_of_a_day_waits_for_nobody_once_the_right_one_came(shift: Shift) -> None:
+    expect = 'expect: {by: "12:04", since: "12:00"}\nnotify: [on_empty_file]'
+    shift.workspace.job("orders", JOB.format(put_away="quarantine: /rejected", more=expect))
+    shift.open()
+    shift.workspace.drop("empty.csv", "", folder="in")
+    empty = "orders: the file for 2026-11-03 is empty"
+    assert told(shift, "12:10") == [empty]
+    assert [each.name for each in shift.parts.ledger.held_files()] == ["empty.csv"]
+    shift.workspace.drop("right.csv", order_lines(["R1"]), folder="in")
+    assert told(shift, "12:20") == [f"Over: {empty}"]
+    assert shift.parts.ledger.held_files() == []
+
+
 def test_the_second_empty_file_is_empty_and_not_one_that_came_before(shift: Shift) -> None:
     expect = 'expect: {by: "12:04", since: "12:00"}'
     shift.workspace.job("orders", JOB.format(put_away="quarantine: /rejected", more=expect))
