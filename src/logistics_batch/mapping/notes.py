@@ -4,6 +4,7 @@ import polars as pl
 
 from logistics_batch.mapping.cells import ERROR_WORDS, name_of
 from logistics_batch.mapping.doubts import doubts
+from logistics_batch.mapping.equal_rows import note_of_equal_rows
 from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.phones import holds_two
@@ -23,7 +24,14 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         notes.append(f"Columns were not used because another name came first: {listed(bound.unused, limit=20)}.")
     if bound.absent:
         notes.append(f"Columns of the mapping that this sheet does not have: {listed(bound.absent, limit=20)}.")
-    return (*notes, *rows.cleaned.notes, *_unused_errors(table), *_two_numbers(table), *doubts(table))
+    return (
+        *notes,
+        *rows.cleaned.notes,
+        *_unused_errors(table),
+        *_two_numbers(table),
+        *doubts(table),
+        *note_of_equal_rows(table),
+    )
 
 
 def _unused_errors(table: Table) -> list[str]:
