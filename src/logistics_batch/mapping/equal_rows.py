@@ -53,7 +53,7 @@ def documents_with_equal_rows(table: Table) -> list[tuple[int, str, str]]:
     if table.mapping.spec.checks.equal_rows != "block":
         return []
     return [
-        (doc, "equal rows", f"The rows {row_list(rows)} are equal in every cell: were they pasted twice? Remove one.")
+        (doc, "equal rows", f"The rows {row_list(rows)} are equal in every cell: were they pasted twice?")
         for doc, rows in _rows_of_documents(table).items()
     ]
 
