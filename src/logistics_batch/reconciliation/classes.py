@@ -118,6 +118,7 @@ def _steps_of_the_notice(rules: Rules) -> Steps:
     unannounced = Discrepancy.NO_ASN if rules.complete else Discrepancy.UNVERIFIABLE
     return [
         (has_announced & ~accepted, Discrepancy.NOT_SENT),
+        ((has_announced | has_returned) & which_is_unclear(), Discrepancy.UNVERIFIABLE),
         (has_announced & ~returned, absent),
         (has_returned & ~(announced & accepted), Discrepancy.UNEXPECTED_IN_SERVICE),
         (~announced & ~returned, unannounced),
@@ -145,6 +146,11 @@ def _steps_of_the_line() -> Steps:
 def _graver_than_extra(code: Discrepancy) -> bool:
     order = list(Severity)
     return order.index(MEANINGS[code].severity) < order.index(MEANINGS[Discrepancy.EXTRA_SKU].severity)
+
+
+def which_is_unclear() -> pl.Expr:
+    """The notice is paired with none, since it may be any of several that name no supplier and site."""
+    return pl.col("possible").is_not_null()
 
 
 def without_lines() -> pl.Expr:

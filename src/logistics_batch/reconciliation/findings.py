@@ -6,6 +6,7 @@ from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, L
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.faces import accepted_pairs, header_differences
 from logistics_batch.reconciliation.notice_sums import differing_sums
+from logistics_batch.reconciliation.reasons import which_is_which
 from logistics_batch.reconciliation.sides import Sides
 from logistics_batch.reconciliation.statuses import status_class, status_reason
 
@@ -33,17 +34,23 @@ def surplus_notices(whole: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFrame
 
 
 def notices_without_lines(whole: pl.DataFrame) -> pl.DataFrame:
-    """UNEXPECTED_IN_SERVICE: notices of the service that nobody announced and that have no lines to show it at."""
+    """UNEXPECTED_IN_SERVICE: notices of the service that nobody announced and that have no lines to show it at.
+
+    UNVERIFIABLE where one may be what was announced, and names no supplier and site to tell.
+    """
     empty = whole.filter(
         pl.col("announced").is_null()
         & pl.col("returned").is_not_null()
         & (pl.col("returned_lines") == 0)
         & ~pl.col("duplicate")
     )
-    words = pl.format(
-        "The service returns ASN {} without SKU lines; no file of ours announced it.", pl.col("record_id").fill_null("")
-    )
-    return _as_notice_lines(empty, code=Discrepancy.UNEXPECTED_IN_SERVICE, reason=words)
+    said = pl.format("The service returns ASN {} without SKU lines; ", pl.col("record_id").fill_null(""))
+    unclear = pl.col("possible").is_not_null()
+    parts = [
+        (~unclear, Discrepancy.UNEXPECTED_IN_SERVICE, pl.concat_str(said, pl.lit("no file of ours announced it."))),
+        (unclear, Discrepancy.UNVERIFIABLE, pl.concat_str(said, which_is_which())),
+    ]
+    return pl.concat([_as_notice_lines(empty.filter(one), code=code, reason=words) for one, code, words in parts])
 
 
 def changed_headers(whole: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,7 @@ import polars as pl
 from logistics_batch.model.reconciliation import Discrepancy, Outcome
 from logistics_batch.reconciliation.amounts import applies_beside
 from logistics_batch.reconciliation.causes import CAUSES, by_receipts, is_wrong, unreadable
-from logistics_batch.reconciliation.classes import Rules, mrp_unknown, price_unknown, without_lines
+from logistics_batch.reconciliation.classes import Rules, mrp_unknown, price_unknown, which_is_unclear, without_lines
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 from logistics_batch.reconciliation.statuses import is_completed
 
@@ -53,10 +53,17 @@ def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
             pl.col("invoice_number"),
             plain("qty_announced"),
         ),
-        _D.UNEXPECTED_IN_SERVICE: pl.format(
-            "The service returns {} of this SKU on its ASN {}; no file of ours announced it.",
-            plain("qty_returned"),
-            pl.col("record_id").fill_null(""),
+        _D.UNEXPECTED_IN_SERVICE: pl.concat_str(
+            _returned_on(),
+            pl.lit("no file of ours announced it."),
+            pl.when(pl.col("perhaps_again").fill_null(False))
+            .then(
+                pl.lit(
+                    " The service holds another ASN with this invoice number, and names no supplier and site to "
+                    "compare: it may be the same ASN once more."
+                )
+            )
+            .otherwise(pl.lit("")),
         ),
         _D.NO_ASN: pl.format(
             "{} received, but no accepted ASN fits its invoice, supplier and site.", plain("qty_received")
@@ -65,10 +72,43 @@ def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
     }
 
 
+def _returned_on() -> pl.Expr:
+    return pl.format(
+        "The service returns {} of this SKU on its ASN {}; ", plain("qty_returned"), pl.col("record_id").fill_null("")
+    )
+
+
+def _several(column: str) -> pl.Expr:
+    number = pl.col(column)
+    return pl.when(number == 1).then(pl.lit("1 ASN")).otherwise(pl.format("{} ASNs", number))
+
+
+def which_is_which() -> pl.Expr:
+    """What is said of a notice that may be any of several; needs `possible`, `rivals`, `announced`."""
+    ours = pl.format(
+        "The service returns {} with invoice number {}, {} with it announced, and its replies name no supplier and "
+        "site that can be compared: which is which cannot be told.",
+        _several("possible"),
+        pl.col("invoice_number"),
+        pl.when(pl.col("rivals") == 1).then(pl.lit("1 ASN was")).otherwise(pl.format("{} ASNs were", "rivals")),
+    )
+    fewer = pl.format(" At least {} of them cannot be there.", pl.col("rivals").cast(pl.Int64) - pl.col("possible"))
+    theirs = pl.format(
+        "{} with this invoice number {} announced, and its reply names no supplier and site that can be compared: "
+        "which is which cannot be told.",
+        _several("possible"),
+        pl.when(pl.col("possible") == 1).then(pl.lit("was")).otherwise(pl.lit("were")),
+    )
+    lost = pl.when(pl.col("rivals") > pl.col("possible")).then(fewer).otherwise(pl.lit(""))
+    return pl.when(pl.col("announced").is_not_null()).then(pl.concat_str(ours, lost)).otherwise(theirs)
+
+
 def _cannot_tell(rules: Rules) -> pl.Expr:
     unknown = pl.format('The receipt\'s condition "{}" is not a word we know.', pl.col("condition_word").fill_null(""))
     absent = pl.col("returned").is_null()
+    unclear = pl.when(pl.col("announced").is_null()).then(_returned_on()).otherwise(pl.lit(""))
     causes = [
+        (which_is_unclear(), pl.concat_str(unclear, which_is_which())),
         (absent & (not rules.complete), pl.lit("Not found, but the service's answer may have been cut short.")),
         (unreadable(), pl.lit("A quantity is absent or no plain number, so nothing can be compared.")),
         (without_lines(), pl.lit("The service returns the ASN without any SKU lines.")),

@@ -35,7 +35,7 @@ def matched_sides(legs: Legs) -> Sides:
     announced_lines, returned_lines = notice_side(legs.announced_lines), notice_side(legs.returned_lines)
     announced = _keyed(legs.announced_notices, announced_lines)
     returned = _keyed(legs.returned_notices, returned_lines)
-    notices = match_notices(announced, returned)
+    notices = match_notices(announced, returned, lines=(announced_lines, returned_lines))
     whole = faces(notices, announced=announced, returned=returned, legs=legs)
     received = None
     if legs.received is None:
