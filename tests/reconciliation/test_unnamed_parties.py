@@ -1,4 +1,4 @@
-"""Two suppliers may use one invoice number: where the service's replies name neither, nothing is called lost or extra."""
+"""Two suppliers may use one invoice number: where replies name neither, nothing is called lost or extra."""
 
 from datetime import date
 

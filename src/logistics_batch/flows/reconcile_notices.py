@@ -229,16 +229,20 @@ def _first(line: Mapping[str, Any], names: tuple[str, ...]) -> str:
     return ""
 
 
-def unsent_frame(rows: Iterable[RowNotSent]) -> pl.DataFrame:
-    """Rows of files that became part of no document, each once however often its file came."""
+def unsent_frame(rows: Iterable[RowNotSent], legible: Mapping[RowNotSent, Mapping[str, str]]) -> pl.DataFrame:
+    """Rows of files that became part of no document, each once however often its file came.
+
+    legible: what can be read of them, by target.
+    """
     seen = {(row.file_name, row.sheet, row.row, row.key): row for row in rows}
     lines = [
-        {
+        _legible(legible.get(row, {}))
+        | {
             "file_name": row.file_name,
             "sheet": row.sheet,
             "row": row.row,
             "key": row.key,
-            **_named_by(row.key),
+            **_named_by(row.key, legible.get(row, {})),
             "fate": row.fate,
             "why": row.reason,
             "run": row.run,
@@ -248,11 +252,24 @@ def unsent_frame(rows: Iterable[RowNotSent]) -> pl.DataFrame:
     return _frame(UNSENT_ROWS, lines)
 
 
-def _named_by(key: str) -> dict[str, str]:
-    """What the key of an ASN names: supplier, site and invoice number, or only the last of them."""
+def _legible(values: Mapping[str, str]) -> dict[str, str | None]:
+    """SKU, quantity, price and delivery date of a row, as far as they can be read."""
+    return {
+        "sku_name": _first(values, _SKU_NAMES) or None,
+        "qty": _first(values, _QUANTITY_NAMES) or None,
+        "price": _first(values, _PRICE_NAMES) or None,
+        "delivery_date": as_text(values.get("delivery_date")) or None,
+    }
+
+
+def _named_by(key: str, values: Mapping[str, str]) -> dict[str, str]:
+    """Supplier, site and invoice number: what can be read of them, else what the key of an ASN names."""
+    named = dict(zip(("supplier", "site", "invoice_number"), key.split(" | "), strict=False))
     if key.count(" | ") != 2:
-        return {"invoice_number": key}
-    return dict(zip(("supplier", "site", "invoice_number"), key.split(" | "), strict=True))
+        named = {"invoice_number": key}
+    read = {name: _first(values, (f"{name}_name", name)) for name in ("supplier", "site")}
+    read["invoice_number"] = _first(values, ("invoice_number",))
+    return named | {name: text for name, text in read.items() if text}
 
 
 def _frame(schema: Mapping[str, Any], rows: list[dict[str, Any]]) -> pl.DataFrame:

@@ -5,6 +5,7 @@ import polars as pl
 from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Level
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.faces import accepted_pairs, header_differences
+from logistics_batch.reconciliation.legs import day, price, quantity
 from logistics_batch.reconciliation.notice_sums import differing_sums
 from logistics_batch.reconciliation.reasons import which_is_which
 from logistics_batch.reconciliation.sides import Sides
@@ -81,6 +82,7 @@ def differing_amounts(sides: Sides, *, rules: Rules) -> pl.DataFrame:
 def unsent_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """NOT_SENT: rows of files that are part of no document, so that only the row can be named."""
     words = pl.format("{}: {}", "fate", pl.col("why").fill_null(""))
+    worth = (quantity() * price()).round(2, mode="half_away_from_zero").cast(MONEY)
     return rows.select(
         pl.lit(Discrepancy.NOT_SENT.value).alias("verdict"),
         pl.lit(Level.ROW.value).alias("level"),
@@ -92,6 +94,13 @@ def unsent_rows(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("row").cast(pl.String).alias("rows"),
         "run",
         words.alias("reason"),
+        pl.col("sku_name").fill_null(""),
+        quantity().alias("qty_affected"),
+        quantity().neg().alias("qty_delta"),
+        price().alias("price_announced"),
+        worth.alias("impact_inr"),
+        pl.when(worth.is_not_null()).then(pl.format("NOT_SENT {}", worth)).fill_null("").alias("impact_by_class"),
+        day("delivery_date").alias("due_date"),
         pl.lit(1, pl.UInt32).alias("lines_announced"),
         pl.concat_str(pl.lit("row "), "file_name", pl.lit(" "), "sheet", pl.lit(" "), pl.col("row")).alias("identity"),
     )

@@ -135,9 +135,10 @@ def _with_the_unpaired(
     strange = lonely[1].filter(~pl.col("returned").is_in(again.implode()))
     marked = with_possible(every, lonely[0], strange).with_columns(
         pl.col("returned").is_in(again.implode()).fill_null(False).alias("duplicate"),
-        pl.col("returned").is_in(_perhaps_again(strange, right, paired).implode()).fill_null(False).alias(
-            "perhaps_again"
-        ),
+        pl.col("returned")
+        .is_in(_perhaps_again(strange, right, paired).implode())
+        .fill_null(False)
+        .alias("perhaps_again"),
     )
     return marked.with_row_index("notice").select(pl.col(name).cast(kind) for name, kind in NOTICES_SCHEMA.items())
 
