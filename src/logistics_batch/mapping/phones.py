@@ -11,6 +11,13 @@ from logistics_batch.mapping.unusual import where_unusual
 _PUNCTUATION: Final = r"[\s\u{a0}\-–().]+"
 _MOBILE: Final = r"^(?:\+?91|0091|091|0)?([6-9][0-9]{9})$"
 _TEN_DIGITS: Final = re.compile(r"[6-9][0-9]{9}")
+_LABEL: Final = re.compile(
+    r"(?i)[\s\u260e\u2706]*(?:mobile|mob|telephone|tel|phone|ph|cell|contact|whatsapp|m)(?![^\W\d_])"
+    r"[\s.]*(?:(?:number|num|no)(?![^\W\d_]))?[\s.:\-\u2013]*"
+)
+_UNSEEN: Final = "\u00ad\u200b-\u200e\u202a\u202c\u202d\u2060\u2066\u2068\u2069\ufeff"  # telephones paste them along
+# Letters are keys to the phone library (X is 9), and signs it passes over stand for masked digits.
+_FOREIGN: Final = re.compile(rf"[^\d\s+\-\u2010-\u2015\u2212()\[\].:'\"{_UNSEEN}]|[-\u2010-\u2015.]{{2,}}\s*$")
 
 
 def ten_digits(text: pl.Expr) -> pl.Expr:
@@ -23,7 +30,7 @@ def ten_digits(text: pl.Expr) -> pl.Expr:
 
 def _packed(text: pl.Expr) -> pl.Expr:
     packed = pl.coalesce(text.str.extract(r"^([0-9]+)\.0$"), text).str.replace_all(_PUNCTUATION, "")
-    usual = packed.str.extract(_MOBILE)
+    usual = pl.when(~text.str.contains(r"[-\u{2013}.]{2}")).then(packed.str.extract(_MOBILE))
     odd = pl.when(usual.is_null()).then(text).map_batches(_read_odd, return_dtype=pl.String, is_elementwise=True)
     return pl.coalesce(usual, odd)
 
@@ -46,8 +53,13 @@ def _mobile(text: str) -> str | None:
 
 
 def _one(text: str) -> str | None:
+    """The one number of a text without any word or sign but a label before it, as `Mob. no:`."""
+    label = _LABEL.match(text)
+    bare = text[label.end() :] if label else text
+    if _FOREIGN.search(bare):
+        return None
     try:
-        number = phonenumbers.parse(text, "IN")
+        number = phonenumbers.parse(bare, "IN")
     except phonenumbers.NumberParseException:
         return None
     digits = str(number.national_number)

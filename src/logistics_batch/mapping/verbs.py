@@ -54,7 +54,7 @@ def money(reading: Reading, _step: Step, around: Surroundings) -> Reading:
 
 
 def mobile(reading: Reading, _step: Step, _around: Surroundings) -> Reading:
-    """An Indian mobile number as ten digits; +91, 0, blanks and hyphens are taken away, of two numbers the first."""
+    """An Indian mobile number as ten digits, without +91, 0, blanks, label (`Mob:`); of two the first, masked none."""
     return reading.then(phones.ten_digits(reading.value), "mobile", _mobile_words, form=Form.MOBILE)
 
 
