@@ -3,7 +3,9 @@
 The contract shows no body, no paging and no largest number of results (API §4.1, §8.7), so an answer is trusted only as
 far as it can be tested: fewer rows than the count it names, a `next`, a cut body or a suspiciously round number of rows
 make the range fall into halves, down to a day, and a day into the statuses. A count may be that of the rows sent, so
-the halves of the first answer are held against the whole. What is still short then is said to be.
+the halves of the first answer are held against the whole; where one half is as long as the whole, nothing is proven
+yet, and it is parted further, down to a day's statuses and the days on which its ASNs were created. What is still short
+then is said to be.
 """
 
 import secrets
@@ -28,7 +30,7 @@ _SMALL_PAGES = (10, 20, 25, 30, 40)
 _PAGE = 50
 _OLDEST_DAYS = 1_000
 _AROUND = timedelta(days=7)
-_WORTH_TESTING = 25  # rows; nobody cuts answers shorter, but at the small pages above
+_WORTH_TESTING = 10  # rows; nobody cuts answers shorter
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class FetchedAsns:
 
     notes: what made the answer doubtful, in words. folder: where the raw replies lie; None if none were kept.
     fullest: how many ASNs the longest answer had, if that is a usual size of a small page, else 0: the service named
-    no more, and still there may be.
+    no more, and still there may be. in_one_lump: one day's ASNs made up that answer, and no question parted them.
     """
 
     records: tuple[dict[str, Any], ...] = field(repr=False)
@@ -91,6 +93,7 @@ class FetchedAsns:
     requests: int = 0
     folder: Path | None = None
     fullest: int = 0
+    in_one_lump: bool = False
 
 
 def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str] | None = None) -> FetchedAsns:
@@ -179,6 +182,7 @@ class _Asker:
         self._most_rows = 0
         self._cap: int | None = None  # so many rows an answer had that turned out to be cut
         self._is_tested = False
+        self._lump = 0  # so many rows an answer had that no question parted
         stamp = parts.clock.now().strftime("%Y%m%d-%H%M%S")
         self._folder = parts.files / "asn-replies" / f"{stamp}-{secrets.token_hex(2)}"
 
@@ -186,7 +190,9 @@ class _Asker:
         """What was gathered, as callers see it."""
         folder = self._folder if self._requests else None
         fullest = self._most_rows if self._most_rows in _SMALL_PAGES else 0
-        return FetchedAsns(tuple(found.records.values()), found.complete, found.notes, self._requests, folder, fullest)
+        lump = bool(fullest) and fullest == self._lump
+        records = tuple(found.records.values())
+        return FetchedAsns(records, found.complete, found.notes, self._requests, folder, fullest, lump)
 
     def look_beyond_a_small_page(self, wanted: AsnRange | None) -> None:
         """Where no answer was longer than a small page: whether the days around show that longer ones are sent."""
@@ -223,15 +229,30 @@ class _Asker:
     ) -> _Found:
         """The first answer of some size or without a count, with what its pieces hold beyond it: then it was cut."""
         rows = len(page.records)
-        worth_it = rows >= _WORTH_TESTING or rows in _SMALL_PAGES or (page.count is None and rows > 0)
+        worth_it = rows >= _WORTH_TESTING or (page.count is None and rows > 0)
         if not worth_it or not pieces or self._is_tested:
             return found
         self._is_tested = True
-        inner = _union(self.gather(piece, {**more, **extra}) for piece, extra in pieces)
+        inner = self._beyond(found, pieces, more)
         if inner.records.keys() <= found.records.keys():
             return _union([found, inner])
         self._cap = rows
-        return _union([found, *(self.gather(piece, {**more, **extra}) for piece, extra in pieces)])
+        return _union([found, inner, *(self.gather(piece, {**more, **extra}) for piece, extra in pieces)])
+
+    def _beyond(self, found: _Found, pieces: "_Pieces", more: Mapping[str, str]) -> _Found:
+        """What the pieces of an answer hold; where one of them is as long as the whole, what its own pieces hold."""
+        rows, together, full = len(found.records), found, list[tuple[AsnRange, dict[str, str]]]()
+        while pieces:
+            each = [self.gather(piece, {**more, **extra}) for piece, extra in pieces]
+            together = _union([together, *each])
+            full = [piece for piece, one in zip(pieces, each, strict=True) if len(one.records) >= rows]
+            if len(together.records) > rows or not full:
+                return together
+            pieces = _pieces(full[0][0], {**self._filters, **more, **full[0][1]})
+        for wanted, extra in (part for piece in full for part in _around_created(*piece, found.records.values())):
+            together = _union([together, self.gather(wanted, {**more, **extra})])
+        self._lump = rows
+        return together
 
     def _like_a_cut_one(self, page: AsnPage) -> str:
         if self._cap is None or len(page.records) < self._cap:
@@ -293,7 +314,10 @@ def _pauses() -> Iterator[float]:
         yield _FIRST_PAUSE_SECONDS * 2**attempt
 
 
-def _pieces(wanted: AsnRange | None, query: Mapping[str, str]) -> list[tuple[AsnRange, dict[str, str]]]:
+_Pieces = list[tuple[AsnRange, dict[str, str]]]
+
+
+def _pieces(wanted: AsnRange | None, query: Mapping[str, str]) -> _Pieces:
     """What a search falls into: halves of the range, or the statuses of one day."""
     if wanted is None:
         return []
@@ -303,7 +327,24 @@ def _pieces(wanted: AsnRange | None, query: Mapping[str, str]) -> list[tuple[Asn
     return [] if query.get("status") else [(wanted, {"status": status}) for status in _STATUSES]
 
 
-def _finer_pieces(wanted: AsnRange, query: Mapping[str, str], *, today: date) -> list[tuple[AsnRange, dict[str, str]]]:
+def _around_created(wanted: AsnRange, extra: Mapping[str, str], records: Iterable[dict[str, Any]]) -> _Pieces:
+    """Of one day and status, what was created before and after the records that were shown; for delivery dates only."""
+    moments = [asn_header(record).created_date[:10] for record in records]
+    if wanted.by != "delivery" or not moments or not all(moments):
+        return []
+    try:
+        first, last = date.fromisoformat(min(moments)), date.fromisoformat(max(moments))
+    except ValueError:
+        return []
+    far = timedelta(days=_OLDEST_DAYS)
+    spans = (
+        AsnRange("created", first - far, first - timedelta(days=1)),
+        AsnRange("created", last + timedelta(days=1), last + far),
+    )
+    return [(wanted, {**extra, **span.query()}) for span in spans]
+
+
+def _finer_pieces(wanted: AsnRange, query: Mapping[str, str], *, today: date) -> _Pieces:
     """What the ASNs of one day and status fall into where they are too long for one answer: days of another date.
 
     Filters are ANDed (API §4.1), and an ASN is changed after it was created, so nothing is lost; only what was created

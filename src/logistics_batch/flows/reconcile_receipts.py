@@ -214,13 +214,18 @@ def _read(parts: Parts, path: Path, name: str, reader: _Reader) -> ReadList:
     goods = _without_totals(whole)
     digest = identify(path, name=name).sha256[:8]
     files = (f"{name} (sha256 {digest}, {goods.height} lines)",)
-    return ReadList(goods, complete=not notes, notes=notes, files=files, unread=unread)
+    told = (*notes, *_totals_left_out(whole.height - goods.height, name))
+    return ReadList(goods, complete=not notes, notes=told, files=files, unread=unread)
 
 
 def _without_totals(lines: pl.DataFrame) -> pl.DataFrame:
     """The lines without those whose SKU is only the word for a total: a sum of other lines, and no goods."""
     word = pl.col("sku_name").fill_null("").str.to_lowercase().str.replace_all(r"[^a-z]+", "")
     return lines.filter(~word.is_in(_TOTALS))
+
+
+def _totals_left_out(count: int, name: str) -> tuple[str, ...]:
+    return (f"{name}: left out is {counted(count, 'row')} whose SKU is only the word for a total.",) if count else ()
 
 
 def _put_together(read: Sequence[ReadList]) -> ReadList:

@@ -28,8 +28,11 @@ def surplus_notices(whole: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFrame
     unpaired = pl.col("announced").is_null()
     found = again.join(sums, on="notice", how="left", maintain_order="left")
     carried = [pl.when(unpaired).then(name).alias(name) for name in ("qty_returned", "lines_returned", "impact_inr")]
+    status = pl.when(pl.col("status").fill_null("") != "").then(pl.format(', status "{}"', pl.col("status")))
     words = pl.format(
-        "The service holds another ASN for this invoice, supplier and site: id {}.", pl.col("record_id").fill_null("")
+        "The service holds another ASN for this invoice, supplier and site: id {}{}.",
+        pl.col("record_id").fill_null(""),
+        status.otherwise(pl.lit("")),
     )
     return _as_notice_lines(found.with_columns(*carried), code=Discrepancy.DUPLICATE_ASN, reason=words)
 

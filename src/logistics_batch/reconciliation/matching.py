@@ -94,10 +94,11 @@ def _by_invoice(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ranked(candidates: pl.DataFrame) -> pl.DataFrame:
-    """The likeliest pairs first: same batch, accepted by the service, nearest in quantity, oldest."""
+    """The likeliest pairs first: same batch, accepted by the service, not over, nearest in quantity, oldest."""
+    over = pl.col("status").fill_null("").str.strip_chars().str.to_lowercase() == "expired"
     distance = (pl.col("units") - pl.col("units_returned")).abs()
     ordered = candidates.with_columns(distance.alias("distance")).sort(
-        "tier", pl.col("accepted").not_(), "distance", "announced", "returned", maintain_order=True
+        "tier", pl.col("accepted").not_(), over, "distance", "announced", "returned", maintain_order=True
     )
     return ordered.select("announced", "returned", "tier").unique(
         ["announced", "returned"], keep="first", maintain_order=True

@@ -166,9 +166,16 @@ def _line_words() -> dict[Discrepancy | Outcome, pl.Expr]:
     }
     return bad | {
         _D.WRONG_SKU: pl.format(
-            '"{}" is missing with {}, and "{}" stands there with the same quantity: probably swapped.',
+            '"{}" is missing with {}, and "{}" stands there with the same quantity: probably swapped. What is shown as '
+            '{} is "{}".',
             pl.col("sku_name"),
             plain("expected"),
+            pl.col("found_sku"),
+            pl.when(pl.col("found_returned").is_null())
+            .then(pl.lit("received"))
+            .when(pl.col("lines_received") > 0)
+            .then(pl.lit("in the service and as received"))
+            .otherwise(pl.lit("in the service")),
             pl.col("found_sku"),
         ),
         _D.MISSING_SKU: _missing_sku(),
