@@ -12,6 +12,7 @@ import polars as pl
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.fetch_asns import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.reconcile_followed import followed
 from logistics_batch.flows.reconcile_gather import Gathered, gather, order_numbers
 from logistics_batch.flows.reconcile_limits import limits_of
 from logistics_batch.flows.reconcile_notices import Scope, announced_frames, returned_frames, unsent_frame
@@ -158,15 +159,19 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
 def _account(
     parts: Parts, plan: ReconcilePlan, run: str, wanted: AsnRange, limits: dict[Discrepancy, Limit]
 ) -> Account:
-    scope = Scope(wanted, ZoneInfo(parts.policy.timezone))
     receipts = _read(parts, plan.receipts, RECEIPTS, since=wanted.date_from, on=plan.business_date)
     orders = _read(parts, plan.purchase_orders, PURCHASE_ORDERS, since=wanted.date_from, on=plan.business_date)
+    previous = _previous(parts, plan)
+    besides = followed(parts, previous.earlier, wanted, receipts)
+    receipts = besides.receipts
+    scope = Scope(wanted, ZoneInfo(parts.policy.timezone), besides.invoices)
     gathered = gather(parts, scope, receipts, orders)
     rules = _rules(plan, limits, complete=gathered.complete)
-    previous = _previous(parts, plan)
     due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
     whole = gathered.complete and receipts.complete and orders.complete
-    watch = Watch(plan.business_date, due, complete=whole, orders=orders.lines is not None)
+    watch = Watch(
+        plan.business_date, due, complete=whole, orders=orders.lines is not None, followed=frozenset(besides.invoices)
+    )
     legs = replace(
         _legs(parts, scope, gathered, receipts=receipts, orders=orders),
         unsent_rows=_unsent(parts, scope, plan.business_date),
@@ -195,7 +200,7 @@ def _account(
         receipts_compared=receipts.lines is not None,
         orders_compared=orders.lines is not None,
         doubts=(*gathered.doubts, *doubts, *previous.doubts),
-        notes=(*gathered.notes, *notes, *_unreturned(result), *previous.notes),
+        notes=(*gathered.notes, *notes, *_unreturned(result), *previous.notes, *besides.notes),
         log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
     )
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import pairwise
 from typing import Any
@@ -52,10 +52,18 @@ _AT_ONCE = 500  # references a query
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the report judges: a range of dates in the service's zone."""
+    """What the report judges: a range of dates in the service's zone, and the ASNs of some invoice numbers besides.
+
+    followed: these invoice numbers as they are written, by themselves without outer blanks and case-folded.
+    """
 
     wanted: AsnRange
     zone: ZoneInfo
+    followed: Mapping[str, str] = field(default_factory=dict)
+
+    def follows(self, invoice_number: str) -> bool:
+        """Whether an ASN is judged whatever its dates."""
+        return invoice_number.strip().casefold() in self.followed
 
     def holds(self, day: date | None) -> bool:
         """Whether a date lies in the range."""
@@ -104,7 +112,9 @@ def _as_updated(document: StoredDocument, last: Mapping[str, StoredDocument]) ->
 
 
 def in_scope(document: StoredDocument, scope: Scope) -> bool:
-    """Whether a document belongs to the range by its own dates."""
+    """Whether a document belongs to the range by its own dates, or is followed."""
+    if scope.follows(document.reference):
+        return True
     if scope.wanted.by == "delivery":
         return scope.holds(scope.day_of(str(json.loads(document.body or "{}").get("delivery_date") or "")))
     return scope.holds(scope.day_of(document.accepted_at or document.planned_at))
@@ -195,9 +205,9 @@ def returned_frames(
 
 def _record_in_scope(record: Mapping[str, Any], scope: Scope) -> bool:
     """Whether a record's own date lies in the range; the service's word is taken for one that shows no date."""
-    text = getattr(asn_header(dict(record)), f"{scope.wanted.by}_date")
-    day = scope.day_of(text)
-    return day is None or scope.holds(day)
+    header = asn_header(dict(record))
+    day = scope.day_of(getattr(header, f"{scope.wanted.by}_date"))
+    return day is None or scope.holds(day) or scope.follows(header.invoice_number)
 
 
 def _date_text(text: str, scope: Scope) -> str:
