@@ -94,6 +94,56 @@ def test_an_answer_that_is_not_quite_plain_ends_its_connection(connect: Connect,
     assert server.connections == 3
 
 
+def in_pieces(*pieces: bytes) -> Play:
+    """Answers every request with these, each a moment after the other."""
+
+    def play(connection: socket.socket, server: RawServer) -> None:
+        while server.request(connection) is not None:
+            for piece in pieces:
+                connection.sendall(piece)
+                time.sleep(0.02)
+
+    return play
+
+
+def test_an_answer_whose_body_comes_in_pieces_is_plain(connect: Connect) -> None:
+    client, server = connect(in_pieces(ANSWER[:-30], ANSWER[-30:-10], ANSWER[-10:]))
+    client.keep_lines(30)
+    replies = [create(client) for _ in range(3)]
+    assert {judge(reply, operation="order.create").awb_number for reply in replies} == {"SH-1"}
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize("cut", [1, 8, 20, 40])
+def test_an_answer_whose_head_comes_in_pieces_is_read_all_the_same(connect: Connect, cut: int) -> None:
+    client, _ = connect(in_pieces(ANSWER[:cut], ANSWER[cut:]))
+    reply = create(client)
+    assert (reply.status, reply.failure) == (200, "")
+    assert judge(reply, operation="order.create").awb_number == "SH-1"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Content-Length: 2\r\nContent-Length: 3",
+        "Content-Length: +2",
+        "Content-Length: -2",
+        "Content-Length: 2\r\nX : blank",
+        "Content-Length: 2\r\nX: \x00",
+        "Content-Length: 2\r\nno colon",
+    ],
+)
+def test_an_answer_that_breaks_the_rules_of_http_proves_nothing(connect: Connect, head: str) -> None:
+    """What stands behind such a head may be another's answer."""
+    client, server = connect(answering_with(b"HTTP/1.1 200 OK\r\n" + head.encode() + b"\r\n\r\n{}"))
+    client.keep_lines(30)
+    for _ in range(2):
+        reply = create(client)
+        assert reply.failure == "protocol"
+        assert judge(reply, operation="order.create").meaning is Meaning.UNKNOWN
+    assert server.connections == 2
+
+
 def test_what_breaks_on_a_kept_connection_is_a_doubt_and_the_last_of_its_kind(connect: Connect) -> None:
     def play(connection: socket.socket, server: RawServer) -> None:
         server.request(connection)

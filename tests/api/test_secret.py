@@ -73,11 +73,11 @@ def echoing(connection: socket.socket, server: RawServer) -> None:
 
 
 def echoing_in_headers(connection: socket.socket, server: RawServer) -> None:
-    """Redirects to what it was asked for, key and all."""
+    """Redirects to what it was asked for, key and all, in an old form, so that it goes through more hands."""
     request = server.request(connection)
     assert request is not None
     headers = {"Location": f"http://127.0.0.1:1{request.target}", "Content-Type": f"text/x; k={KEY}"}
-    connection.sendall(http_bytes(302, b"", headers=headers))
+    connection.sendall(http_bytes(302, b"", headers=headers).replace(b"HTTP/1.1", b"HTTP/1.0", 1))
 
 
 def everything_seen(client: Client) -> str:
@@ -95,13 +95,16 @@ def everything_seen(client: Client) -> str:
     [echoing, answering(200, {"status": "SUCCESS"}), after_request(b""), after_request(b"garbage\r\n\r\n")],
     ids=["echo", "answer", "hang up", "garbage"],
 )
+@pytest.mark.parametrize("proxied", [False, True], ids=["direct", "through a proxy"])
 def test_no_log_line_and_no_reply_holds_the_key_even_without_a_filter(
-    connect: Connect, debug_log: io.StringIO, play: Play
+    connect: Connect, debug_log: io.StringIO, play: Play, proxied: bool
 ) -> None:
     client, server = connect(play)
+    if proxied:
+        client = Client(ServiceAccess("http://127.0.0.1:9", Secret(KEY), proxy=server.url), pacer=Pacer("none"))
     seen = everything_seen(client)
     assert {request.header("API_KEY") for request in server.requests} == {None, KEY}
-    assert "send_request_headers" in debug_log.getvalue()
+    assert "send_request_headers" in debug_log.getvalue() or not proxied  # httpcore says what it does with a proxy
     assert_clean(debug_log.getvalue())
     assert_clean(seen)
 

@@ -15,7 +15,9 @@ from openpyxl.worksheet.worksheet import Worksheet
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.cells import number_text
 from logistics_batch.intake.guards import Limits
+from logistics_batch.intake.number_formats import added_to
 from logistics_batch.intake.reading import read_file
+from logistics_batch.model.issue import column_letters
 from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
 
 Build = Callable[[openpyxl.Workbook, Worksheet], None]
@@ -212,8 +214,51 @@ def test_leading_zeros_that_the_cell_shows_are_put_back(read, code):
     assert any("leading zeros" in note and "column A" in note for note in sheet.notes)
 
 
+SHOWS_MORE = {
+    '"ORD-"000': "ORD-0",
+    "00000-00000": "0-0",
+    "\\A\\-0": "A-0",
+    "000\\-000": "0-0",  # as Excel itself stores 000-000
+    '000"-"000': "0-0",
+    "00\\/0000": "0/0",
+    "000\\.000": "0·0",
+    "000\\ 000": "0 0",
+    "\\-0": "-0",
+    "0\\%": "0%",
+    "0.00%": "0%",  # built in: a workbook has its number only
+    "0,": "0,",
+    '0.0,,"M"': "0,,M",
+    "# ?/?": "0 0/0",
+    ";;;": ";",
+    '0 "doz"': "0 doz",
+    '0" x 12"': "0 x 99",
+    '0"00"': "099",
+    "[$$-409]#,##0.00": "$0",
+    "[$USD] 0.00": "USD 0",
+    '0.00" Cr"': "0 Cr",
+    'General" g"': "0 g",
+}
+SHOWS_THE_NUMBER = [
+    '"₹" 0.00',
+    '"Rs." 0',
+    '0"/-"',
+    "[$₹-4009]\\ #,##0.00;[Red]\\-[$₹-4009]\\ #,##0.00",
+    '_ [$₹-4009]\\ * #,##0.00_ ;_ [$₹-4009]\\ * \\-#,##0.00_ ;_ [$₹-4009]\\ * "-"??_ ;_ @_ ',
+    '"₹"#,##0.00;("₹"#,##0.00)',
+    "[$₹-en-IN] 0",
+    "[$-409]0",
+    "[>=10000000]##\\,##\\,##\\,##0;[>=100000]##\\,##\\,##0;##,##0",
+    "[<=-100000]\\-##\\,##\\,##0;##,##0",
+    "0000",
+    "#,##0.00",
+    "0.00E+00",
+    "General",
+    "@",
+]
+
+
 def test_numbers_that_show_words_are_told(read):
-    codes = ['"ORD-"000', "00000-00000", "\\A\\-0", '"₹" 0.00', '"Rs." 0', "0000", "#,##0.00", "General"]
+    codes = [*SHOWS_MORE, *SHOWS_THE_NUMBER]
 
     def build(book, sheet):
         for column, code in enumerate(codes, start=1):
@@ -221,7 +266,30 @@ def test_numbers_that_show_words_are_told(read):
             sheet.cell(2, column, "13").number_format = code
 
     (sheet,) = read(build)
-    assert sheet.worded == ((1, 1), (1, 2), (1, 3))
+    assert [shown for _, _, shown in sheet.worded] == list(SHOWS_MORE.values())
+    assert [column for _, column, _ in sheet.worded] == list(range(1, len(SHOWS_MORE) + 1))
+    padded = column_letters(codes.index("0000") + 1)
+    assert [note for note in sheet.notes if "zeros" in note] == [
+        f"leading zeros put back as the cells show them, in column {padded}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shown", "value", "more"),
+    [
+        ("123-457", "123457", "0-0"),
+        ("12.50%", "0.125", "0%"),
+        ("123", "123457", "0·0"),  # thousands cut off
+        ("12 doz", "12", "0 doz"),
+        ("$12.50", "12.5", "$0"),
+        ("Rs.1,23,457.00", "123457", ""),
+        ("₹12.35", "12.345", ""),
+        ("12,35", "12.345", ""),
+        ("(12)", "-12", ""),
+    ],
+)
+def test_what_a_cell_of_an_open_document_shows_is_held_against_its_number(shown: str, value: str, more: str) -> None:
+    assert added_to(shown, value) == more
 
 
 def test_hidden_rows_are_listed_and_never_dropped(tmp_path):

@@ -56,7 +56,7 @@ def test_a_formula_that_was_never_calculated_is_told(sheet: Sheet) -> None:
 
 def test_leading_zeros_and_words_of_number_formats(sheet: Sheet) -> None:
     assert sheet.frame["2"].to_list() == ["Code", "0000022", "0000033", "44", "55"]
-    assert sheet.worded == ((4, 2),)
+    assert sheet.worded == ((4, 2, "ORD-0"),)
     assert "leading zeros put back as the cells show them, in column B" in sheet.notes
 
 
@@ -116,7 +116,7 @@ def test_what_libreoffice_makes_of_it_is_read_alike(tmp_path: Path, to: str, is_
         (5, None, "55", "2", None),
     ]
     assert marked(sheet, Mark.ERROR) == [(2, 3), (4, 3)]
-    assert (sheet.hidden_rows, sheet.merges, sheet.worded) == ((3,), ((4, 1, 5, 1),), ((4, 2),))
+    assert (sheet.hidden_rows, sheet.merges, sheet.worded) == ((3,), ((4, 1, 5, 1),), ((4, 2, "ORD-0"),))
     assert "hidden columns are read like the others: D" in sheet.notes
 
 

@@ -1,5 +1,7 @@
 """The ledger's promises: one transaction a file, one owner a document, history that cannot be rewritten."""
 
+from dataclasses import replace
+
 import pytest
 from ledger.arrivals import arrival
 from sqlalchemy import text
@@ -49,6 +51,43 @@ def test_a_claim_has_one_owner(ledger: Ledger) -> None:
     assert len(ledger.step(outcomes=[], claim=[document], run=run, now=NOW)) == 1
     assert ledger.step(outcomes=[], claim=[document], run=run, now=NOW) == []
     assert ledger.planned_of(run) == []
+
+
+def test_many_documents_move_in_one_step_each_with_what_was_said_to_it(ledger: Ledger) -> None:
+    run = start(ledger)
+    ledger.plan_file(run, arrival({f"O-{number}": "{}" for number in range(250)}))
+    documents = ledger.planned_of(run)
+    intents = ledger.step(outcomes=[], claim=documents, run=run, now=NOW)
+    assert [(intent.document.id, intent.n) for intent in intents] == [(document.id, 1) for document in documents]
+    told = [
+        Outcome(each.id, "refused", "refused", message=f"no to {each.key}", reply="'\x00\"é", status=400)
+        if number % 3 == 0
+        else Outcome(each.id, "accepted", "accepted", awb_number=f"SH-{each.key}", accepted_run=run)
+        for number, each in enumerate(documents)
+    ]
+    if ledger.url.startswith("postgresql"):  # which takes no zero byte in a text
+        told = [replace(each, reply=each.reply.replace("\x00", "")) for each in told]
+    assert ledger.step(outcomes=told, claim=documents, run=run, now=NOW) == []
+    accepted, refused = (ledger.documents(states=[state]) for state in ("accepted", "refused"))
+    assert [each.awb_number for each in accepted] == [f"SH-{each.key}" for each in accepted]
+    assert (len(accepted), len(refused)) == (166, 84)
+    with ledger._engine.connect() as connection:
+        query = text("SELECT reply, message, status, finished_at, trace FROM attempt WHERE document_id = :id")
+        for each in (refused[0], refused[-1]):
+            said = connection.execute(query, {"id": each.id}).one()
+            assert tuple(said) == (told[0].reply, f"no to {each.key}", 400, NOW, "")
+
+
+def test_one_document_that_is_elsewhere_stops_the_whole_step(ledger: Ledger) -> None:
+    run = start(ledger)
+    ledger.plan_file(run, arrival({"A": "{}", "B": "{}"}))
+    first, second = ledger.planned_of(run)
+    ledger.step(outcomes=[], claim=[first], run=run, now=NOW)
+    with pytest.raises(LedgerRefused, match=str(second.id)):
+        ledger.step(
+            outcomes=[Outcome(each.id, "refused", "refused") for each in (first, second)], claim=[], run=run, now=NOW
+        )
+    assert [each.id for each in ledger.documents(states=["sending"])] == [first.id]
 
 
 def test_acceptance_keeps_what_the_service_said(ledger: Ledger) -> None:

@@ -360,7 +360,33 @@ def test_a_row_whose_only_cell_is_damaged_is_not_blank() -> None:
 
 
 def test_a_number_that_shows_words_is_no_reference_and_no_sku() -> None:
-    sheet = replace(sheet_of([HEADER, order(Order_No="13", SKU="5")]), worded=((2, 1), (2, 3), (2, 5), (2, 6)))
+    sheet = replace(
+        sheet_of([HEADER, order(Order_No="13", SKU="5")]), worded=((2, 1, "ORD-0"), (2, 3, "0-0"), (2, 5, "0-0"))
+    )
     found = run(ORDERS, sheet)
     assert rules(found) == [("A2", "reference_number|number_format"), ("E2", "item_name|number_format")]
     assert "shows more than it holds" in found.issues[0].reason
+
+
+@pytest.mark.parametrize(
+    ("column", "read", "shown", "fine"),
+    [
+        ("Disc", "decimal", "0%", False),
+        ("Qty", "integer", "0 doz", False),
+        ("Qty", "integer", "0 Nos", True),
+        ("Qty", "integer", "0 0", True),
+        ("Qty", "integer", ";", False),
+        ("Rate", "money", "$0", False),
+        ("Rate", "money", "0,", False),
+        ("Weight (kg)", "decimal", "0 g", False),
+        ("Weight (kg)", "decimal", "0 Kgs", True),
+        ("Weight", "{unit: g -> kg}", "0 gm", True),
+        ("Weight", "{unit: g -> kg}", "0 kg", False),
+    ],
+)
+def test_a_number_is_sent_only_as_its_cell_shows_it(column: str, read: str, shown: str, fine: bool) -> None:
+    mapping = ORDERS.replace("lines:", f"  weight: {{from: {column}, read: {read}}}\nlines:")
+    mapping = ORDERS.replace("read: integer", f"read: {read}") if column == "Qty" else mapping
+    header = HEADER if column == "Qty" else [*HEADER, column]
+    sheet = replace(sheet_of([header, [*ROW, "2"][: len(header)]]), worded=((2, len(header), shown),))
+    assert [rule.rpartition("|")[2] for _, rule in rules(run(mapping, sheet))] == ([] if fine else ["number_format"])

@@ -52,7 +52,7 @@ class WrongRow:
     above: Sequence[str] = ()
     counts: Sequence[int] = ()
     hidden: tuple[int, ...] = ()
-    worded: tuple[tuple[int, int], ...] = ()
+    worded: tuple[tuple[int, int, str], ...] = ()
     mark: Mark | None = None
     fields: str = ""
     lines: str = ""
@@ -132,7 +132,7 @@ INVALID: dict[str, WrongRow] = {
         rest='lines_from: {columns: ["SKU {n}", "Qty {n}"]}\nignore: [SKU, Qty]',
     ),
     "cells": WrongRow({"Remarks": "fragile", "": "call first"}, counts=(7, 8), rest="ignore: [Remarks]"),
-    "number_format": WrongRow({"SKU": "17"}, worded=((2, 5),)),
+    "number_format": WrongRow({"SKU": "17"}, worded=((2, 5, "0-0"),)),
 }
 
 BLOCKED: dict[str, WrongRow] = {

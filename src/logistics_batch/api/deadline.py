@@ -13,8 +13,6 @@ from typing import Any
 
 import httpcore
 
-_END_OF_HEAD = b"\r\n\r\n"
-
 
 class Deadline:
     """The moment at which a call ends, whatever it is doing."""
@@ -43,19 +41,14 @@ class Deadline:
 
 
 class TimedStream(httpcore.NetworkStream):
-    """A connection whose every wait ends at the deadline; a server that sends a byte now and then gains nothing.
-
-    The deadline is that of the backend: a connection that serves one call after the other gets a new one for each.
-    """
+    """A connection whose every wait ends at the backend's deadline: a byte now and then gains a server nothing."""
 
     def __init__(self, stream: httpcore.NetworkStream, backend: "TimedBackend") -> None:
         self._stream = stream
         self._backend = backend
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        heard = self._stream.read(max_bytes, self._backend.deadline.within(timeout, httpcore.ReadTimeout))
-        self._backend.hear(heard)
-        return heard
+        return self._stream.read(max_bytes, self._backend.deadline.within(timeout, httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         # Not by the stream's own write: that gives each small piece which the other side takes the whole time anew.
@@ -84,29 +77,11 @@ class TimedStream(httpcore.NetworkStream):
 
 
 class TimedBackend(httpcore.NetworkBackend):
-    """Connects within the deadline: looking up the name and trying all its addresses included.
-
-    deadline: of the call under way. bytes_heard: of its answer so far; head_length: of those, what stands before the
-    body, 0 while that is not known.
-    """
+    """Connects within the deadline: looking up the name and trying all its addresses included."""
 
     def __init__(self, deadline: Deadline) -> None:
         self._sockets = httpcore.SyncBackend()
-        self.begin(deadline)
-
-    def begin(self, deadline: Deadline) -> None:
-        """Another call begins, with a deadline of its own."""
         self.deadline = deadline
-        self.bytes_heard = self.head_length = 0
-        self._head = b""
-
-    def hear(self, piece: bytes) -> None:
-        """Bytes came in."""
-        self.bytes_heard += len(piece)
-        if not self.head_length:
-            self._head += piece
-            before, end, _ = self._head.partition(_END_OF_HEAD)
-            self.head_length = len(before) + len(end) if end else 0
 
     def connect_tcp(
         self,

@@ -10,6 +10,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -18,7 +19,7 @@ import httpcore
 import httpx
 
 from logistics_batch.api.deadline import Deadline, TimedBackend
-from logistics_batch.api.lines import KeptLines, Line
+from logistics_batch.api.lines import KeptLines, Line, Message, Waits
 from logistics_batch.api.reply import Failure, Trace
 from logistics_batch.api.secret import Secret
 from logistics_batch.errors import SettingsError
@@ -67,7 +68,7 @@ def failure_of(error: BaseException) -> Failure:
 
 
 class Evidence:
-    """Listens to httpcore's trace of one call; `trace` says how far the call got.
+    """Listens to the steps of one call, or to httpcore's trace of it; `trace` says how far the call got.
 
     first_byte_before: a call that has not begun to send by then (seconds from its start) does not send at all: its
     intent was written down for now, not for later. depart: called just before the first byte; says when that is.
@@ -89,11 +90,19 @@ class Evidence:
             # What is said to a proxy to reach the service is not the call itself.
             self._to_proxy = info["request"].method == b"CONNECT"
             if not self._to_proxy:
-                self.departed = self._depart()
-                if self._deadline.elapsed > self._first_byte_before:
-                    raise httpcore.ConnectTimeout("connecting took too long; nothing was sent")
+                self.depart()
         if not self._to_proxy:
-            self._seen.add(step)
+            self.reached(step)
+
+    def depart(self) -> None:
+        """The first byte is about to leave; raises httpcore.ConnectTimeout if it is too late for it."""
+        self.departed = self._depart()
+        if self._deadline.elapsed > self._first_byte_before:
+            raise httpcore.ConnectTimeout("connecting took too long; nothing was sent")
+
+    def reached(self, step: str) -> None:
+        """A step was taken, in httpcore's words for it."""
+        self._seen.add(step)
 
     @property
     def tls_failed(self) -> bool:
@@ -149,6 +158,7 @@ class DeadlineTransport(httpx.BaseTransport):
 
     def __init__(self, *, ssl_context: ssl.SSLContext, proxy: str | None = None) -> None:
         self._ssl_context = ssl_context
+        ssl_context.set_alpn_protocols(["http/1.1"])
         self._proxy = proxy_of(proxy) if proxy else None
         self._kept = KeptLines()
 
@@ -163,13 +173,16 @@ class DeadlineTransport(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request over a connection that nothing else uses meanwhile."""
-        asked = _core_request(request)
         deadline: Deadline = request.extensions["deadline"]
+        message, times = _message(request), request.extensions["timeout"]
         if self._proxy is not None:
+            asked = message.for_httpcore()
+            asked.extensions = {"timeout": times, "trace": request.extensions["trace"]}
             return self._through_proxy(asked, deadline, self._proxy)
-        line = self._kept.take(asked.url.origin) or Line(asked.url.origin, self._ssl_context, deadline=deadline)
+        waits = Waits(deadline, connect=times["connect"], write=times["write"], read=times["read"])
+        line = self._kept.take(message.origin) or Line(message.origin, self._ssl_context)
         try:
-            response = line.send(asked, deadline=deadline)
+            response = line.send(message, waits=waits, witness=request.extensions["trace"])
         except BaseException:
             line.close()
             raise
@@ -207,11 +220,15 @@ def _answer(response: httpcore.Response, give_back: Callable[[], None]) -> httpx
     )
 
 
-def _core_request(request: httpx.Request) -> httpcore.Request:
+def _message(request: httpx.Request) -> Message:
+    """The request as it goes over the wire."""
     target, headers = request.extensions["credential"].add_to(request.url.raw_path, request.headers.raw)
-    url = httpcore.URL(scheme=request.url.raw_scheme, host=request.url.raw_host, port=request.url.port, target=target)
-    extensions = {name: request.extensions[name] for name in ("timeout", "trace")}
-    return httpcore.Request(request.method, url, headers=headers, content=request.stream, extensions=extensions)
+    return Message(request.method.encode("ascii"), target, headers, request.read(), _origin(request.url))
+
+
+@lru_cache(maxsize=16)
+def _origin(url: httpx.URL) -> httpcore.Origin:
+    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target="/").origin
 
 
 def proxy_of(address: str) -> httpcore.Proxy:

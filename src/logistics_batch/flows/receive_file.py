@@ -48,7 +48,9 @@ def arrival_of(
     """What this file asks for; a file that cannot be taken is an arrival with `held`, not an exception."""
     source, sheets, mapped, held = _map(parts, received, mapping, business_date)
     if mapped is not None and held is None:
-        mapped, held = pass_gate(gate, with_orders(parts, mapped), mapping, sheets)
+        mapped = with_orders(parts, mapped) if mapping.operation.changes_order else mapped
+        mapped, held = pass_gate(gate, mapped, mapping, sheets)
+    del sheets  # of a large file as much as all that follows
     arrival = Arrival(
         source=source,
         mapping=mapping.name,

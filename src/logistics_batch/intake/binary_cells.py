@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from logistics_batch.intake.number_formats import adds_words, padded_width
+from logistics_batch.intake.number_formats import BUILT_IN, added, padded_width
 from logistics_batch.intake.sheet_facts import SheetFacts
 
 _ERRORS = {
@@ -36,18 +36,19 @@ class NumberFormats:
 
     codes: dict[int, str] = field(default_factory=dict)
     styles: list[int] = field(default_factory=list)
-    _known: dict[int, tuple[int, bool]] = field(default_factory=dict)
+    _known: dict[int, tuple[int, str]] = field(default_factory=dict)
 
     def note(self, facts: SheetFacts, row: int, column: int, style: int) -> None:
         """Put down what a number shows beyond its digits."""
         if style not in self._known:
-            code = self.codes.get(self.styles[style], "") if style < len(self.styles) else ""
-            self._known[style] = padded_width(code), adds_words(code)
-        width, worded = self._known[style]
+            number = self.styles[style] if style < len(self.styles) else 0
+            code = self.codes.get(number, BUILT_IN.get(number, ""))
+            self._known[style] = padded_width(code), added(code)
+        width, shown = self._known[style]
         if width:
             facts.note_padded((row, column), width)
-        if worded:
-            facts.worded.add((row, column))
+        if shown:
+            facts.worded[row, column] = shown
 
 
 def error_word(code: int) -> str:

@@ -18,7 +18,7 @@ from logistics_batch.intake.grid import numbered, trimmed
 from logistics_batch.intake.guards import Limits, check_kind, damaged, unsafe
 from logistics_batch.intake.names import name_matches, printable
 from logistics_batch.intake.sheet_cells import ParsedSheet, UnfoldedSheet, extent, read_cells
-from logistics_batch.intake.sheet_facts import Address, SheetFacts
+from logistics_batch.intake.sheet_facts import SheetFacts
 from logistics_batch.intake.workbook_facts import Room, WorkbookFacts
 from logistics_batch.intake.xlsx_lines import NotPlain
 from logistics_batch.intake.xlsx_odd_cells import small_book
@@ -180,14 +180,15 @@ def _parse(content: io.BytesIO, sheet: str) -> ParsedSheet:
     return calamine.CalamineWorkbook.from_filelike(content).get_sheet_by_name(sheet)
 
 
-def _worded(marks: pl.DataFrame, facts: SheetFacts) -> tuple[Address, ...]:
-    """The number cells that show more than their number."""
+def _worded(marks: pl.DataFrame, facts: SheetFacts) -> tuple[tuple[int, int, str], ...]:
+    """The number cells that show more than their number, and what they show."""
     if not facts.worded:
         return ()
     rows, columns = zip(*facts.worded, strict=True)
-    worded = pl.DataFrame({"row": rows, "column": columns}, schema={"row": pl.Int64, "column": pl.Int64})
+    schema = {"row": pl.Int64, "column": pl.Int64, "shown": pl.String}
+    worded = pl.DataFrame({"row": rows, "column": columns, "shown": facts.worded.values()}, schema=schema)
     numbers = marks.filter(pl.col("mark") == Mark.NUMBER.value).select(pl.col("row", "column").cast(pl.Int64))
-    return tuple(numbers.join(worded, on=["row", "column"], how="semi").sort("row", "column").iter_rows())
+    return tuple(worded.join(numbers, on=["row", "column"], how="semi").sort("row", "column").iter_rows())
 
 
 def _unwanted(metadata: calamine.SheetMetadata, options: ReadOptions) -> str:

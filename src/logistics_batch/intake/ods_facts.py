@@ -6,14 +6,15 @@ A few bytes of it can stand for millions of cells: rows and cells say how often 
 import re
 import zipfile
 
+from logistics_batch.intake.number_formats import added_to
 from logistics_batch.intake.sheet_facts import Address, SheetFacts
 from logistics_batch.intake.xml_events import read_events
 
 _HIDDEN = ("collapse", "filter")
 _CELLS = ("table-cell", "covered-table-cell")
 _PADDED = re.compile(r"0\d+")
-_WORDED = re.compile(r"(?!(?:TRUE|FALSE)$)(?=.*(?:[^\W\d_]|\d[-/]\d))", re.IGNORECASE)
-_CURRENCY = re.compile(r"(?i)\b(?:rs|inr)\b")
+_NUMBERS = ("float", "percentage", "currency")
+_TRUTHS = ("TRUE", "FALSE")
 _MOST_LISTED = 1_000_000  # rows and cells that a repetition may stand for in these facts
 
 
@@ -102,8 +103,8 @@ class _Reader:
                 facts.without_value.add(address)
             elif kind == "error" or (kind != "string" and shown.startswith(("#", "Err:"))):
                 facts.errors[address] = shown or "#VALUE!"
-            elif kind == "float":
-                _note_format(facts, address, shown)
+            elif kind in _NUMBERS and shown:
+                _note_format(facts, address, shown, value=cell.get("office:value", ""))
 
     def _addresses(self, at: Address, repeats: int) -> list[Address]:
         if repeats * self._row_repeats > _MOST_LISTED:
@@ -112,12 +113,12 @@ class _Reader:
         return [(row + down, column + across) for down in range(self._row_repeats) for across in range(repeats)]
 
 
-def _note_format(facts: SheetFacts, address: Address, shown: str) -> None:
+def _note_format(facts: SheetFacts, address: Address, shown: str, *, value: str) -> None:
     """What a number shows beyond its digits."""
     if _PADDED.fullmatch(shown):
         facts.note_padded(address, len(shown))
-    elif _WORDED.match(_CURRENCY.sub("", shown)) and "E" not in shown:
-        facts.worded.add(address)
+    elif shown.upper() not in _TRUTHS and "E" not in shown and (more := added_to(shown, value)):
+        facts.worded[address] = more
 
 
 def _count(attributes: dict[str, str], name: str) -> int:

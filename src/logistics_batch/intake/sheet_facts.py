@@ -16,7 +16,8 @@ class SheetFacts:
     many empty ones, and how many. hidden_columns: the first and last of each group. is_filtered: rows are hidden by a
     filter. shared_texts: at most so many cells hold one. characters: of all texts; merges: as
     `Sheet.merges`; both only where no other reader tells. padded: rows of cells whose number format shows leading
-    zeros, by column and width. worded: cells whose number format adds words.
+    zeros, by column and width. worded: what cells show, with 0 for the
+    number, whose number format shows more than it.
     """
 
     last_row: int = 0
@@ -31,7 +32,7 @@ class SheetFacts:
     errors: dict[Address, str] = field(default_factory=dict)
     without_value: set[Address] = field(default_factory=set)
     padded: dict[tuple[int, int], "array[int]"] = field(default_factory=dict)
-    worded: set[Address] = field(default_factory=set)
+    worded: dict[Address, str] = field(default_factory=dict)
     merges: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def note_padded(self, address: Address, width: int) -> None:

@@ -63,7 +63,7 @@ class PlainCells:
     around: tuple[bytes, bytes]
     hidden_rows: list[int]
     padded: set[tuple[int, int]]
-    worded: set[Address]
+    worded: dict[Address, str]
 
 
 _ODD_SCHEMA: Final = {"row": pl.UInt32, "column": pl.UInt16, "odd": pl.UInt32}
@@ -84,7 +84,7 @@ class PlainReader:
         self._spelt: dict[str, int] = {}
         self._hidden: list[int] = []
         self._padded: set[tuple[int, int]] = set()
-        self._worded: set[Address] = set()
+        self._worded: dict[Address, str] = {}
 
     def read(self, blocks: Iterable[bytes]) -> PlainCells:
         """The cells of a sheet, from the blocks of its part; raises NotPlain."""
@@ -166,8 +166,8 @@ class PlainReader:
     def _as_shown(self, text: pl.Series, cells: Placed, *, at: pl.Series, style: pl.Series) -> pl.Series:
         """The texts with the leading zeros that number formats show; at: where the numbers are, style: theirs."""
         for each in style.unique().to_list():
-            width, is_worded = self._numbers.said.padded.get(each), each in self._numbers.said.worded
-            if not width and not is_worded:
+            width, shown = self._numbers.said.padded.get(each), self._numbers.said.worded.get(each)
+            if not width and not shown:
                 continue
             own = at.filter(style == each)
             columns = cells.column.gather(own)
@@ -175,8 +175,9 @@ class PlainReader:
                 self._padded |= {(column, width) for column in columns.unique().to_list()}
                 whole = text.gather(own)
                 text = text.scatter(own, whole.zip_with(~whole.str.contains("^[0-9]+$"), whole.str.zfill(width)))
-            if is_worded:
-                self._worded |= set(zip(_rows(cells, own).to_list(), columns.to_list(), strict=True))
+            if shown:
+                places = zip(_rows(cells, own).to_list(), columns.to_list(), strict=True)
+                self._worded |= dict.fromkeys(places, shown)
         return text
 
     def _note_numbers(self, cells: Placed, is_number: pl.Series) -> None:

@@ -67,7 +67,7 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
             facts.without_value.update(_uncalculated(block, is_stale=is_stale))
         for address, style in in_style(block):
             facts.note_padded(address, styles.padded[int(style)])
-        facts.worded.update(address for address, _ in in_worded(block))
+        facts.worded.update((address, styles.worded[int(style)]) for address, style in in_worded(block))
     if not raw.rstrip().endswith(b"worksheet>"):
         raise ValueError(f"the part {part} has no end")  # the fast reader would take what is there for all
     facts.is_filtered = b"filterColumn" in raw

@@ -4,7 +4,7 @@ import posixpath
 import zipfile
 from dataclasses import dataclass, field
 
-from logistics_batch.intake.number_formats import adds_words, padded_width
+from logistics_batch.intake.number_formats import BUILT_IN, added, padded_width
 from logistics_batch.intake.xml_events import Start, read_events
 
 
@@ -60,11 +60,11 @@ def relation_targets(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
 
 @dataclass(slots=True)
 class CellStyles:
-    """By the number of the style. padded: how many zeros its number format shows, such as 0000000. worded: those whose
-    number format shows words or signs beside the digits, such as "ORD-"000; not currencies. count: of all styles."""
+    """By the number of the style. padded: how many zeros its number format shows, such as 0000000. worded: what
+    those show, with 0 for the number, that show more than it: ORD-0 of "ORD-"000; not rupees. count: of all styles."""
 
     padded: dict[int, int] = field(default_factory=dict)
-    worded: set[int] = field(default_factory=set)
+    worded: dict[int, str] = field(default_factory=dict)
     count: int = 0
 
 
@@ -73,7 +73,7 @@ def cell_styles(archive: zipfile.ZipFile) -> CellStyles:
     styles = CellStyles()
     if "xl/styles.xml" not in archive.namelist():
         return styles
-    codes: dict[str, str] = {}
+    codes = {str(number): code for number, code in BUILT_IN.items()}
 
     def start(path: list[str], attributes: dict[str, str]) -> None:
         if path[-2:] == ["numFmts", "numFmt"]:
@@ -82,8 +82,8 @@ def cell_styles(archive: zipfile.ZipFile) -> CellStyles:
             code = codes.get(attributes.get("numFmtId", ""), "")
             if width := padded_width(code):
                 styles.padded[styles.count] = width
-            if adds_words(code):
-                styles.worded.add(styles.count)
+            if shown := added(code):
+                styles.worded[styles.count] = shown
             styles.count += 1
 
     _read_part(archive, "xl/styles.xml", start)

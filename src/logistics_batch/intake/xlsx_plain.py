@@ -94,7 +94,7 @@ def _together(cells: PlainCells, odd: UnfoldedSheet, facts: SheetFacts) -> Unfol
     """The plain and the odd cells of a sheet in their places."""
     frame, marks = cells.frame, [cells.marks]
     facts.padded = {each: array("L") for each in cells.padded}
-    facts.worded = set(cells.worded)
+    facts.worded = dict(cells.worded)
     if not cells.odd.is_empty():
         texts = odd.frame["1"].slice(FIRST_ROW - 1)
         found = cells.odd.with_columns(text=texts.gather(cells.odd["odd"]))
@@ -115,7 +115,8 @@ def _tell(facts: SheetFacts, odd: SheetFacts, found: pl.DataFrame) -> None:
         return found.filter(pl.col("odd").is_in(numbers.implode())).select("row", "column").rows()
 
     facts.without_value = set(places([row for row, _ in odd.without_value]))
-    facts.worded |= set(places([row for row, _ in odd.worded]))
+    for (row, _), shown in odd.worded.items():
+        facts.worded |= dict.fromkeys(places([row]), shown)
     words = {row: word for (row, _), word in odd.errors.items()}
     facts.errors = dict.fromkeys(places(list(words)), "")
     for (_, width), rows in odd.padded.items():

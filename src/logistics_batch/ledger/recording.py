@@ -1,17 +1,19 @@
 """The statements that move documents and complete attempts, for many documents at once.
 
-Each of them is built once and given its values row by row: what an order costs here is paid for every order sent. The
-documents are looked at under the transaction's lock first, and each change still names the state it starts from.
+What an order costs here is paid for every order sent, so one statement serves many of them (see `bulk`). The documents
+are looked at under the transaction's lock first, and each change still names the state it starts from.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Update, bindparam, select
+from sqlalchemy import Connection, bindparam, select, text
 
 from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.bulk import Change, insert_all, update_all
 from logistics_batch.ledger.connection import digest, dump
 from logistics_batch.ledger.records import Outcome, StoredDocument
 from logistics_batch.ledger.schema import attempt, document, evidence, file
@@ -25,13 +27,11 @@ _STANDING = (
     .order_by(document.c.id)
     .with_for_update()
 )
-_THERE = document.update().where(
-    document.c.id == bindparam("which"),
-    document.c.state == bindparam("expected"),
-    document.c.attempts == bindparam("standing"),
+_STANDING_LISTED = text(
+    "SELECT json_group_array(json_array(id, state, attempts, operation)) FROM document "
+    "WHERE id IN (SELECT value FROM json_each(:documents))"
 )
 _NOWHERE = ("", 0, "")
-_ATTEMPT = attempt.update().where(attempt.c.document_id == bindparam("which"), attempt.c.n == bindparam("nth"))
 _CANCELLING = (
     select(document.c.account, document.c.order_id, file.c.name)
     .join(file, document.c.file_id == file.c.id)
@@ -62,31 +62,28 @@ def claim_all(
     standing = _standing(connection, [each.id for each in wanted])
     free = [each for each in wanted if standing.get(each.id, _NOWHERE)[:2] == (expected, each.attempts)]
     intents = [Intent(each, each.attempts + 1) for each in free]
-    changes: list[dict[str, Any]] = [
+    changes = [
+        _change(
+            intent.document.id,
+            expected,
+            intent.document.attempts,
+            {"state": "sending", "attempts": intent.n, "doubt_since": now},
+        )
+        for intent in intents
+    ]
+    update_all(connection, document, changes)
+    opened = [
         {
-            "which": intent.document.id,
-            "expected": expected,
-            "standing": intent.document.attempts,
-            "state": "sending",
-            "attempts": intent.n,
-            "doubt_since": now,
+            "document_id": intent.document.id,
+            "n": intent.n,
+            "run_id": run,
+            "owner": owner,
+            "intent_at": now,
+            "request_sha256": digest(intent.document.body),
         }
         for intent in intents
     ]
-    _change(connection, _THERE, changes)
-    if intents:
-        opened = [
-            {
-                "document_id": intent.document.id,
-                "n": intent.n,
-                "run_id": run,
-                "owner": owner,
-                "intent_at": now,
-                "request_sha256": digest(intent.document.body),
-            }
-            for intent in intents
-        ]
-        connection.execute(attempt.insert(), opened)
+    insert_all(connection, attempt, opened)
     return intents
 
 
@@ -104,21 +101,22 @@ def record_all(
             f"Document {elsewhere.document_id} was changed by somebody else while it was being sent.",
             remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
         ) from elsewhere
-    finished: list[dict[str, Any]] = [
-        {
-            "which": outcome.document_id,
-            "nth": attempts.get(outcome.document_id, 0),
-            "trace": outcome.trace,
-            "status": outcome.status,
-            "failure": outcome.failure,
-            "meaning": outcome.meaning,
-            "message": outcome.message,
-            "reply": outcome.reply,
-            "finished_at": now,
-        }
+    finished = [
+        Change(
+            {"document_id": outcome.document_id, "n": attempts.get(outcome.document_id, 0)},
+            {
+                "trace": outcome.trace,
+                "status": outcome.status,
+                "failure": outcome.failure,
+                "meaning": outcome.meaning,
+                "message": outcome.message,
+                "reply": outcome.reply,
+                "finished_at": now,
+            },
+        )
         for outcome in outcomes
     ]
-    _change(connection, _ATTEMPT, finished)
+    update_all(connection, attempt, finished)
 
 
 def move_all(
@@ -134,16 +132,16 @@ def move_all(
     Raises Elsewhere if one of them is no longer there.
     """
     standing = _standing(connection, [outcome.document_id for outcome in outcomes])
-    alike: defaultdict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    alike: defaultdict[tuple[str, ...], list[Change]] = defaultdict(list)
     for outcome in outcomes:
         number = outcome.document_id
         state, last, _ = standing.get(number, _NOWHERE)
         if state != expected or (attempts is not None and attempts.get(number, 0) != last):
             raise Elsewhere(number)
         values = _document_values(outcome, now=now)
-        alike[tuple(values)].append({"which": number, "expected": expected, "standing": last, **values})
+        alike[tuple(values)].append(_change(number, expected, last, values))
     for changes in alike.values():
-        _change(connection, _THERE, changes)
+        update_all(connection, document, changes)
     mark_stale(connection, *standing)
     accepted = [outcome.document_id for outcome in outcomes if outcome.state == "accepted"]
     _note_cancelled(connection, [number for number in accepted if standing[number][2] == "order.cancel"])
@@ -160,21 +158,17 @@ def _standing(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple
     """State, number of attempts and operation of each document, which nobody changes until the transaction ends."""
     found: dict[int, tuple[str, int, str]] = {}
     for some in _chunks(numbers):
-        for each in connection.execute(_STANDING, {"documents": some}):
-            found[each.id] = (each.state, each.attempts, each.operation)
+        if connection.dialect.name == "sqlite":  # all in one record, for the reason that `bulk` gives
+            listed = json.loads(connection.execute(_STANDING_LISTED, {"documents": json.dumps(some)}).scalar_one())
+        else:
+            listed = connection.execute(_STANDING, {"documents": some}).all()
+        found |= {number: (state, attempts, operation) for number, state, attempts, operation in listed}
     return found
 
 
-def _change(connection: Connection, statement: Update, changes: Sequence[dict[str, Any]]) -> None:
-    """One statement for all; each must find its row, which was just seen there."""
-    if not changes:
-        return
-    changed = connection.execute(statement, changes).rowcount
-    if connection.dialect.supports_sane_multi_rowcount and changed != len(changes):
-        raise LedgerRefused(
-            f"{len(changes)} records were to be changed in the ledger, and {changed} were.",
-            remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
-        )
+def _change(number: int, state: str, attempts: int, values: dict[str, Any]) -> Change:
+    """A change of a document that is still where it was just seen."""
+    return Change({"id": number, "state": state, "attempts": attempts}, values)
 
 
 def _chunks(numbers: Sequence[int]) -> Iterator[list[int]]:

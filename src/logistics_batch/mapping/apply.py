@@ -1,40 +1,30 @@
 """Sheets in, documents and issues out: the story of a mapping from header to body."""
 
-import gc
-from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import repeat
-from typing import Final, Literal
 
 import polars as pl
 
-from logistics_batch.mapping.bodies import body_texts, check_body
+from logistics_batch.mapping.bodies import check_body
 from logistics_batch.mapping.cells import as_typed
-from logistics_batch.mapping.changes import check_items, finished, order_number
+from logistics_batch.mapping.changes import check_items, order_named
 from logistics_batch.mapping.checks import check, hold_control_total, hold_mixed_dates
 from logistics_batch.mapping.contract import refused
-from logistics_batch.mapping.fields import Field
+from logistics_batch.mapping.documents import Material, documents_of
 from logistics_batch.mapping.findings import Findings, listed, row_list
 from logistics_batch.mapping.grouping import disagreements
 from logistics_batch.mapping.header import choose, passed_over
-from logistics_batch.mapping.kits import check_kits, with_kits
+from logistics_batch.mapping.kits import check_kits
 from logistics_batch.mapping.lines_from import Fault, blame_faults
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.reading import say
 from logistics_batch.mapping.rows import sort_rows
-from logistics_batch.mapping.table import CELLS, HEAD_VALUES, LINE_VALUES, RULES, RunValues, Table, lay_out
-from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, RowState
+from logistics_batch.mapping.table import CELLS, HEAD_VALUES, RULES, RunValues, Table, lay_out
+from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet
-
-BLOCK_DOCUMENTS: Final = 5_000
-"""So many documents at a time become text, which bounds the memory that takes."""
-
-_ENDS: Final[tuple[tuple[int, Literal["left", "right"]], ...]] = ((0, "left"), (-1, "right"))
 
 
 def apply_mapping(
@@ -65,17 +55,20 @@ def apply_mapping(
     torn = _torn_documents(table)
     barred = _barred(table, documents, found, torn=torn)
     del rows
-    table = table.without(*CELLS, *RULES, *(() if mapping.operation is Operation.RECEIPT_READ else HEAD_VALUES))
-    bodies = _bodies(table, documents, barred, found, longitude=longitude)
-    table, documents = table.without(*LINE_VALUES), documents.select("doc", "natural", "reference")
-    barred = _barred(table, documents, found, torn=torn)
-    states = _states(table, skipped, documents, barred, found)
+    sends = mapping.operation is not Operation.RECEIPT_READ
+    table = table.without(*CELLS, *RULES, *(HEAD_VALUES if sends else ()))
+    material = _material(table, documents, barred, longitude=longitude)
+    if sends:
+        _judge(material, table, found)
+        barred = _barred(table, documents, found, torn=torn)
+        material = replace(material, barred=barred.documents["doc"])
+    states = _states(table, skipped, documents.select("doc", "natural"), barred, found)
     return MappedFile(
         sheet=sheet.name,
         header_row=header.row,
         columns=header.texts,
         rows=states,
-        documents=_as_documents(table, documents, barred, bodies),
+        documents=documents_of(material) if sends else (),
         issues=found.issues(sheet, header, fallback=table.key_column),
         notes=notes,
         keep=_kept(table, states),
@@ -191,44 +184,43 @@ def _doubled(table: Table, documents: pl.DataFrame) -> list[tuple[int, str, str]
     return reasons
 
 
-def _bodies(
-    table: Table, documents: pl.DataFrame, barred: _Barred, found: Findings, *, longitude: LongitudeName
-) -> deque[pl.DataFrame]:
-    """The text of each document that may be sent, in blocks: doc, body; sorted by doc.
-
-    Those that the contract's model refuses become findings instead.
-    """
-    if table.mapping.operation is Operation.RECEIPT_READ:
-        return deque()
-    fit = pl.col("doc").is_in(barred.documents["doc"].implode()).not_()
-    good = documents.filter(fit)
-    lines = table.grouped.lines.select("doc", "row", *(field.value_name for field in table.line))
-    return deque(
-        _bodies_of_block(table, block, _between(block, lines).filter(fit), found, longitude=longitude)
-        for block in good.iter_slices(BLOCK_DOCUMENTS)
+def _material(table: Table, documents: pl.DataFrame, barred: _Barred, *, longitude: LongitudeName) -> Material:
+    names = [field.value_name for field in (*table.line, *table.keep)]
+    return Material(
+        mapping=table.mapping,
+        heads=documents,
+        lines=table.grouped.lines.select("doc", "row", "first", *names),
+        barred=barred.documents["doc"],
+        line=table.line,
+        keep=table.keep,
+        rows_repeat=table.grouped.rows_repeat,
+        order=order_named(table),
+        lent=tuple(field.target for field in (*table.header, *table.line) if field.spec.source == "run"),
+        longitude=longitude,
     )
 
 
-def _bodies_of_block(
-    table: Table, documents: pl.DataFrame, lines: pl.DataFrame, found: Findings, *, longitude: LongitudeName
-) -> pl.DataFrame:
-    targets, cells = table.mapping.targets, lines.drop("row")
-    made = body_texts(documents, cells, targets, longitude=longitude)
-    texts: list[str] = made.to_list()
-    if not targets.operation.creates:
-        texts = [finished(text, targets.operation) for text in texts]
-    check_one = partial(check_body, targets=targets, longitude=longitude)
-    if table.mapping.spec.kits:
-        texts = with_kits(texts, cells, targets)
-        wrong = {place: said for place, text in enumerate(texts) if (said := check_one(text))}
-    else:
-        wrong = refused(documents, cells, texts, targets=targets, check=check_one)
-    for place, complaints in wrong.items():
-        _refuse(found, table, documents["doc"][place], complaints)
-    if table.mapping.spec.kits or not targets.operation.creates:
-        made = pl.Series(texts, dtype=pl.String)
-    bodies = pl.DataFrame([documents["doc"], made.alias("body")])
-    return bodies.remove(pl.int_range(pl.len()).is_in(list(wrong))) if wrong else bodies
+def _judge(material: Material, table: Table, found: Findings) -> None:
+    """What the contract's model says against documents that nothing else bars becomes findings."""
+    for heads, lines in material.blocks():
+        judge = partial(_complaints, material, heads, lines)
+        if table.mapping.spec.kits:
+            wrong = judge(range(heads.height))
+        else:
+            wrong = refused(heads, material.cells(lines), table.mapping.targets, judge=judge)
+        for place, complaints in wrong.items():
+            _refuse(found, table, heads["doc"][place], complaints)
+
+
+def _complaints(
+    material: Material, heads: pl.DataFrame, lines: pl.DataFrame, places: Sequence[int]
+) -> dict[int, list[Complaint]]:
+    """What the contract's model says against the documents at some places, where it does."""
+    some = heads[places]
+    bodies = material.bodies(some, lines.filter(pl.col("doc").is_in(some["doc"].implode()))) if places else []
+    targets, longitude = material.mapping.targets, material.longitude
+    told = {place: check_body(body, targets, longitude=longitude) for place, body in zip(places, bodies, strict=True)}
+    return {place: complaints for place, complaints in told.items() if complaints}
 
 
 def _refuse(found: Findings, table: Table, doc: int, complaints: Sequence[Complaint]) -> None:
@@ -273,88 +265,9 @@ def _states(
     own_word = pl.col("state") != RowState.INVALID.value
     told = told.with_columns(pl.when(own_word).then(pl.col(name)).alias(name) for name in ("rule", "reason"))
     kinds = {name: kind for name, kind in ROWS_SCHEMA.items() if name != "sheet"}
-    sorted_rows = told.select(pl.col(name).cast(kind) for name, kind in kinds.items()).sort("row")
-    return sorted_rows.with_columns(pl.lit("").alias("sheet"))  # one value, not one a row
-
-
-def _as_documents(
-    table: Table, documents: pl.DataFrame, barred: _Barred, bodies: deque[pl.DataFrame]
-) -> tuple[Document, ...]:
-    """The documents that can be sent; their texts are taken out of `bodies`, so that none is there twice."""
-    if table.mapping.operation is Operation.RECEIPT_READ:
-        return ()
-    fit = pl.col("doc").is_in(barred.documents["doc"].implode()).not_()
-    good = documents.select("doc", "natural", "reference").filter(fit)
-    lines = table.grouped.lines.select("doc", "row", "first", *(field.value_name for field in table.keep))
-    kept: dict[tuple[str | None, ...], dict[str, str]] = {}
-    made: list[Document] = []
-    with _without_collector():
-        while bodies:
-            block = good.join(bodies.popleft(), on="doc", how="inner", maintain_order="left")
-            made += _documents_of_block(table, block, _between(block, lines).filter(fit), kept)
-    return tuple(made)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Many objects that hold no circles are made within: to look for circles again and again takes as long as they."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _between(documents: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """The lines from the first document's to the last one's; both are sorted by doc."""
-    if documents.is_empty():
-        return lines.clear()
-    begin, end = (lines["doc"].search_sorted(documents["doc"][place], side) for place, side in _ENDS)
-    return lines.slice(begin, end - begin)
-
-
-def _documents_of_block(
-    table: Table,
-    good: pl.DataFrame,
-    lines: pl.DataFrame,
-    kept: dict[tuple[str | None, ...], dict[str, str]],
-) -> Iterator[Document]:
-    grouped = lines.group_by("doc", maintain_order=True).agg("row")
-    line_rows = [tuple(numbers) for numbers in grouped["row"].to_list()]
-    rows = [tuple(dict.fromkeys(numbers)) for numbers in line_rows] if table.grouped.rows_repeat else line_rows
-    operation, references, naturals = table.mapping.operation, good["reference"].to_list(), good["natural"].to_list()
-    return map(
-        Document,
-        references if naturals == references else naturals,
-        repeat(operation),
-        rows,
-        good["body"].to_list(),
-        references,
-        line_rows if table.line else repeat(()),
-        _kept_of(lines.filter("first"), table.keep, kept),
-        (order_number(table, reference) for reference in references) if operation.changes_order else repeat(None),
-        repeat(""),
-        repeat(""),
-        repeat(tuple(field.target for field in (*table.header, *table.line) if field.spec.source == "run")),
-    )
-
-
-def _kept_of(
-    firsts: pl.DataFrame, keep: Sequence[Field], known: dict[tuple[str | None, ...], dict[str, str]]
-) -> Iterator[dict[str, str]]:
-    """For each document what is kept of its first row, without blanks; where it is the same, it is shared.
-
-    known: what was kept of others.
-    """
-    names = [field.target for field in keep]
-    columns = [firsts[field.value_name].to_list() for field in keep]
-    for values in zip(*columns, strict=True) if keep else repeat((), firsts.height):
-        if (kept := known.get(values)) is None:
-            told = zip(names, values, strict=True)
-            kept = known[values] = {name: value for name, value in told if value is not None}
-        yield kept
+    rows = told.select(pl.col(name).cast(kind) for name, kind in kinds.items())
+    in_order = rows if rows["row"].is_sorted() else rows.sort("row")
+    return in_order.with_columns(pl.lit("").alias("sheet"))  # one value, not one a row
 
 
 def _kept(table: Table, states: pl.DataFrame) -> pl.DataFrame:

@@ -70,7 +70,7 @@ WORDS: Final[dict[Damage, tuple[str, str]]] = {
     ),
     Damage.WORDED: (
         "The cell shows more than it holds: its number format adds words or signs to the number.",
-        "Format the column as Text and type what the cell shows.",
+        "Format the column as Text and type what is meant: a code as the cell shows it, a number in digits only.",
     ),
     Damage.IMPRECISE: (
         "The number has more than 15 digits; the spreadsheet program has already lost the last ones.",

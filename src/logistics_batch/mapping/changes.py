@@ -21,15 +21,15 @@ from logistics_batch.model.payloads import PAYLOADS, Complaint, complaints
 _LITERAL_NAMES: Final = {"order_numbers": "order_numbers[]"}  # API §2.2
 
 
-def order_number(table: Table, text: str | None) -> OrderNumber | None:
-    """The order that a document is about; None for documents that are not about an order that exists."""
+def order_named(table: Table) -> OrderNumber | None:
+    """How the sheet names the orders that its documents are about, without a number yet; None if they change none."""
     spec = table.mapping.spec
-    if spec.order_id is None or text is None:
+    if spec.order_id is None or not table.mapping.operation.changes_order:
         return None
     named = table.field("fields.order_id")
     items = table.field("lines.item_name") or table.field("lines.item_id")
     return OrderNumber(
-        text,
+        "",
         is_reference=spec.order_id.ledger is not None,
         column=(named.column if named else None) or table.key_column,
         item_column=(items.column if items else None) or 0,

@@ -1,5 +1,6 @@
 """What is checked beside the fields' own rules: damaged cells, required ones, COD, totals, samples, swapped dates."""
 
+import re
 from decimal import Decimal
 from typing import Final
 
@@ -11,10 +12,12 @@ from logistics_batch.mapping.cells import Cleaned, Damage, name_of
 from logistics_batch.mapping.fields import Field, amount
 from logistics_batch.mapping.findings import Findings, row_list
 from logistics_batch.mapping.grouping import rows_where
+from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.numbers import spellings_of
 from logistics_batch.mapping.ragged import ragged
 from logistics_batch.mapping.reading import Surroundings, Words, say
 from logistics_batch.mapping.rows import Rows, uses_of, where
-from logistics_batch.mapping.spec import DateRead
+from logistics_batch.mapping.spec import DateRead, UnitRead
 from logistics_batch.mapping.table import Table, marked_rows
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Mark, Sheet
@@ -24,6 +27,11 @@ _DAMAGING_MARKS: Final = {
     Mark.NO_VALUE.value: Damage.NO_VALUE.value,
     Mark.IMPRECISE.value: Damage.IMPRECISE.value,
 }
+NOT_SHOWN: Final = ";"
+"""What a cell shows, in `Sheet.worded`, whose number format shows nothing."""
+
+_SAME_NUMBER: Final = "0(?: 0)* ?"  # blanks part thousands
+_PIECES: Final = "nos?|pcs?|pieces?|units?|each|ea"
 _SAMPLES: Final = {
     "fields.reference_number": r"(?i)^(?:ord|order|ref|sample|test|demo)[\s_#-]*0*(?:1|12|123|1234|12345)?$",
     "fields.invoice_number": r"(?i)^(?:inv|invoice|sample|test|demo)[\s_#-]*0*(?:1|12|123|1234|12345)?$",
@@ -88,12 +96,29 @@ def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
 
 
 def _worded(table: Table) -> pl.DataFrame:
-    """Number cells in columns of text that show more than they hold; numbers, phones and PINs lose nothing by it."""
+    """Number cells that show something else than they hold; phones and PINs lose nothing by words and signs."""
     uses = uses_of(table.mapping, table.bound)
-    texts = [column for column, use in uses.items() if use not in (cells.Use.NUMBER, cells.Use.DIGITS)]
-    found = [(row, column, Damage.WORDED.value) for row, column in table.sheet.worded if column in texts]
+    units = _units(table) if table.sheet.worded else {}
+    found = [
+        (row, column, Damage.WORDED.value)
+        for row, column, shown in table.sheet.worded
+        if column in uses
+        and not (uses[column] is cells.Use.DIGITS and shown != NOT_SHOWN)
+        and not (uses[column] is cells.Use.NUMBER and re.fullmatch(rf"(?i){_SAME_NUMBER}({units[column]})\.?", shown))
+    ]
     schema = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
     return pl.DataFrame(found, schema=schema, orient="row")
+
+
+def _units(table: Table) -> dict[int, str]:
+    """For each column the words, as a pattern, that a number in it may be followed by: pieces, or the declared unit."""
+    declared = {column: {ColumnName.of(text).unit} for column, text in enumerate(table.bound.texts, 1)}
+    for field in (*table.header, *table.line, *table.keep):
+        steps = [step for step in field.spec.read or () if isinstance(step, UnitRead)]
+        if field.column is not None:
+            declared[field.column] |= {step.unit.partition("->")[0].strip().lower() for step in steps}
+    words = {column: [word for unit in units for word in spellings_of(unit)] for column, units in declared.items()}
+    return {column: "|".join([*map(re.escape, each), _PIECES]) for column, each in words.items()}
 
 
 def _users(table: Table) -> dict[object, str]:

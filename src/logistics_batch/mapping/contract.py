@@ -21,31 +21,27 @@ _DATES: Final = ("date", "date-time")
 _WHOLE_NUMBER: Final = r"^(?:0|[1-9][0-9]{0,14})$"
 _BREAKS_JSON: Final = r"[\x00-\x1f]"
 
-Check = Callable[[str], list[Complaint]]
+Judge = Callable[[Sequence[int]], dict[int, list[Complaint]]]
 
 
 def refused(
-    documents: pl.DataFrame, lines: pl.DataFrame, texts: Sequence[str], *, targets: Targets, check: Check
+    documents: pl.DataFrame, lines: pl.DataFrame, targets: Targets, *, judge: Judge
 ) -> dict[int, list[Complaint]]:
     """The documents that the contract refuses: position in `documents` to complaints.
 
-    documents: a line each, sorted by doc, with v:fields.* columns. lines: doc and v:lines.* columns, sorted by doc.
-    texts: the body of each document, made of these columns and nothing else. check: what the model says about a body.
+    documents: a line each, sorted by doc, with v:fields.* columns. lines: doc and v:lines.* columns, sorted by doc; the
+    bodies are made of these columns and nothing else. judge: what the model says against the bodies of the documents at
+    some positions.
 
     A document whose values all keep their columns' rules is believed if the model accepts one document in which the
     same fields are filled; every other document is shown to the model.
     """
     shapes = _shapes(documents, lines) if targets.operation in _BY_PRESENCE else None
     if shapes is None:
-        return _complaints(range(len(texts)), texts, check)
-    samples = shapes.arg_unique().sort()
-    wrong_shapes = shapes.gather([place for place in samples if check(texts[place])])
+        return judge(range(documents.height))
+    wrong_shapes = shapes.gather([*judge(shapes.arg_unique().sort().to_list())])
     doubtful = _doubtful(documents, lines, targets) | shapes.is_in(wrong_shapes.implode())
-    return _complaints(doubtful.arg_true(), texts, check)
-
-
-def _complaints(places: Sequence[int] | pl.Series, texts: Sequence[str], check: Check) -> dict[int, list[Complaint]]:
-    return {place: found for place in places if (found := check(texts[place]))}
+    return judge(doubtful.arg_true().to_list())
 
 
 def _doubtful(documents: pl.DataFrame, lines: pl.DataFrame, targets: Targets) -> pl.Series:

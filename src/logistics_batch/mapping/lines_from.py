@@ -96,6 +96,8 @@ def numbered_columns(template: str, texts: Sequence[str]) -> dict[int, int]:
 
 def blame_faults(found: Findings, table: Table, faults: Sequence[Fault]) -> None:
     """What could not be parted, as findings of the lines that are data; they come before what follows from them."""
+    if not faults:
+        return
     before = len(found.rows)
     data = set(pl.concat([table.grouped.lines["row"], table.keyless["row"]]).to_list())
     for fault in faults:

@@ -219,14 +219,14 @@ def _marks(whole: Sheet, second: Side, added: Table[int, int], lines: Sequence[i
 
 def _worded(
     whole: Sheet, second: Side, added: Table[int, int], lines: Sequence[int | None]
-) -> tuple[tuple[int, int], ...]:
-    worded = set(second.sheet.worded)
+) -> tuple[tuple[int, int, str], ...]:
+    worded = {(row, column): shown for row, column, shown in second.sheet.worded}
     numbers = whole.frame["row"].to_list()
     here = [
-        (number, made)
+        (number, made, worded[line, column])
         for number, line in zip(numbers, lines, strict=True)
         for made, column in added.items()
-        if (line, column) in worded
+        if line is not None and (line, column) in worded
     ]
     return (*whole.worded, *here)
 

@@ -148,7 +148,12 @@ def factor(source: str, target: str) -> str:
     return str(from_base[0] / from_base[1])
 
 
+def spellings_of(unit: str) -> tuple[str, ...]:
+    """How a unit is written, in small letters; of one that is not known as it stands."""
+    return next((words for words in _SPELLINGS.values() if unit in words), (unit,))
+
+
 def without_unit(text: pl.Expr, unit: str) -> pl.Expr:
     """The text without the unit behind the number, if it is the declared one."""
-    spellings = "|".join(_SPELLINGS.get(unit, (unit,)))
+    spellings = "|".join(spellings_of(unit))
     return text.str.replace(rf"(?i)\s*\b(?:{spellings})\.?$", "").str.replace(rf"(?i)([0-9])(?:{spellings})\.?$", "$1")

@@ -113,7 +113,7 @@ def longer(sheet: Sheet, header: Header, parting: Parting) -> Sheet:
         hidden_rows=tuple(hidden["line"].to_list()),
         cell_counts=None if sheet.cell_counts is None else sheet.cell_counts[positions],
         merges=_merges(sheet, moved),
-        worded=_worded(sheet, moved),
+        worded=_worded(sheet, moved, parting),
         origins=origins,
         added=max(0, frame.width - 1 - sheet.width),
     )
@@ -142,11 +142,20 @@ def _merges(sheet: Sheet, moved: pl.DataFrame) -> tuple[tuple[int, int, int, int
     )
 
 
-def _worded(sheet: Sheet, moved: pl.DataFrame) -> tuple[tuple[int, int], ...]:
-    lines: dict[int, list[int]] = {}
-    for origin, line in moved.iter_rows():
-        lines.setdefault(origin, []).append(line)
-    return tuple((line, column) for row, column in sheet.worded for line in lines.get(row, ()))
+def _worded(sheet: Sheet, moved: pl.DataFrame, parting: Parting) -> tuple[tuple[int, int, str], ...]:
+    """The cells on all lines of their rows, and on the made columns where they came from such a cell."""
+    if not sheet.worded:
+        return ()
+    shown: dict[int, dict[int, str]] = {}
+    for row, column, text in sheet.worded:
+        shown.setdefault(row, {})[column] = text
+    made = [(position, column) for position, column in enumerate(parting.columns) if column > sheet.width]
+    found: list[tuple[int, int, str]] = []
+    for (origin, line), sources in zip(moved.iter_rows(), parting.sources, strict=True):
+        texts = shown.get(origin, {})
+        came = {column: texts[sources[position]] for position, column in made if sources[position] in texts}
+        found += [(line, column, text) for column, text in (texts | came).items()]
+    return tuple(found)
 
 
 def told_of_rows(mapped: MappedFile, made: Parted) -> MappedFile:

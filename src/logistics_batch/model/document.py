@@ -1,5 +1,6 @@
 """The unit that is sent: the rows that share a key and become one API call."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -116,7 +117,8 @@ class MappedFile:
     rows: see ROWS_SCHEMA, in row order, those of a second sheet behind the others; `rows.height` is the count of rows
         read.
     lines_sheet, lines_header_row: the second sheet's name and header, where lines stand on one.
-    documents: those that can be sent, in file order. issues: in row order; each belongs to an invalid row.
+    documents: those that can be sent, in file order; of a large file they are made while one goes through them.
+    issues: in row order; each belongs to an invalid row.
     columns: the sheet's header texts by position (index 0 is column A; "" where there is none).
     notes: repairs, ignored unknown columns, hidden rows: whatever a report should mention.
     keep: for receipt.read one line a ready row with `row` and a String column for each target and each `keep` name;
@@ -127,7 +129,7 @@ class MappedFile:
     header_row: int
     columns: tuple[str, ...]
     rows: pl.DataFrame
-    documents: tuple[Document, ...]
+    documents: Sequence[Document]
     issues: tuple[Issue, ...]
     notes: tuple[str, ...] = ()
     keep: pl.DataFrame = field(default_factory=pl.DataFrame)

@@ -49,7 +49,8 @@ class Sheet:
     cell_counts: how many cells each record of a text file has, trailing empty ones among them, a line of `frame` each;
         None for workbooks, whose rows are all of one width.
     merges: merged ranges as first row, first column, last row, last column, from 1; only the first cell has a value.
-    worded: number cells (row, column) whose number format shows words or signs that are not in the text, as "ORD-"000.
+    worded: number cells (row, column) whose number format shows words or signs that are not in the text, as "ORD-"000,
+        and what they show, with 0 for the number: ORD-0.
     notes: what a reader had to decide or repair, in words for the report ("read as cp1252").
     origins, added: where mapping has parted rows into several lines: the physical row of each line of `frame`, whose
         `row` then numbers the lines; and how many columns were added on the right.
@@ -62,7 +63,7 @@ class Sheet:
     notes: tuple[str, ...] = ()
     cell_counts: pl.Series | None = None
     merges: tuple[tuple[int, int, int, int], ...] = ()
-    worded: tuple[tuple[int, int], ...] = ()
+    worded: tuple[tuple[int, int, str], ...] = ()
     origins: pl.Series | None = None
     added: int = 0
 

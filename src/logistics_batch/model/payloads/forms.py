@@ -79,18 +79,21 @@ class Count:
     fractions: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(self._check)
+        whole: CoreSchema = core_schema.int_schema(strict=True, ge=self.least)  # no Python for each line of an order
+        any_number = core_schema.no_info_plain_validator_function(self._check)
+        return core_schema.custom_error_schema(
+            core_schema.union_schema([whole, any_number], mode="left_to_right") if self.fractions else whole,
+            custom_error_type="count",
+            custom_error_message="The value must be a {kind} of at least {least}.",
+            custom_error_context={"kind": "number" if self.fractions else "whole number", "least": self.least},
+        )
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {"type": "number" if self.fractions else "integer", "minimum": self.least}
 
     def _check(self, value: object) -> int | float:
-        allowed = (int, float) if self.fractions else (int,)
-        if isinstance(value, bool) or not isinstance(value, allowed) or not self.least <= value < float("inf"):
-            kind = "number" if self.fractions else "whole number"
-            raise PydanticCustomError(
-                "count", "The value must be a {kind} of at least {least}.", {"kind": kind, "least": self.least}
-            )
+        if isinstance(value, bool) or not isinstance(value, int | float) or not self.least <= value < float("inf"):
+            raise ValueError
         return int(value) if value == int(value) else value
 
 

@@ -171,9 +171,11 @@ class OrderCreate(Payload, json_schema_extra=_packages_xor):
     def _count_xor_packages(self) -> "OrderCreate":
         # Both say how many packages there are. API §2.3 describes package_id as the package of "a line item" and its
         # distinct values as the count, so an id on any line contradicts packages_count as one on the order does.
+        if self.packages_count is None:
+            return self
         items = [*(self.item_details or ()), *(item for kit in self.kit_skus or () for item in kit.item_details)]
         has_package_id = self.package_id is not None or any(item.package_id is not None for item in items)
-        if self.packages_count is not None and has_package_id:
+        if has_package_id:
             raise PydanticCustomError(
                 "packages_count_and_package_id",
                 "The number of packages and package ids must not both be given: the service rejects such an order.",

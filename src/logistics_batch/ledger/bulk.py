@@ -1,0 +1,93 @@
+"""One change for each of many records of a table, in as few statements as the database takes.
+
+SQLite's driver lets go of the interpreter at each record of an `executemany`; with many threads on the telephone the
+ledger's thread then waits for its turn again and again. So there many records go into one statement.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Table, bindparam
+from sqlalchemy.sql.schema import ScalarElementColumnDefault
+
+from logistics_batch.errors import LedgerRefused
+
+_AT_ONCE = 100  # records in one statement; their values stay far below the 32,766 that SQLite takes
+_Record = TypeVar("_Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What to write into the record that is found by the values of some columns."""
+
+    found: dict[str, Any]
+    values: dict[str, Any]
+
+
+def insert_all(connection: Connection, table: Table, records: Sequence[dict[str, Any]]) -> None:
+    """Add records, all with the same columns; the table's defaults stand in the others."""
+    if connection.dialect.name != "sqlite":
+        if records:
+            connection.execute(table.insert(), records)
+        return
+    defaults = {
+        column.name: column.default.arg
+        for column in table.columns
+        if isinstance(column.default, ScalarElementColumnDefault)
+    }
+    for some in _chunks([defaults | record for record in records]):
+        statement = _insertion(table.name, tuple(some[0]), len(some))
+        connection.exec_driver_sql(statement, tuple(value for record in some for value in record.values()))
+
+
+def update_all(connection: Connection, table: Table, changes: Sequence[Change]) -> None:
+    """Change records, all by the same columns.
+
+    Raises LedgerRefused if not each of them was found.
+    """
+    if not changes:
+        return
+    changed = sum(_update(connection, table, some) for some in _chunks(changes))
+    if changed != len(changes):
+        raise LedgerRefused(
+            f"{len(changes)} records were to be changed in the ledger, and {changed} were.",
+            remedy="Run “logistics-batch ledger verify”; only one program may send with a ledger.",
+        )
+
+
+def _update(connection: Connection, table: Table, changes: Sequence[Change]) -> int:
+    """How many were found."""
+    found, values = tuple(changes[0].found), tuple(changes[0].values)
+    if connection.dialect.name != "sqlite":
+        statement = table.update().where(*(table.c[name] == bindparam(f"found_{name}") for name in found))
+        given = [{f"found_{name}": each.found[name] for name in found} | each.values for each in changes]
+        return connection.execute(statement, given).rowcount
+    given_values = tuple(value for each in changes for part in (each.found, each.values) for value in part.values())
+    return connection.exec_driver_sql(_updating(table.name, found, values, len(changes)), given_values).rowcount
+
+
+def _chunks(records: Sequence[_Record]) -> Iterator[Sequence[_Record]]:
+    for start in range(0, len(records), _AT_ONCE):
+        yield records[start : start + _AT_ONCE]
+
+
+@lru_cache(maxsize=256)
+def _insertion(table: str, columns: tuple[str, ...], records: int) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) {_given(len(columns), records)}"
+
+
+@lru_cache(maxsize=256)
+def _updating(table: str, found: tuple[str, ...], values: tuple[str, ...], records: int) -> str:
+    """SQLite names the columns of a list of values column1, column2 …"""
+    names = [f"given.column{place}" for place in range(1, len(found) + len(values) + 1)]
+    assigned = ", ".join(f"{name} = {given}" for name, given in zip(values, names[len(found) :], strict=True))
+    equal = " AND ".join(f"{table}.{name} = {given}" for name, given in zip(found, names, strict=False))
+    # Names of our own schema; values are never part of the text.
+    return f"UPDATE {table} SET {assigned} FROM ({_given(len(names), records)}) AS given WHERE {equal}"  # noqa: S608
+
+
+def _given(columns: int, records: int) -> str:
+    one = f"({', '.join('?' * columns)})"
+    return f"VALUES {', '.join([one] * records)}"

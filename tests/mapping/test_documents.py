@@ -1,0 +1,63 @@
+"""The documents of a large file, which are made while one goes through them."""
+
+from itertools import islice
+
+import pytest
+from mapping.sheets import HEADER, ORDERS, mapping_of, order, run, sheet_of, states
+
+from logistics_batch.mapping.documents import BLOCK_DOCUMENTS
+from logistics_batch.model.document import Document, MappedFile
+
+MANY = BLOCK_DOCUMENTS + 30
+MIDDLE = BLOCK_DOCUMENTS // 2
+WITHOUT_ADDRESS, WITH_A_SECOND_ITEM, WRONG = 11, BLOCK_DOCUMENTS + 5, BLOCK_DOCUMENTS + 8
+
+
+def rows(first: int, last: int) -> list[list[str]]:
+    """A row an order, but for one of two rows, one with a wrong number, and one that the contract refuses."""
+    made = []
+    for number in range(first, last + 1):
+        changed = {"Phone": "98"} if number == WRONG else {"Address": ""} if number == WITHOUT_ADDRESS else {}
+        made.append(order(Order_No=f"A{number}", Qty=f"{number}", **changed))
+        if number == WITH_A_SECOND_ITEM:
+            made.append(order(Order_No=f"A{number}", SKU="cup"))
+    return made
+
+
+def mapped(first: int, last: int) -> MappedFile:
+    return run(mapping_of(ORDERS), sheet_of([HEADER, *rows(first, last)]))
+
+
+def told(documents: list[Document], *, moved: int = 0) -> list[tuple[str, str, tuple[int, ...], tuple[int, ...]]]:
+    return [
+        (each.key, each.body, tuple(row + moved for row in each.rows), tuple(row + moved for row in each.line_rows))
+        for each in documents
+    ]
+
+
+@pytest.fixture(scope="module")
+def halves() -> list[tuple[str, str, tuple[int, ...], tuple[int, ...]]]:
+    """What the same orders give in two files, each small enough to be made at once."""
+    upper, lower = mapped(1, MIDDLE), mapped(MIDDLE + 1, MANY)
+    return told(list(upper.documents)) + told(list(lower.documents), moved=MIDDLE)
+
+
+def test_a_large_file_gives_what_its_halves_give_however_often_it_is_asked(
+    halves: list[tuple[str, str, tuple[int, ...], tuple[int, ...]]],
+) -> None:
+    whole = mapped(1, MANY)
+    assert len(whole.documents) == len(halves) == MANY - 2
+    assert told(list(whole.documents)) == halves
+    assert told(list(whole.documents)) == halves
+    assert [issue.cell for issue in whole.issues] == [f"D{WITHOUT_ADDRESS + 1}", f"C{WRONG + 2}"]
+    ready = [row for row, state in states(whole).items() if state == "ready"]
+    assert ready == [row for document in whole.documents for row in document.rows]
+
+
+def test_single_documents_are_those_that_rows_point_to() -> None:
+    whole = mapped(1, MANY)
+    begun = [document.key for document in islice(whole.documents, 3)]
+    assert begun == [document.key for document in whole.documents[:3]] == ["A1", "A2", "A3"]
+    pointed = whole.rows.select("document", "key").drop_nulls("document").unique(maintain_order=True)
+    assert all(whole.documents[place].key == key for place, key in pointed.iter_rows())
+    assert whole.documents[-1].key == f"A{MANY}"
