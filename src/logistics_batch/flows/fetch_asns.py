@@ -11,71 +11,24 @@ then is said to be.
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from logistics_batch.api.answers import AsnPage, Meaning, ReadFailed, asn_header, judge, read_asns, record_digest
 from logistics_batch.api.client import Reply
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.flows.asn_ranges import AsnRange, Pieces, around_created, finer_pieces, pieces_of
 from logistics_batch.flows.parts import Parts
 
-RANGES = ("created", "modified", "delivery")
 FILTERS = ("description", "site", "site_name", "status", "supplier", "supplier_name", "invoice_number")
-_STATUSES = ("New", "In-Progress", "Completed", "Expired")  # API §2.1
 _ATTEMPTS = 4
 _FIRST_PAUSE_SECONDS = 1.0
 # Page sizes at which services cut their answers; the small ones are doubted at once only where no count is named.
 _SMALL_PAGES = (10, 20, 25, 30, 40)
 _PAGE = 50
-_OLDEST_DAYS = 1_000
 _AROUND = timedelta(days=7)
 _WORTH_TESTING = 10  # rows; nobody cuts answers shorter
-
-
-@dataclass(frozen=True, slots=True)
-class AsnRange:
-    """A range of dates, both ends inclusive, and which date of an ASN is meant."""
-
-    by: str
-    date_from: date
-    date_to: date
-
-    def query(self) -> dict[str, str]:
-        """The range as the service takes it."""
-        return {
-            f"{self.by}_date_start": self.date_from.isoformat(),
-            f"{self.by}_date_end": self.date_to.isoformat(),
-        }
-
-    def halves(self) -> tuple["AsnRange", ...]:
-        """Two ranges that make up this one; none for a single day."""
-        days = (self.date_to - self.date_from).days
-        if not days:
-            return ()
-        middle = self.date_from + timedelta(days=days // 2)
-        return replace(self, date_to=middle), replace(self, date_from=middle + timedelta(days=1))
-
-    def __str__(self) -> str:
-        return f"{self.by} {self.date_from} to {self.date_to}"
-
-
-def asn_range(by: str | None, date_from: date | None, date_to: date | None) -> AsnRange:
-    """A checked range; the service would ignore one with a single end without a word (API §8.2).
-
-    Raises UsageError.
-    """
-    if by not in RANGES:
-        raise UsageError(f'There is no range by "{by}".', remedy=f"There are: {', '.join(RANGES)}.")
-    if date_from is None or date_to is None:
-        missing = "last" if date_to is None else "first"
-        raise UsageError(
-            f"The range by {by} date has no {missing} day.",
-            remedy="Give both ends, as in --from 2026-11-01 --to 2026-11-07; the service ignores a lone one.",
-        )
-    if date_from > date_to:
-        raise UsageError(f"The range from {date_from} to {date_to} ends before it begins.", remedy="Swap the dates.")
-    return AsnRange(by, date_from, date_to)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +155,7 @@ class _Asker:
     def gather(self, wanted: AsnRange | None, more: Mapping[str, str] | None = None) -> _Found:
         """The records of a range or search, asked for in smaller pieces where the answer is not surely whole."""
         query = {**self._filters, **(more or {}), **(wanted.query() if wanted else {})}
-        pieces = _pieces(wanted, query)
+        pieces = pieces_of(wanted, query)
         reply = self._ask(query, patient=not pieces)
         page = _page(reply, divisible=bool(pieces))
         records = {record_digest(record): record for record in page.records}
@@ -213,7 +166,7 @@ class _Asker:
         if not doubt:
             return self._held_against_halves(_Found(records), page, pieces, more or {})
         if not pieces and wanted and reply.truncated:
-            pieces = _finer_pieces(wanted, query, today=self._parts.clock.now().date())
+            pieces = finer_pieces(wanted, query, today=self._parts.clock.now().date())
         if not pieces:
             return _Found(records, complete=False, notes=(f"{_asked_for(wanted, query)}: {doubt}",))
         inner = _union(self.gather(piece, {**(more or {}), **extra}) for piece, extra in pieces)
@@ -239,7 +192,7 @@ class _Asker:
         self._cap = rows
         return _union([found, inner, *(self.gather(piece, {**more, **extra}) for piece, extra in pieces)])
 
-    def _beyond(self, found: _Found, pieces: "_Pieces", more: Mapping[str, str]) -> _Found:
+    def _beyond(self, found: _Found, pieces: Pieces, more: Mapping[str, str]) -> _Found:
         """What the pieces of an answer hold; where one of them is as long as the whole, what its own pieces hold."""
         rows, together, full = len(found.records), found, list[tuple[AsnRange, dict[str, str]]]()
         while pieces:
@@ -248,8 +201,8 @@ class _Asker:
             full = [piece for piece, one in zip(pieces, each, strict=True) if len(one.records) >= rows]
             if len(together.records) > rows or not full:
                 return together
-            pieces = _pieces(full[0][0], {**self._filters, **more, **full[0][1]})
-        for wanted, extra in (part for piece in full for part in _around_created(*piece, found.records.values())):
+            pieces = pieces_of(full[0][0], {**self._filters, **more, **full[0][1]})
+        for wanted, extra in (part for piece in full for part in around_created(*piece, found.records.values())):
             together = _union([together, self.gather(wanted, {**more, **extra})])
         self._lump = rows
         return together
@@ -312,52 +265,6 @@ class _Asker:
 def _pauses() -> Iterator[float]:
     for attempt in range(_ATTEMPTS - 1):
         yield _FIRST_PAUSE_SECONDS * 2**attempt
-
-
-_Pieces = list[tuple[AsnRange, dict[str, str]]]
-
-
-def _pieces(wanted: AsnRange | None, query: Mapping[str, str]) -> _Pieces:
-    """What a search falls into: halves of the range, or the statuses of one day."""
-    if wanted is None:
-        return []
-    halves = wanted.halves()
-    if halves:
-        return [(half, {}) for half in halves]
-    return [] if query.get("status") else [(wanted, {"status": status}) for status in _STATUSES]
-
-
-def _around_created(wanted: AsnRange, extra: Mapping[str, str], records: Iterable[dict[str, Any]]) -> _Pieces:
-    """Of one day and status, what was created before and after the records that were shown; for delivery dates only."""
-    moments = [asn_header(record).created_date[:10] for record in records]
-    if wanted.by != "delivery" or not moments or not all(moments):
-        return []
-    try:
-        first, last = date.fromisoformat(min(moments)), date.fromisoformat(max(moments))
-    except ValueError:
-        return []
-    far = timedelta(days=_OLDEST_DAYS)
-    spans = (
-        AsnRange("created", first - far, first - timedelta(days=1)),
-        AsnRange("created", last + timedelta(days=1), last + far),
-    )
-    return [(wanted, {**extra, **span.query()}) for span in spans]
-
-
-def _finer_pieces(wanted: AsnRange, query: Mapping[str, str], *, today: date) -> _Pieces:
-    """What the ASNs of one day and status fall into where they are too long for one answer: days of another date.
-
-    Filters are ANDed (API §4.1), and an ASN is changed after it was created, so nothing is lost; only what was created
-    longer ago than `_OLDEST_DAYS` is not looked for.
-    """
-    other = "modified" if wanted.by == "created" else "created"
-    given = query.get(f"{other}_date_start"), query.get(f"{other}_date_end")
-    if given[0] and given[1]:
-        spans = AsnRange(other, date.fromisoformat(given[0]), date.fromisoformat(given[1])).halves()
-    else:
-        first = wanted.date_from if other == "modified" else today - timedelta(days=_OLDEST_DAYS)
-        spans = AsnRange(other, first, today + timedelta(days=1)).halves()
-    return [(wanted, {"status": query["status"], **span.query()}) for span in spans]
 
 
 def _page(reply: Reply, *, divisible: bool) -> AsnPage:

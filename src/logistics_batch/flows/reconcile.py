@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.fetch_asns import AsnRange, asn_range
+from logistics_batch.flows.asn_ranges import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_followed import followed
 from logistics_batch.flows.reconcile_gather import Gathered, gather, order_numbers

@@ -11,7 +11,7 @@ import polars as pl
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.answer_doubts import folded
-from logistics_batch.flows.fetch_asns import AsnRange
+from logistics_batch.flows.asn_ranges import AsnRange
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_receipts import ReadList
 from logistics_batch.flows.snapshots import Snapshot, load_snapshot

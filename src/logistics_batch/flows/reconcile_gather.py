@@ -16,7 +16,8 @@ from logistics_batch.flows.answer_doubts import (
     not_asked_for,
     nothing_of_ours,
 )
-from logistics_batch.flows.fetch_asns import AsnRange, FetchedAsns, fetch_asns, fetch_by_invoice
+from logistics_batch.flows.asn_ranges import AsnRange
+from logistics_batch.flows.fetch_asns import FetchedAsns, fetch_asns, fetch_by_invoice
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_notices import Scope, announced_documents, in_scope
 from logistics_batch.flows.reconcile_receipts import ReadList
