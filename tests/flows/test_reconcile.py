@@ -197,6 +197,13 @@ def test_an_asn_whose_date_was_moved_at_the_service_is_not_called_missing(parts,
     assert "2026-12-24" in report.document["exceptions"][0]["reason"]
 
 
+def test_what_the_range_and_a_search_both_show_counts_once(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), "Zeta,Bhiwandi,I1,2026-11-02,W,20,5.00")
+    service.records[1]["delivery_date"] = "2026-12-24"
+    report = run_reconcile(parts, plan(tmp_path))  # the search for Zeta's I1 shows Acme's again
+    assert found(report) == [("HEADER_DIFF", "I1", "")]
+
+
 def test_a_cut_answer_brands_the_report_and_proves_no_absence(parts, service, tmp_path):
     push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "10") for nth in range(5)))
     service.cap = 3
