@@ -31,10 +31,18 @@ class OrderSearch:
         hinted = self._follow_hints(document)
         if hinted is not None and hinted.presence in (Presence.PRESENT, Presence.UNREACHABLE):
             return hinted
-        probe = probe_order(self._client, document, self._calibration)
+        probe = self._not_of_another(document, probe_order(self._client, document, self._calibration))
         # A cancelled order counts where nothing else was found: without this it might be created a second time.
         if hinted is not None and probe.presence in (Presence.ABSENT, Presence.UNKNOWN):
             return hinted
+        return probe
+
+    def _not_of_another(self, document: StoredDocument, probe: Probe) -> Probe:
+        """The order of an earlier version, or of another document, says nothing about this one."""
+        number = probe.awb_number
+        known = self._ledger.documents(operations=[Operation.ORDER_CREATE], references=[number]) if number else []
+        if any(found.awb_number == number and found.id != document.id for found in known):
+            return Probe(Presence.UNKNOWN, f"the reference leads to AWB {number}, which another version has")
         return probe
 
     @cached_property

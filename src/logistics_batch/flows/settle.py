@@ -14,6 +14,7 @@ from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.asn_markers import (
+    ASKS_UNTIL_STOP,
     DUPLICATE,
     confirm_marked,
     doubled_note,
@@ -27,7 +28,7 @@ from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.outcomes import outcome_of
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.probe import Presence
+from logistics_batch.flows.probe import Presence, Probe
 from logistics_batch.flows.probe_change import look_for_change
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.ledger import Outcome, StoredDocument
@@ -38,7 +39,6 @@ RESEND_WITHIN = timedelta(hours=24)
 ASN_SEARCH_AT = (1, 3, 6)  # times settle_after, since the doubt
 _POLL_SECONDS = 1.0
 _CHECK_CANCELLED = "If this order was cancelled by hand after its answer was lost, check it at the service."
-_ASKS_UNTIL_STOP = 3  # times in a row that nobody could be asked
 _NO_EFFECT = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
 
 
@@ -81,7 +81,7 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     parts.progress.start("Settling", len(due))
     silent = 0  # documents in a row about which nobody could be asked
     for document in due:
-        if parts.stop.is_set() or silent >= _ASKS_UNTIL_STOP:
+        if parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
             outcomes["unreachable" if silent else "open"].append(document.id)
             continue
         if document.operation == Operation.ORDER_CREATE:
@@ -132,7 +132,7 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
             parts.ledger.note_check(document.id, at=now, text=probe.text, counts=False)
             return "unreachable"
         case Presence.ABSENT if _may_send_again(parts, document):
-            return _send_again(parts, document, run=run)
+            return _send_again(parts, document, run=run, absent=search)
         case Presence.UNKNOWN if _is_unique(parts) and _may_send_again(parts, document):
             return _send_again(parts, document, run=run, note=_CHECK_CANCELLED)
         case Presence.ABSENT:
@@ -170,10 +170,12 @@ def _is_unique(parts: Parts) -> bool:
     return facts is not None and facts.unique
 
 
-def _send_again(parts: Parts, document: StoredDocument, *, run: str, note: str = "") -> str:
+def _send_again(
+    parts: Parts, document: StoredDocument, *, run: str, note: str = "", absent: OrderSearch | None = None
+) -> str:
     """Attempt n+1 with the stored bytes: the service does not have the order, or makes no second one of it.
 
-    note: what a person should know if it is accepted.
+    note: what a person should know if it is accepted. absent: the search that found that the service does not have it.
     """
     if not parts.client.pacer.wait_turn(stop=parts.stop):
         return "open"
@@ -189,6 +191,8 @@ def _send_again(parts: Parts, document: StoredDocument, *, run: str, note: str =
     answer = judge(reply, operation=document.operation)
     tainted = replace(document, tainted=True)
     outcome = outcome_of(tainted, reply, answer, run=run, facts=parts.ledger.facts())
+    if outcome.state == "accepted" and answer.meaning is Meaning.REFUSED and absent is not None:
+        outcome = _looked_at_again(outcome, absent.look_for(document))
     if outcome.state == "accepted" and note:
         outcome = replace(outcome, rule="settled", reason=f"{outcome.reason or 'Accepted; sent again.'} {note}")
     if outcome.state == "planned":  # this attempt certainly had no effect: the earlier doubt stands as it was
@@ -199,6 +203,22 @@ def _send_again(parts: Parts, document: StoredDocument, *, run: str, note: str =
     if answer.meaning in _NO_EFFECT:
         return "unreachable"
     return {"accepted": "settled", "held": "held", "in_doubt": "open"}[outcome.state]
+
+
+def _looked_at_again(taken: Outcome, probe: Probe) -> Outcome:
+    """“This reference is taken”, from a service that did not have the order a moment ago: it must show it now."""
+    if probe.presence is Presence.PRESENT:
+        return replace(taken, reason="", rule="settled", awb_number=probe.awb_number, order_id=probe.order_id)
+    if probe.presence is Presence.UNREACHABLE:
+        return replace(taken, state="planned")
+    return replace(
+        taken,
+        state="held",
+        rule="refused_after_doubt",
+        reason=f"Sent twice; the service says that it has the reference, but does not show the order: {taken.message}",
+        fix="Look the reference up at the service: decide “accept” if it is there, else “drop” or “send-again”.",
+        accepted_run="",
+    )
 
 
 def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
@@ -352,6 +372,6 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
             report = replace(report, settled=earlier.settled + report.settled, held=earlier.held + report.held)
             earlier = replace(report, notes=earlier.notes + report.notes)
             silent = silent + 1 if report.unreachable else 0
-            if not wait or not report.open or parts.stop.is_set() or silent >= _ASKS_UNTIL_STOP:
+            if not wait or not report.open or parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
                 return replace(earlier, notes=notes + earlier.notes)
             parts.clock.sleep(_POLL_SECONDS * (1 + silent))
