@@ -234,6 +234,13 @@ def test_a_settings_file_that_shows_a_secret_to_others_is_warned_about(tmp_path:
     assert open_secrets(tmp_path) == ""
 
 
+def test_a_folder_in_the_place_of_a_key_is_told_as_one(tmp_path: Path) -> None:
+    (tmp_path / "api-key").mkdir()
+    with pytest.raises(SettingsError, match="is a folder, not a file") as refused:
+        private_file(tmp_path / "api-key", name="service.api_key_file")
+    assert "chmod" not in refused.value.remedy
+
+
 def test_headers_of_callbacks_come_from_a_private_file(tmp_path: Path) -> None:
     path = tmp_path / "headers"
     path.touch(mode=0o600)

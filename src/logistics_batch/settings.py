@@ -227,6 +227,10 @@ def private_file(path: Path, *, name: str) -> Path:
         mode = stat.S_IMODE(path.stat().st_mode)
     except OSError as error:
         raise SettingsError(f"{name}: {path} cannot be read: {error.strerror}.", remedy="Create it.") from error
+    if not path.is_file():
+        raise SettingsError(
+            f"{name}: {path} is a folder, not a file.", remedy="Name the file, or put the file in its place."
+        )
     if mode & 0o077:
         raise SettingsError(f"{name}: {path} can be read by others (mode {mode:o}).", remedy=f"chmod 600 {path}")
     return path

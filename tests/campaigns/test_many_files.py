@@ -21,6 +21,8 @@ from support.sftp_servers import RunningSshd, running_sshd
 from support.workspace import Workspace, order_lines
 
 ENTRIES = size(sample=160, full=10_000)
+WHOLE = size(sample=60, full=10_000)
+MOST_MB_MORE = 200  # for 10,000 files: what is known of each, for the run's report
 NEW = ENTRIES // 5
 JOB = """\
 kind: push
@@ -71,13 +73,12 @@ class Took:
     log_ins: int
 
 
-def run_job(workspace: Workspace, sshd: RunningSshd, *arguments: str) -> Took:
-    log = sshd.root.parent / "sshd.log"
-    before, began = log.read_text().count("Accepted publickey"), time.monotonic()
+def run_job(workspace: Workspace, sshd: RunningSshd | None = None) -> Took:
+    before, began = log_ins(sshd), time.monotonic()
     out = workspace.root / "out.txt"
     with out.open("w") as handle:
         process = subprocess.Popen(
-            workspace.command("run", "orders", *arguments),
+            workspace.command("run", "orders"),
             cwd=workspace.root,
             env=workspace.environment({}),
             stdin=subprocess.DEVNULL,
@@ -94,15 +95,19 @@ def run_job(workspace: Workspace, sshd: RunningSshd, *arguments: str) -> Took:
         round(time.monotonic() - began, 1),
         round(used.ru_utime + used.ru_stime, 1),
         used.ru_maxrss >> 10,
-        log.read_text().count("Accepted publickey") - before,
+        log_ins(sshd) - before,
     )
 
 
-def drop(sshd: RunningSshd, numbers: range, *, complete: bool) -> list[str]:
+def log_ins(sshd: RunningSshd | None) -> int:
+    return (sshd.root.parent / "sshd.log").read_text().count("Accepted publickey") if sshd else 0
+
+
+def drop(folder: Path, numbers: range, *, complete: bool) -> list[str]:
     """Small files, one order each, and their done-files if they are complete."""
     names = [f"orders-{number:05}.csv" for number in numbers]
     for number, name in zip(numbers, names, strict=True):
-        path = sshd.root / "inbound" / name
+        path = folder / name
         path.write_text(order_lines([f"MANY-{number:05}"]))
         if complete:
             path.with_name(f"{name}.done").touch()
@@ -114,8 +119,8 @@ def drop(sshd: RunningSshd, numbers: range, *, complete: bool) -> list[str]:
 def test_a_night_with_thousands_of_files(workspace: Workspace, sandbox: RunningSandbox, sshd: RunningSshd) -> None:
     """Two entries in five are new files with their done-files; three in five are files that are not complete."""
     workspace.job("orders", JOB.format(root=sshd.root, archive=f"archive: {sshd.root}/archive"))
-    new = drop(sshd, range(NEW), complete=True)
-    unready = drop(sshd, range(NEW, ENTRIES - NEW), complete=False)
+    new = drop(sshd.root / "inbound", range(NEW), complete=True)
+    unready = drop(sshd.root / "inbound", range(NEW, ENTRIES - NEW), complete=False)
     first = run_job(workspace, sshd)
     assert first.code == 0, first.said[-2000:]
     files = {each["file"]: each["counts"] for each in first.document["files"]}  # type: ignore[union-attr, index]
@@ -151,4 +156,54 @@ def test_a_night_with_thousands_of_files(workspace: Workspace, sandbox: RunningS
         entries=ENTRIES,
         files=[len(new), 0, len(unready)],
         **{name: [t.seconds, t.processor_seconds, t.largest_mb, t.log_ins] for name, t in shown.items()},
+    )
+
+
+FOLDER_JOB = """\
+kind: push
+mapping: orders
+source:
+  folder: .
+  path: /inbound
+  pattern: ["*.csv"]
+  ready: {unchanged_for: 2, poll_every: 10ms}
+  archive: /archive/{date}
+results: {folder: ., path: /results, formats: [csv]}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_run_of_thousands_of_new_files(tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """Each file goes out once, is answered once and is put away; what a file costs does not grow with their number."""
+    workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+    workspace.configure("concurrency = 8")
+    workspace.job("orders", FOLDER_JOB)
+    inbound = workspace.root / "inbound"
+    inbound.mkdir()
+    names = drop(inbound, range(1), complete=False)
+    one = run_job(workspace)
+    names += drop(inbound, range(1, WHOLE), complete=False)
+    whole = run_job(workspace)
+    assert (one.code, whole.code) == (0, 0), whole.said[-2000:]
+    files = {each["file"]: each["counts"]["accepted"] for each in whole.document["files"]}  # type: ignore[union-attr, index]
+    assert files == dict.fromkeys(names[1:], 1)
+    created = Counter(line["reference_number"] for line in sandbox.committed("order.created"))
+    assert created == Counter(f"MANY-{number:05}" for number in range(WHOLE))
+    answers = sorted((workspace.root / "results").glob("*.result.csv"))
+    assert [path.name.removesuffix(".result.csv") for path in answers] == [Path(name).stem for name in names]
+    rows = [line for path in answers for line in csv.DictReader(path.open(encoding="utf-8-sig"))]
+    assert Counter((row["reference_number"], row["fate"]) for row in rows) == Counter(
+        (ref, "accepted") for ref in created
+    )
+    assert not list(inbound.iterdir())
+    assert sorted(path.name for path in (workspace.root / "archive").rglob("*.csv")) == names
+    assert whole.largest_mb - one.largest_mb <= MOST_MB_MORE
+    report(
+        "a run of many new files",
+        files=WHOLE - 1,
+        seconds=whole.seconds,
+        processor_seconds=whole.processor_seconds,
+        processor_ms_a_file=round((whole.processor_seconds - one.processor_seconds) * 1000 / max(WHOLE - 1, 1), 1),
+        largest_mb=[one.largest_mb, whole.largest_mb],
     )

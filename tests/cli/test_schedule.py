@@ -96,7 +96,8 @@ def test_it_says_when_each_job_is_next_and_ends_with_0_when_told_to(workspace: W
     assert "orders-nightly: next run " in line
     assert line.endswith("-01-01T21:15+05:30")
     assert watched.end(number) == 0
-    assert watched.lines[-1].endswith("stopped")
+    assert f"started (process {watched.process.pid})" in watched.lines[0]
+    assert watched.lines[-1].endswith(f"stopped (process {watched.process.pid})"), "two may write into one log"
 
 
 def test_outsiders_see_that_it_works(workspace: Workspace) -> None:

@@ -1,11 +1,13 @@
 """Commands that talk to a service: single calls by hand, history, decisions, the doctor; against the sandbox."""
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli.conftest import Run
+from support.event_receiver import receiving
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Finished, Workspace, asn_lines, order_lines
 
@@ -109,10 +111,39 @@ def test_a_cancelling_without_an_answer_is_said_to_be_open(
     assert f"order get {awb}" in done.out
 
 
+def test_an_order_of_ours_is_cancelled_by_its_reference(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    awb = row(push(run, workspace, ["FEED-1"]))["awb_number"]
+    assert run("order", "cancel", "FEED-1").code == 0
+    assert [line["awb_number"] for line in sandbox.committed("order.cancelled")] == [awb]
+    assert run("order", "cancel", "FEED-2").code == 3, "not of ours: sent as it is"
+
+
+def test_each_address_of_alerts_gets_a_test_message(run: Run, workspace: Workspace) -> None:
+    with receiving() as people, socket.create_server(("127.0.0.1", 0)) as taken:
+        nobody = taken.getsockname()[1]
+        taken.close()
+        addresses = [f"json://{people.url.removeprefix('http://')}", f"json://127.0.0.1:{nobody}/?cto=1"]
+        workspace.configure("[notify]", f"urls = {addresses}")
+        checks = [each for each in run("doctor", "--json").json["checks"] if each["name"] == "notify"]
+        assert [each["state"] for each in checks] == ["ok", "ok"]
+        assert people.events.empty(), "nothing is sent unless it is asked for"
+        done = run("doctor", "--notify", "--json")
+        assert people.next()[1]["title"].endswith("Test of the alerts")
+    checks = [each for each in done.json["checks"] if each["name"] == "notify"]
+    assert [each["state"] for each in checks] == ["ok", "problem"]
+    assert "(address 1 of 2) took a test message" in checks[0]["text"]
+    assert "(address 2 of 2) did not take" in checks[1]["text"]
+    assert done.code == 2
+
+
 def test_a_webhook_is_subscribed_and_changed(run: Run, workspace: Workspace, sandbox: RunningSandbox) -> None:
     headers = workspace.secret("hook-headers", "API_KEY: for-our-receiver\n")
     hook = ["--id", "7", "--url", "https://hooks.example.com/orders", "--headers-file", headers, "--verify"]
-    assert run("webhook", "subscribe", *hook).code == 0
+    subscribed = run("webhook", "subscribe", *hook)
+    assert subscribed.code == 0
+    assert "drop a header with an underscore in its name: API_KEY." in subscribed.err
     body = sandbox.received("webhook.subscribe")[0]["body"]
     assert "https://hooks.example.com/orders" in str(body)
     assert run("webhook", "update", "--id", "7", "--inactive").code == 0

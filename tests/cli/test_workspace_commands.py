@@ -6,7 +6,9 @@ import stat
 import urllib.request
 from pathlib import Path
 
+import pytest
 from cli.conftest import Run
+from mapping.sheets import SHIPPED
 from support.workspace import Workspace, order_lines
 
 EXAMPLE = """\
@@ -87,6 +89,23 @@ def test_a_preview_can_be_kept_as_files(run: Run, workspace: Workspace) -> None:
     assert [each["key"] for each in documents] == ["A-1"]
     assert [each["cell"] for each in issues] == ["B3"]
     assert run("mapping", "preview", "nowhere.csv", "--mapping", "orders").code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("receipts", "It would be reconciled."),
+        ("label_requests", "Its label would be asked for."),
+    ],
+)
+def test_mappings_that_no_push_takes_can_be_previewed(run: Run, tmp_path: Path, name: str, reason: str) -> None:
+    assert run("init", "night").code == 0
+    (example,) = (SHIPPED / "examples" / name).glob("input.*")
+    (tmp_path / "night/mappings" / f"{name}.yaml").write_text((SHIPPED / f"{name}.yaml").read_text(encoding="utf-8"))
+    done = run("--workspace", "night", "mapping", "preview", str(example), "--mapping", name, "--json")
+    rows = done.json["files"][0]["rows"]
+    assert {each["reason"] for each in rows if each["fate"] == "pending"} == {reason}
+    assert run("--workspace", "night", "mapping", "preview", str(example), "--mapping", name).code == done.code
 
 
 def test_golden_examples_are_written_once_and_compared_ever_after(run: Run, workspace: Workspace) -> None:

@@ -104,8 +104,13 @@ def test_what_is_no_object_is_no_event(raw: bytes) -> None:
 
 
 def test_its_line_names_order_and_status_and_no_person() -> None:
-    event = read(ToName="Asha", ToMobileNumber="+919876543210", OrderStatus="Out\x1b[2J\nFor")
-    assert event_line(event, is_new=True) == "event SH-22T70ZX Out\\x1b[2J For stored"
+    event = read(ToName="Asha", ToMobileNumber="+919876543210", OrderStatus="Out-For-Delivery")
+    assert event_line(event, is_new=True) == "event SH-22T70ZX Out-For-Delivery stored"
+    event = read(WaybillNo="Asha Rao 9876543210", OrderStatus="Out\x1b[2J\nFor Asha")
+    assert (
+        event_line(event, is_new=True) == f"event (no AWB number, event {event.identity[:8]}) (another status) stored"
+    )
+    assert "98765" not in event_line(read(eventType="9876543210"), is_new=True)
     assert (
         event_line(read(eventType="trip_created"), is_new=False)
         == "event kept raw (another topic) topic trip_created again"

@@ -215,6 +215,28 @@ def test_two_stray_quotes_that_balance_hold_the_file(read):
     assert "row 5" in held(read, "\n".join(shifted), "csv|quotes")
 
 
+@pytest.mark.parametrize(
+    "swallowed",
+    [
+        'A1,x,1,2,3,4,5,"n\nA2,x,1,2,3,4,5\nA3,x,1,2,3,4,5,n"\nA4,x,1,2,3,4,5,n\n',
+        'A1,x,1,2,3,4,5,"n\nA2,x,1,2,3,4,5,n,,\nA3,x,1,2,3,4,5,n"\nA4,x,1,2,3,4,5,n\n',
+        'A1,"x,1,2,3,4,5,n\nA2,x,1,2,3,4,5,n\nA3,x",1,2,3,4,5,n\nA4,x,1,2,3,4,5,n\n',
+    ],
+)
+def test_rows_within_a_cell_hold_the_file_though_they_are_not_of_its_width(read, swallowed):
+    assert "row 2" in held(read, "order,item,a,b,c,d,e,note\n" + swallowed, "csv|quotes")
+
+
+def test_rows_of_a_narrow_table_within_a_cell_hold_the_file_and_an_address_does_not(read):
+    assert "row 2" in held(read, 'AWB,Why\nSH-1,"late\nSH-2,late"\nSH-3,x\n', "csv|quotes")
+    assert read('AWB,Address\nSH-1,"12 MG Road\nPune, 411001"\nSH-3,x\n').frame.height == 3
+
+
+def test_an_address_over_two_lines_with_commas_is_one_cell(read):
+    rows = 'A1,"Flat 3, Tower 2\nSector 5, Gurgaon, Haryana",1,2,3,4,5,n\nA2,x,1,2,3,4,5,n\n'
+    assert read("order,address,a,b,c,d,e,note\n" + rows).frame.height == 3
+
+
 def test_text_behind_a_closing_quote_holds_the_file(read):
     assert "row 2" in held(read, 'a,b\n"x"y,2\n', "csv|quotes")
 
@@ -315,3 +337,12 @@ def test_a_hundred_thousand_rows_keep_their_numbers(read):
     lines[70_000] = '70001,"Item,\n70001",1'
     frame = read("\n".join(lines)).frame
     assert (frame["row"].cast(pl.String) == frame["1"]).all()
+
+
+def test_whether_a_file_ends_with_a_line_break_is_told(read):
+    assert [read(text).ends_open for text in ("a,b\n1,2", "a,b\n1,2\n", "a,b\r1,2\r", 'a,b\n1,"2\n3"')] == [
+        True,
+        False,
+        False,
+        True,
+    ]

@@ -84,14 +84,15 @@ def test_a_notice_lasts_until_it_is_over(ledger: Ledger) -> None:
 
 def test_somebody_is_owed_a_notice_until_all_were_told(ledger: Ledger) -> None:
     ledger.notice(missing(), now=NOW)
-    (owed,) = ledger.owed_notices(now=NOW)
+    (owed,) = ledger.take_owed_notices(now=NOW, until=LATER)
+    assert ledger.take_owed_notices(now=NOW, until=LATER) == [], "one process tells it, not two"
     ledger.note_telling(owed.id, told={"a": NOW}, over=False, next_try_at=LATER)
-    assert ledger.owed_notices(now=NOW) == []
-    assert [each.told for each in ledger.owed_notices(now=LATER)] == [{"a": NOW}]
+    assert ledger.take_owed_notices(now=NOW, until=LATER) == []
+    assert [each.told for each in ledger.take_owed_notices(now=LATER, until=LATER)] == [{"a": NOW}]
     ledger.note_telling(owed.id, told={"a": NOW, "b": LATER}, over=False, next_try_at="")
     assert ledger.owed_notices() == []
     ledger.over(owed.key, "it came", now=LATER)
-    assert [each.over_told for each in ledger.owed_notices(now=LATER)] == [{}]
+    assert [each.over_told for each in ledger.take_owed_notices(now=LATER, until=LATER)] == [{}]
     ledger.note_telling(owed.id, told={"a": LATER}, over=True, next_try_at="")
     assert ledger.owed_notices() == []
 

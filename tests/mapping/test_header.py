@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from mapping.sheets import HEADER, ORDERS, ROW, orders, run, sheet_of, states
+from mapping.sheets import HEADER, ORDERS, ROW, order, orders, run, sheet_of, states
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.names import ColumnName, alike, same
@@ -216,3 +216,49 @@ def test_a_sheet_with_one_row_of_names_is_read_all_the_same() -> None:
     names = ["Order No", "Consignee Name", "Consignee Phone", "Address", "Item SKU", "Item Qty"]
     mapped = run(CONSIGNEE, sheet_of([["Acme Warehousing"], names, TWO_ROW_ORDER]))
     assert states(mapped) == {1: "skipped title", 3: "ready"}
+
+
+LARGER = [*HEADER, "Rate"]
+WITH_RATE = ORDERS + "  item_price_per_each: {from: Rate, read: money}\n"
+
+
+def test_rows_between_two_headers_are_never_taken_for_titles() -> None:
+    """Yesterday's list pasted above today's, which has a column more."""
+    error = held(HEADER, ROW, [], LARGER, [*ROW, "9"], mapping=WITH_RATE)
+    assert str(error) == "The file: the rows 1, 4 could each be the header row."
+    titles = [["Acme Warehousing"], HEADER, [], ["Evening"], LARGER, [*ROW, "9"]]
+    assert run(WITH_RATE, sheet_of(titles)).header_row == 5
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        ["Order No", "Name", "Phone", "Address", "Qty", "SKU"],
+        ["Order No", "Name", "Phone", "Address", "SKU", "MRP"],
+        ["Order No", "Name", "Phone", "Address", "SKU", "Qty", "Rate"],
+        ["Phone", "Address", "SKU", "Pack", "QTY", "order no."],
+    ],
+    ids=["two changed over", "another name", "one more", "all elsewhere"],
+)
+def test_a_second_table_below_the_first_holds_the_file(second: list[str]) -> None:
+    error = held(HEADER, ROW, *[ROW] * 40, second, ROW, mapping=WITH_RATE)
+    assert str(error) == (
+        "The file: row 43 below the header row 1 names other columns, or in other places: a second table begins there."
+    )
+    assert error.rule == "header|second_table"
+
+
+def test_a_repeated_header_may_have_a_bracket_more() -> None:
+    again = [*HEADER[:5], "Qty (Pcs)"]
+    assert states(orders(ROW, again, ROW)) == {2: "ready", 3: "skipped repeated header", 4: "ready"}
+    boxes = [*HEADER[:5], "Qty (Box)"]
+    assert held([*HEADER[:5], "Qty (Pcs)"], ROW, boxes, ROW).rule == "header|second_table"
+
+
+def test_words_of_the_header_in_a_row_of_data_are_data() -> None:
+    odd = order(Order_No="A2", Name="Name", Address="Address, Phone, SKU", SKU="SKU", Qty="two")
+    assert states(orders(ROW, odd, order(Order_No="A3", Phone="Phone", Qty="none"))) == {
+        2: "ready",
+        3: "invalid",
+        4: "invalid",
+    }

@@ -10,10 +10,12 @@ from logistics_batch.model.document import MappedFile
 WITH_PRICE = ORDERS + "  item_price_per_each: {from: Price, read: money}\n"
 
 
-def csv_rows(*rows: list[str], mapping: str = WITH_PRICE, header: list[str] | None = None) -> MappedFile:
+def csv_rows(
+    *rows: list[str], mapping: str = WITH_PRICE, header: list[str] | None = None, ends_open: bool = False
+) -> MappedFile:
     """Rows as they stand in a text file, each with as many cells as are written."""
     every = [header or [*HEADER, "Price"], *rows]
-    sheet = replace(sheet_of(every), cell_counts=pl.Series([len(row) for row in every]))
+    sheet = replace(sheet_of(every), cell_counts=pl.Series([len(row) for row in every]), ends_open=ends_open)
     return run(mapping, sheet)
 
 
@@ -65,3 +67,18 @@ def test_rows_that_are_filled_down_may_be_short() -> None:
 def test_totals_and_titles_have_any_width() -> None:
     mapped = csv_rows([*ROW, "5"], ["TOTAL", "9"], ["; note"])
     assert states(mapped) == {2: "ready", 3: "skipped total", 4: "skipped comment"}
+
+
+def test_a_file_that_ends_within_its_last_row_was_cut_off() -> None:
+    """The last value is a beginning of what stood there: 10 for 100."""
+    rows = [[*ROW[:5], "7", "5"], [*order(Order_No="A2")[:5], "1"]]
+    whole, cut = csv_rows(*rows), csv_rows(*rows, ends_open=True)
+    assert states(whole) == {2: "ready", 3: "ready"}
+    assert states(cut) == {2: "ready", 3: "invalid"} and cut.issues[0].rule == "row|cut_off"
+    assert "it has 6 cells, others 7" in cut.issues[0].reason
+
+
+def test_a_file_without_a_last_line_break_is_whole_where_its_last_row_is_as_wide_as_others() -> None:
+    short = [*order(Order_No="A2")[:5], "1"]
+    assert states(csv_rows(short, [*ROW[:5], "1"], ends_open=True)) == {2: "ready", 3: "ready"}
+    assert states(csv_rows([*ROW, "5"], ["TOTAL", "1"], ends_open=True)) == {2: "ready", 3: "skipped total"}

@@ -390,3 +390,10 @@ def test_a_number_is_sent_only_as_its_cell_shows_it(column: str, read: str, show
     header = HEADER if column == "Qty" else [*HEADER, column]
     sheet = replace(sheet_of([header, [*ROW, "2"][: len(header)]]), worded=((2, len(header), shown),))
     assert [rule.rpartition("|")[2] for _, rule in rules(run(mapping, sheet))] == ([] if fine else ["number_format"])
+
+
+@pytest.mark.parametrize("mark", [Mark.DATE, Mark.DATETIME])
+def test_a_code_that_became_a_date_is_no_reference_and_no_sku(mark: Mark) -> None:
+    cells = order(Order_No="2026-03-01", Name="2026-03-01", SKU="2026-03-02")
+    found = run(ORDERS, sheet_of([HEADER, cells], marks=[(2, column, mark) for column in (1, 2, 5)]))
+    assert rules(found) == [("A2", "reference_number|date_cell"), ("E2", "item_name|date_cell")]

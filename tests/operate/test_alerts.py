@@ -139,3 +139,47 @@ def test_an_address_that_apprise_does_not_know_is_told_without_it() -> None:
     with pytest.raises(SettingsError) as caught:
         Address("nonsense://token@host").open()
     assert "token" not in caught.value.message
+
+
+def test_a_receiver_can_tell_bad_news_from_good_and_from_the_digest(ledger: Ledger, people: Receiver) -> None:
+    told = teller(ledger, url(people))
+
+    def kind_of(*notices: NewNotice) -> object:
+        for each in notices:
+            ledger.notice(each, now=NOW.isoformat())
+        assert told.tell(NOW).arrived == 1
+        return people.next()[1]["type"]
+
+    digest = NewNotice("d", "digest", "", "Digest", "Nothing is open.")
+    waits = NewNotice("w", "on_held", "orders", "orders: something waits", "x")
+    failed = NewNotice("f", "on_failure", "orders", "orders failed", "x")
+    assert kind_of(digest) == "info"
+    assert kind_of(waits) == "warning"
+    assert kind_of(failed, NewNotice("m", "on_missing_file", "orders", "no file came", "x")) == "failure", "the gravest"
+    ledger.over("f", "orders ran again.", now=NOW.isoformat())
+    assert kind_of() == "success"
+
+
+def test_a_failure_that_lasts_is_told_again_the_next_night(ledger: Ledger, people: Receiver) -> None:
+    told = teller(ledger, url(people))
+
+    def fails(at: datetime) -> int:
+        new = NewNotice("k", "on_failure", "orders", f"orders failed for {at.date()}", "The server is down.")
+        ledger.notice(new, now=at.isoformat(), again_if_told_before=(at - timedelta(hours=20)).isoformat())
+        return told.tell(at).arrived
+
+    assert [fails(NOW + timedelta(hours=n)) for n in (0, 1, 12, 24, 25, 48)] == [1, 0, 0, 1, 0, 1]
+    last = people.take(3)[2]
+    assert last["title"] == "[night-shift] orders failed for 2026-11-05"
+    assert "Seen 6 times since 2026-11-03T21:15" in last["message"]
+    ledger.over("k", "orders ran again.", now=NOW.isoformat())
+    assert told.tell(NOW + timedelta(hours=49)).arrived == 1
+    assert people.next()[1]["message"].startswith("Over: orders failed for 2026-11-05")
+
+
+def test_of_two_schedulers_that_start_together_one_tells(ledger: Ledger, people: Receiver) -> None:
+    notice(ledger)
+    arrived = []
+    people.answer = lambda _number: arrived.append(teller(ledger, url(people)).tell(NOW).arrived) or 200  # type: ignore[func-returns-value]
+    assert teller(ledger, url(people)).tell(NOW).arrived == 1
+    assert arrived == [0], "while one is telling, the other has nothing to tell"

@@ -1,6 +1,7 @@
 """What waits for a person is told once and lasts until it waits no more, whatever else runs meanwhile."""
 
 import os
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -179,6 +180,19 @@ def test_no_run_with_exit_code_4_goes_untold(shift: Shift) -> None:
     assert in_folder(shift.workspace.root / "in/rejected") == ["e.csv", "e.csv.why.txt", "f.csv", "f.csv.why.txt"]
 
 
+def test_the_empty_file_of_a_day_waits_for_nobody_once_the_right_one_came(shift: Shift) -> None:
+    expect = 'expect: {by: "12:04", since: "12:00"}\nnotify: [on_empty_file]'
+    shift.workspace.job("orders", JOB.format(put_away="quarantine: /rejected", more=expect))
+    shift.open()
+    shift.workspace.drop("empty.csv", "", folder="in")
+    empty = "orders: the file for 2026-11-03 is empty"
+    assert told(shift, "12:10") == [empty]
+    assert [each.name for each in shift.parts.ledger.held_files()] == ["empty.csv"]
+    shift.workspace.drop("right.csv", order_lines(["R1"]), folder="in")
+    assert told(shift, "12:20") == [f"Over: {empty}"]
+    assert shift.parts.ledger.held_files() == []
+
+
 def test_the_second_empty_file_is_empty_and_not_one_that_came_before(shift: Shift) -> None:
     expect = 'expect: {by: "12:04", since: "12:00"}'
     shift.workspace.job("orders", JOB.format(put_away="quarantine: /rejected", more=expect))
@@ -191,3 +205,13 @@ def test_the_second_empty_file_is_empty_and_not_one_that_came_before(shift: Shif
     titles = [title for title in shift.until("2026-11-04T12:10", step=STEP) if "Digest" not in title]
     assert titles == ["[night-shift] orders: the file for 2026-11-04 is empty"]
     assert "new.csv came at" in shift.told[-1][1]
+
+
+def test_trouble_that_lasts_for_nights_rings_once_a_night(shift: Shift) -> None:
+    (shift.workspace.root / "in").rename(shift.workspace.root / "away")
+    rung = told(shift, "12:05")
+    for day in (4, 5):
+        for hour in (2, 11, 20):
+            rung += shift.until(f"2026-11-{day:02}T{hour:02}:00", step=timedelta(hours=9))
+    days = [found[0] for title in rung if (found := re.search(r"orders failed for \S+", title))]
+    assert days == [f"orders failed for 2026-11-{day:02}" for day in (3, 4, 5)]

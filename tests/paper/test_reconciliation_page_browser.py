@@ -226,6 +226,19 @@ def test_a_phone_shows_it_without_scrolling_sideways_and_paper_whole(browser: Br
     assert reader.complaints == []
 
 
+def test_paper_says_which_lines_it_leaves_out(browser: Browser, tmp_path: Path):
+    made = World()
+    for nth in range(1_003):
+        made.announce(f"I{nth}", ("W", "1", "5.00"))
+    reader = Reader(browser, tmp_path, account_of(made))
+    reader.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert reader.page.locator("#lines tr.line").count() == 1_000
+    assert reader.page.inner_text("#printed").startswith("1,000 of 1,003 lines are printed; all stand in")
+    reader.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert (reader.page.locator("#lines tr.line").count(), reader.page.inner_text("#printed")) == (100, "")
+    reader.page.context.close()
+
+
 def test_without_scripts_the_dearest_lines_are_there(browser: Browser, tmp_path: Path):
     reader = Reader(browser, tmp_path, account_of(world()), java_script_enabled=False)
     rows = reader.page.locator("#lines tr").all_inner_texts()

@@ -19,11 +19,14 @@ from paper.reconciliation_nights import account_of
 from reconciliation.world import World
 
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
+from logistics_batch.paper import reconciliation_page as page_module
+from logistics_batch.paper import reconciliation_page_data as page_data_module
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_csv, reconciliation_json
 from logistics_batch.paper.reconciliation_page import reconciliation_page
+from logistics_batch.paper.reconciliation_rest import whole_tables
 from logistics_batch.paper.reconciliation_tables import LARGEST_SHEET
-from logistics_batch.paper.reconciliation_workbook import reconciliation_workbook
+from logistics_batch.paper.reconciliation_workbook import reconciliation_workbook, tables
 
 SHEETS = [
     "Summary",
@@ -171,13 +174,29 @@ def test_ageing_is_one_line_a_class_supplier_and_site(night):
 def test_a_sheet_takes_so_many_lines_and_says_what_it_leaves_out(night):
     numbers = pl.DataFrame({"number": range(LARGEST_SHEET + 5)})
     many = night.result.outcome(Outcome.MATCHED).join(numbers, how="cross").drop("number")
-    made = reconciliation_workbook(replace(night, result=replace(night.result, agreeing=lambda: many)))
+    report = replace(night, result=replace(night.result, agreeing=lambda: many))
+    made = reconciliation_workbook(report)
     with zipfile.ZipFile(io.BytesIO(made)) as package:
         sheet, log = (package.read(f"xl/worksheets/sheet{number}.xml").decode() for number in (6, 13))
+        links = package.read("xl/worksheets/_rels/sheet6.xml.rels").decode()
     rows = [int(row) for row in re.findall(r'<row r="(\d+)"', sheet)]
     assert rows == list(range(1, LARGEST_SHEET + 3))
-    said = f"Matched: 5 of {LARGEST_SHEET + 5:,} lines are left out of the sheet."
-    assert said in sheet and said in log
+    said = (
+        f"Matched: 5 of {LARGEST_SHEET + 5:,} lines are left out of the sheet; all stand in reconciliation_matched.csv"
+    )
+    assert said in sheet and said in log and links.count('Target="reconciliation_matched.csv"') == 1
+    [(name, whole)] = whole_tables(tables(report)).items()
+    head, *lines = whole.decode("utf-8-sig").splitlines()
+    assert (name, len(lines)) == ("reconciliation_matched.csv", LARGEST_SHEET + 5)
+    assert head.startswith("Invoice number,SKU,Supplier,Site,Ordered,Announced,In service,Received,")
+
+
+def test_a_list_longer_than_a_page_takes_says_so_and_where_all_of_it_is(night, monkeypatch):
+    for module in (page_data_module, page_module):
+        monkeypatch.setattr(module, "LARGEST_LIST", 1)
+    page = reconciliation_page(night).decode()
+    assert f"The list has 1 of {night.listed.height:,} lines" in page and '<a href="reconciliation.csv">' in page
+    assert '"rows":1,' in page
 
 
 @pytest.mark.parametrize(("doubts", "word", "colour"), [((), "COMPLETE", "FF1E7B45"), (("cut",), "MAY BE", "FFC0392B")])

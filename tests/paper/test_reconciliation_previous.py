@@ -193,3 +193,51 @@ def test_every_exception_comes_back():
     first = reconciliation_workbook(account_of(many))
     back = read_back(first)
     assert back.listed.height == 1500 and back.run == "R1110" and back.business_date == TODAY
+
+
+def with_own_columns(workbook: bytes, **columns: dict[str, object]) -> bytes:
+    """The workbook with columns that an analyst adds: own heading, values by invoice number."""
+    book = openpyxl.load_workbook(io.BytesIO(workbook))
+    sheet = book["Exceptions"]
+    for heading, values in columns.items():
+        place = sheet.max_column + 1
+        sheet.cell(1, place).value = heading
+        for row in range(2, sheet.max_row + 1):
+            sheet.cell(row, place).value = values.get(str(sheet.cell(row, 4).value))
+    return saved(book)
+
+
+def own_on(workbook: bytes, sheet: str, heading: str) -> dict[object, object]:
+    """By invoice number what stands under a heading."""
+    titles, *rows = openpyxl.load_workbook(io.BytesIO(workbook))[sheet].iter_rows(values_only=True)
+    return {row[titles.index("Invoice number")]: row[titles.index(heading)] for row in rows}
+
+
+def test_columns_that_an_analyst_adds_are_carried_on_over_the_nights():
+    first = reconciliation_workbook(account_of(world(A="1", B="2", C="3")))
+    claims = {"A": "0042", "B": HOSTILE}
+    tonight = with_own_columns(first, **{"Claim no": claims, "Pallets": {"A": 3, "C": 1.5}, "Empty yet": {}})
+    book = edited(tonight, B=("Status", "Accepted"))
+    next(cell for row in book["Exceptions"].iter_rows() for cell in row if cell.value == HOSTILE).data_type = "s"
+    workbook = saved(book)
+    for number in range(1, 4):
+        nightly = account_of(world(A="1", B="2", C="3"), day=night(number), earlier=read_back(workbook))
+        workbook = reconciliation_workbook(nightly)
+    assert own_on(workbook, "Exceptions", "Claim no") == {"A": "0042", "C": None}
+    assert own_on(workbook, "Exceptions", "Pallets") == {"A": 3, "C": 1.5}
+    assert own_on(workbook, "Exceptions", "Empty yet") == {"A": None, "C": None}
+    assert own_on(workbook, "Accepted", "Claim no") == {"B": HOSTILE}
+    gone = account_of(world(B="2", C="3", A="10"), day=night(4), earlier=read_back(workbook))
+    assert own_on(reconciliation_workbook(gone), "Resolved", "Claim no")["A"] == "0042"
+
+
+def test_a_column_without_a_heading_is_named_and_the_same_heading_twice_is_one_column():
+    first = reconciliation_workbook(account_of(world(A="1", B="2")))
+    book = openpyxl.load_workbook(
+        io.BytesIO(with_own_columns(first, Note={"A": "left"}, NOTE={"A": "right", "B": "x"}))
+    )
+    sheet = book["Exceptions"]
+    sheet.cell(2, sheet.max_column + 1).value = "lost"
+    back = read_back(saved(book))
+    assert back.own.select("Note").to_series().to_list() == ["left", ""]
+    assert any('Sheet "Exceptions"' in note and "1 column without a heading" in note for note in back.notes)

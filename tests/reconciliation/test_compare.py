@@ -60,3 +60,14 @@ def test_each_value_that_changed_in_the_service_is_told_and_how_a_number_is_writ
         ("W", "maximum_retail_price", "3", "90"),
     ]
     assert told.notices["differs"].to_list() == ["description, qty of V, maximum_retail_price of W"]
+
+
+def test_the_services_qty_received_is_never_told_without_what_it_means():
+    first, second = World(), World()
+    for made, requested in ((first, "7"), (second, "9")):
+        made.serve("A", ("W", "10", "2.00"), record_id="7")
+        made.returned_lines[0]["qty_requested"] = requested
+    found = audit(first.legs(), rules=Rules(business_date=date(2026, 11, 10))).differing
+    told = compare(Night(first.legs(), found), Night(second.legs(), found))
+    assert told.values.select("field", "first", "second").rows() == [("qty_received (= requested, API §2.1)", "7", "9")]
+    assert told.notices["differs"].to_list() == ["qty_received (= requested, API §2.1) of W"]

@@ -37,10 +37,10 @@ from logistics_batch.settings import FILE_NAME, Settings, event_secret, notify_u
 from logistics_batch.wiring import Need, Workspace
 
 
-def checkup(workspace: Workspace, *, staging: str = "") -> Iterator[Check]:
+def checkup(workspace: Workspace, *, staging: str = "", notify: bool = False) -> Iterator[Check]:
     """Every check, one after the other; what cannot be checked because of an earlier problem is left out.
 
-    staging: the pincode of test orders; "" makes none.
+    staging: the pincode of test orders; "" makes none. notify: whether each address of alerts gets a test message.
     """
     try:
         settings = workspace.settings()
@@ -55,7 +55,7 @@ def checkup(workspace: Workspace, *, staging: str = "") -> Iterator[Check]:
         yield tried(f"job {name}", partial(_job, workspace, name, jobs))
     for words in overlooked(workspace.folder):
         yield Check("jobs", State.WARNING, words, "Give it a name that ends in .yaml, or move it away.")
-    yield from _night_checks(workspace, settings, jobs)
+    yield from _night_checks(workspace, settings, jobs, notify=notify)
     yield from check_disks([workspace.folder, workspace.folder / "var", workspace.folder / settings.reports.dir])
     try:
         with workspace.parts(Need(writes=bool(staging))) as parts:
@@ -77,10 +77,11 @@ def _settings_checks(workspace: Workspace, settings: Settings) -> Iterator[Check
     )
 
 
-def _night_checks(workspace: Workspace, settings: Settings, jobs: list[JobSpec]) -> Iterator[Check]:
+def _night_checks(workspace: Workspace, settings: Settings, jobs: list[JobSpec], *, notify: bool) -> Iterator[Check]:
     now = datetime.now(ZoneInfo(settings.service.timezone))
     try:
-        yield from check_addresses(addresses(notify_urls(workspace.folder, settings.notify)), jobs)
+        to = addresses(notify_urls(workspace.folder, settings.notify))
+        yield from check_addresses(to, jobs, test_from=workspace.folder.name if notify else "")
     except LogisticsBatchError as error:
         yield Check("notify", State.PROBLEM, error.message, error.remedy)
     found: list[Calendar] = []

@@ -8,16 +8,17 @@ from logistics_batch.cli.opening import in_workspace, json_option
 @click.command(epilog="Example: logistics-batch doctor")
 @click.option("--staging", is_flag=True, help="Make test orders and cancel them, to see what the service does.")
 @click.option("--pincode", default="560001", show_default=True, help="Of the test orders; one that is delivered to.")
+@click.option("--notify", is_flag=True, help="Send a test message to each address of [notify].")
 @json_option
 @in_workspace
-def doctor(*, folder: str, staging: bool, pincode: str, as_json: bool) -> int:
+def doctor(*, folder: str, staging: bool, pincode: str, notify: bool, as_json: bool) -> int:
     """Check settings, mappings, jobs, disk, service and API key, ledger, clock, servers and host keys.
 
     The service gets two harmless reads. Nothing is changed. Exit code: 0 no problem, 2 problems were found.
 
     --staging posts a reference twice, another one four times at once, and one that is not complete; looks at how they
     are answered and found; and cancels them. What it sees is remembered for this account: it decides how orders in
-    doubt are settled.
+    doubt are settled. --notify sends a test message to each address of alerts, and says of each whether it took it.
     """
     from dataclasses import asdict
     from pathlib import Path
@@ -28,7 +29,7 @@ def doctor(*, folder: str, staging: bool, pincode: str, as_json: bool) -> int:
     from logistics_batch.wiring import Workspace
 
     checks = []
-    for check in checkup(Workspace(Path(folder)), staging=pincode if staging else ""):
+    for check in checkup(Workspace(Path(folder)), staging=pincode if staging else "", notify=notify):
         checks.append(check)
         if not as_json:
             click.echo(f"{check.state.value:<8} {check.name}: {plain(check.text)}")

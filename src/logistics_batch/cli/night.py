@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import date, time
+from os import getpid
 from threading import Event
 
 from logistics_batch.cli.settings_in_force import SettingsInForce
@@ -49,6 +50,7 @@ def watch(
         night = NightWatch(_station(workspace, settings, parts, say), Agenda(parts.ledger))
         scheduler = Scheduler(night, stop)
         scheduler.chores = _chores(workspace, settings, night, scheduler, say)
+        night.at.log.say("started", f"started (process {getpid()})", pid=getpid())
         night.start(loaded)
         if not runs:
             night.tell()
@@ -57,7 +59,7 @@ def watch(
             port = around.enter_context(metrics_server(metrics_port, lambda: _figures(night, scheduler)))
             night.at.log.say("metrics", f"metrics at http://127.0.0.1:{port}/metrics", port=port)
         left = scheduler.serve(night.planned(), patience_seconds=patience_seconds)
-        night.at.log.say("stopped", "stopped")
+        night.at.log.say("stopped", f"stopped (process {getpid()})", pid=getpid())
         return [name for name in left if name in night.jobs]
 
 

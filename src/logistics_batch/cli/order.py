@@ -34,10 +34,10 @@ def get(*, folder: str, order_id: str, as_json: bool) -> int:
 
 
 @order.command(epilog="Example: logistics-batch order cancel SH-22T70ZX")
-@click.argument("order_id", metavar="AWB-or-ID")
+@click.argument("order_id", metavar="AWB-or-ID-or-REFERENCE")
 @in_workspace
 def cancel(*, folder: str, order_id: str) -> int:
-    """Cancel one order at the service, and say what its answer proves.
+    """Cancel one order at the service, and say what its answer proves. Of orders sent from here the reference will do.
 
     Exit code: 0 cancelled, 3 refused, 4 not known, 5 not done.
     """

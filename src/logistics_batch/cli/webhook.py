@@ -65,7 +65,11 @@ def _configure(folder: str, wanted: dict[str, object], *, updates: bool) -> int:
     from logistics_batch.wiring import Need, Workspace
 
     if isinstance(wanted["headers"], str):
-        wanted["headers"] = private_headers(Path(wanted["headers"]))
+        wanted["headers"] = headers = private_headers(Path(wanted["headers"]))
+        if dropped := ", ".join(name for name in headers if "_" in name):
+            click.echo(
+                f"Note: many servers and proxies drop a header with an underscore in its name: {dropped}.", err=True
+            )
     with Workspace(Path(folder)).parts(Need(writes=False)) as parts:
         conclusion = update_webhook(parts, wanted) if updates else subscribe_webhook(parts, wanted)
     click.echo(plain(conclusion.text))

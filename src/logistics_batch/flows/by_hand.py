@@ -61,8 +61,11 @@ def asn_summary(record: dict[str, Any]) -> tuple[str, ...]:
 def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     """Cancel one order (API §4.10); what was asked, and what came of it, stands in the ledger if the order is ours.
 
+    order_id: AWB number or id, or the reference of an order of ours, whose AWB number the ledger knows.
+
     Raises KeyRefused, ServiceMisaddressed: the order was not cancelled.
     """
+    order_id = _awb_of(parts, order_id)
     _note(parts, order_id, "cancelling was asked for by hand")
     answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
     ours = _note(parts, order_id, _evidence(answer), cancelled=answer.meaning is Meaning.ACCEPTED)
@@ -72,6 +75,12 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     if answer.meaning is Meaning.REFUSED:
         return Conclusion(f"The order {order_id} was not cancelled: {answer.message}", ExitCode.ROWS_NOT_DONE)
     return _open_end(answer, question=f"Whether {order_id} is cancelled is not known: see `order get {order_id}`.")
+
+
+def _awb_of(parts: Parts, number: str) -> str:
+    """The AWB number where this is a reference that was accepted from here; else the number itself."""
+    created = parts.ledger.documents(operations=["order.create"], states=["accepted"], references=[number])
+    return next((each.awb_number for each in reversed(created) if each.awb_number), number)
 
 
 def subscribe_webhook(parts: Parts, wanted: Mapping[str, object]) -> Conclusion:

@@ -37,10 +37,10 @@ def acknowledge(parts: Parts, file: StoredFile, *, result_due: str) -> Delivered
     return _put_everywhere(parts, file, {"ack.json": ack_json(report)})
 
 
-def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False) -> Delivered:
+def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first: bool = False) -> Delivered:
     """Write the result files of one arrival to all its places.
 
-    acknowledge: NAME.ack.json too, as things stand now.
+    acknowledge: NAME.ack.json too, as things stand now. first: by its own run, so that it may be put away then.
 
     Raises:
         RunStopped: the rows' fates do not add up to the rows read; nothing is written then.
@@ -57,7 +57,7 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False) -> Del
     written = _put_everywhere(parts, file, receipt | contents(parts, file, report))
     crash_point("report.after")
     if not written.failed:
-        parts.ledger.set_fresh(file.id)
+        parts.ledger.set_fresh(file.id, first=first)
     return written
 
 

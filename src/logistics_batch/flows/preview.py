@@ -3,17 +3,24 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from typing import Final
 
 from logistics_batch.flows import approval
 from logistics_batch.flows.gate import OPEN_GATE, Gate
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
-from logistics_batch.ledger import Arrival, Decision, StoredDocument, row_result
+from logistics_batch.ledger import FATE_OF_STATE, Arrival, Decision, StoredDocument, row_result
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.asn_marker import with_marker
-from logistics_batch.model.document import Document, MappedFile, Operation
+from logistics_batch.model.document import Document, MappedFile, Operation, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import DocumentResult, Fate, FileReport, RowResult, RunReport, exit_code
+
+_NOT_PUSHED: Final[dict[str, str]] = {
+    Operation.LABEL_CREATE: "Its label would be asked for.",
+    Operation.RECEIPT_READ: "It would be reconciled.",
+}
+"""What becomes of the rows of mappings that no push takes; the ledger knows nothing of them."""
 
 
 def preview_files(
@@ -57,7 +64,8 @@ def _preview(parts: Parts, arrival: Arrival) -> FileReport:
     if mapped is None:
         return report
     documents = mapped.documents if held is None else ()
-    decisions = parts.ledger.evaluate(arrival, documents)
+    is_pushed = Operation(arrival.operation) not in _NOT_PUSHED
+    decisions = parts.ledger.evaluate(arrival, documents) if is_pushed else [Decision("plan")] * len(documents)
     existing = [_existing(parts, decision) for decision in decisions]
     shown = tuple(
         _document(arrival, document, decision, known)
@@ -100,7 +108,9 @@ def _rows(
         known, answer = None, _line(line, arrival)
         if line["document"] is not None and arrival.held is None:
             decision, known = decisions[line["document"]], existing[line["document"]]
-            answer |= _fate(decision)
+            answer |= _fate(decision, arrival.operation)
+        elif answer["fate"] == RowState.READY:  # a line of goods, of which no document is made
+            answer |= _fate(Decision("plan"), arrival.operation)
         place = {"file": arrival.source.name, "sheet": line["sheet"] or mapped.sheet, "run": ""}
         row = row_result(answer, found=known, issues=issues.get((line["sheet"], line["row"]), ()), place=place)
         if line["document"] is not None and arrival.held is None and known is None:
@@ -120,10 +130,10 @@ def _line(line: dict[str, object], arrival: Arrival) -> dict[str, object]:
     return {"row": line["row"], "key": line["key"] or "", "fate": fate, "rule": rule, "reason": reason}
 
 
-def _fate(decision: Decision) -> dict[str, object]:
+def _fate(decision: Decision, operation: str) -> dict[str, object]:
     match decision.action:
         case "plan":
-            return {"fate": "pending", "rule": "", "reason": "It would go out."}
+            return {"fate": "pending", "rule": "", "reason": _NOT_PUSHED.get(operation, "It would go out.")}
         case "hold":
             return {"fate": "held", "rule": decision.rule, "reason": decision.reason}
         case "unchanged":
@@ -133,7 +143,7 @@ def _fate(decision: Decision) -> dict[str, object]:
 
 
 def _would(fate: Fate, operation: str) -> str:
-    return _doing(operation) if fate is Fate.PENDING else ""
+    return _doing(operation) if fate is Fate.PENDING and operation not in _NOT_PUSHED else ""
 
 
 def _doing(operation: str) -> str:
@@ -152,5 +162,5 @@ def _document(arrival: Arrival, document: Document, decision: Decision, known: S
         path=path,
         body=known.body if known and known.marker else with_marker(document.body, decision.marker),
         awb_number=known.awb_number if known else document.order_id,
-        would=_doing(document.operation) if state == "planned" else "",
+        would=_would(FATE_OF_STATE[state], document.operation),
     )

@@ -202,7 +202,10 @@ def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
     lying = {remote.path: remote for remote in came.store.list(came.job.source.path)} if here else {}
     grouped = _by_path(parts.ledger.files(run=run.id))
     again = _same_again(came, grouped)
+    closed: list[int] = []
+    parts.progress.start("Putting files away", len(grouped))
     for path, files in grouped:
+        parts.progress.advance()
         if not all(is_finished(parts, file) for file in files):
             continue
         pulled = next((here[file.sha256, path] for file in files if (file.sha256, path) in here), None)
@@ -210,8 +213,9 @@ def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
         remotes = [*([pulled] if pulled else []), *again.get(path, ())]
         away = [_put_one_away(run, came, remote, lying, why_held=why_held) for remote in remotes]
         if all(away):
-            for file in files:
-                parts.ledger.set_file_state(file.id, "closed")
+            closed += [file.id for file in files]
+    parts.progress.done()
+    parts.ledger.close_files(closed)
 
 
 def _why_held(run: PushRun, files: Sequence[StoredFile]) -> str:

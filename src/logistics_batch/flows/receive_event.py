@@ -6,6 +6,7 @@ where it cannot be read: services send dialects.
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -14,10 +15,13 @@ from pydantic import ValidationError
 
 from logistics_batch.api.envelopes import decode_json, plain
 from logistics_batch.ledger import Ledger, NewEvent
+from logistics_batch.model.order_state import KNOWN_STATUSES, status_word
 from logistics_batch.model.payloads import StatusEvent
 
 TOPIC = "updateOrderStatus"
 _LONGEST_WORD = 80
+_TOPIC = re.compile(r"[A-Za-z]\w{0,39}", re.ASCII)
+_AWB = re.compile(r"SH-[0-9A-Z]{1,30}(?:-[0-9A-Z]{1,30})*")  # API §1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +69,17 @@ def order_named_by(raw: bytes) -> str:
 
 def event_line(event: NewEvent, *, is_new: bool) -> str:
     """One line for a log: which order, which status, whether it came before; nothing about a person."""
-    what = f"{event.waybill} {event.order_status}" if not event.unreadable else f"kept raw ({event.unreadable})"
-    topic = f" topic {event.topic}" if event.unreadable and event.topic else ""
+    what = _shown(event) if not event.unreadable else f"kept raw ({event.unreadable})"
+    topic = f" topic {event.topic}" if event.unreadable and _TOPIC.fullmatch(event.topic) else ""
     return f"event {what}{topic} {'stored' if is_new else 'again'}"
+
+
+def _shown(event: NewEvent) -> str:
+    """AWB number and status where they are such; a sender may put anything there, as a name or a telephone number."""
+    waybill = event.waybill if _AWB.fullmatch(event.waybill) else f"(no AWB number, event {event.identity[:8]})"
+    return (
+        f"{waybill} {event.order_status if status_word(event.order_status) in KNOWN_STATUSES else '(another status)'}"
+    )
 
 
 def _read(event: StatusEvent, raw: bytes, at: str, zone: tzinfo) -> NewEvent:

@@ -133,7 +133,9 @@ def announced_frames(
     """Notices and lines of the announced leg."""
     notices: list[dict[str, Any]] = []
     lines: list[dict[str, Any]] = []
-    accepted = {one.key: json.loads(one.body).get("sku_lines") or [] for one in documents if one.state == "accepted"}
+    changed = {one.key for one in documents if one.state != "accepted"}
+    earlier = [one for one in documents if one.state == "accepted" and one.key in changed]
+    accepted = {one.key: json.loads(one.body).get("sku_lines") or [] for one in earlier}
     for index, document in enumerate(documents):
         body = json.loads(document.body)
         before = None if document.state == "accepted" else accepted.get(document.key)
@@ -256,4 +258,4 @@ def _named_by(key: str) -> dict[str, str]:
 
 
 def _frame(schema: Mapping[str, Any], rows: list[dict[str, Any]]) -> pl.DataFrame:
-    return pl.DataFrame([[row.get(name) for name in schema] for row in rows], schema=dict(schema), orient="row")
+    return pl.DataFrame({name: [row.get(name) for row in rows] for name in schema}, schema=dict(schema))

@@ -8,7 +8,8 @@ from logistics_batch.model.job import Place
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_csv, reconciliation_json
 from logistics_batch.paper.reconciliation_page import reconciliation_page
-from logistics_batch.paper.reconciliation_workbook import reconciliation_workbook
+from logistics_batch.paper.reconciliation_rest import whole_tables
+from logistics_batch.paper.reconciliation_workbook import reconciliation_workbook, tables
 
 _NAME = "reconciliation"
 WORKBOOK = f"{_NAME}.xlsx"
@@ -19,6 +20,7 @@ def hand_over(
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """Write reconciliation.xlsx, .html, .csv and .json; returns the local files and what was delivered elsewhere.
 
+    Tables that are longer than a sheet of the workbook are written as CSV, too.
     An earlier workbook at the same place may hold analysts' notes: it moves to the folder `earlier` beside it.
     Raises StoreError if a place cannot be written.
     """
@@ -27,6 +29,7 @@ def hand_over(
         f"{_NAME}.html": reconciliation_page(account),
         f"{_NAME}.csv": reconciliation_csv(account),
         f"{_NAME}.json": reconciliation_json(account),
+        **whole_tables(tables(account)),
     }
     stamp = f"{account.made_at:%Y%m%d-%H%M%S}"
     folder = (output or parts.reports / _NAME / account.run).absolute()

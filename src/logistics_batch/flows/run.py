@@ -121,10 +121,8 @@ def deliver_answers(parts: Parts, run: PushRun) -> None:
     files = parts.ledger.files(run=run.id)
     parts.progress.start("Writing results", len(files))
     for file in files:
-        delivered = deliver(parts, file, acknowledge=file.id in run.unacknowledged)
-        run.undelivered += delivered.failed
-        if file.state == "planned" and not delivered.failed:
-            parts.ledger.set_file_state(file.id, "reported")
+        first = file.state == "planned"
+        run.undelivered += deliver(parts, file, acknowledge=file.id in run.unacknowledged, first=first).failed
         parts.progress.advance()
     parts.progress.done()
     for delivered in deliver_stale(parts, leave_out_run=run.id):
@@ -133,7 +131,7 @@ def deliver_answers(parts: Parts, run: PushRun) -> None:
 
 def is_finished(parts: Parts, file: StoredFile) -> bool:
     """Whether a file may be put away: its answers are written and none of its rows waits to be sent."""
-    return file.state == "reported" and not parts.ledger.file_report(file.id).counts[Fate.PENDING]
+    return file.state == "reported" and not parts.ledger.planned_in(file.id)
 
 
 def _sent_along(parts: Parts, run: PushRun, reports: Sequence[FileReport]) -> list[StoredDocument]:

@@ -24,7 +24,7 @@ def follow_held_files(parts: Parts, job: str, files: Sequence[StoredFile], repor
     A file takes the place of one of the same job that has the name of its answers, or is the very same bytes; pushed
     by hand, it may come from anywhere, but for the same mapping. Whoever pushes by hand sees what is held.
     """
-    waiting = parts.ledger.held_files()
+    waiting = [(each, parts.ledger.file(each.id)) for each in parts.ledger.held_files()]
     now = parts.clock.now().isoformat()
     for file, report in zip(files, reports, strict=True):
         by_hand = not file.origin.get("store")
@@ -32,21 +32,19 @@ def follow_held_files(parts: Parts, job: str, files: Sequence[StoredFile], repor
             held = HeldNow(file.id, file.run, job, _stem(parts, file), _identity(file))
             parts.ledger.hold_file(held, now=now)
         elif not report.reason and report.rows_read and waiting:
-            for each in waiting:
-                if _follows(parts, file, each, job=job, by_hand=by_hand):
+            stem = _stem(parts, file)
+            for each, earlier in waiting:
+                if not by_hand and each.job != job:
+                    continue
+                if _follows(file, earlier, by_hand=by_hand, same_stem=each.stem == stem):
                     why = f"{file.name} was read in run {file.run}."
                     parts.ledger.close_held_file(each.id, now=now, why=why)
 
 
-def _follows(parts: Parts, file: StoredFile, waiting: HeldFile, *, job: str, by_hand: bool) -> bool:
-    if waiting.id >= file.id:
+def _follows(file: StoredFile, earlier: StoredFile, *, by_hand: bool, same_stem: bool) -> bool:
+    if earlier.id >= file.id or (by_hand and earlier.mapping != file.mapping):
         return False
-    if not by_hand and waiting.job != job:
-        return False
-    earlier = parts.ledger.file(waiting.id)
-    if by_hand and earlier.mapping != file.mapping:
-        return False
-    return earlier.sha256 == file.sha256 or waiting.stem == _stem(parts, file)
+    return same_stem or earlier.sha256 == file.sha256
 
 
 def _stem(parts: Parts, file: StoredFile) -> str:

@@ -28,6 +28,7 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _SEP_LINE = re.compile(rb'"?sep=([^"\r\n])"?[ \t,;]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _SAMPLE_LINES = 200
+_NARROW = 3  # columns; an address over two lines has as many commas as two rows of such a table
 _RECORDS_AT_ONCE = 50_000
 _BLOCK_BYTES = 16 << 20
 _LINE_BEGIN = re.compile(rb"\n(?=\S)")
@@ -56,13 +57,15 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
         exact = ExactReader(name=name, delimiter=delimiter, options=options, limits=limits)
         frame = exact.read(content.decode())
         counts = pl.Series(exact.cell_counts, dtype=pl.UInt32)
+    ends_open = not content.endswith((b"\n", b"\r"))
     del content, text  # as large as the cells; what follows needs room
     frame = trimmed(frame, what=printable(name), max_columns=limits.max_columns, max_gap_rows=limits.max_gap_rows)
     if frame.height > limits.max_csv_rows:
         raise _too_many_rows(name, limits)
     if not frame.height:
         raise _no_rows(name)
-    return Sheet(name="", frame=numbered(frame), notes=tuple(notes), cell_counts=counts.head(frame.height))
+    cells = counts.head(frame.height)
+    return Sheet(name="", frame=numbered(frame), notes=tuple(notes), cell_counts=cells, ends_open=ends_open)
 
 
 def detect_delimiter(content: bytes, *, name: str) -> str:
@@ -187,7 +190,8 @@ class ExactReader:
         self.cell_counts: list[int] = []  # of each record
         self._row = 0
         self._widths: Counter[int] = Counter()
-        self._suspects: list[tuple[int, int, int, int]] = []  # row, cells, line breaks, delimiters within a cell
+        self._suspects: list[tuple[int, int, str]] = []  # row, its cells, one of them with line breaks and delimiters
+        self._first_cells: dict[int, str] = {}  # of these rows
 
     def read(self, text: str) -> pl.DataFrame:
         """All records; columns are named from "1", an empty cell is null. Raises FileHeld."""
@@ -248,18 +252,27 @@ class ExactReader:
         if breaks > self._options.max_embedded_newlines:
             place = f"{column_letters(column)}{self._row}"
             raise self._quote_fault(self._row, f"cell {place} runs over {breaks + 1} lines")
-        if delimiters := cell.count(self._delimiter):
-            self._suspects.append((self._row, len(record), breaks, delimiters))
+        if self._delimiter in cell:
+            self._suspects.append((self._row, len(record), cell))
+            self._first_cells[self._row] = record[0]
 
     def _refuse_swallowed_rows(self) -> None:
         """Raise FileHeld where a cell over several lines holds as many cells as those lines would."""
         if not self._suspects:
             return
         usual = self._widths.most_common(1)[0][0]
-        for row, cells, breaks, delimiters in self._suspects:
-            whole_rows = usual > 3 and delimiters == breaks * (usual - 1)
-            if whole_rows or cells < usual:
+        for row, cells, cell in self._suspects:
+            if cells < usual or self._holds_a_row(cell, usual, beginning=self._first_cells[row]):
                 raise self._quote_fault(row, "one of its cells seems to have swallowed the next row")
+
+    def _holds_a_row(self, cell: str, usual: int, *, beginning: str) -> bool:
+        """Whether the lines of a cell are about as wide as rows; in a narrow table one must begin like a row, too."""
+        lines = _LINE_BREAK.split(cell)
+        wide = [line for line in lines[1:] if 4 * line.count(self._delimiter) >= 3 * (usual - 1) > 0]
+        if usual <= _NARROW:
+            return any(_shape(line.split(self._delimiter)[0]) == _shape(beginning) for line in wide)
+        least = (len(lines) - 1) * (usual - 1 - (usual - 1) // 8)
+        return bool(wide) or cell.count(self._delimiter) >= least
 
     def _long_cell(self, row: int) -> FileHeld:
         return FileHeld(
@@ -275,6 +288,15 @@ class ExactReader:
             remedy=f'Remove or double the stray " in row {row} or just above it, or send the file as .xlsx. If cells '
             "rightly hold many lines, raise sheet.max_embedded_newlines in the mapping.",
         )
+
+
+def _shape(text: str) -> str:
+    """A text with a sign for each run of digits and of letters: of one shape are the values of a column of numbers.
+
+    >>> _shape("SH-12"), _shape("ORD 7")
+    ('a-9', 'a 9')
+    """
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", text.strip(' "')))
 
 
 def _tolerant(reader: Iterator[list[str]]) -> Iterator[list[str]]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Row, RowMapping, select
+from sqlalchemy import Connection, Row, RowMapping, select
 
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.line_rows import shown_row
@@ -15,6 +15,7 @@ from logistics_batch.ledger.sending import select_documents
 from logistics_batch.ledger.version import reaches
 
 _NOTES_FROM_VERSION = 7
+_CHUNK = 400  # numbers in one IN (…), well under every driver's limit
 _DIGITS = 8  # of a content's hash, in the names of results
 
 
@@ -65,6 +66,24 @@ def _names_within(name: str, sha256: str) -> list[str]:
     while shorter := _without_digits(names[-1]):
         names.append(shorter)
     return [*names, *(f"{each}.{sha256[:_DIGITS]}" for each in names)]
+
+
+def _stem(connection: Connection, *, place: str, name: str, sha256: str) -> tuple[str, bool]:
+    """The stem that a content has at a place, or may have from now on, and whether it is to be written down."""
+    names = result_name.c.name.in_(_names_within(name, sha256))
+    found = connection.execute(select(result_name).where(result_name.c.place == place, names))
+    taken = {each.name: each.sha256 for each in found}
+    plain = name
+    while (shorter := _without_digits(plain)) and taken.get(plain, "").startswith(plain[-_DIGITS:]):
+        plain = shorter
+    digits = sha256[:_DIGITS]
+    for candidate in (name, f"{name}.{digits}", plain, f"{plain}.{digits}"):
+        if taken.get(candidate) == sha256:
+            return candidate, False
+    for candidate in (plain, f"{plain}.{digits}"):
+        if candidate not in taken:
+            return candidate, True
+    return f"{plain}.{sha256}", False
 
 
 class History(Connected):
@@ -155,10 +174,12 @@ class History(Connected):
         with self._read() as connection:
             return _stored_file(connection.execute(select(file).where(file.c.id == file_id)).mappings().one())
 
-    def set_file_state(self, file_id: int, state: str) -> None:
-        """planned → reported (results are written) → closed (archived or in quarantine)."""
-        with self._write() as connection:
-            connection.execute(file.update().where(file.c.id == file_id).values(state=state))
+    def close_files(self, file_ids: Sequence[int]) -> None:
+        """Files lie in the archive or in quarantine: reported → closed."""
+        for start in range(0, len(file_ids), _CHUNK):
+            some = file.c.id.in_(file_ids[start : start + _CHUNK])
+            with self._write() as connection:
+                connection.execute(file.update().where(some).values(state="closed"))
 
     def stale_files(self) -> list[StoredFile]:
         """The answered files whose results no longer show what is known: a doubt was settled, a version replaced …"""
@@ -166,10 +187,11 @@ class History(Connected):
         with self._read() as connection:
             return [_stored_file(record) for record in connection.execute(query).mappings()]
 
-    def set_fresh(self, file_id: int) -> None:
-        """The results of a file were written as the ledger stands."""
+    def set_fresh(self, file_id: int, *, first: bool = False) -> None:
+        """The results of a file were written as the ledger stands; `first`: by its own run, planned → reported."""
+        state = {"state": "reported"} if first else {}
         with self._write() as connection:
-            connection.execute(file.update().where(file.c.id == file_id).values(stale=0))
+            connection.execute(file.update().where(file.c.id == file_id).values(stale=0, **state))
 
     def documents(
         self,
@@ -271,21 +293,16 @@ class History(Connected):
 
         A name that was made so for an earlier round is not made longer: the digits of this content take their place.
         """
+        known = {"place": place, "name": name, "sha256": sha256}
+        with self._read() as connection:
+            stem, is_new = _stem(connection, **known)
+        if not is_new:  # nearly always: it has its name since it was acknowledged
+            return stem
         with self._write() as connection:
-            names = result_name.c.name.in_(_names_within(name, sha256))
-            found = connection.execute(select(result_name).where(result_name.c.place == place, names))
-            taken = {each.name: each.sha256 for each in found}
-            plain = name
-            while (shorter := _without_digits(plain)) and taken.get(plain, "").startswith(plain[-_DIGITS:]):
-                plain = shorter
-            for candidate in (name, f"{name}.{sha256[:_DIGITS]}", plain, f"{plain}.{sha256[:_DIGITS]}"):
-                if taken.get(candidate) == sha256:
-                    return candidate
-            for candidate in (plain, f"{plain}.{sha256[:_DIGITS]}"):
-                if candidate not in taken:
-                    connection.execute(result_name.insert().values(place=place, name=candidate, sha256=sha256))
-                    return candidate
-        return f"{plain}.{sha256}"
+            stem, is_new = _stem(connection, **known)
+            if is_new:
+                connection.execute(result_name.insert().values(place=place, name=stem, sha256=sha256))
+        return stem
 
     def answered_files(self, stem: str) -> list[StoredFile]:
         """The arrivals whose result files have that stem at some place, oldest first."""

@@ -54,14 +54,22 @@ class StoredNotice:
 class Notices(Connected):
     """Written in short transactions of their own, without the lock of a sending run."""
 
-    def notice(self, new: NewNotice, *, now: str) -> bool:
-        """Keep what was noticed; False if it is known already, and then only counted, with the newest text."""
+    def notice(self, new: NewNotice, *, now: str, again_if_told_before: str = "") -> bool:
+        """Keep what was noticed; False if it is known already, and then only counted, with the newest text.
+
+        again_if_told_before: whoever was last told of it before that moment is told again that it lasts.
+        """
         open_one = (notice.c.key == new.key) & (notice.c.over_at == "")
         with self._write(counts=False) as connection:
-            found = connection.execute(select(notice.c.id).where(open_one).with_for_update()).first()
+            found = connection.execute(select(notice).where(open_one).with_for_update()).first()
             if found is not None:
+                words: dict[str, object] = {"text": new.text}
+                told = max(json.loads(found.told).values(), default="")
+                if found.wanted and told and not found.owed and told < again_if_told_before:
+                    words |= {"title": new.title, "business_date": new.business_date}
+                    words |= {"owed": 1, "told": "{}", "tries": 0, "next_try_at": ""}
                 connection.execute(
-                    notice.update().where(open_one).values(seen=notice.c.seen + 1, last_seen=now, text=new.text)
+                    notice.update().where(open_one).values(seen=notice.c.seen + 1, last_seen=now, **words)
                 )
                 return False
             values = {name: getattr(new, name) for name in NewNotice.__dataclass_fields__}
@@ -105,16 +113,22 @@ class Notices(Connected):
         with self._read() as connection:
             return [_stored(line) for line in connection.execute(select(notice).where(recent).order_by(notice.c.id))]
 
-    def owed_notices(self, *, now: str | None = None) -> list[StoredNotice]:
-        """The notices of which somebody has still to be told, oldest first.
-
-        now: leaves out those that are tried again later.
-        """
-        query = select(notice).where(notice.c.owed == 1).order_by(notice.c.id)
-        if now is not None:
-            query = query.where(notice.c.next_try_at <= now)
+    def owed_notices(self) -> list[StoredNotice]:
+        """The notices of which somebody has still to be told, oldest first."""
         with self._read() as connection:
-            return [_stored(line) for line in connection.execute(query)]
+            found = connection.execute(select(notice).where(notice.c.owed == 1).order_by(notice.c.id))
+            return [_stored(line) for line in found]
+
+    def take_owed_notices(self, *, now: str, until: str) -> list[StoredNotice]:
+        """Those of them that are due, for one teller: until that moment no other process gets them, too."""
+        due = (notice.c.owed == 1) & (notice.c.next_try_at <= now)
+        with self._read() as connection:
+            if connection.execute(select(notice.c.id).where(due).limit(1)).first() is None:
+                return []
+        with self._write(counts=False) as connection:
+            found = connection.execute(select(notice).where(due).order_by(notice.c.id).with_for_update()).all()
+            connection.execute(notice.update().where(due).values(next_try_at=until))
+            return [_stored(line) for line in found]
 
     def note_telling(self, number: int, *, told: Mapping[str, str], over: bool, next_try_at: str) -> None:
         """Who was told by now of a notice, or (`over`) that it is over.

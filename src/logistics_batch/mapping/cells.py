@@ -48,6 +48,7 @@ class Damage(StrEnum):
     NO_VALUE = "no_value"
     IMPRECISE = "imprecise"
     WORDED = "number_format"
+    DATED = "date_cell"
 
 
 WORDS: Final[dict[Damage, tuple[str, str]]] = {
@@ -71,6 +72,10 @@ WORDS: Final[dict[Damage, tuple[str, str]]] = {
     Damage.WORDED: (
         "The cell shows more than it holds: its number format adds words or signs to the number.",
         "Format the column as Text and type what is meant: a code as the cell shows it, a number in digits only.",
+    ),
+    Damage.DATED: (
+        "The cell is a true date or time: the spreadsheet program may have made it of a code such as MAR-1 or 1-3.",
+        "Format the column as Text and type the code again.",
     ),
     Damage.IMPRECISE: (
         "The number has more than 15 digits; the spreadsheet program has already lost the last ones.",

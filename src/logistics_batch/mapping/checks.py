@@ -89,7 +89,9 @@ def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
         pl.col("mark").replace_strict(_DAMAGING_MARKS, return_dtype=pl.String).alias("damage"),
     )
     data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
-    damage = pl.concat([marked, cleaned.damage, _worded(table)]).filter(pl.col("row").is_in(data.implode()))
+    damage = pl.concat([marked, cleaned.damage, _worded(table), _dated(table)]).filter(
+        pl.col("row").is_in(data.implode())
+    )
     for (column, kind), rows in damage.group_by("column", "damage", maintain_order=True):
         if column in users:
             found.add(rows["row"], int(str(column)), f"{users[column]}|{kind}", say(*cells.WORDS[Damage(str(kind))]))
@@ -108,6 +110,22 @@ def _worded(table: Table) -> pl.DataFrame:
     ]
     schema = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
     return pl.DataFrame(found, schema=schema, orient="row")
+
+
+def _dated(table: Table) -> pl.DataFrame:
+    """True dates where a code is wanted, as a reference or the name of goods."""
+    codes = [
+        field.column
+        for field in (*table.header, *table.line)
+        if field.column is not None
+        and form_of(field.target, table.mapping.operation) in (Form.IDENTITY, Form.GOODS)
+        and not _reads_dates(table, field)
+    ]
+    is_date = pl.col("column").is_in(codes) & pl.col("mark").is_in([Mark.DATE.value, Mark.DATETIME.value])
+    found = table.sheet.marks.filter(is_date).select(
+        pl.col("row").cast(pl.UInt32), pl.col("column").cast(pl.UInt16), pl.lit(Damage.DATED.value).alias("damage")
+    )
+    return found
 
 
 def _units(table: Table) -> dict[int, str]:

@@ -1,7 +1,7 @@
 """Dates by the formats that a mapping declares."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import polars as pl
@@ -12,6 +12,8 @@ EARLIEST_DAYS: Final = 365
 LATEST_DAYS: Final = 730
 
 _FIRST_YEAR: Final = 1900
+_SAMPLE: Final = datetime.fromisoformat("2026-11-23T21:05:09")
+_WHOLE_DATES: Final = (("%D", "%m/%d/%y"), ("%F", "%Y-%m-%d"))
 
 _ISO: Final = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")
 _DIRECTIVES: Final = frozenset("dmyYbBaAejHIMSpzTRDFf%") | {"-d", "-m", ".f"}
@@ -29,7 +31,21 @@ def format_fault(date_format: str) -> str:
     has_day_and_month = bool(has & {"d", "e", "-d"}) and bool(has & {"m", "b", "B", "-m"})
     if not (has & {"F", "D"} or (has_day_and_month and has & {"Y", "y"})):
         return f"`{date_format}` does not say day, month and year."
+    if not _reads_what_it_writes(date_format):
+        return f"`{date_format}` reads no date: %I goes with %p, %H without it, and %z with a time."
     return ""
+
+
+def _reads_what_it_writes(date_format: str) -> bool:
+    """Whether a moment written in a format comes back from it."""
+    moment = pl.Series("text", [_SAMPLE])
+    written = moment.dt.replace_time_zone("Asia/Kolkata") if "%z" in date_format else moment
+    read = _parsed(pl.col("text"), date_format, Surroundings(_SAMPLE.date(), "Asia/Kolkata"))
+    try:
+        found = written.dt.strftime(date_format).to_frame().select(read.dt.date())["text"][0]
+    except pl.exceptions.PolarsError:
+        return False
+    return bool(found == _SAMPLE.date())
 
 
 def contradict(one: str, other: str) -> bool:
@@ -43,6 +59,8 @@ def contradict(one: str, other: str) -> bool:
             part.strip("-").replace("e", "d").replace("Y", "y") for part in re.findall(r"%(-?[demyY])", date_format)
         ]
 
+    for short, whole in _WHOLE_DATES:
+        one, other = one.replace(short, whole), other.replace(short, whole)
     return shape(one) == shape(other) and order(one) != order(other)
 
 

@@ -147,7 +147,7 @@ def _matches(wanted: ColumnName, names: dict[int, ColumnName]) -> list[int]:
 def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
     """The best header row of a sheet; None where no row bears any name of the mapping.
 
-    Raises FileHeld where two different rows are equally good.
+    Raises FileHeld where two different rows are equally good, or rows of data stand between a fair one and the best.
     """
     form = mapping.spec.sheet
     candidates = [bind(mapping, row, texts) for row, texts in _rows(sheet, form.header)]
@@ -162,8 +162,9 @@ def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
     first, *others = [each for each in complete or candidates if each.score == best]
     # The same names in the same places are the header again, as on each page of a printed sheet.
     rivals = [each for each in others if each.columns != first.columns]
+    rivals += [each for each in complete if each.row < first.row and _has_rows(sheet, each, until=first.row)]
     if complete and rivals:
-        rows = ", ".join(str(each.row) for each in (first, *rivals))
+        rows = ", ".join(str(row) for row in sorted({each.row for each in (first, *rivals)}))
         raise FileHeld(
             f"{_place(sheet)}: the rows {rows} could each be the header row.",
             rule="header",
@@ -172,6 +173,14 @@ def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
             sheet=sheet.name,
         )
     return first
+
+
+def _has_rows(sheet: Sheet, header: Header, *, until: int) -> bool:
+    """Whether rows above another header are filled under most columns of this one: they would be taken for titles."""
+    between = sheet.frame.filter(pl.col("row").is_between(header.row, until, closed="none"))
+    columns = set(header.columns.values())
+    filled = [pl.col(str(column)).str.contains(r"\S").fill_null(value=False) for column in columns]
+    return bool(between.select((pl.sum_horizontal(filled) * 2 > len(columns)).any()).item())
 
 
 def _rows(sheet: Sheet, wanted: int | str) -> list[tuple[int, list[str]]]:

@@ -1,10 +1,14 @@
 """Rows of a text file with more or fewer cells than its header: their values may stand in the wrong columns."""
 
+from typing import Final
+
 import polars as pl
 
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.reading import say
 from logistics_batch.mapping.table import Table
+
+_LOOKED_AT: Final = 1_000  # last rows of a file
 
 
 def ragged(found: Findings, table: Table) -> None:
@@ -22,6 +26,7 @@ def ragged(found: Findings, table: Table) -> None:
     header = int(frame.filter(pl.col("row") == table.bound.row)["cells"][0])
     if frame.filter((pl.col("cells") != header) & (pl.col("cells") > 1)).is_empty():
         return
+    _cut_off(found, table, frame)
     data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
     rows = frame.filter(pl.col("row").is_in(data.implode()))
     own = table.sheet.width - table.sheet.added
@@ -36,6 +41,20 @@ def ragged(found: Findings, table: Table) -> None:
             "Put a cell that holds the separator in quotes, give every column its cell, or send the file as .xlsx.",
         )
         found.add(group["row"], table.key_column, "row|cells", words)
+
+
+def _cut_off(found: Findings, table: Table, frame: pl.DataFrame) -> None:
+    """The last row of a file that ends within it: no line break behind it, and fewer cells than any other row."""
+    *others, last = frame.filter(pl.col("cells") > 0)["cells"].to_list()[-_LOOKED_AT:]
+    row = frame["row"][-1]
+    is_data = row in table.grouped.lines["row"].tail(1) or row in table.keyless["row"].tail(1)
+    if table.sheet.ends_open and others and last < min(others) and is_data:
+        words = say(
+            f"The file ends within this row: it has {last} cell{'' if last == 1 else 's'}, others {min(others)}, "
+            "and no line break behind it.",
+            "Send the whole file again; if the row is complete, give every column its cell.",
+        )
+        found.add(pl.Series([row]), table.key_column, "row|cut_off", words)
 
 
 def _least(table: Table, frame: pl.DataFrame) -> int:

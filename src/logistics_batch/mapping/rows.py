@@ -1,7 +1,6 @@
 """Which rows are data: the others are skipped with the rule, and blank cells are filled down within their block."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,8 +9,8 @@ import polars as pl
 from logistics_batch.mapping.cells import Cleaned, Use, clean, conspicuous, name_of, trimmed
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.patterns import fits
+from logistics_batch.mapping.repeated_header import repeats_header, resembles_header
 from logistics_batch.mapping.spec import FieldSpec
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.verbs import verb_of
@@ -84,13 +83,14 @@ def _skipped(
     body: all cells as they stand. bare, cleaned: those in use, trimmed and cleaned. Only rows that a rule might hold
     for are looked at with all their cells.
     """
+    numbers = [column for column, use in uses_of(mapping, header).items() if use in (Use.NUMBER, Use.DIGITS)]
     hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows == "skip" else ()
     keys = _key_numbers(mapping, header)
     patterns = [holds for holds, _, _ in _by_pattern(mapping, header)]
     suspect = [
         pl.col("row") < header.row,
         pl.col("row").is_in(list(hidden)),
-        bare.select(_resembles_header(header)).to_series(),
+        bare.select(resembles_header(header, numbers)).to_series(),
         _lacks(mapping, header),
         _nothing_mapped(mapping, header),
         *patterns,
@@ -100,7 +100,8 @@ def _skipped(
     every = body[places]
     every = trimmed(every, [name for name in every.columns if name != "row"])
     marked = every.with_columns(cleaned[places].drop("row"))
-    marked = marked.with_columns(_rule(mapping, header, every, hidden=hidden))
+    again = repeats_header(mapping, sheet, header, every.filter(resembles_header(header, numbers)))
+    marked = marked.with_columns(_rule(mapping, header, every, hidden=hidden, again=again))
     only_looks_empty = pl.col("rule").is_in(["blank", "comment"]) & pl.col("row").is_in(_uncalculated(sheet, keys))
     return marked.filter(pl.col("rule").is_not_null() & ~only_looks_empty).select("row", "rule", "reason")
 
@@ -177,16 +178,18 @@ def where(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) ->
     return found
 
 
-def _rule(mapping: Mapping, header: Header, frame: pl.DataFrame, *, hidden: Sequence[int]) -> list[pl.Expr]:
+def _rule(
+    mapping: Mapping, header: Header, frame: pl.DataFrame, *, hidden: Sequence[int], again: pl.Expr
+) -> list[pl.Expr]:
     """Columns `rule` and `reason`: why a row is no data, null where it is; the first rule that holds counts.
 
-    frame: the trimmed cells before they are cleaned: a damaged cell is not blank.
+    frame: the trimmed cells before they are cleaned: a damaged cell is not blank. again: the row repeats the header.
     """
     cells = [name for name in frame.columns if name != "row"]
     rules: list[tuple[pl.Expr, str, pl.Expr | str]] = [
         (_rows_of(frame, pl.all_horizontal(pl.col(cells).is_null())), "blank", "The row is blank."),
         (pl.col("row") < header.row, "title", "The row stands above the header."),
-        (_repeats_header(header, frame), "repeated header", "The row repeats the header."),
+        (again, "repeated header", "The row repeats the header."),
         (
             pl.coalesce(cells).str.starts_with(";") & _lacks(mapping, header),
             "comment",
@@ -247,31 +250,6 @@ def _present(mapping: Mapping, header: Header, conditions: dict[str, list[str]])
 
 def _shown(conditions: dict[str, list[str]], name: str) -> str:
     return " or ".join(f'"{pattern}"' for pattern in conditions[name])
-
-
-def _resembles_header(header: Header) -> pl.Expr:
-    """Whether the first mapped cell has its header's letters, whatever stands between them."""
-    first = min(header.columns.values())
-    letters = re.sub(r"[\W_]", "", header.texts[first - 1])
-    between = r"[\W_]*"
-    pattern = between.join(pl.escape_regex(letter) for letter in letters)
-    return pl.col(name_of(first)).str.contains(f"(?i)^{between}{pattern}{between}$").fill_null(value=False)
-
-
-def _repeats_header(header: Header, frame: pl.DataFrame) -> pl.Expr:
-    """Whether every mapped cell repeats its header (a printed sheet has the header on each page)."""
-    columns = sorted(set(header.columns.values()))
-    names = {name_of(column): ColumnName.of(header.texts[column - 1]).identity for column in columns}
-    suspects = frame.filter(_resembles_header(header)).select("row", *names)
-    repeats = [row for row, *cells in suspects.iter_rows() if _bear(cells, names.values())]
-    return pl.col("row").is_in(repeats)
-
-
-def _bear(cells: Iterable[str | None], names: Iterable[str]) -> bool:
-    """Whether each cell bears the name in its place."""
-    return all(
-        cell is not None and ColumnName.of(cell).identity == name for cell, name in zip(cells, names, strict=True)
-    )
 
 
 def _is_total(mapping: Mapping, header: Header, cells: Sequence[str]) -> pl.Expr:

@@ -42,6 +42,8 @@ class LinesFromSpec(Part):
         if len(self.split or self.columns or ()) > 1:
             raise complaint("A pattern reads the pieces of one column.", "Name one column, or leave out `pattern`.")
         parts = self.parts
+        if re.search(r"[{}]", re.sub(r"\{\w+\}", "", str(self.pattern))):
+            raise complaint("A brace of the pattern has no partner.", 'Write each part as "{name}".')
         if not parts:
             raise complaint("The pattern names no part.", 'Write the parts in braces, as "{sku} x {qty}".')
         if len(set(parts)) < len(parts):

@@ -137,6 +137,9 @@ NOTES_SCHEMA: dict[str, pl.DataType] = {
     "analyst_status": pl.String(),
 }
 
+OWN_SCHEMA: dict[str, pl.DataType] = {"exception_id": pl.String()}
+"""Of columns that analysts added: beside this one there is a text column for each of their headings."""
+
 RESOLVED_SCHEMA: dict[str, pl.DataType] = LINES_SCHEMA | {
     "standing": pl.String(),  # Standing
     "last_seen": pl.Date(),  # the business date of the last report that had it
@@ -235,7 +238,7 @@ class Reconciliation:
     and, if receipts or purchase orders were compared, received and ordered.
     not_returned: header fields that were sent but are absent from the service's replies, with the number of ASNs.
     resolved: RESOLVED_SCHEMA, what was an exception in the run `previous_run` or shortly before and is none any more,
-    or was not checked. trend: TREND_SCHEMA, one row an earlier night.
+    or was not checked. trend: TREND_SCHEMA, one row an earlier night. own: OWN_SCHEMA, analysts' own columns.
     """
 
     differing: pl.DataFrame
@@ -249,6 +252,7 @@ class Reconciliation:
     resolved: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RESOLVED_SCHEMA))
     trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
     previous_run: str = ""
+    own: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=OWN_SCHEMA))
 
     @property
     def line_count(self) -> int:

@@ -5,7 +5,7 @@ from datetime import date
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import NOTES_SCHEMA, RESOLVED_SCHEMA, TREND_SCHEMA
+from logistics_batch.model.reconciliation import NOTES_SCHEMA, OWN_SCHEMA, RESOLVED_SCHEMA, TREND_SCHEMA
 
 ENTRIES = tuple(name for name in NOTES_SCHEMA if name != "exception_id")
 """What analysts write beside an exception; it is text, whatever they write."""
@@ -17,6 +17,7 @@ class Earlier:
 
     listed: RESOLVED_SCHEMA, each exception once; `standing` is "" of what was open and "accepted" of what was accepted.
     trend: TREND_SCHEMA, a row a night. run: who made it, "" for none. notes: what could not be read, in words.
+    own: OWN_SCHEMA, what stands in columns that analysts added.
     """
 
     name: str = ""
@@ -25,6 +26,7 @@ class Earlier:
     listed: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RESOLVED_SCHEMA))
     trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
     notes: tuple[str, ...] = ()
+    own: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=OWN_SCHEMA))
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ class Sheet:
     hidden_rows: numbers of the rows that the user cannot see; they are in `frame` like the others.
     cell_counts: how many cells each record of a text file has, trailing empty ones among them, a line of `frame` each;
         None for workbooks, whose rows are all of one width.
+    ends_open: of a text file whether its last line has no line break behind it.
     merges: merged ranges as first row, first column, last row, last column, from 1; only the first cell has a value.
     worded: number cells (row, column) whose number format shows words or signs that are not in the text, as "ORD-"000,
         and what they show, with 0 for the number: ORD-0.
@@ -64,6 +65,7 @@ class Sheet:
     cell_counts: pl.Series | None = None
     merges: tuple[tuple[int, int, int, int], ...] = ()
     worded: tuple[tuple[int, int, str], ...] = ()
+    ends_open: bool = False
     origins: pl.Series | None = None
     added: int = 0
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,6 +11,15 @@ from logistics_batch.errors import SettingsError
 
 _MISSING = "pip install 'logistics-batch[alerts]'"
 _TIMEOUT_SECONDS = 20.0
+
+
+class Gravity(StrEnum):
+    """How grave a message is, in Apprise's words: receivers colour, sort and ring by it."""
+
+    INFO = "info"
+    SUCCESS = "success"
+    WARNING = "warning"
+    FAILURE = "failure"
 
 
 class Address:
@@ -25,12 +35,14 @@ class Address:
         host = parts.hostname if parts.scheme in ("json", "jsons", "xml", "xmls", "mailto", "mailtos") else ""
         self.shown = f"{parts.scheme}://{host or '…'}"
 
-    def send(self, title: str, body: str) -> bool:
+    def send(self, title: str, body: str, gravity: Gravity = Gravity.INFO) -> bool:
         """Send one message; False if it did not arrive.
 
         Raises SettingsError as `open` does.
         """
-        return bool(self.open().notify(body, title, body_format="text", timeout=_TIMEOUT_SECONDS))
+        return bool(
+            self.open().notify(body, title, notify_type=gravity.value, body_format="text", timeout=_TIMEOUT_SECONDS)
+        )
 
     def open(self) -> Any:
         """The address as Apprise knows it.

@@ -139,6 +139,8 @@ def _note(parts: Parts, job: PushJob, expected: Expected, found: Judgement, *, n
     for each in known:
         if not each.over_at and (came or each.kind != found.coming):
             parts.ledger.over(each.key, found.text, now=at)
+            if came and each.kind == Coming.EMPTY:
+                _close_empty(parts, job, expected, why=found.text, now=at)
     if found.coming is Coming.LATE and came and "on_missing_file" not in job.notify:
         # Whoever did not want to hear that it was missing may want to hear that it came late.
         if not any(each.kind == Coming.LATE for each in known):
@@ -146,6 +148,13 @@ def _note(parts: Parts, job: PushJob, expected: Expected, found: Judgement, *, n
         parts.ledger.over(_key(job, day, Coming.LATE), "", now=at)
     if found.coming in ALERTS and now >= expected.closes:
         parts.ledger.over(_key(job, day, found.coming), "", now=at)
+
+
+def _close_empty(parts: Parts, job: PushJob, expected: Expected, *, why: str, now: str) -> None:
+    """The empty file that came for a day waits for nobody once that day's file came after all."""
+    for each in parts.ledger.held_files(job=job.name):
+        if each.rule == "file|empty" and expected.opens <= datetime.fromisoformat(each.since) < expected.closes:
+            parts.ledger.close_held_file(each.id, now=now, why=why)
 
 
 def _notice(job: PushJob, day: date, found: Judgement) -> NewNotice:

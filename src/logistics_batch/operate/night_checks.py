@@ -17,17 +17,30 @@ from logistics_batch.operate.metrics import require_client
 _SOON = timedelta(days=30)
 
 
-def check_addresses(to: Sequence[Address], jobs: Sequence[JobSpec]) -> Iterator[Check]:
-    """Whether alerts have somewhere to go, and Apprise knows each address; nothing is sent."""
+def check_addresses(to: Sequence[Address], jobs: Sequence[JobSpec], *, test_from: str = "") -> Iterator[Check]:
+    """Whether alerts have somewhere to go, and Apprise knows each address; each is named by its place in the list.
+
+    test_from: what a test message to each calls this installation; "" sends none.
+    """
     if not to and any(job.schedule or job.after for job in jobs):
         text = "Nobody is told when a job fails or a file does not come."
         yield Check("notify", State.WARNING, text, "Write addresses into notify.urls_file.")
-    for address in to:
-        try:
-            address.open()
-            yield Check("notify", State.OK, f"{address.shown} is told")
-        except LogisticsBatchError as error:
-            yield Check("notify", State.PROBLEM, error.message, error.remedy)
+    for number, address in enumerate(to, 1):
+        yield _check_address(f"{address.shown} (address {number} of {len(to)})", address, test_from=test_from)
+
+
+def _check_address(shown: str, address: Address, *, test_from: str) -> Check:
+    try:
+        address.open()
+        if not test_from:
+            return Check("notify", State.OK, f"{shown} is told")
+        words = "This is a test, sent by `logistics-batch doctor --notify`. Nothing is wrong."
+        if address.send(f"[{test_from}] Test of the alerts", words):
+            return Check("notify", State.OK, f"{shown} took a test message; see that it arrived")
+    except LogisticsBatchError as error:
+        return Check("notify", State.PROBLEM, error.message, error.remedy)
+    remedy = "See that the address is right and can be reached from this machine, then run this again."
+    return Check("notify", State.PROBLEM, f"{shown} did not take a test message.", remedy)
 
 
 def check_owed(ledger: Ledger) -> Check:
@@ -70,13 +83,8 @@ def check_scheduler(heartbeat: Path, jobs: Sequence[JobSpec], *, now: datetime) 
 
 def check_log(file: Path | None) -> Iterator[Check]:
     """Whether the log's file can be written; nothing is made."""
-    if file is None:
-        return
-    if _can_be_written(file):
-        yield Check("log", State.OK, str(file))
-    else:
-        text = f"log.file: {file} cannot be written."
-        yield Check("log", State.PROBLEM, text, "Name a file in a folder that exists and is writable.")
+    if file is not None:
+        yield _check_writing("log", "log.file", file)
 
 
 def check_textfile(textfile: Path | None) -> Iterator[Check]:
@@ -87,12 +95,15 @@ def check_textfile(textfile: Path | None) -> Iterator[Check]:
         require_client()
     except SettingsError as error:
         yield Check("metrics", State.PROBLEM, error.message, error.remedy)
-        return
-    if _can_be_written(textfile):
-        yield Check("metrics", State.OK, str(textfile))
     else:
-        text = f"metrics.textfile: {textfile} cannot be written."
-        yield Check("metrics", State.PROBLEM, text, "Name a file in a folder that exists and is writable.")
+        yield _check_writing("metrics", "metrics.textfile", textfile)
+
+
+def _check_writing(name: str, setting: str, file: Path) -> Check:
+    if _can_be_written(file):
+        return Check(name, State.OK, str(file))
+    remedy = "Name a file in a folder that exists and is writable."
+    return Check(name, State.PROBLEM, f"{setting}: {file} cannot be written.", remedy)
 
 
 def _can_be_written(file: Path) -> bool:

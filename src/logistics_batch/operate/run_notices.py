@@ -5,7 +5,7 @@ messages.
 """
 
 from collections import Counter
-from datetime import date
+from datetime import date, timedelta
 from hashlib import sha256
 
 from logistics_batch.errors import LogisticsBatchError
@@ -19,6 +19,7 @@ from logistics_batch.operate.run_job import Outcome
 from logistics_batch.operate.waiting_notices import end_what_is_settled, end_without_run, held_key, is_news
 
 _CAUSES_SHOWN = 5
+_AGAIN_AFTER = timedelta(hours=20)  # a failure that lasts rings once a night
 _TO_EXPLAIN = (Fate.INVALID, Fate.BLOCKED, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
 
 
@@ -113,6 +114,7 @@ def _note(parts: Parts, job: JobSpec, kind: str, day: date, *, text: str, cause:
             wanted=kind in job.notify,
         ),
         now=_now(parts),
+        again_if_told_before=(parts.clock.now() - _AGAIN_AFTER).isoformat() if kind == "on_failure" else "",
     )
 
 

@@ -1,7 +1,8 @@
 """Telling people: what is owed goes out in one message to each address; what does not arrive is tried again.
 
-An address is told of a notice once, and once that it is over. Notices of one moment share a message. Nothing here
-breaks a run: an address that cannot be reached is left for later, minutes at first, then an hour apart.
+An address is told of a notice once, of a failure that lasts once a night, and once that it is over. Notices of one
+moment share a message, which is as grave as the gravest of them. Nothing here breaks a run: an address that cannot be
+reached is left for later, minutes at first, then an hour apart.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,10 +11,12 @@ from datetime import datetime, timedelta
 
 from logistics_batch.errors import SettingsError
 from logistics_batch.ledger import Ledger, StoredNotice
-from logistics_batch.operate.alerts import Address
+from logistics_batch.operate.alerts import Address, Gravity
 
 _AGAIN_MINUTES = (1, 2, 5, 15, 30, 60)  # after the n-th failure; then the last
 _IN_ONE_MESSAGE = 20
+_ALONE = timedelta(minutes=5)  # so long nobody else tells what one process is telling
+_GRAVITIES = {"on_failure": Gravity.FAILURE, "on_success": Gravity.SUCCESS, "digest": Gravity.INFO}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Teller:
 
         Raises LedgerRefused if it cannot be read or written down; what was sent may then be sent again.
         """
-        due = self.ledger.owed_notices(now=now.isoformat())
+        due = self.ledger.take_owed_notices(now=now.isoformat(), until=(now + _ALONE).isoformat())
         done: dict[int, dict[str, str]] = {each.id: dict(_told(each)) for each in due}
         arrived, failed = 0, []
         for address in self.to:
@@ -58,7 +61,7 @@ class Teller:
     def _send(self, address: Address, notices: Sequence[StoredNotice]) -> bool:
         title, body = message(notices, site=self.site, address=address.digest)
         try:
-            return not body or address.send(title, body)
+            return not body or address.send(title, body, gravity_of(notices))
         except SettingsError:
             return False  # `doctor` says why
 
@@ -75,6 +78,16 @@ class Teller:
 
 def _told(notice: StoredNotice) -> dict[str, str]:
     return notice.over_told if notice.over_at else notice.told
+
+
+def gravity_of(notices: Sequence[StoredNotice]) -> Gravity:
+    """That of the gravest: a failure, what somebody should look at, good news, or a digest."""
+    return max((_gravity(each) for each in notices), key=list(Gravity).index)
+
+
+def _gravity(notice: StoredNotice) -> Gravity:
+    found = _GRAVITIES.get(notice.kind, Gravity.WARNING)
+    return Gravity.SUCCESS if notice.over_at and found in (Gravity.WARNING, Gravity.FAILURE) else found
 
 
 def message(notices: Sequence[StoredNotice], *, site: str, address: str) -> tuple[str, str]:

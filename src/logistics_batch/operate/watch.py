@@ -19,6 +19,7 @@ from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode
 from logistics_batch.operate.agenda import Agenda, Due, PlannedJob, planned_job
+from logistics_batch.operate.alerts import Gravity
 from logistics_batch.operate.digest import note_digest
 from logistics_batch.operate.file_watch import watch_files
 from logistics_batch.operate.heartbeat import beat
@@ -300,7 +301,8 @@ class NightWatch:
             teller = self.at.teller()
             for address in teller.to:
                 try:
-                    address.send(f"[{teller.site}] {title}", f"{words}\nWhat to do: `logistics-batch doctor`")
+                    words_and_step = f"{words}\nWhat to do: `logistics-batch doctor`"
+                    address.send(f"[{teller.site}] {title}", words_and_step, Gravity.FAILURE)
                 except LogisticsBatchError as error:
                     self.at.log.say("alert_failed", error.message, level="error")
 

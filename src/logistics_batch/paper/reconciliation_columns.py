@@ -91,12 +91,15 @@ _STANDING = (
     Column("Nights open", "nights_open", _K.COUNT, 9),
 )
 _REMARK = Column("Remark", "remark", _K.WORDS, 34)
+STATUS_TITLE = "Status"
+"""The last of the columns that analysts fill in; those that they add stand behind it."""
+
 ANALYST_COLUMNS = (
     Column("Owner", "owner", _K.ENTRY, 16),
     Column("Reason", "analyst_reason", _K.ENTRY, 20),
     Column("Reason qty", "reason_qty", _K.ENTRY_QUANTITY, 11),
     Column("Comment", "comment", _K.ENTRY, 34),
-    Column("Status", "analyst_status", _K.ENTRY, 14),
+    Column(STATUS_TITLE, "analyst_status", _K.ENTRY, 14),
 )
 
 _FACTS = (

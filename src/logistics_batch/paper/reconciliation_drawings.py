@@ -27,6 +27,7 @@ _LAKHS = '[>=10000000]"₹ "##\\,##\\,##\\,##0;[>=100000]"₹ "##\\,##\\,##0;"�
 _COUNTS = "#,##0;;"
 _WIDTH_CM, _SHORT_CM = 21.0, 8.5
 _ROWS_A_CM = 28.35 / 15.0
+_HALF_A_PAGE_CM = 14.0  # beside a taller chart the next row of charts would be cut by the end of the page
 _NIGHTS = 30
 _RIGHT = "F"
 
@@ -55,6 +56,8 @@ class Drawn:
         self._tall_cm = max(_SHORT_CM, 2.6 + 0.62 * classes)
         rows = 2 + int(self._tall_cm * _ROWS_A_CM) if account.open.height else 0
         self._second = self._row + rows
+        if self._tall_cm > _HALF_A_PAGE_CM:
+            self._sheet.row_breaks.append(Break(id=self._second - 2))
         last = self._second + 1 + int(_SHORT_CM * _ROWS_A_CM)
         self._sheet.row_breaks.append(Break(id=last))
         return last

@@ -335,8 +335,14 @@
     }
   };
   document.addEventListener("keydown", keys);
-  addEventListener("beforeprint", () => { limit = PRINTED; draw(); });
-  addEventListener("afterprint", () => { limit = PAGE; draw(); });
+  const printed = () => {
+    limit = PRINTED;
+    draw();
+    const rest = state.group ? 0 : wanted.length - PRINTED;
+    $("printed").textContent = rest > 0 ? `${spoken(String(PRINTED))} of ${counted(wanted.length, "line")} are printed; all stand in reconciliation.csv and in the workbook.` : "";
+  };
+  addEventListener("beforeprint", printed);
+  addEventListener("afterprint", () => { limit = PAGE; $("printed").textContent = ""; draw(); });
   controls();
   headings();
   bars();

@@ -15,7 +15,7 @@ from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy, Outcome
 from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account, class_words
 from logistics_batch.paper.reconciliation_figures import page_charts
-from logistics_batch.paper.reconciliation_page_data import page_data
+from logistics_batch.paper.reconciliation_page_data import LARGEST_LIST, page_data
 from logistics_batch.paper.reconciliation_page_text import page_text
 from logistics_batch.paper.reconciliation_words import (
     decimal_of,
@@ -131,6 +131,7 @@ def _list(account: Account) -> Iterator[str]:
     """The list: for the script an empty frame, without a script its first lines."""
     shown = account.open.head(WITHOUT_SCRIPT)
     yield '<h2 id="list-title">Exceptions, the dearest first</h2><section id="list" aria-labelledby="list-title">'
+    yield from _not_listed(account)
     yield (
         '<div id="tools" hidden><div id="tabs" role="group" aria-label="Lists"></div><div id="controls">'
         '<label><span>Search (key /)</span><input id="search" type="search" '
@@ -148,11 +149,21 @@ def _list(account: Account) -> Iterator[str]:
     if shown.is_empty():
         yield f'<tr><td colspan="{len(_COLUMNS)}">0 exceptions, {counted(account.judged, "line")} checked.</td></tr>'
     yield '</tbody></table><div id="pages" hidden><button type="button" id="before">Before</button>'
-    yield '<span id="page"></span><button type="button" id="after">Next</button></div></div>'
+    yield '<span id="page"></span><button type="button" id="after">Next</button></div></div><p id="printed"></p>'
     rest = account.open.height - shown.height
     if rest > 0:
         yield f"<noscript><p>{rest:,} more exceptions stand in the workbook.</p></noscript>"
     yield "</section>"
+
+
+def _not_listed(account: Account) -> Iterator[str]:
+    """What the list does not hold, and where it stands."""
+    every = account.listed.height
+    if every > LARGEST_LIST:
+        yield (
+            f"<p>The list has {LARGEST_LIST:,} of {every:,} lines, the dearest first. Every open exception stands in "
+            '<a href="reconciliation.csv">reconciliation.csv</a> beside this page.</p>'
+        )
 
 
 def _exception(line: dict[str, Any]) -> list[Cell]:

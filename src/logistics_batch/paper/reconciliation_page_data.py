@@ -10,12 +10,15 @@ from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import plain
 from logistics_batch.paper.reconciliation_page_text import shown_text
 
+LARGEST_LIST = 100_000
+"""Lines that the page lists, the dearest first: a browser can work with so many."""
+
 _ENDS_A_SCRIPT = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
 
 
 def page_data(account: Account) -> str:
     """JSON that may stand inside a script element."""
-    listed = account.listed
+    listed = account.listed.head(LARGEST_LIST)
     told = {
         "rows": listed.height,
         "columns": {name: _column(listed, name) for name in RESOLVED_SCHEMA},

@@ -9,11 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from logistics_batch.model.counting import counted
-from logistics_batch.model.reconciliation import RESOLVED_SCHEMA, TREND_SCHEMA, Outcome, Standing
+from logistics_batch.model.reconciliation import OWN_SCHEMA, RESOLVED_SCHEMA, TREND_SCHEMA, Outcome, Standing
 from logistics_batch.model.reconciliation_history import ENTRIES, Earlier
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper import reconciliation_columns as columns
 from logistics_batch.paper.reconciliation_columns import COMPLETE, Column
+from logistics_batch.paper.reconciliation_own_columns import (
+    nameless_columns,
+    nameless_note,
+    own_together,
+    own_values,
+    plain_title,
+)
 
 LISTS = {
     "Exceptions": "",
@@ -35,6 +42,7 @@ def earlier_report(sheets: Sequence[Sheet], *, name: str) -> Earlier:
     notes: list[str] = []
     frames = [pl.DataFrame(schema=RESOLVED_SCHEMA)]
     nights = [pl.DataFrame(schema=TREND_SCHEMA)]
+    own: list[pl.DataFrame] = []
     for sheet in sheets:
         standing = next((LISTS[word] for word in LISTS if sheet.name.startswith(word)), None)
         if sheet.name.startswith(TREND_SHEET):
@@ -43,6 +51,9 @@ def earlier_report(sheets: Sequence[Sheet], *, name: str) -> Earlier:
             for present, frame in _table(sheet, columns.EXCEPTIONS + columns.GONE, _ID, RESOLVED_SCHEMA):
                 notes += _lost_columns(sheet, present)
                 frames.append(frame.with_columns(pl.lit(standing).alias("standing")))
+                added, without_heading = _own(sheet)
+                own.append(added)
+                notes += without_heading
     if not any(sheet.name.startswith(TREND_SHEET) for sheet in sheets):
         notes.append(f'The earlier workbook has no sheet "{TREND_SHEET}": the trend over the nights begins anew.')
     listed, more = _each_once(pl.concat(frames))
@@ -50,7 +61,7 @@ def earlier_report(sheets: Sequence[Sheet], *, name: str) -> Earlier:
     trend = trend.unique("business_date", keep="last").sort("business_date")
     run = trend["run"][-1] if trend.height else name
     day = trend["business_date"][-1] if trend.height else None
-    return Earlier(name, run or name, day, listed, trend, (*notes, *more))
+    return Earlier(name, run or name, day, listed, trend, (*notes, *more), own_together(own))
 
 
 _TREND_TEXTS = TREND_SCHEMA | {"completeness": pl.String()}
@@ -68,7 +79,7 @@ def _table(
     if found is None:
         return
     row, positions = found
-    titles = {_plain(column.title): column.field for column in wanted}
+    titles = {plain_title(column.title): column.field for column in wanted}
     places = {titles[title]: place for title, place in positions.items() if title in titles}
     below = sheet.frame.filter(pl.col("row") > row)
     told = below.select(
@@ -79,18 +90,27 @@ def _table(
     yield set(places), told.with_columns(pl.col(texts).fill_null(""))
 
 
+def _own(sheet: Sheet) -> tuple[pl.DataFrame, list[str]]:
+    """What stands in columns that analysts added to a list of exceptions, and what of it cannot be carried on."""
+    found = _headings(sheet, _ID)
+    if found is None:
+        return pl.DataFrame(schema=OWN_SCHEMA), []
+    row, places = found
+    headings = [cell or "" for cell in sheet.frame.row(by_predicate=pl.col("row") == row)[1:]]
+    below = sheet.frame.filter(pl.col("row") > row)
+    bare = nameless_columns(below, headings)
+    notes = [nameless_note(sheet.name, bare)] if bare else []
+    return own_values(below, headings, identity=places[plain_title(_ID)]), notes
+
+
 def _headings(sheet: Sheet, key: str) -> tuple[int, dict[str, str]] | None:
     """The row of the headings and the column of each, the leftmost where one stands twice."""
-    wanted = _plain(key)
+    wanted = plain_title(key)
     for row, *cells in sheet.frame.head(_HEADINGS_WITHIN).iter_rows():
-        titles = [_plain(cell or "") for cell in cells]
+        titles = [plain_title(cell or "") for cell in cells]
         if wanted in titles:
             return row, {title: str(place) for place, title in reversed(list(enumerate(titles, 1))) if title}
     return None
-
-
-def _plain(title: str) -> str:
-    return " ".join(title.split()).casefold()
 
 
 def _typed(place: str, kind: pl.DataType) -> pl.Expr:

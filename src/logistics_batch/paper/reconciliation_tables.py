@@ -11,11 +11,14 @@ from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.paper.reconciliation_cells import FAINT, at, font, put, put_heading, put_text
-from logistics_batch.paper.reconciliation_columns import Column, Kind
+from logistics_batch.paper.reconciliation_columns import STATUS_TITLE, Column, Kind
 from logistics_batch.paper.reconciliation_rows import Rows
 
 LARGEST_SHEET = 100_000
-"""Lines that one sheet takes: more can be opened, but not worked with; what is beyond is said to be."""
+"""Lines that one sheet takes: more can be opened, but not worked with. The whole table stands in a CSV file then."""
+
+WITH_ALL_EXCEPTIONS = ("Exceptions", "Missing & unexpected", "Rows not accepted")
+"""Sheets whose lines all stand in reconciliation.csv."""
 
 STATUS_WORDS = ("Open", "In progress", "Accepted", "Closed")
 HEADING_HEIGHT = 32.0
@@ -59,13 +62,24 @@ def lay_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Rows:
         _say(sheet, 2, layout.nothing)
     elif frame.height > LARGEST_SHEET:
         _say(sheet, last + 1, left_out(layout.title, frame))
+        at(sheet, last + 1, 1).hyperlink = whole_table(layout.title)
     return Rows(sheet, shown, columns)
 
 
 def left_out(title: str, frame: pl.DataFrame) -> str:
     """What a sheet does not show, "" if it shows all."""
     rest = frame.height - LARGEST_SHEET
-    return f"{title}: {rest:,} of {frame.height:,} lines are left out of the sheet." if rest > 0 else ""
+    if rest <= 0:
+        return ""
+    where = f"all stand in {whole_table(title)} beside this workbook"
+    return f"{title}: {rest:,} of {frame.height:,} lines are left out of the sheet; {where}."
+
+
+def whole_table(title: str) -> str:
+    """The CSV file that has all lines of a sheet's table."""
+    if title in WITH_ALL_EXCEPTIONS:
+        return "reconciliation.csv"
+    return f"reconciliation_{title.lower().replace(' ', '_')}.csv"
 
 
 def _print_on_pages(sheet: Worksheet, layout: Layout) -> None:
@@ -104,7 +118,7 @@ def offer_status_words(sheet: Worksheet, columns: Sequence[Column], *, lines: in
     """A list to choose from in the analysts' status column."""
     if not lines:
         return
-    position = [column.title for column in columns].index("Status") + 1
+    position = [column.title for column in columns].index(STATUS_TITLE) + 1
     choice = DataValidation(type="list", formula1=f'"{",".join(STATUS_WORDS)}"', allow_blank=True)
     choice.showErrorMessage = False  # other words are welcome
     sheet.add_data_validation(choice)

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 
 import polars as pl
@@ -15,6 +16,7 @@ from logistics_batch.paper import reconciliation_columns as columns
 from logistics_batch.paper.reconciliation_account import DEFINITIONS, Account
 from logistics_batch.paper.reconciliation_cells import INCOMPLETE_PAINT, at, font, paint, put_code, put_text
 from logistics_batch.paper.reconciliation_figures import ageing
+from logistics_batch.paper.reconciliation_own_columns import with_own
 from logistics_batch.paper.reconciliation_rows import Rows, looks_of, with_rows
 from logistics_batch.paper.reconciliation_summary import add_summary
 from logistics_batch.paper.reconciliation_tables import (
@@ -57,23 +59,34 @@ def reconciliation_workbook(account: Account) -> bytes:
     book = Workbook()
     book.remove(book.worksheets[0])
     summary = book.create_sheet("Summary")
-    tables = [_entries(lay_table(book, frame, layout)) for layout, frame in _lists(account)]
-    tables += [lay_table(book, frame, layout) for layout, frame in _facts(account)]
-    add_summary(summary, account, trend=tables[-1])
+    laid = [_entries(lay_table(book, frame, layout)) for layout, frame in _lists(account)]
+    laid += [lay_table(book, frame, layout) for layout, frame in _facts(account)]
+    add_summary(summary, account, trend=laid[-1])
     _add_log(book, account)
     looks = looks_of(summary)
     out = io.BytesIO()
     book.save(out)
-    return with_rows(out.getvalue(), tables, looks)
+    return with_rows(out.getvalue(), laid, looks)
+
+
+def tables(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
+    """All tables of the workbook, in the order of its sheets, with all their lines."""
+    yield from _lists(account)
+    yield from _facts(account)
 
 
 def _lists(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
     """The lists of exceptions, on which analysts write."""
     checked = f"0 exceptions, {counted(account.judged, 'line')} checked."
-    yield Layout("Exceptions", columns.EXCEPTIONS, checked, frozen=_FROZEN), account.open
-    yield _ACCEPTED, account.accepted
-    yield _NOT_CHECKED, account.gone(Standing.NOT_CHECKED)
-    yield _RESOLVED, account.gone(Standing.RESOLVED)
+    lists = (
+        (Layout("Exceptions", columns.EXCEPTIONS, checked, frozen=_FROZEN), account.open),
+        (_ACCEPTED, account.accepted),
+        (_NOT_CHECKED, account.gone(Standing.NOT_CHECKED)),
+        (_RESOLVED, account.gone(Standing.RESOLVED)),
+    )
+    for layout, frame in lists:
+        told, shown = with_own(frame, layout.columns, account.result.own)
+        yield replace(layout, columns=shown), told
 
 
 def _facts(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
@@ -119,7 +132,7 @@ def _add_log(book: Workbook, account: Account) -> None:
     for doubt in account.doubts:
         writer.line("May be incomplete", "", doubt)
         paint(at(sheet, writer.row - 1, 1), INCOMPLETE_PAINT)
-    too_long = [left_out(layout.title, frame) for layout, frame in (*_lists(account), *_facts(account))]
+    too_long = [left_out(layout.title, frame) for layout, frame in tables(account)]
     for note in (*account.notes, *filter(None, too_long)):
         writer.line("Note", "", note)
     writer.title("Control totals, counted before matching")

@@ -17,7 +17,7 @@ from logistics_batch.model.issue import column_letters
 from logistics_batch.model.report import Fate, FileReport, RowResult
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.row_answers import FILE_RULE, NO_ROWS, RESULT_FIELDS, answered_rows
-from logistics_batch.paper.safe_text import guarded
+from logistics_batch.paper.safe_text import guarded, guarded_text
 from logistics_batch.paper.status_columns import header_texts
 
 
@@ -40,14 +40,11 @@ def csv_bytes(frame: pl.DataFrame, *, header: bool = True, as_it_came: bool = Fa
     out = io.BytesIO("\ufeff".encode())
     out.seek(0, io.SEEK_END)
     if header:
-        names = pl.DataFrame([pl.Series(str(index), [name]) for index, name in enumerate(frame.columns)])
-        _guarded(names).write_csv(out, include_header=False, line_terminator="\r\n")
-    _guarded(frame, as_it_came=as_it_came).write_csv(out, include_header=False, line_terminator="\r\n")
+        names = [pl.Series(str(index), [guarded_text(name)]) for index, name in enumerate(frame.columns)]
+        pl.DataFrame(names).write_csv(out, include_header=False, line_terminator="\r\n")
+    safe = frame.select(guarded(frame.columns, as_it_came=as_it_came))
+    safe.write_csv(out, include_header=False, line_terminator="\r\n")
     return out.getvalue()
-
-
-def _guarded(frame: pl.DataFrame, *, as_it_came: bool = False) -> pl.DataFrame:
-    return frame.select(guarded(name, as_it_came=as_it_came) for name in frame.columns)
 
 
 def _with_source(answers: pl.DataFrame, report: FileReport, sheet: Sheet) -> pl.DataFrame:

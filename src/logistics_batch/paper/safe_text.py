@@ -8,6 +8,7 @@ cell that was wrong for them is still wrong when it comes back.
 """
 
 import re
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -65,15 +66,26 @@ def xml_text(text: str) -> bytes:
     return escaped.encode("utf-8", "replace")
 
 
-def guarded(name: str, *, as_it_came: bool = False) -> pl.Expr:
-    """A text column as CSV may hold it: `'` before what could be run as a formula, and visible escapes.
+def guarded_text(text: str) -> str | None:
+    """One text as CSV may hold it, the same as `guarded` gives for a column.
 
+    >>> guarded_text("=1+1")
+    "'=1+1"
+    """
+    return (f"'{visible(text)}" if is_formula_like(text) else visible(text)) or None
+
+
+def guarded(names: Sequence[str], *, as_it_came: bool = False) -> pl.Expr:
+    """Text columns as CSV may hold them: `'` before what could be run as a formula, and visible escapes.
+
+    One expression for all of them: each column that has one of its own costs a file of few rows more than its rows do.
     as_it_came: control characters stay (all but the one that no CSV file may hold).
     """
     hidden, shown = (["\0"], ["\\x00"]) if as_it_came else (_CONTROLS, _ESCAPES)
-    text = pl.col(name).str.replace_many(hidden, shown)
-    safe = pl.when(formula_like(name)).then(pl.concat_str(pl.lit("'"), text)).when(text != "").then(text)
-    return safe.otherwise(None).alias(name)
+    columns = pl.col(list(names))
+    text = columns.str.replace_many(hidden, shown)
+    formula = columns.str.contains(_FORMULA_START) & ~columns.str.contains(_PLAIN_NUMBER)
+    return pl.when(formula).then(pl.lit("'") + text).when(text != "").then(text).name.keep()
 
 
 def visible_column(name: str) -> pl.Expr:

@@ -11,12 +11,12 @@ import polars as pl
 
 from logistics_batch.model.reconciliation import Discrepancy
 from logistics_batch.reconciliation.classes import Rules
-from logistics_batch.reconciliation.legs import Legs, day, identifier, price
+from logistics_batch.reconciliation.legs import Legs, day, identifier
 from logistics_batch.reconciliation.orderly_pairs import orderly_pairs
 from logistics_batch.reconciliation.receipts import CONDITION_CODES
+from logistics_batch.reconciliation.twin_lines import joined, keyed, twin_lines, with_places
 
 _GOOD = [word for word, code in CONDITION_CODES.items() if code == "good"]
-_HALF = 2**32
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,81 +50,16 @@ class Agreement:
 
 def set_aside(legs: Legs, *, rules: Rules, looked_at: pl.Series) -> Agreement:
     """Part the legs, whose lines have `units`; invoices in `looked_at` (normalised) are left in full."""
-    pairs = orderly_pairs(legs, rules=rules, looked_at=looked_at)
-    announced, returned = pl.collect_all([_under_key(legs, pairs, leg) for leg in ("announced", "returned")])
-    alike = _alike(_joined(announced, returned, suffix="_returned"), legs)
-    counts = _counts(pairs, announced=legs.announced_lines, returned=legs.returned_lines)
+    pairs = with_places(orderly_pairs(legs, rules=rules, looked_at=looked_at), legs)
+    alike = twin_lines(legs, pairs)
     if legs.received is None:
         alike = alike.with_columns(pl.lit(None, pl.UInt32).alias("line_received"))
     else:
         taken = _receipts(legs.received, pairs, rules=rules)
         received = taken.group_by("pair").agg(pl.len().alias("lines_received"))
-        counts = counts.join(received, on="pair", how="left", maintain_order="left")
+        pairs = pairs.join(received, on="pair", how="left", maintain_order="left")
         alike = _with_receipts(alike, taken, legs=legs, waits=pairs["waits"])
-    return _parted(legs, alike, counts)
-
-
-def _under_key(legs: Legs, pairs: pl.DataFrame, leg: str) -> pl.LazyFrame:
-    """The lines of the pairs that have a SKU: `line` (their place in the leg), under a `key` for pair and SKU."""
-    lines: pl.DataFrame = getattr(legs, f"{leg}_lines")
-    notices = getattr(legs, f"{leg}_notices").select(pl.col("notice").alias(leg))
-    pair_of = notices.join(pairs.select("pair", leg), on=leg, how="left", maintain_order="left")["pair"]
-    return _keyed(lines.select("sku_name", pair_of.gather(lines["notice"]))).select("key", "line")
-
-
-def _keyed(lines: pl.DataFrame) -> pl.LazyFrame:
-    """The lines that have a SKU and a pair, with `line` and `key`."""
-    # 32 bits of hash tell the SKUs of one notice apart; two that share them look like a SKU that stands twice.
-    short = pl.col("sku").hash().cast(pl.UInt32, wrap_numerical=True)
-    key = pl.when(pl.col("sku") != "").then(pl.col("pair").cast(pl.UInt64) * _HALF + short)
-    named = lines.lazy().with_row_index("place").with_columns(identifier("sku_name").alias("sku"))
-    return named.with_columns(key.alias("key")).filter(pl.col("key").is_not_null()).rename({"place": "line"})
-
-
-def _joined(left: pl.DataFrame, right: pl.DataFrame, *, suffix: str) -> pl.DataFrame:
-    """The lines whose SKU stands once on each side: where it stands more often, its key comes out more often."""
-    both = left.lazy().join(right.lazy(), on="key", suffix=suffix).collect(engine="streaming")
-    return both if both["key"].n_unique() == both.height else both.filter(pl.col("key").is_unique())
-
-
-def _alike(joined: pl.DataFrame, legs: Legs) -> pl.DataFrame:
-    """The lines with the same SKU, quantity and prices: by their text, and what is left by its meaning."""
-    units = _beside(legs.announced_lines, "units", "line")
-    same_text = [
-        _beside(legs.announced_lines, name, "line").eq_missing(_beside(legs.returned_lines, name, "line_returned"))
-        for name in ("sku_name", "qty", "price", "mrp")
-    ]
-    told = joined.select(
-        "key", "line", "line_returned", ((units > 0).fill_null(False) & pl.all_horizontal(same_text)).alias("same")
-    )
-    others = told.filter(~pl.col("same"))
-    places = ("line", "line_returned")
-    left, right = (
-        _lines(leg, others[place])
-        for leg, place in zip((legs.announced_lines, legs.returned_lines), places, strict=True)
-    )
-    by_meaning = left.select(
-        (pl.col("units") > 0) & pl.all_horizontal(pl.col(name).eq_missing(right[name]) for name in left.columns)
-    ).to_series()
-    kept = pl.concat([told.filter("same"), others.filter(by_meaning.fill_null(False))])
-    return kept.select("key", (pl.col("key") // _HALF).cast(pl.UInt32).alias("pair"), "line", "line_returned")
-
-
-def _beside(lines: pl.DataFrame, column: str, places: str) -> pl.Expr:
-    return pl.lit(lines[column]).gather(pl.col(places))
-
-
-def _lines(lines: pl.DataFrame, places: pl.Series) -> pl.DataFrame:
-    """The lines at some places: what is compared of them, by its meaning."""
-    return lines[places].select(identifier("sku_name"), "units", price().alias("price"), price("mrp").alias("mrp"))
-
-
-def _counts(pairs: pl.DataFrame, **legs: pl.DataFrame) -> pl.DataFrame:
-    """The pairs with `lines_…`: how many lines each leg has of them."""
-    for leg, lines in legs.items():
-        count = lines.group_by("notice").agg(pl.len().alias(f"lines_{leg}"))
-        pairs = pairs.join(count, left_on=leg, right_on="notice", how="left", maintain_order="left")
-    return pairs
+    return _parted(legs, alike, pairs)
 
 
 def _receipts(received: pl.DataFrame, pairs: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
@@ -146,9 +81,9 @@ def _days(span: pl.Expr) -> pl.Expr:
 
 def _with_receipts(alike: pl.DataFrame, taken: pl.DataFrame, *, legs: Legs, waits: pl.Series) -> pl.DataFrame:
     """The lines that came as announced, and those of which nothing came that is not due yet either."""
-    named = _keyed(taken.rename({"line": "line_received"})).drop("line", "pair").collect()
-    came = _joined(alike, named, suffix="_received")
-    announced = _lines(legs.announced_lines, came["line"])
+    named = keyed(taken.rename({"line": "line_received"}).lazy()).drop("pair").filter(pl.col("key").is_not_null())
+    came = joined(alike, named.collect(), suffix="_received")
+    announced = legs.announced_lines[came["line"]].select(identifier("sku_name"), "units")
     exact = came.filter(
         pl.col("fine") & (pl.col("sku") == announced["sku_name"]) & (pl.col("units") == announced["units"])
     )
@@ -156,13 +91,13 @@ def _with_receipts(alike: pl.DataFrame, taken: pl.DataFrame, *, legs: Legs, wait
     return pl.concat([exact.select(early.columns), early])
 
 
-def _parted(legs: Legs, alike: pl.DataFrame, counts: pl.DataFrame) -> Agreement:
+def _parted(legs: Legs, alike: pl.DataFrame, pairs: pl.DataFrame) -> Agreement:
     """Lines aside and lines left; a pair all of whose lines are aside goes with them, else its headers stay, too."""
-    taken = alike.filter(pl.col("line_received").is_not_null())
-    pairs = _with_sums(counts, legs.announced_lines, alike["line"], names=("lines", "units"))
-    pairs = _with_sums(pairs, legs.announced_lines, taken["line"], names=("taken", "units_received"))
-    legs_there = [name for name in ("lines_announced", "lines_returned") if name in pairs.columns]
-    every = pl.all_horizontal(*(pl.col(name) == pl.col("lines") for name in legs_there))
+    counted = alike.with_columns(pl.lit(legs.announced_lines["units"]).gather("line").alias("units"))
+    taken = counted.filter(pl.col("line_received").is_not_null())
+    pairs = _with_sums(pairs, counted, names=("lines", "units"))
+    pairs = _with_sums(pairs, taken, names=("taken", "units_received"))
+    every = pl.all_horizontal(pl.col(f"lines_{leg}") == pl.col("lines") for leg in ("announced", "returned"))
     if legs.received is not None:
         every &= pl.col("lines_received").fill_null(0) == pl.col("taken")
     # Where a total stands, it is held against all lines together.
@@ -179,21 +114,18 @@ def _parted(legs: Legs, alike: pl.DataFrame, counts: pl.DataFrame) -> Agreement:
     return Agreement(pairs, legs, masks, _left(legs, masks, pairs))
 
 
-def _with_sums(pairs: pl.DataFrame, lines: pl.DataFrame, places: pl.Series, *, names: tuple[str, str]) -> pl.DataFrame:
-    """The pairs with how many of the announced lines stand at the places, and their quantity."""
-    ours = lines.select("notice", "units").filter(_mask(lines, places))
-    sums = ours.group_by("notice").agg(pl.len().alias(names[0]), pl.col("units").sum().alias(names[1]))
-    both = pairs.join(sums, left_on="announced", right_on="notice", how="left", maintain_order="left")
-    return both.with_columns(pl.col(names).fill_null(0))
+def _with_sums(pairs: pl.DataFrame, lines: pl.DataFrame, *, names: tuple[str, str]) -> pl.DataFrame:
+    """The pairs with how many of the lines they have, and their quantity."""
+    sums = lines.group_by("pair").agg(pl.len().alias(names[0]), pl.col("units").sum().alias(names[1]))
+    both = pairs.select("pair").join(sums, on="pair", how="left", maintain_order="left")
+    return pairs.hstack(both.select(pl.col(names).fill_null(0)))
 
 
 def _left(legs: Legs, masks: dict[str, pl.Series], pairs: pl.DataFrame) -> Legs:
     left = {name: getattr(legs, name).filter(~mask) for name, mask in masks.items()}
     for leg in ("announced", "returned"):
-        gone = pairs.filter("whole").select(pl.col(leg).alias("notice"))
-        left[f"{leg}_notices"] = getattr(legs, f"{leg}_notices").join(
-            gone, on="notice", how="anti", maintain_order="left"
-        )
+        gone = pairs[leg].filter(pairs["whole"])
+        left[f"{leg}_notices"] = getattr(legs, f"{leg}_notices").filter(~pl.col("notice").is_in(gone.implode()))
     settled = pairs.select(
         pl.col("returned").alias("notice"),
         pl.col("lines").alias("settled_lines"),
@@ -204,4 +136,4 @@ def _left(legs: Legs, masks: dict[str, pl.Series], pairs: pl.DataFrame) -> Legs:
 
 
 def _mask(lines: pl.DataFrame, places: pl.Series) -> pl.Series:
-    return pl.int_range(lines.height, dtype=pl.UInt32, eager=True).is_in(places.implode())
+    return pl.repeat(False, lines.height, eager=True).scatter(places, True)

@@ -28,7 +28,7 @@ def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Wa
         found = pl.concat([found, audited_orders(read, rules=rules)], how="diagonal_relaxed")
     history = carried(found, earlier, watch=watch) if earlier and watch else uncompared(found)
     lines = totals.in_report_order(history.lines)
-    aside = totals.Aside(agreement.pairs, receipts=legs.received is not None)
+    aside = totals.Aside.from_pairs(agreement.pairs, receipts=legs.received is not None)
     legs_totals = _leg_totals(read)
     classes = totals.class_totals(lines, aside)
     totals.check_residual(classes, legs_totals)
@@ -44,6 +44,7 @@ def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Wa
         resolved=history.resolved,
         trend=history.trend,
         previous_run=earlier.run if earlier else "",
+        own=(earlier or Earlier()).own,
     )
 
 

@@ -15,7 +15,8 @@ VALUES_COMPARED: dict[str, pl.DataType] = {
 }
 
 _HEADER = ("status", *HEADER_FIELDS, "total_price", "tax")
-_LINE = {"qty": "qty", "price": "price_per_qty", "mrp": "maximum_retail_price", "qty_requested": "qty_received"}
+_REQUESTED = "qty_received (= requested, API §2.1)"
+_LINE = {"qty": "qty", "price": "price_per_qty", "mrp": "maximum_retail_price", "qty_requested": _REQUESTED}
 _LINE_ITSELF = "SKU line"
 _WHERE = ("who", "sku", "nth", "field")
 

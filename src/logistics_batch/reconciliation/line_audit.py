@@ -71,11 +71,13 @@ def _judged_lines(sides: Sides, *, rules: Rules) -> pl.DataFrame:
         with_facts(lines, rules=rules, receipts=receipts), rules=rules, receipts=receipts
     ).with_columns(days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"))
     return (
-        facts.with_columns(delta().alias("qty_delta"))
+        facts.lazy()
+        .with_columns(delta().alias("qty_delta"))
         .with_columns(affected().alias("qty_affected"), delta_percent().alias("delta_percent"))
         .with_columns(impact().alias("impact_inr"), also().alias("also"), reason(rules=rules).alias("reason"))
         .with_columns(parts().alias("impact_by_class"))
         .with_columns(pl.lit(Level.LINE.value).alias("level"), pl.col("sku").alias("identity"))
+        .collect()
     )
 
 
@@ -181,9 +183,10 @@ def _identified(lines: pl.DataFrame) -> pl.DataFrame:
     named = lines.with_columns(pl.concat_str(parts, separator="\x1f").alias("who"))
     nth = pl.int_range(pl.len()).over("who")
     numbered = named.with_columns(pl.concat_str("who", pl.lit("\x1f"), nth.cast(pl.String)).alias("who"))
-    excepted = numbered["code"] != ""
+    excepted = (numbered["code"] != "").to_list()
     ids = [
-        _exception_id(who) if is_exception else "" for who, is_exception in zip(numbered["who"], excepted, strict=True)
+        _exception_id(who) if is_exception else ""
+        for who, is_exception in zip(numbered["who"].to_list(), excepted, strict=True)
     ]
     return numbered.with_columns(pl.Series("exception_id", ids, dtype=pl.String))
 

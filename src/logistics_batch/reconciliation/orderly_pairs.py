@@ -18,34 +18,45 @@ def orderly_pairs(legs: Legs, *, rules: Rules, looked_at: pl.Series) -> pl.DataF
     `r_…`, `due_date`, `due_first` and `due_last` (of both sides), `expiry_date`, `has_total`, and `waits`: nothing came
     yet, and nothing had to.
     """
-    left, right = pl.collect_all(
-        [
-            _alone(legs.announced_notices, "a", "announced").filter(pl.col("accepted")),
-            _alone(legs.returned_notices, "r", "returned"),
-        ]
-    )
-    both = left.join(right, on="invoice", maintain_order="left")
-    both = both.filter(~pl.col("invoice").is_in(looked_at.implode()) & _same_parties() & _same_header())
-    dated = _with_receipts(both.with_columns(*_dates()), legs.received)
+    both = _with_own_invoice(legs).with_columns(*_dates())
+    both = both.hstack(_receipts_of(both, legs.received))
     days = {code: rules.limit(code).days or 0 for code in (Discrepancy.OVERDUE, Discrepancy.STALE_STATUS)}
     odd_status = status_class(business_date=rules.business_date, days=days, receipts=legs.received is not None)
+    new = ~pl.col("invoice").is_in(looked_at.implode())
+    sound = ("accepted", "fits", new, _same_parties(), _same_header(), odd_status.is_null())
+    # Told apart first: lazily, one expression that stands in several is worked out once.
+    orderly = both.filter(both.lazy().select(pl.all_horizontal(*sound)).collect().to_series())
     waits = ~pl.col("received") & (pl.col("due_date") > rules.judged_until) & ~is_expired(rules.business_date)
-    found = dated.filter(odd_status.is_null()).with_columns(
+    told = orderly.with_columns(
         waits.fill_null(False).alias("waits"), (_text("a_total_price") != "").alias("has_total")
     )
-    return found.with_row_index("pair")
+    return told.with_row_index("pair")
 
 
-def _alone(notices: pl.DataFrame, prefix: str, leg: str) -> pl.LazyFrame:
-    """The notices whose invoice number no other notice of the leg has."""
-    others = {name: name for name in notices.columns if name not in (*_HEADER, "notice")}
-    named = notices.lazy().select(
-        identifier("invoice_number").alias("invoice"),
-        pl.col("notice").alias(leg),
-        *(pl.col(name).alias(f"{prefix}_{name}") for name in _HEADER),
-        *others,
+def _with_own_invoice(legs: Legs) -> pl.DataFrame:
+    """The pairs whose invoice number no other notice of their leg has, as the announced ones stand in theirs."""
+    announced, returned = _alone(legs.announced_notices, "announced"), _alone(legs.returned_notices, "returned")
+    same = announced.join(returned, on="hashed", suffix="_returned").filter(
+        pl.col("invoice") == pl.col("invoice_returned")
     )
-    return named.filter((pl.col("invoice") != "") & pl.col("invoice").is_unique())
+    places = same.select("invoice", "announced", "returned").collect(engine="streaming").sort("announced")
+    left = _headers(legs.announced_notices[places["announced"]], "a", "announced")
+    right = _headers(legs.returned_notices[places["returned"]], "r", "returned")
+    return places.select("invoice").hstack(left).hstack(right)
+
+
+def _alone(notices: pl.DataFrame, place: str) -> pl.LazyFrame:
+    """The `place` of each notice with an invoice number of its own. Two that share a hash count as the same."""
+    named = notices.lazy().select(identifier("invoice_number").alias("invoice")).with_row_index(place)
+    hashed = named.with_columns(pl.col("invoice").hash().alias("hashed"))
+    return hashed.filter((pl.col("invoice") != "") & pl.col("hashed").is_unique())
+
+
+def _headers(notices: pl.DataFrame, prefix: str, leg: str) -> pl.DataFrame:
+    others = [name for name in notices.columns if name not in (*_HEADER, "notice")]
+    return notices.select(
+        pl.col("notice").alias(leg), *(pl.col(name).alias(f"{prefix}_{name}") for name in _HEADER), *others
+    )
 
 
 def _text(column: str) -> pl.Expr:
@@ -83,24 +94,24 @@ def _dates() -> list[pl.Expr]:
     ]
 
 
-def _with_receipts(pairs: pl.DataFrame, received: pl.DataFrame | None) -> pl.DataFrame:
-    """With `received`: whether receipts name the invoice; without the pairs whose receipts name other parties."""
+def _receipts_of(pairs: pl.DataFrame, received: pl.DataFrame | None) -> pl.DataFrame:
+    """By pair: whether receipts name the invoice (`received`), and if so, no other supplier or site (`fits`)."""
     if received is None:
-        return pairs.with_columns(pl.lit(False).alias("received"))
+        return pairs.with_columns(received=pl.lit(False), fits=pl.lit(True)).select("received", "fits")
     parties = received.select(
         identifier("invoice_number").alias("invoice"),
         _text("supplier_name").alias("said_supplier"),
         _text("site_name").alias("said_site"),
     ).unique()
-    once = parties.with_columns(pl.col("invoice").is_unique().alias("received"))
-    joined = pairs.join(once, on="invoice", how="left", maintain_order="left")
-    fits = [
+    once = parties.with_columns(pl.col("invoice").is_unique().alias("once")).unique("invoice")
+    names = [f"{side}_{name}" for side in ("a", "r") for both in _PARTIES for name in both]
+    joined = pairs.select("invoice", *names).join(once, on="invoice", how="left", maintain_order="left")
+    alike = [
         pl.any_horizontal(
             *(pl.col(f"said_{names[0]}") == _text(f"{side}_{name}") for side in ("a", "r") for name in names),
             pl.col(f"said_{names[0]}") == "",
         )
         for names in _PARTIES
     ]
-    named = pl.col("received").is_not_null()
-    orderly = joined.filter(~named | (pl.col("received") & pl.all_horizontal(*fits)))
-    return orderly.with_columns(pl.col("received").is_not_null()).drop("said_supplier", "said_site")
+    named = pl.col("once").is_not_null()
+    return joined.select(named.alias("received"), (~named | (pl.col("once") & pl.all_horizontal(*alike))).alias("fits"))

@@ -39,10 +39,20 @@ CLASS_ORDER = (
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """The notices whose lines were set aside (see `Agreement.pairs`); receipts: whether there are any to compare."""
+    """The notices whose lines were set aside; receipts: whether there are any to compare.
+
+    pairs: of `Agreement.pairs` the counts and what people see of the headers.
+    """
 
     pairs: pl.DataFrame
     receipts: bool
+
+    @classmethod
+    def from_pairs(cls, pairs: pl.DataFrame, *, receipts: bool) -> "Aside":
+        """From `Agreement.pairs`."""
+        counts = ("whole", "lines", "units", "taken", "units_received")
+        shown = pairs.select(*counts, *shown_header()).drop("batch_shown")
+        return cls(shown.rename({"supplier_shown": "supplier", "site_shown": "site"}), receipts)
 
     def of(self, outcome: Outcome) -> pl.DataFrame:
         """Those whose lines have this outcome: nothing is early where nothing is said about receiving."""
@@ -158,9 +168,8 @@ def supplier_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
     """The scorecard (SUPPLIERS_SCHEMA), most INR at stake first; lines set aside are added."""
     of_asns = pl.col("level") != Level.ORDER.value
     inside = lines.filter(of_asns & (pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value))
-    shown = aside.pairs.with_columns(*shown_header()).rename({"supplier_shown": "supplier", "site_shown": "site"})
-    parts = [_cards(inside), *(_cards_aside(Aside(shown, aside.receipts), outcome) for outcome in _ASIDE)]
-    notices = _notices_by_supplier(inside, shown)
+    parts = [_cards(inside), *(_cards_aside(aside, outcome) for outcome in _ASIDE)]
+    notices = _notices_by_supplier(inside, aside.pairs)
     sums = [pl.col(name).sum() for name in parts[0].columns if name != "supplier"]
     cards = pl.concat(parts, how="vertical_relaxed").group_by("supplier", maintain_order=True).agg(sums)
     judged = pl.col("lines") - pl.col("too_early")
