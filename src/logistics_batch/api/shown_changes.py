@@ -36,11 +36,8 @@ def _deleted(sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
 
 
 def _added(sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
-    """An added item is there under the id that was chosen for it.
-
-    Price and weight are not shown: an item with either may be one that was there before, under the same id.
-    """
-    return _items_shown(sent.get("item_details"), order)
+    """An added item is there under the id that was chosen for it; its price and weight are not shown."""
+    return _items_shown(sent.get("item_details"), order, all_of_it=False)
 
 
 def _updated(sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
@@ -49,14 +46,14 @@ def _updated(sent: Mapping[str, Any], order: OrderDetails) -> bool | None:
         return None
     if not all(_same(name, as_text(value), as_text(order.raw.get(name))) for name, value in header.items()):
         return False
-    return _items_shown(sent["item_details"], order) if "item_details" in sent else True
+    return _items_shown(sent["item_details"], order, all_of_it=True) if "item_details" in sent else True
 
 
-def _items_shown(wanted: object, order: OrderDetails) -> bool | None:
+def _items_shown(wanted: object, order: OrderDetails, *, all_of_it: bool) -> bool | None:
     there = order.raw.get("item_details")
     if not isinstance(wanted, dict) or not isinstance(there, dict):
         return None
-    if any(name not in _SHOWN_OF_ITEMS for item in wanted.values() for name in item):
+    if all_of_it and any(name not in _SHOWN_OF_ITEMS for item in wanted.values() for name in item):
         return None
     return all(_item_shown(item, there.get(item_id)) for item_id, item in wanted.items())
 
