@@ -92,7 +92,8 @@ _ON_SECTIONS: Final = {
     LinesFromSpec: "Either `split` or `columns`.",
     OrderIdSpec: "Either `from` or `ledger`.",
     ChecksSpec: "Always on are the contract of the service, COD flag and amount, PIN, mobile number, the window of "
-    "dates with day and month in their places, rows of one document that disagree, and documents that stand twice.",
+    "dates with day and month in their places, rows of one document that disagree or are "
+    "equal in every cell, and documents that stand twice.",
 }
 
 
@@ -208,6 +209,12 @@ def _on(sheet: str) -> str:
     return f" of `{sheet}`" if sheet else ""
 
 
+def _words_of(name: str, targets: Targets) -> str:
+    if targets.operation is Operation.RECEIPT_READ and name == "qty":
+        return "a whole number; a negative one corrects what was received before"
+    return _FORM_WORDS[form_of(name, targets.operation)]
+
+
 def _targets() -> Iterator[str]:
     yield "## Targets of each operation\n"
     yield "What stands under `fields` and under `lines`, in the contract's order; **bold** ones must be mapped.\n"
@@ -235,7 +242,7 @@ def _target_rows(targets: Targets) -> Iterator[tuple[str, str, str]]:
                 if name in JSON_NUMBERS and targets.operation is not Operation.RECEIPT_READ
                 else ""
             )
-            yield f"`{part}`", shown, _FORM_WORDS[form_of(name, targets.operation)] + number
+            yield f"`{part}`", shown, _words_of(name, targets) + number
 
 
 def _loaded(text: str, tables: dict[str, str]) -> Mapping:
