@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
-from logistics_batch.errors import StoreError, UsageError
+from logistics_batch.errors import FileUnstable, StoreError, UsageError
 from logistics_batch.flows.gate import OPEN_GATE, gate_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.preview import preview_files
@@ -199,7 +199,6 @@ def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
     """Move answered files to archive or quarantine; a file that waits for more sending stays where it lies."""
     here = {(file.path.stem, file.remote.path): file.remote for file in came.pulled.files if file.remote}
     here |= {(_identity_without_bytes(remote), remote.path): remote for remote, _ in came.pulled.refused}
-    lying = {remote.path: remote for remote in came.store.list(came.job.source.path)} if here else {}
     grouped = _by_path(parts.ledger.files(run=run.id))
     again = _same_again(came, grouped)
     closed: list[int] = []
@@ -211,7 +210,7 @@ def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
         pulled = next((here[file.sha256, path] for file in files if (file.sha256, path) in here), None)
         why_held = _why_held(run, files)
         remotes = [*([pulled] if pulled else []), *again.get(path, ())]
-        away = [_put_one_away(run, came, remote, lying, why_held=why_held) for remote in remotes]
+        away = [_put_one_away(run, came, remote, why_held=why_held) for remote in remotes]
         if all(away):
             closed += [file.id for file in files]
     parts.progress.done()
@@ -226,16 +225,13 @@ def _why_held(run: PushRun, files: Sequence[StoredFile]) -> str:
     return "\n\n".join(["Nothing of this was sent.", *lines, f"Run {run.id}, job {run.job}."]) + "\n" if lines else ""
 
 
-def _put_one_away(
-    run: PushRun, came: _Came, remote: RemoteFile, lying: dict[str, RemoteFile], *, why_held: str
-) -> bool:
+def _put_one_away(run: PushRun, came: _Came, remote: RemoteFile, *, why_held: str) -> bool:
     """False if it should go away and could not; nothing is sent again for that: the ledger knows the file."""
     name = PurePosixPath(remote.path).name
-    if remote.path in lying and lying[remote.path] != remote:
-        run.notes.append(f"{name}: another file came under this name meanwhile; it is left for the next run.")
-        return True
     try:
-        put_away(came.store, came.job, remote.path, why_held=why_held, business_date=came.business_date)
+        put_away(came.store, came.job, remote, why_held=why_held, business_date=came.business_date)
+    except FileUnstable:
+        run.notes.append(f"{name}: another file came under this name meanwhile; it is left for the next run.")
     except StoreError as error:
         run.undelivered.append(f"{name} was not put away: {error.message} {error.remedy}".strip())
         return False
