@@ -166,10 +166,18 @@ def test_parallel_cells_must_hold_equally_many() -> None:
     )
     assert [(issue.cell, issue.rule, issue.value) for issue in mapped.issues] == [
         ("E2", "lines_from|pieces", "2"),
-        ("E3", "item_quantity|required", ""),
+        ("E3", "lines_from|half_filled", "2|"),
     ]
     assert mapped.issues[0].reason == '"SKU" holds 2 and "Qty" holds 1 values.'
     assert states(mapped)[4] == "ready"
+
+
+def test_a_gap_in_parallel_cells_is_an_issue_though_nothing_asks_for_the_value() -> None:
+    header = ["Order No", "Phone", "Address", "SKU", "Qty"]
+    mapping = PARALLEL.replace(", required: true", "")
+    mapped = orders(["A1", "9876543210", "x", "tea|milk|", "5||"], mapping=mapping, header=header)
+    assert [(issue.cell, issue.rule) for issue in mapped.issues] == [("E2", "lines_from|half_filled")]
+    assert mapped.issues[0].reason == '"Qty" has nothing for one of its items.'
 
 
 def test_numbered_columns_are_lines_and_gaps_are_no_harm() -> None:
@@ -278,3 +286,14 @@ def test_every_row_has_one_fate_whatever_its_cell_holds(rows: list[tuple[str, st
     assert {issue.row for issue in mapped.issues} == invalid
     sent = [row for document in mapped.documents for row in document.rows]
     assert sorted(sent) == mapped.rows.filter(state="ready")["row"].to_list()
+
+
+def test_one_long_cell_gets_its_answer_and_does_not_hold_up_the_run() -> None:
+    """Tried in every way, this cell, as long as a spreadsheet allows, would take days."""
+    three_parts = PATTERN.replace("{sku} x {qty}", "{sku} - {colour} - {size} x {qty}")
+    three_parts = three_parts.replace("{from: sku,", "{join: [sku, colour, size], with: ' ',")
+    mapped = packed("a - " * 8_000 + "x z", "Shirt - red  - XL x 2", text=three_parts)
+    assert list(states(mapped).values()) == ["invalid", "ready"]
+    assert items_of(mapped) == [("Shirt red XL", 2)]
+    (issue,) = mapped.issues
+    assert len(issue.reason) < 300
