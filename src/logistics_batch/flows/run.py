@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
-from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped, UsageError
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped, StoreError, UsageError
 from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
 from logistics_batch.flows.dispatch import Dispatcher
@@ -205,18 +205,26 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
     counts.update(FATE_OF_STATE[document.state] for document in along)
     notes += told_along(along)
     report = replace(report, notes=tuple(notes))
-    code = exit_code(
-        counts,
-        file_held=any(found.reason for found in reports),
-        stopped=bool(stopped),
-    )
+    held = any(found.reason for found in reports)
+    unwritten = _put_report(parts, replace(report, exit_code=exit_code(counts, file_held=held, stopped=bool(stopped))))
+    if unwritten:  # what was sent is told all the same
+        stopped = f"{stopped} {unwritten}".strip()
+        report = replace(report, stopped=stopped)
+    code = exit_code(counts, file_held=held, stopped=bool(stopped))
     summary = {str(fate): n for fate, n in report.counts.items()} | ({"released": len(along)} if along else {})
     summary |= {"left": report.left} if report.left else {}
     _end(parts, run, code=code, summary=summary, stopped=stopped)
+    return replace(report, exit_code=code)
+
+
+def _put_report(parts: Parts, report: RunReport) -> str:
+    """Write a run's own report; "" if that went well, else what is told instead."""
     store = parts.open_store(Place(folder=str(parts.reports)))
     try:
-        text = json.dumps(report_json(replace(report, exit_code=code)), ensure_ascii=False, indent=1)
-        store.put(f"/run-{run.id}.json", text.encode())
+        text = json.dumps(report_json(report), ensure_ascii=False, indent=1)
+        store.put(f"/run-{report.run}.json", text.encode())
+    except StoreError as error:
+        return f"The report of the run could not be written: {error.message} {error.remedy}".strip()
     finally:
         store.close()
-    return replace(report, exit_code=code)
+    return ""
