@@ -90,7 +90,8 @@ def _hold_near_misses(found: Sequence[tuple[Sheet, Header]], chosen: Header) -> 
                 f'The sheet "{sheet.name}" has rows and all columns but "{header.missing[0]}"; '
                 "only one sheet of a file is read.",
                 rule="sheet",
-                remedy="Send it as a file of its own with this column, or name the sheet to read in the mapping (`sheet: {name: …}`).",
+                remedy="Send it as a file of its own with this column, or name the sheet to read in the mapping "
+                "(`sheet: {name: …}`).",
                 sheet=sheet.name,
             )
 
