@@ -130,15 +130,28 @@ def test_several_sheets_with_orders_hold_the_file_however_well_each_fits(more: l
 
 def test_every_other_sheet_is_named_with_its_rows_and_why_it_was_not_read() -> None:
     others = [
-        sheet_of([["Ref", *HEADER[1:]], ROW, ROW], name="Tuesday"),
+        sheet_of([["Ref", *HEADER[1:4]], ROW[:4], ROW[:4]], name="Customers"),
         sheet_of([["how to fill"]], name="Help"),
         sheet_of([HEADER], name="Template"),
     ]
     assert run(ORDERS, sheet_of([HEADER, ROW], name="Monday"), *others).notes == (
-        'Sheet "Tuesday", 3 rows, was not read: it has no column "Order No".',
+        'Sheet "Customers", 3 rows, was not read: it has no columns "Order No", "SKU".',
         'Sheet "Help", 1 row, was not read: it has no columns "Order No", "Phone", "Address", "SKU".',
         'Sheet "Template", 0 rows, was not read: it has a header only.',
     )
+
+
+def test_a_sheet_that_lacks_one_column_only_holds_the_file_for_its_rows_would_get_no_answer() -> None:
+    tuesday = sheet_of([[*HEADER[:4], "Product", "Qty"], ROW, ROW], name="Tuesday")
+    with pytest.raises(FileHeld, match='The sheet "Tuesday" has rows and all columns but "SKU"'):
+        run(ORDERS, sheet_of([HEADER, ROW], name="Monday"), tuesday)
+
+
+@pytest.mark.parametrize(
+    "rows", [[[*HEADER[:4], "Product", "Qty"]], [[*HEADER[:4], "City"], ROW], [["SKU", "Sum"], ["tea", "2"]]]
+)
+def test_forms_customers_and_pivots_beside_the_orders_stop_nobody(rows: list[list[str]]) -> None:
+    assert run(ORDERS, sheet_of([HEADER, ROW], name="Monday"), sheet_of(rows, name="Other")).documents
 
 
 def test_a_repeated_header_with_other_blanks_is_the_header_again() -> None:

@@ -406,7 +406,7 @@ def test_text_is_trimmed_and_otherwise_as_it_stands(cell: str, sent: str) -> Non
 
 @pytest.mark.parametrize("text", ["=1+1", "+919876543210", "-A1", "@home"])
 def test_the_guard_that_our_results_set_before_a_formula_is_taken_off_again(text: str) -> None:
-    written = pl.DataFrame({"cell": [text]}).select(guarded("cell")).item()
+    written = pl.DataFrame({"cell": [text]}).select(guarded(["cell"])).item()
     assert (written, value("division: {from: Cell}", written)) == (f"'{text}", text)
 
 

@@ -50,8 +50,8 @@ class Header:
 def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
     """The sheet and header row that fit the mapping.
 
-    Raises FileHeld where none fits, several hold rows under a header that fits (rows of one would be dropped), or the
-    one that fits doubles a column.
+    Raises FileHeld where none fits, several hold rows under a header that fits or all but fits (rows of one would be
+    dropped), or the one that fits doubles a column.
     """
     found = [(sheet, header) for sheet in sheets if (header := _header_of(mapping, sheet)) is not None]
     complete = [(sheet, header) for sheet, header in found if not header.missing]
@@ -66,6 +66,7 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
             remedy="Send each sheet as a file of its own, or name the sheet in the mapping (`sheet: {name: …}`).",
         )
     sheet, header = fitting[0] if fitting else complete[0]
+    _hold_near_misses(found, header)
     if header.doubled:
         twice = ", ".join(f'"{name}"' for name in header.doubled)
         raise FileHeld(
@@ -77,6 +78,22 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
             header_row=header.row,
         )
     return sheet, header
+
+
+def _hold_near_misses(found: Sequence[tuple[Sheet, Header]], chosen: Header) -> None:
+    """Refuse a file in which another sheet is like the chosen one but for one required column, which may be spelt
+    otherwise: the rows there would get no answer. Raises FileHeld."""
+    for sheet, header in found:
+        is_near = len(header.missing) == 1 and header.unknown and header.score >= max(chosen.score - 1, 3)
+        if is_near and _has_rows(sheet, header, until=int(sheet.frame["row"][-1]) + 1):
+            raise FileHeld(
+                f'The sheet "{sheet.name}" has rows and all columns but "{header.missing[0]}"; '
+                "only one sheet of a file is read.",
+                rule="sheet",
+                remedy="Send it as a file of its own with this column, or name the sheet to read in the mapping "
+                "(`sheet: {name: …}`).",
+                sheet=sheet.name,
+            )
 
 
 def rows_below(sheet: Sheet, header: Header | None) -> int:
