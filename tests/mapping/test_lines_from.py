@@ -278,3 +278,14 @@ def test_every_row_has_one_fate_whatever_its_cell_holds(rows: list[tuple[str, st
     assert {issue.row for issue in mapped.issues} == invalid
     sent = [row for document in mapped.documents for row in document.rows]
     assert sorted(sent) == mapped.rows.filter(state="ready")["row"].to_list()
+
+
+def test_one_long_cell_gets_its_answer_and_does_not_hold_up_the_run() -> None:
+    """Tried in every way, this cell, as long as a spreadsheet allows, would take days."""
+    three_parts = PATTERN.replace("{sku} x {qty}", "{sku} - {colour} - {size} x {qty}")
+    three_parts = three_parts.replace("{from: sku,", "{join: [sku, colour, size], with: ' ',")
+    mapped = packed("a - " * 8_000 + "x z", "Shirt - red  - XL x 2", text=three_parts)
+    assert list(states(mapped).values()) == ["invalid", "ready"]
+    assert items_of(mapped) == [("Shirt red XL", 2)]
+    (issue,) = mapped.issues
+    assert len(issue.reason) < 300

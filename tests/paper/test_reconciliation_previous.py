@@ -110,6 +110,7 @@ def test_libreoffice_may_have_saved_it(tmp_path: Path):
             pytest.fail("LibreOffice is not installed")
         pytest.skip("LibreOffice is not installed")
     made = reconciliation_workbook(account_of(world(A="1", B="2.5", C="3")))
+    made = with_own_columns(made, **{"Claim no": {"A": "0042", "B": "0043"}, "Pallets": {"A": 3}})
     (tmp_path / "r.xlsx").write_bytes(saved(edited(made, A=("Owner", "Meera"), B=("Status", "Accepted"))))
     saving = [office, f"-env:UserInstallation={(tmp_path / 'profile').as_uri()}", "--headless", "--convert-to", "xlsx"]
     subprocess.run([*saving, "--outdir", "saved", "r.xlsx"], cwd=tmp_path, check=True, capture_output=True)
@@ -118,6 +119,10 @@ def test_libreoffice_may_have_saved_it(tmp_path: Path):
     assert second.accepted["invoice_number"].to_list() == ["B"]
     assert dict(second.open.select("invoice_number", "owner").iter_rows()) == {"A": "Meera", "C": ""}
     assert second.trend["exceptions"].to_list() == [3, 2]
+    again = reconciliation_workbook(second)
+    assert own_on(again, "Exceptions", "Claim no") == {"A": "0042", "C": None}
+    assert own_on(again, "Exceptions", "Pallets") == {"A": 3, "C": None}
+    assert own_on(again, "Accepted", "Claim no") == {"B": "0043"}
 
 
 def test_rows_that_disagree_and_columns_that_are_gone_are_named():

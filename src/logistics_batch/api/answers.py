@@ -1,14 +1,14 @@
 """What each reply proves. Pure: a reply in, a meaning out.
 
 The rule behind it: a refusal or an acceptance must be said in the service's own words; everything else that may have
-reached the service proves nothing.
+reached the service proves nothing: not a gateway's page, and not an answer that says neither yes nor no.
 """
 
 from dataclasses import dataclass, field
 from typing import Any
 
 from logistics_batch.api.endpoints import ENDPOINTS
-from logistics_batch.api.envelopes import as_text, find_lines, message_of, says_no, says_yes, status_word
+from logistics_batch.api.envelopes import as_text, confirms, find_lines, invoice_told, message_of, says_no, says_yes
 from logistics_batch.api.fingerprints import record_digest, same_asn, same_order
 from logistics_batch.api.readers import (
     AsnHeader,
@@ -59,7 +59,8 @@ class Answer:
     """What a reply means, and what the service told with it.
 
     message: the service's own text, one line, at most 500 characters, safe to show. items: by item id, as the reply
-    has them. awb_number "" beside ACCEPTED: taken, but the AWB is not known.
+    has them. awb_number "" beside ACCEPTED: taken, but the AWB is not known. invoice_number: of
+    the one ASN that an acceptance names.
     """
 
     meaning: Meaning
@@ -70,6 +71,7 @@ class Answer:
     child_awb_numbers: tuple[str, ...] = ()
     delivery_hub: str = ""
     looks_like_html: bool = False
+    invoice_number: str = ""
 
 
 def judge(reply: Reply, *, operation: str) -> Answer:
@@ -93,24 +95,21 @@ def judge(reply: Reply, *, operation: str) -> Answer:
 
 
 def _documented(reply: Reply, value: object) -> Meaning:
-    """Orders, labels and subscriptions: 200 with PASS or SUCCESS, 400 with FAIL (API §4.4-4.11)."""
+    """Orders, labels and subscriptions: 200 with PASS or SUCCESS, 400 with FAIL (API §4.4-4.11).
+
+    404 comes here only with the service's own FAIL about a named order. A 400 without one may be a gateway's, which
+    says nothing about what the service behind it did.
+    """
     if reply.status is not None and reply.status < 300:
         return Meaning.ACCEPTED if says_yes(value) else Meaning.UNKNOWN
-    if reply.status in (400, 404):
-        # 404 comes here only with the service's own FAIL about a named order. An answer that contradicts itself
-        # is no refusal.
-        return Meaning.UNKNOWN if says_yes(value) else Meaning.REFUSED
-    return Meaning.UNKNOWN
+    return Meaning.REFUSED if reply.status in (400, 404) and says_no(value) else Meaning.UNKNOWN
 
 
 def _undocumented(reply: Reply, value: object) -> Meaning:
-    """ASNs: any JSON object or list that does not say no is a yes; only a clear FAIL is a no."""
+    """ASNs: what confirms it is a yes, in any form; only a clear FAIL is a no; the rest has to be looked up."""
     if reply.status is not None and reply.status < 300:
-        taken = isinstance(value, dict | list) and not says_no(value)
-        return Meaning.ACCEPTED if taken else Meaning.UNKNOWN
-    if reply.status in (400, 422) and status_word(value) == "FAIL":
-        return Meaning.REFUSED
-    return Meaning.UNKNOWN
+        return Meaning.ACCEPTED if confirms(value) else Meaning.UNKNOWN
+    return Meaning.REFUSED if reply.status in (400, 422) and says_no(value) else Meaning.UNKNOWN
 
 
 def _accepted(value: object) -> Answer:
@@ -128,6 +127,7 @@ def _accepted(value: object) -> Answer:
         items=_items(told),
         child_awb_numbers=tuple(filter(None, map(as_text, children))) if isinstance(children, list) else (),
         delivery_hub=as_text(told.get("delivery_hub")),
+        invoice_number=invoice_told(value),
     )
 
 

@@ -124,6 +124,52 @@ def says_no(value: object) -> bool:
     return isinstance(value, dict) and (value.get("status") is False or value.get("success") is False)
 
 
+_YES = ("PASS", "SUCCESS", "OK", "CREATED")
+_NO = ("FAIL", "FAILED", "FAILURE", "ERROR", "REJECTED", "INVALID", "DENIED", "UNAUTHORIZED", "FORBIDDEN")
+_IDENTITIES = ("invoice_number", "id", "asn_id", "webhookid")
+
+
+def confirms(value: object) -> bool:
+    """Whether an answer of a form that is not documented says that the thing is there (API §4.1-4.3, §4.12).
+
+    It does with a word for yes, or by naming the thing (its id, its invoice number), and with nothing in it that says
+    no. That it is JSON and comes with 200 is not enough: errors do, too.
+    """
+    told = _told(value)
+    return any(map(_affirms, told)) and not any(map(_denies, told))
+
+
+def invoice_told(value: object) -> str:
+    """The invoice number of the one ASN that an answer names; "" for none or several."""
+    numbers = {as_text(each.get("invoice_number")) for each in _told(value)} - {""}
+    return numbers.pop() if len(numbers) == 1 else ""
+
+
+def _told(value: object, *, depth: int = 0) -> list[dict[str, Any]]:
+    """The envelope and what stands in it, each with its names in small letters."""
+    if isinstance(value, list):
+        return [each for one in value if isinstance(one, dict) for each in _told(one, depth=depth)]
+    if not isinstance(value, dict) or depth > _DEEPEST_ENVELOPE:
+        return []
+    named = {name.casefold(): one for name, one in value.items()}
+    return [named, *(each for key in _LIST_KEYS for each in _told(named.get(key), depth=depth + 1))]
+
+
+def _affirms(told: dict[str, Any]) -> bool:
+    if status_word(told) in _YES or told.get("success") is True or told.get("status") is True:
+        return True
+    return any(as_text(told.get(name)) not in ("", "0") for name in _IDENTITIES)
+
+
+def _denies(told: dict[str, Any]) -> bool:
+    if status_word(told) in _NO or any(told.get(name) for name in ("error", "errors")):
+        return True
+    if any(str(told.get(name)).casefold() in ("false", "no", "0") for name in ("success", "ok", "status")):
+        return True
+    codes = [as_text(told.get(name)) for name in ("status", "statuscode", "status_code", "code")]
+    return any(code.isdecimal() and 400 <= int(code) < 600 for code in codes if len(code) == 3)
+
+
 def message_of(value: object) -> str:
     """What the service says, as one line: its `message`, be it text, object, list or null."""
     if isinstance(value, str):

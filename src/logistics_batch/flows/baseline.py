@@ -120,6 +120,25 @@ def is_new(document: StoredDocument, record: dict[str, object]) -> bool:
     return record_digest(record) not in json.loads(document.baseline or "[]")
 
 
+def indistinct(ledger: Ledger, document: StoredDocument, found: Found) -> bool:
+    """Whether the records that show this ASN may all be other ASNs of ours, and so prove nothing about this one.
+
+    Replies may name parties in another form than was sent (API §4.1); then one invoice number with the same lines for
+    two sites looks alike. Only if each of the others was certainly accepted, and there is one record more, is it this.
+    """
+    shown = [record for record in found.records if same_asn(document.body, record)]
+    others = [
+        other
+        for other in ledger.documents(operations=[Operation.ASN_CREATE], references=[document.reference])
+        if other.key != document.key
+        and other.attempts > 0
+        and other.state != "refused"
+        and any(same_asn(other.body, record) for record in shown)
+    ]
+    certain = all(other.state == "accepted" for other in others)
+    return bool(others) and not (certain and len(shown) == len(others) + 1)
+
+
 def new_since(document: StoredDocument, found: Found) -> list[dict[str, object]]:
     """The records that were not there before the first send and that have this document's content."""
     before = list(json.loads(document.baseline or "[]"))

@@ -20,9 +20,10 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.baseline import Baseline, take_baseline
 from logistics_batch.flows.gate_of_sending import SendGate
 from logistics_batch.flows.last_look import broken_contract
-from logistics_batch.flows.outcomes import outcome_of, stop_reason
+from logistics_batch.flows.outcomes import outcome_of, stop_reason, without_others_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Intent, Outcome, StoredDocument
+from logistics_batch.model.document import Operation
 
 INTENT_MAY_AGE_SECONDS = 5.0  # a process that slept longer between intent and first byte does not send
 DOUBTS_UNTIL_STOP = 5
@@ -56,6 +57,8 @@ class _State:
         default_factory=dict
     )  # to the workers, in order; not yet back
     doubts: int = 0  # in a row
+    created: set[int] = field(default_factory=set)  # accepted orders among the outcomes
+    mixed: int = 0  # answers with another order's AWB number
     failures: int = 0  # in a row
     slow_downs: int = 0  # in a row
     lines: float = 64.0  # calls that the service seems to take at once, if it is fewer than the operator allows
@@ -200,7 +203,7 @@ class Dispatcher:
         return now + wait
 
     def _commit(self, state: _State, claim: Sequence[StoredDocument], workers: ThreadPoolExecutor) -> None:
-        outcomes, state.outcomes = state.outcomes, []
+        outcomes, state.outcomes = self._believed(state), []
         since = self._parts.clock.monotonic()  # a commit that stalls ages its intents
         now = self._parts.clock.now().isoformat()
         intents = self._parts.ledger.step(outcomes=outcomes, claim=claim, run=self._run, now=now)
@@ -271,9 +274,24 @@ class Dispatcher:
             self._adapt(state, reply)
             outcome = outcome_of(document, reply, answer, run=self._run, facts=self._facts)
             state.outcomes.append(outcome)
+            if document.operation == Operation.ORDER_CREATE and outcome.state == "accepted":
+                state.created.add(document.id)
             self._react(state, intent, reply, answer, outcome.state)
             if answer.meaning not in _CLEAR:
                 self._gate.looked_at(go_on=not state.stopped and self._parts.clock.monotonic() >= state.paused_until)
+
+    def _believed(self, state: _State) -> list[Outcome]:
+        """The outcomes to write down: of answers that carry another order's AWB number, nothing is believed."""
+        orders, state.created = state.created, set()
+        believed = without_others_numbers(state.outcomes, orders=orders, owners=self._parts.ledger.owners_of)
+        state.mixed += sum(one is not other for one, other in zip(state.outcomes, believed, strict=True))
+        if state.mixed >= DOUBTS_UNTIL_STOP:
+            state.stop(
+                f"{state.mixed} answers carried the AWB numbers of other orders.",
+                "Find out what mixes them up, a cache or a proxy in between; run the job again later: doubts are "
+                "settled first.",
+            )
+        return believed
 
     def _adapt(self, state: _State, reply: Reply) -> None:
         """Fewer calls at once for a service that is overloaded (429, 503), more again while it answers."""

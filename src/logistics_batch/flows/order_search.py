@@ -31,11 +31,23 @@ class OrderSearch:
         hinted = self._follow_hints(document)
         if hinted is not None and hinted.presence in (Presence.PRESENT, Presence.UNREACHABLE):
             return hinted
-        probe = probe_order(self._client, document, self._calibration)
+        probe = self._by_reference(document)
         # A cancelled order counts where nothing else was found: without this it might be created a second time.
         if hinted is not None and probe.presence in (Presence.ABSENT, Presence.UNKNOWN):
             return hinted
         return probe
+
+    def _by_reference(self, document: StoredDocument) -> Probe:
+        """What the service shows under the reference; an earlier order of ours under it says nothing about this one."""
+        probe = probe_order(self._client, document, self._calibration)
+        if probe.awb_number and self._others([probe.awb_number], document):
+            return Probe(Presence.UNKNOWN, f"what is shown is an earlier order of ours (AWB {probe.awb_number})")
+        return probe
+
+    def _others(self, awb_numbers: Sequence[str], document: StoredDocument) -> set[str]:
+        """Which of these AWB numbers belong to other orders of ours."""
+        known = self._ledger.documents(operations=[Operation.ORDER_CREATE], references=awb_numbers)
+        return {found.awb_number for found in known if found.id != document.id} & set(awb_numbers)
 
     @cached_property
     def _calibration(self) -> Calibration:
@@ -56,8 +68,7 @@ class OrderSearch:
     def _hinted(self, document: StoredDocument) -> list[str]:
         """The AWB numbers to fetch, the newest first; those of orders that are known belong to earlier versions."""
         numbers = list(self._hints.get(document.reference, ()))[-_HINTS_AT_MOST:]
-        known = self._ledger.documents(operations=[Operation.ORDER_CREATE], references=numbers) if numbers else []
-        taken = {found.awb_number for found in known}
+        taken = self._others(numbers, document) if numbers else set()
         return [number for number in reversed(numbers) if number not in taken]
 
     @cached_property

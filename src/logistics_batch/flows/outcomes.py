@@ -1,6 +1,8 @@
 """From what a reply proves to what is written down: pure."""
 
 import json
+from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
 
 from logistics_batch.api.answers import Answer, Meaning
 from logistics_batch.api.client import Reply
@@ -65,7 +67,7 @@ def outcome_of(
         rule, reason, fix = _TAKEN[state]
     if state == "accepted" and not creates and _is_another(document, answer):
         state, rule, reason, fix = "held", "another_order", _ANOTHER.format(answer.awb_number), _LOOK_AT_ORDER
-    return Outcome(
+    outcome = Outcome(
         document_id=document.id,
         state=state,
         meaning=str(answer.meaning),
@@ -83,6 +85,47 @@ def outcome_of(
         items=dict(answer.items),
         child_awb_numbers=tuple(answer.child_awb_numbers),
         accepted_run=run if state == "accepted" else "",
+    )
+    if state == "accepted" and not document.order_id and answer.invoice_number not in ("", document.reference):
+        return _not_believed(outcome, f"another invoice number ({answer.invoice_number})")
+    return outcome
+
+
+def without_others_numbers(
+    outcomes: Sequence[Outcome], *, orders: Container[int], owners: Callable[[Sequence[str]], dict[str, int]]
+) -> list[Outcome]:
+    """The same outcomes; in doubt are orders that were answered with the AWB number of another order of ours.
+
+    One AWB number is issued for a reference (API §2.3). Such an answer may come from a cache or a mixed-up proxy: then
+    nothing is known of this order, and cancelling or labelling by that number would hit the other one.
+    orders: the documents that create orders. owners: which order has an AWB number.
+    """
+    told = {each.document_id: each.awb_number for each in outcomes if each.document_id in orders and each.awb_number}
+    known = owners(list(told.values())) if told else {}
+    judged = []
+    for outcome in outcomes:
+        awb_number = told.get(outcome.document_id)
+        if awb_number and known.setdefault(awb_number, outcome.document_id) != outcome.document_id:
+            judged.append(_not_believed(outcome, f"the AWB number of another order ({awb_number})"))
+        else:
+            judged.append(outcome)
+    return judged
+
+
+def _not_believed(outcome: Outcome, what: str) -> Outcome:
+    return replace(
+        outcome,
+        state="in_doubt",
+        meaning=str(Meaning.UNKNOWN),
+        rule="in_doubt",
+        reason=f"The service answered with {what}. It may or may not have arrived.",
+        fix=_WAIT_FOR_CHECK,
+        awb_number="",
+        order_id="",
+        delivery_hub="",
+        items={},
+        child_awb_numbers=(),
+        accepted_run="",
     )
 
 

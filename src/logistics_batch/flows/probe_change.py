@@ -1,13 +1,15 @@
 """Asking the service whether a change whose answer was lost is there: fetching the order by its AWB number (API §4.5).
 
-That the order shows a change proves it. That it does not show it proves nothing yet.
+That the order shows a change proves it, if it is the order that was asked for. That it does not show it proves nothing
+yet.
 """
 
+import json
 from dataclasses import dataclass
 
 from logistics_batch.api.answers import OrderFound, ReadFailed, read_order, shows_change
 from logistics_batch.api.client import Client
-from logistics_batch.ledger import StoredDocument
+from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.model.document import Operation
 
 
@@ -20,7 +22,7 @@ class Look:
     unreachable: bool = False
 
 
-def look_for_change(client: Client, document: StoredDocument) -> Look:
+def look_for_change(client: Client, ledger: Ledger, document: StoredDocument) -> Look:
     """Look for one change of an order; an update of an ASN cannot be looked for, as no reply is documented."""
     operation = Operation(document.operation)
     if not operation.changes_order:
@@ -30,7 +32,24 @@ def look_for_change(client: Client, document: StoredDocument) -> Look:
         return Look(shown=False, text=f"the service could not be asked: {seen.message}", unreachable=True)
     if not isinstance(seen, OrderFound):
         return Look(shown=False, text=f"the service does not show the order: {seen.message}")
+    shows = {seen.order.awb_number, seen.order.order_id, seen.order.reference_number}
+    if document.order_id not in shows:
+        return Look(shown=False, text="another order came back than was asked for")
+    if operation is Operation.ORDER_ADD_ITEMS and _had_before(ledger, document):
+        return Look(shown=False, text="the order had an item with this id before, so that seeing it proves nothing")
     shown = shows_change(operation, document.body, seen.order)
     if shown is None:
         return Look(shown=False, text="fetching the order does not show everything that was to be changed")
     return Look(shown, "the order shows the change" if shown else "the order does not show the change")
+
+
+def _had_before(ledger: Ledger, document: StoredDocument) -> bool:
+    """Whether an item that was to be added has the id of one that the order had: fetching does not show all of it."""
+    ids = set(_item_ids(document.body))
+    before = [each for each in ledger.documents(references=[document.order_id]) if each.id != document.id]
+    return any(ids & {*each.items, *_item_ids(each.body)} for each in before)
+
+
+def _item_ids(body: str) -> list[str]:
+    items = json.loads(body).get("item_details") if body else None
+    return list(items) if isinstance(items, dict) else []

@@ -10,9 +10,6 @@ looked for in the order itself; it is never sent again by itself.
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from logistics_batch.api.answers import Meaning, judge
-from logistics_batch.api.client import Reply
-from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.asn_markers import (
     DUPLICATE,
     confirm_marked,
@@ -21,25 +18,29 @@ from logistics_batch.flows.asn_markers import (
     find_marked,
     raise_alarm,
 )
-from logistics_batch.flows.baseline import Control, new_since, saw_all, search_invoice, search_known
-from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
+from logistics_batch.flows.baseline import (
+    Control,
+    indistinct,
+    new_since,
+    saw_all,
+    search_invoice,
+    search_known,
+)
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.order_search import OrderSearch
-from logistics_batch.flows.outcomes import outcome_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Presence
 from logistics_batch.flows.probe_change import look_for_change
 from logistics_batch.flows.purge import purge_old
+from logistics_batch.flows.send_again import is_unique, may_send_again, send_again
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.model.document import Operation
 
-ATTEMPTS_AT_MOST = 3
-RESEND_WITHIN = timedelta(hours=24)
 ASN_SEARCH_AT = (1, 3, 6)  # times settle_after, since the doubt
 _POLL_SECONDS = 1.0
+_CLOCKS_DIFFER = timedelta(minutes=1)
 _CHECK_CANCELLED = "If this order was cancelled by hand after its answer was lost, check it at the service."
 _ASKS_UNTIL_STOP = 3  # times in a row that nobody could be asked
-_NO_EFFECT = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +67,22 @@ def due_at(parts: Parts, document: StoredDocument) -> datetime:
     return since + timedelta(seconds=parts.policy.settle_after_seconds * times)
 
 
+def _dated(parts: Parts, document: StoredDocument, now: datetime) -> StoredDocument:
+    """The doubt; one that was written down while the clock ran ahead counts from now, instead of waiting for ever."""
+    if datetime.fromisoformat(document.doubt_since) <= now + _CLOCKS_DIFFER:
+        return document
+    since = now.isoformat()
+    parts.ledger.date_doubt(document.id, at=since, text=f"the clock had run ahead, to {document.doubt_since}")
+    return replace(document, doubt_since=since)
+
+
 def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = None) -> SettleReport:
     """Look into every doubt that is due now; call while holding the sending lock.
 
     run: under which re-sends are recorded. give_up: hold what cannot be found out by asking, instead of leaving it.
     """
     now = parts.clock.now()
-    doubts = parts.ledger.in_doubt(run=only_run)
+    doubts = [_dated(parts, document, now) for document in parts.ledger.in_doubt(run=only_run)]
     due = [document for document in doubts if due_at(parts, document) <= now]
     outcomes: dict[str, list[int]] = {"settled": [], "held": [], "open": [], "unreachable": [], "doubled": []}
     outcomes["open"] += [document.id for document in doubts if document not in due]
@@ -114,8 +124,9 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
                 parts,
                 document,
                 "reference_taken",
-                "The service has another order under this reference.",
-                "Compare both orders; give this one another reference, or decide “drop”.",
+                "The service has an order under this reference, but with other content than was sent from here.",
+                "Compare them at the service: decide “accept” if it is this one, changed or taken in part; if it is "
+                "somebody else's, give this one another reference and decide “drop”.",
                 evidence=probe.text,
             )
         case Presence.CANCELLED:
@@ -131,10 +142,10 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
             now = parts.clock.now().isoformat()
             parts.ledger.note_check(document.id, at=now, text=probe.text, counts=False)
             return "unreachable"
-        case Presence.ABSENT if _may_send_again(parts, document):
-            return _send_again(parts, document, run=run)
-        case Presence.UNKNOWN if _is_unique(parts) and _may_send_again(parts, document):
-            return _send_again(parts, document, run=run, note=_CHECK_CANCELLED)
+        case Presence.ABSENT if may_send_again(parts, document):
+            return send_again(parts, document, run=run, search=search)
+        case Presence.UNKNOWN if is_unique(parts) and may_send_again(parts, document):
+            return send_again(parts, document, run=run, note=_CHECK_CANCELLED)
         case Presence.ABSENT:
             return _hold(
                 parts,
@@ -157,50 +168,6 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
     )
 
 
-def _may_send_again(parts: Parts, document: StoredDocument) -> bool:
-    first = datetime.fromisoformat(parts.ledger.first_sent_at(document.id))
-    doubtful = parts.ledger.doubtful_attempts(document.id)
-    young = parts.clock.now() - first < RESEND_WITHIN
-    return doubtful < ATTEMPTS_AT_MOST and young and document.rule != "sender_lost"
-
-
-def _is_unique(parts: Parts) -> bool:
-    """Whether test orders showed that a second create of a live reference makes no second order."""
-    facts = parts.ledger.facts()
-    return facts is not None and facts.unique
-
-
-def _send_again(parts: Parts, document: StoredDocument, *, run: str, note: str = "") -> str:
-    """Attempt n+1 with the stored bytes: the service does not have the order, or makes no second one of it.
-
-    note: what a person should know if it is accepted.
-    """
-    if not parts.client.pacer.wait_turn(stop=parts.stop):
-        return "open"
-    since, now = parts.clock.monotonic(), parts.clock.now().isoformat()
-    intents = parts.ledger.step(outcomes=[], claim=[document], run=run, now=now, expected="in_doubt")
-    if not intents:
-        return "open"
-    crash_point("resend.before")
-    reply = Reply(document.operation)  # of an intent that grew too old: nothing was sent
-    if parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS:
-        reply = parts.client.call(document.operation, body=document.body, turn_taken=True)
-    crash_point("resend.after")
-    answer = judge(reply, operation=document.operation)
-    tainted = replace(document, tainted=True)
-    outcome = outcome_of(tainted, reply, answer, run=run, facts=parts.ledger.facts())
-    if outcome.state == "accepted" and note:
-        outcome = replace(outcome, rule="settled", reason=f"{outcome.reason or 'Accepted; sent again.'} {note}")
-    if outcome.state == "planned":  # this attempt certainly had no effect: the earlier doubt stands as it was
-        outcome = replace(
-            outcome, state="in_doubt", rule=document.rule, reason=document.reason, doubt_since=document.doubt_since
-        )
-    parts.ledger.step(outcomes=[outcome], claim=[], run=run, now=parts.clock.now().isoformat())
-    if answer.meaning in _NO_EFFECT:
-        return "unreachable"
-    return {"accepted": "settled", "held": "held", "in_doubt": "open"}[outcome.state]
-
-
 def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
     marked = _settle_marked(parts, document) if document.marker else None
     if marked is not None:
@@ -210,6 +177,8 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
         return _unreachable(parts, document)
     fresh = new_since(document, found)
     whole = found.whole and saw_all(document)
+    if fresh and indistinct(parts.ledger, document, found):
+        return _hold_indistinct(parts, document, len(fresh))
     if len(fresh) == 1 and whole:
         return _accept(parts, document, "one new ASN with this content was found", run="")
     if len(fresh) > 1 and whole:
@@ -233,7 +202,7 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
             "Look all of it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
             evidence=f"{len(fresh)} new records in the part that was shown",
         )
-    if parts.policy.asn_resend == "after_absent" and _may_send_again(parts, document):
+    if parts.policy.asn_resend == "after_absent" and may_send_again(parts, document):
         return _send_absent(parts, document, run=run)
     sent, searched = document.doubt_since[11:19], parts.clock.now().isoformat()[11:16]
     return _hold(
@@ -243,6 +212,17 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
         f"Sent {sent}, no answer; not found in {document.checks + 1} searches until {searched}.",
         "Decide “send-again” if the service does not have it, “accept” if it has, or “drop”.",
         evidence="not found in the last search",
+    )
+
+
+def _hold_indistinct(parts: Parts, document: StoredDocument, count: int) -> str:
+    return _hold(
+        parts,
+        document,
+        "not_distinct",
+        "Sent without an answer; what the service shows may as well be another ASN of ours with this invoice number.",
+        "Look at the service whether it has one for each: decide “accept” if it has, else “send-again” or “drop”.",
+        evidence=f"{count} new records that more than one of our ASNs fits",
     )
 
 
@@ -274,7 +254,7 @@ def _send_absent(parts: Parts, document: StoredDocument, *, run: str) -> str:
     if control is Control.UNREACHABLE:
         return _unreachable(parts, document)
     if control is Control.FOUND:
-        return _send_again(parts, document, run=run)
+        return send_again(parts, document, run=run)
     if control is Control.NOTHING_KNOWN:
         reason = "Sent without an answer and not found; but no ASN is known yet that the service certainly shows."
     else:
@@ -291,7 +271,7 @@ def _send_absent(parts: Parts, document: StoredDocument, *, run: str) -> str:
 
 def _settle_change(parts: Parts, document: StoredDocument) -> str:
     """A change is accepted where the order shows it; else a person decides, for nothing proves that it never came."""
-    look = look_for_change(parts.client, document)
+    look = look_for_change(parts.client, parts.ledger, document)
     if look.unreachable:
         parts.ledger.note_check(document.id, at=parts.clock.now().isoformat(), text=look.text, counts=False)
         return "unreachable"

@@ -6,7 +6,7 @@ written down until a later round cancels it.
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -17,6 +17,13 @@ from logistics_batch.ledger import ServiceFacts, TestOrder, form_of
 
 _AT_ONCE = 4
 _IDLE_SECONDS = (0.0, 0.0, 0.0, 1.0, 2.0, 5.0)  # without a call on a connection, before the next
+# Each makes a refusal that has nothing to do with the reference (API §2.3, §4.6).
+_SPOILT = (
+    {"delivery_address": None},
+    {"customer_mobile": None},
+    {"item_details": [{"item_quantity": 1}]},
+    {"packages_count": "1", "item_details": [{"item_name": "TEST", "package_id": "1"}]},
+)
 _NEVER_CAME = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.REFUSED)
 
 
@@ -48,7 +55,7 @@ def verify_service(parts: Parts, *, pincode: str) -> StagingReport:
 
 
 def _seen(parts: Parts, pincode: str) -> ServiceFacts:
-    reference, together, unfit = (_new_reference(parts) for _ in range(3))
+    reference, together = (_new_reference(parts) for _ in range(2))
     first = _create(parts, reference, pincode)
     if first.meaning is not Meaning.ACCEPTED:
         raise RunStopped(
@@ -58,15 +65,13 @@ def _seen(parts: Parts, pincode: str) -> ServiceFacts:
     second = _create(parts, reference, pincode)
     with ThreadPoolExecutor(_AT_ONCE) as workers:
         at_once = list(workers.map(lambda _: _create(parts, together, pincode), range(_AT_ONCE)))
-    other = _create(parts, unfit, pincode, whole=False)
-    if other.meaning in _NEVER_CAME:
-        parts.ledger.forget_test_order(unfit)
+    others = {_refused_form(parts, pincode, spoilt) for spoilt in _SPOILT}
     form = form_of(second.message, reference) if second.meaning is Meaning.REFUSED else ""
     return ServiceFacts(
         at=parts.clock.now().isoformat(timespec="seconds"),
         unique=_is_unique([first, second]) and _is_unique(at_once),
         duplicate=_kind(first, second),
-        duplicate_form=form if form != form_of(other.message, unfit) else "",
+        duplicate_form=form if form not in others else "",
         found_by=_found_by(parts, first, reference),
         kept_idle_seconds=_kept_idle_seconds(parts, first.awb_number or reference),
     )
@@ -133,25 +138,31 @@ def _new_reference(parts: Parts) -> str:
     return reference
 
 
-def _create(parts: Parts, reference: str, pincode: str, *, whole: bool = True) -> Answer:
-    """One create; `whole`: with everything that is required, so that nothing but the reference can be refused."""
-    body = _body(reference, pincode, whole=whole)
+def _refused_form(parts: Parts, pincode: str, spoilt: Mapping[str, object]) -> str:
+    """In which words an order is refused that has these wrong values, and nothing else is wrong with."""
+    reference = _new_reference(parts)
+    answer = _create(parts, reference, pincode, spoilt=spoilt)
+    if answer.meaning in _NEVER_CAME:
+        parts.ledger.forget_test_order(reference)
+    return form_of(answer.message, reference)
+
+
+def _create(parts: Parts, reference: str, pincode: str, *, spoilt: Mapping[str, object] | None = None) -> Answer:
+    """One create with all that is required, so that nothing but the reference can be refused, or what is spoilt."""
+    order = {
+        "reference_number": reference,
+        "customer_name": "Test order of logistics-batch, not to be delivered",
+        "customer_mobile": "9999999999",
+        "delivery_address": "Test order, not to be delivered",
+        "delivery_postal_code": pincode,
+        "item_details": [{"item_name": "TEST", "item_quantity": 1}],
+    }
+    body = json.dumps({name: value for name, value in (order | dict(spoilt or {})).items() if value is not None})
     answer = judge(parts.client.call("order.create", body=body), operation="order.create")
     if answer.meaning is Meaning.ACCEPTED:
         now = parts.clock.now().isoformat(timespec="seconds")
         parts.ledger.note_test_order(reference, at=now, awb_number=answer.awb_number)
     return answer
-
-
-def _body(reference: str, pincode: str, *, whole: bool) -> str:
-    order = {
-        "reference_number": reference,
-        "customer_name": "Test order of logistics-batch, not to be delivered",
-        "customer_mobile": "9999999999",
-        "delivery_postal_code": pincode,
-        "item_details": [{"item_name": "TEST", "item_quantity": 1}],
-    }
-    return json.dumps(order | ({"delivery_address": "Test order, not to be delivered"} if whole else {}))
 
 
 def _cancel_all(parts: Parts) -> None:

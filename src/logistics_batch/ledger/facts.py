@@ -11,6 +11,7 @@ from logistics_batch.ledger.connection import Connected, dump, named_for
 from logistics_batch.ledger.schema import meta
 
 _LONGEST_REUSE_SECONDS = 1.0
+_WORDS_FOR_TAKEN = re.compile(r"\*|already|exist|duplicat|unique|taken|in use|used|repeated", re.IGNORECASE)
 _AWB_NUMBER = re.compile(r"\bSH-\w+")  # API §1
 
 
@@ -38,8 +39,12 @@ class ServiceFacts:
         return min(_LONGEST_REUSE_SECONDS, self.kept_idle_seconds / 2)
 
     def says_taken(self, message: str, reference: str) -> bool:
-        """Whether a refusal says that the reference belongs to an order that is there."""
-        return bool(self.duplicate_form) and form_of(message, reference) == self.duplicate_form
+        """Whether a refusal says that the reference belongs to an order that is there.
+
+        Words that fit any refusal (“could not be created”) do not say it, whatever test orders showed.
+        """
+        form = form_of(message, reference)
+        return bool(self.duplicate_form) and form == self.duplicate_form and bool(_WORDS_FOR_TAKEN.search(form))
 
 
 @dataclass(frozen=True, slots=True)

@@ -342,6 +342,11 @@ def _to_version_7(op: Operations, dialect: str) -> None:  # noqa: ARG001
     )
 
 
+def _to_version_8(op: Operations, dialect: str) -> None:  # noqa: ARG001
+    """Whose an AWB number is can be asked for each answer."""
+    op.create_index("document_awb_number", "document", ["awb_number"])
+
+
 _STEPS: dict[int, Callable[[Operations, str], None]] = {
     2: _to_version_2,
     3: _to_version_3,
@@ -349,4 +354,5 @@ _STEPS: dict[int, Callable[[Operations, str], None]] = {
     5: _to_version_5,
     6: _to_version_6,
     7: _to_version_7,
+    8: _to_version_8,
 }

@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 metadata = MetaData()
 
@@ -102,6 +102,7 @@ document = Table(
 )
 Index("document_state", document.c.state)
 Index("document_reference", document.c.reference)
+Index("document_awb_number", document.c.awb_number)
 
 # Every row but the header, once a file. `fate` is empty where the row follows its document.
 row = Table(

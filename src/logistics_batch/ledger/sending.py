@@ -52,13 +52,17 @@ class Sending(Connected):
     """Claims, outcomes, doubts and decisions."""
 
     def planned_of(self, run: str) -> list[StoredDocument]:
-        """What this run has to send: what its files ask for, and what a person released meanwhile, in file order."""
+        """What this run has to send, in file order: what its files ask for, and what a person wants sent.
+
+        That is what was released, and what was to be tried again: a retry that was broken off has no file that would
+        bring its documents again.
+        """
         mine = select(row.c.document_id).join(file, row.c.file_id == file.c.id).where(file.c.run_id == run).distinct()
         with self._read() as connection:
             found = connection.execute(
                 select_documents()
                 .where(document.c.account == self.account, document.c.state == "planned")
-                .where(document.c.id.in_(mine) | (document.c.released == 1))
+                .where(document.c.id.in_(mine) | (document.c.released == 1) | (document.c.rule == "retry"))
                 .order_by(document.c.id)
             )
             return [stored_document(record) for record in found.mappings()]
@@ -106,6 +110,17 @@ class Sending(Connected):
         if claim:
             crash_point("intent.after_commit")
         return intents
+
+    def owners_of(self, awb_numbers: Sequence[str]) -> dict[str, int]:
+        """Which of our orders have these AWB numbers, as far as nobody knows that they were cancelled."""
+        query = select(document.c.awb_number, document.c.id).where(
+            document.c.account == self.account,
+            document.c.operation == "order.create",
+            document.c.rule != "cancelled",
+            document.c.awb_number.in_(list(awb_numbers)),
+        )
+        with self._read() as connection:
+            return {found.awb_number: found.id for found in connection.execute(query)}
 
     def keep_answers(self, outcomes: Sequence[Outcome], *, now: str) -> str:
         """Keep answers outside of a ledger that does not take them; gives a sentence about them, "" if there is none.
@@ -185,6 +200,13 @@ class Sending(Connected):
                 connection.execute(
                     document.update().where(document.c.id == document_id).values(checks=document.c.checks + 1)
                 )
+            add_evidence(connection, document_id, at=at, kind="check", who="", text=text)
+
+    def date_doubt(self, document_id: int, *, at: str, text: str) -> None:
+        """Count a doubt from now on: its time lies in the future, for a clock was wrong."""
+        with self._write() as connection:
+            still = (document.c.id == document_id) & (document.c.state == "in_doubt")
+            connection.execute(document.update().where(still).values(doubt_since=at))
             add_evidence(connection, document_id, at=at, kind="check", who="", text=text)
 
     def settle_document(self, outcome: Outcome, *, expected: str, now: str, evidence_text: str, who: str = "") -> bool:

@@ -4,15 +4,16 @@ The rest of mapping reads the longer sheet like any other; `parted` tells of the
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping.cells import BLANKS
-from logistics_batch.mapping.findings import Findings
+from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings
 from logistics_batch.mapping.header import Header
+from logistics_batch.mapping.item_patterns import Line, example_item, read_items
 from logistics_batch.mapping.names import ColumnName, alike, same
 from logistics_batch.mapping.reading import say
 from logistics_batch.mapping.spec import MappingSpec
@@ -23,8 +24,6 @@ from logistics_batch.model.sheet import Sheet
 
 _NUMERIC: Final = (Form.COUNT, Form.QUANTITY, Form.MONEY, Form.DECIMAL)
 _NUMBERS_AT_MOST: Final = 200  # of numbered columns
-
-Line = tuple[str | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +125,22 @@ def _by_pattern(form: LinesFromSpec, spec: MappingSpec, sheet: Sheet, header: He
     (name,) = form.split or [""]
     column = header.column([name]) or 1
     numeric = _numeric_parts(spec, form.parts)
-    read, example = _reader(form, numeric), _example(form, numeric)
     added = tuple(range(sheet.width + 1, sheet.width + 1 + len(form.parts)))
     parting = Parting(added, cells=[[] for _ in added])
     body, nothing, sources = _body(sheet, header), (None,) * len(added), (column,) * len(added)
-    title = header.texts[column - 1].strip()
-    for row, text in enumerate(_texts(sheet, column)):
+    title, texts = header.texts[column - 1].strip(), _texts(sheet, column)
+    pieces = [piece for text in texts[body:] for piece in _pieces(text or "", form.on)]
+    read, example = read_items(form, numeric, pieces), example_item(form, numeric)
+    for row, text in enumerate(texts):
         if row < body or text is None or text == title:
             heads = row == body - 1 or text == title
             parting.add(row, tuple(form.parts) if heads else nothing, sources)
             continue
         for piece in filter(None, _pieces(text, form.on)):
-            values = read(piece)
+            values = read.get(piece)
             parting.add(row, values or nothing, sources)
             if values is None:
-                reason = f'"{piece}" cannot be read as one item.'
+                reason = f'"{piece[:SHOWN_CHARACTERS]}" cannot be read as one item.'
                 parting.blame(column, "pattern", reason, f"Write each item like {example}.")
         if not parting.rows or parting.rows[-1] != row:  # marks alone
             parting.add(row, nothing, sources)
@@ -155,49 +155,6 @@ def _numeric_parts(spec: MappingSpec, parts: Sequence[str]) -> set[str]:
         if part != "keep" and form_of(target, spec.operation) in _NUMERIC:
             numeric.update(name for names in each.columns for name in names)
     return numeric & set(parts)
-
-
-def _reader(form: LinesFromSpec, numeric: set[str]) -> Callable[[str], Line | None]:
-    """From a piece to its parts; None where it does not fit or could be read in two ways."""
-    readings = [_regex(form.pattern or "", numeric, text) for text in (r"(.+)", r"(.+?)")]
-
-    def read(piece: str) -> Line | None:
-        found = [match.groups() if (match := reading.fullmatch(piece)) else None for reading in readings]
-        if found[0] is None or found[0] != found[1]:
-            return None
-        return tuple(value.strip(BLANKS) or None for value in found[0])
-
-    return read
-
-
-def _regex(pattern: str, numeric: set[str], text: str) -> re.Pattern[str]:
-    """A blank of the pattern may be missing in a piece, but not where a word would run into a text: `box 2` is no
-    `{sku} x {qty}`."""
-    pieces = re.split(r"\{(\w+)\}", pattern)
-    made = ""
-    for number, piece in enumerate(pieces):
-        if number % 2:
-            made += r"([0-9][0-9.,]*)" if piece in numeric else text
-            continue
-        words = piece.split()
-        before, after = (piece[:1].isspace(), piece[-1:].isspace()) if words else (bool(piece), False)
-        made += _blank(words[:1], pieces[number - 1 : number], numeric) if before else ""
-        made += r"\s+".join(map(re.escape, words))
-        made += _blank(words[-1:], pieces[number + 1 : number + 2], numeric) if after else ""
-    return re.compile(made, re.IGNORECASE | re.DOTALL)
-
-
-def _blank(word: Sequence[str], part: Sequence[str], numeric: set[str]) -> str:
-    """What stands for a blank between a word of the pattern and the part beside it."""
-    runs_together = (
-        bool(part) and part[0] not in numeric and (not word or word[0][:1].isalnum() or word[0][-1:].isalnum())
-    )
-    return r"\s+" if runs_together else r"\s*"
-
-
-def _example(form: LinesFromSpec, numeric: Collection[str]) -> str:
-    """The pattern filled in: numbers are 2, texts their own names in capitals."""
-    return str(form.pattern).format(**{part: "2" if part in numeric else part.upper() for part in form.parts})
 
 
 def _parallel(form: LinesFromSpec, sheet: Sheet, header: Header, numbers: Sequence[int]) -> Parting:
@@ -266,22 +223,23 @@ def _numbered_by_pattern(form: LinesFromSpec, spec: MappingSpec, sheet: Sheet, h
     (template,) = form.columns or [""]
     columns = list(numbered_columns(template, header.texts).values()) or [1]
     numeric = _numeric_parts(spec, form.parts)
-    read, example = _reader(form, numeric), _example(form, numeric)
     added = tuple(range(sheet.width + 1, sheet.width + 1 + len(form.parts)))
     parting = Parting(added, cells=[[] for _ in added])
     body, nothing = _body(sheet, header), (None,) * len(added)
-    title = header.texts[columns[0] - 1].strip()
-    for row, texts in enumerate(zip(*(_texts(sheet, column) for column in columns), strict=True)):
+    title, cells = header.texts[columns[0] - 1].strip(), [_texts(sheet, column) for column in columns]
+    read = read_items(form, numeric, [text for texts in cells for text in texts[body:] if text])
+    example = example_item(form, numeric)
+    for row, texts in enumerate(zip(*cells, strict=True)):
         if row < body or texts[0] == title or not any(texts):
             heads = row == body - 1 or texts[0] == title
             parting.add(row, tuple(form.parts) if heads else nothing, (columns[0],) * len(added))
             continue
         for column, text in zip(columns, texts, strict=True):
             if text is not None:
-                values = read(text)
+                values = read.get(text)
                 parting.add(row, values or nothing, (column,) * len(added))
                 if values is None:
-                    reason = f'"{text}" cannot be read as one item.'
+                    reason = f'"{text[:SHOWN_CHARACTERS]}" cannot be read as one item.'
                     parting.blame(column, "pattern", reason, f"Write one item into the cell, like {example}.")
     return parting
 

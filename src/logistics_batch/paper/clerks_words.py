@@ -21,6 +21,7 @@ HELD_FIXES: Final[Mapping[str, str]] = {
     "earlier_in_doubt": "Nothing now: the earlier version is checked with the service first.",
     "found_cancelled": f"If it is still wanted, {_NUMBER}, or ask the operator.",
     "not_all_shown": _LOOKED_UP,
+    "not_distinct": _LOOKED_UP,
     "not_found": _LOOKED_UP,
     "not_shown": _LOOKED_UP,
     "older_file": "Nothing, if the later file is right; if this one is, ask the operator.",

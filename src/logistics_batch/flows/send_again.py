@@ -1,0 +1,84 @@
+"""Sending again what is in doubt: with the stored bytes, and only where no second one can come of it."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from logistics_batch.api.answers import Meaning, judge
+from logistics_batch.api.client import Reply
+from logistics_batch.crash_points import crash_point
+from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
+from logistics_batch.flows.order_search import OrderSearch
+from logistics_batch.flows.outcomes import outcome_of, without_others_numbers
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.probe import Presence, Probe
+from logistics_batch.ledger import Outcome, StoredDocument
+
+ATTEMPTS_AT_MOST = 3
+RESEND_WITHIN = timedelta(hours=24)
+_NO_EFFECT = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
+
+
+def may_send_again(parts: Parts, document: StoredDocument) -> bool:
+    """Whether a document in doubt may go out once more: not too often, not too late, and its sender is gone."""
+    first = datetime.fromisoformat(parts.ledger.first_sent_at(document.id))
+    doubtful = parts.ledger.doubtful_attempts(document.id)
+    young = parts.clock.now() - first < RESEND_WITHIN
+    return doubtful < ATTEMPTS_AT_MOST and young and document.rule != "sender_lost"
+
+
+def is_unique(parts: Parts) -> bool:
+    """Whether test orders showed that a second create of a live reference makes no second order."""
+    facts = parts.ledger.facts()
+    return facts is not None and facts.unique
+
+
+def send_again(
+    parts: Parts, document: StoredDocument, *, run: str, note: str = "", search: OrderSearch | None = None
+) -> str:
+    """Attempt n+1 with the stored bytes: the service does not have the document, or makes no second one of it.
+
+    note: what a person should know if it is accepted. search: has just shown that it is not there, so that a refusal
+    in the words for a taken reference must be borne out by looking once more. Gives "settled", "held", "open", or
+    "unreachable".
+    """
+    if not parts.client.pacer.wait_turn(stop=parts.stop):
+        return "open"
+    since, now = parts.clock.monotonic(), parts.clock.now().isoformat()
+    intents = parts.ledger.step(outcomes=[], claim=[document], run=run, now=now, expected="in_doubt")
+    if not intents:
+        return "open"
+    crash_point("resend.before")
+    reply = Reply(document.operation)  # of an intent that grew too old: nothing was sent
+    if parts.clock.monotonic() - since < INTENT_MAY_AGE_SECONDS:
+        reply = parts.client.call(document.operation, body=document.body, turn_taken=True)
+    crash_point("resend.after")
+    answer = judge(reply, operation=document.operation)
+    tainted = replace(document, tainted=True)
+    said = outcome_of(tainted, reply, answer, run=run, facts=parts.ledger.facts())
+    if search is not None and said.state == "accepted" and answer.meaning is Meaning.REFUSED:
+        said = _borne_out(said, search.look_for(document))
+    (outcome,) = without_others_numbers([said], orders={document.id}, owners=parts.ledger.owners_of)
+    if outcome.state == "accepted" and note:
+        outcome = replace(outcome, rule="settled", reason=f"{outcome.reason or 'Accepted; sent again.'} {note}")
+    if outcome.state == "planned":  # this attempt certainly had no effect: the earlier doubt stands as it was
+        outcome = replace(
+            outcome, state="in_doubt", rule=document.rule, reason=document.reason, doubt_since=document.doubt_since
+        )
+    parts.ledger.step(outcomes=[outcome], claim=[], run=run, now=parts.clock.now().isoformat())
+    if answer.meaning in _NO_EFFECT:
+        return "unreachable"
+    return {"accepted": "settled", "held": "held", "in_doubt": "open"}[outcome.state]
+
+
+def _borne_out(said: Outcome, probe: Probe) -> Outcome:
+    """Accepted if the order is found now; else the service contradicts itself, and a person decides."""
+    if probe.presence is Presence.PRESENT:
+        return replace(said, awb_number=probe.awb_number, order_id=probe.order_id)
+    return replace(
+        said,
+        state="held",
+        rule="refused_after_doubt",
+        reason=f"The service refused it in words for a taken reference, but does not show the order: {said.message}",
+        fix="Look the reference up at the service: decide “accept” if it is there, else “drop” or “send-again”.",
+        accepted_run="",
+    )

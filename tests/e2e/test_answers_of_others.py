@@ -1,0 +1,144 @@
+"""Answers that are not the service's, or speak of something else: a gateway's page, a cache, a mixed-up proxy."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.between import Asked, Service, Told, between, said
+from support.sandbox_process import RunningSandbox, start_sandbox
+from support.workspace import ASN_COLUMNS, Workspace, asn_lines, order_lines
+
+TWO_SITES = f"{ASN_COLUMNS}\nAcme,Chennai,INV-30,TEA,10\nAcme,Bhiwandi,INV-30,TEA,10\n"
+CANCEL = "operation: order.cancel\nkey: [AWB]\norder_id: {from: AWB}\n"
+
+
+def numbers(sandbox: RunningSandbox, operation: str) -> list[str]:
+    return [line["reference_number"] for line in sandbox.committed(operation)]
+
+
+def test_an_asn_that_never_arrived_is_not_found_in_the_record_of_another_one(tmp_path: Path) -> None:
+    """Two sites, one invoice number, the same lines; the service shows ids of the parties where names were sent."""
+    sandbox = start_sandbox(tmp_path, asn_parties="id")
+    try:
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+        sandbox.set_faults([{"endpoint": "asn.create", "kind": "drop_before", "times": 1}])
+        workspace.run("push", workspace.drop("asns.csv", TWO_SITES), "--mapping", "asns")
+        workspace.run("settle", "--wait")
+        listed = workspace.run("held", "list", "--json").json["held"]
+        assert [(line["rule"], line["key"]) for line in listed] == [("not_distinct", "Acme | Chennai | INV-30")]
+        assert len(sandbox.committed("asn.created")) == 1
+    finally:
+        sandbox.stop()
+
+
+def test_an_asn_is_found_beside_another_one_that_looks_the_same(tmp_path: Path) -> None:
+    """The other one was accepted by an answer, and there is one record more: that is it."""
+    sandbox = start_sandbox(tmp_path, asn_parties="id")
+    try:
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+        drop = workspace.drop("asns.csv", TWO_SITES)
+        assert workspace.run("push", drop, "--mapping", "asns").code == 4
+        (second,) = workspace.run("held", "list", "--json").json["held"]
+        assert second["rule"] == "already_present"
+        sandbox.set_faults([{"endpoint": "asn.create", "kind": "drop_after", "times": 1}])
+        workspace.run("held", "decide", str(second["id"]), "send-again", "--reason", "two sites")
+        workspace.run("push", drop, "--mapping", "asns")
+        workspace.run("settle", "--wait")
+        assert workspace.run("held", "list", "--json").json["held"] == []
+        assert len(sandbox.committed("asn.created")) == 2
+    finally:
+        sandbox.stop()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        said(200, {"error": "Supplier is blocked, nothing was created"}),
+        said(200, {"data": {"status": "FAIL", "id": 7}}),
+        said(200, {"status": "PASS", "message": {"id": 7, "invoice_number": "ANOTHER"}}),
+        said(202, {"message": "queued"}),
+    ],
+    ids=["error", "fail inside", "another invoice", "queued"],
+)
+def test_an_asn_is_accepted_only_where_the_answer_says_so(tmp_path: Path, sandbox: RunningSandbox, told: Told) -> None:
+    def rule(asked: Asked, service: Service) -> Told:
+        return told if asked.method == "POST" else service(asked)
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
+        pushed = workspace.run("push", workspace.drop("asns.csv", asn_lines(["INV-1"])), "--mapping", "asns", "--json")
+    assert pushed.code == 4
+    assert [row["fate"] for row in pushed.json["files"][0]["rows"]] == ["in_doubt", "in_doubt"]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [Told(400, b"<html>400 Bad Request nginx</html>", "text/html"), Told(400, b""), said(400, {})],
+    ids=["page", "empty", "no words"],
+)
+def test_a_gateways_400_behind_which_the_order_was_created_is_no_refusal(
+    tmp_path: Path, sandbox: RunningSandbox, told: Told
+) -> None:
+    def rule(asked: Asked, service: Service) -> Told:
+        answer = service(asked)
+        return told if asked.method == "POST" else answer
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url, settle_after="1h")
+        drop = workspace.drop("orders.csv", order_lines([f"R{n}" for n in range(9)]))
+        pushed = workspace.run("push", drop, "--mapping", "orders", "--json")
+        fates = [row["fate"] for row in pushed.json["files"][0]["rows"]]
+        assert "refused" not in fates
+        assert fates.count("in_doubt") == len(sandbox.committed("order.created")) <= 8
+        proxy.honest = True
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
+        assert workspace.run("push", drop, "--mapping", "orders").code == 0
+    assert sorted(numbers(sandbox, "order.created")) == [f"R{n}" for n in range(9)]
+
+
+def test_a_change_is_not_found_in_another_orders_answer(tmp_path: Path, sandbox: RunningSandbox) -> None:
+    awbs: list[str] = []
+
+    def rule(asked: Asked, service: Service) -> Told:
+        if asked.method == "PUT":
+            return Told(502, b"")
+        return service(Asked(asked.method, asked.path.replace(*awbs), asked.headers, asked.body))
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
+        workspace.mapping("cancel", CANCEL)
+        proxy.honest = True
+        drop = workspace.drop("a.csv", order_lines(["E1", "E2"]))
+        assert workspace.run("push", drop, "--mapping", "orders").code == 0
+        awbs += [sandbox.orders(reference=each)[0]["awb_number"] for each in ("E1", "E2")]
+        assert workspace.run("order", "cancel", awbs[1]).code == 0
+        proxy.honest = False
+        workspace.run("push", workspace.drop("cancel.csv", f"AWB\n{awbs[0]}\n"), "--mapping", "cancel")
+        workspace.run("settle", "--wait")
+        (line,) = workspace.run("held", "list", "--json").json["held"]
+    assert "another order came back" in line["reason"]
+
+
+def test_the_awb_number_of_another_order_is_no_answer(tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """Both orders were created; what came back were copies of a third one's answer."""
+    first: list[Told] = []
+
+    def rule(asked: Asked, service: Service) -> Told:
+        answer = service(asked)
+        if asked.method == "POST":
+            first.append(answer)
+            return first[0]
+        return answer
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url, settle_after="1h")
+        drop = workspace.drop("orders.csv", order_lines(["E1", "F1", "F2"]))
+        rows = workspace.run("push", drop, "--mapping", "orders", "--json").json["files"][0]["rows"]
+        assert [row["fate"] for row in rows] == ["accepted", "in_doubt", "in_doubt"]
+        assert [row["awb_number"] for row in rows][1:] == ["", ""]
+        proxy.honest = True
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
+        again = workspace.run("push", drop, "--mapping", "orders", "--json").json["files"][0]["rows"]
+    own = {each["reference_number"]: each["awb_number"] for each in sandbox.orders()}
+    assert {row["document"]: row["awb_number"] for row in again} == own
+    assert json.loads(first[0].body)["message"]["awb_number"] == own["E1"]
