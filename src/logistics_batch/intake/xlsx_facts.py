@@ -28,6 +28,10 @@ _HAS_FORMULA = re.compile(rb"<f\b").search
 _FORMULA = rb"<c ([^<>]*)>\s*<f\b(?:[^<>]*/>|[^<>]*>[^<]*</f>)\s*(?:(<v>\s*%s</v>|<v\s*/>)\s*)?</c>"
 _UNCALCULATED = re.compile(_FORMULA % b"")
 _STALE = re.compile(_FORMULA % rb"(?:0(?:\.0*)?\s*)?")
+_PLACES = re.compile(rb'<c r="([A-Z]{1,3}\d{1,7})"')
+# The fast reader takes the first shared text where no number stands, and breaks off at a comment within a value.
+_NO_INDEX = re.compile(rb't="s"[^<>]{0,200}>\s{0,9}<v>(?!\d{1,9}</v>)').search
+_COMMENT_IN_VALUE = re.compile(rb"<[vt](?: [^<>]{0,200})?>[^<]{0,32767}<!--").search
 _COLUMNS = re.compile(rb"<(?:\w+:)?col\b([^<>]*)>")
 _NO_WIDTH = re.compile(rb"0(?:\.0*)?")
 _TAG = re.compile(rb"<(row|c)\b([^<>]*?)(/?)>")
@@ -39,7 +43,8 @@ _MANY_ROWS = 100  # so many without an element are worth a closer look
 
 
 def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_stale: bool, max_rows: int) -> SheetFacts:
-    """Go through one sheet's XML once; memory stays at some megabytes. Raises ValueError for XML that breaks off.
+    """Go through one sheet's XML once; memory stays at some megabytes. Raises ValueError for XML that breaks off, and
+    for rows or cells that stand there twice or in a way that would be misread.
 
     is_stale: see `Book`. It ends early, with `too_far` set, where something stands below `max_rows`.
     """
@@ -48,12 +53,13 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
     in_style, in_worded = _style_finder(styles.padded), _style_finder(styles.worded)
     shares_texts = _SHARED_TEXTS in archive.namelist()
     facts.last_column = _ORDINARY_COLUMNS
-    raw = b""
+    raw, rows_seen = b"", bytearray(max_rows + 1)
     for raw in part_blocks(archive, part, end=_ROW_END):
         odd = is_odd(raw)
         block = normal(raw) if odd or b":" in raw else raw
         if odd and _BEYOND_Z.search(block):
             facts.last_column = _MANY_COLUMNS
+        _refuse_ambiguous(block, rows_seen)
         if not facts.last_row:
             facts.hidden_columns += _hidden_columns(block)
         _note_rows(facts, block)
@@ -72,6 +78,20 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
         raise ValueError(f"the part {part} has no end")  # the fast reader would take what is there for all
     facts.is_filtered = b"filterColumn" in raw
     return facts
+
+
+def _refuse_ambiguous(block: bytes, rows_seen: bytearray) -> None:
+    """Raise ValueError where one of two values would be lost, or another one read. rows_seen: 1 for each row so far."""
+    for number, _ in _ROW.findall(block):
+        row = int(number)
+        if row < len(rows_seen):
+            if rows_seen[row]:
+                raise ValueError(f"row {row} stands there twice")
+            rows_seen[row] = 1
+    places = _PLACES.findall(block)
+    is_misread = (b't="s"' in block and _NO_INDEX(block)) or (b"<!--" in block and _COMMENT_IN_VALUE(block))
+    if len(set(places)) < len(places) or is_misread:
+        raise ValueError("a cell stands there twice, or in a way that would be misread")
 
 
 def _note_rows(facts: SheetFacts, block: bytes) -> None:
