@@ -1,6 +1,7 @@
 """One rate for all threads, never above it."""
 
 import itertools
+import random
 import threading
 import time
 
@@ -267,6 +268,29 @@ def test_a_service_that_takes_less_is_called_about_as_often_as_it_takes(
     assert service.refused <= max(0.02 * service.taken, 20)
     assert pacer.refusals == service.refused
     assert pacer.lowered_to is not None
+
+
+class MoodyService(LimitedService):
+    """A service that refuses one call in eighty by chance, however slow they come."""
+
+    def __init__(self) -> None:
+        super().__init__(1e6, burst=10**6)
+        self._chance = random.Random(20261122)
+
+    def takes(self, now: float) -> bool:
+        if self._chance.random() < 1 / 80:
+            self.refused += 1
+            return False
+        return super().takes(now)
+
+
+@pytest.mark.parametrize("rate", ["50/s", "20/s", "none"])
+def test_refusals_by_chance_do_not_slow_the_calls_down_for_good(rate: str) -> None:
+    clock = Clock()
+    pacer, service = Pacer(rate, clock=clock, sleep=clock.sleep), MoodyService()
+    called_for(600, pacer, clock, service)
+    assert service.taken > 600 * 5.5
+    assert service.refused < 0.02 * service.taken
 
 
 def test_the_rate_comes_back_when_the_service_takes_all_again() -> None:

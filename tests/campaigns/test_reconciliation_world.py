@@ -237,6 +237,43 @@ def test_what_is_planted_is_found_once_and_nothing_else(night: Night, share: flo
     )
 
 
+def test_numbers_that_two_suppliers_share_and_rows_that_cannot_be_read_claim_nothing(night: Night) -> None:
+    """Every invoice number stands for two suppliers whom no reply names; receipts are corrected, or cannot be read."""
+    chance, pairs = random.Random(SEED), size(15, 1_000)
+    due = night.today - timedelta(days=4)
+    rows = []
+    for number in range(2 * pairs):
+        head = f"Supplier {number % 2},Site 1,INV-{number // 2:05},{due},PO,B{number}"
+        rows += [f"{head},SKU-{nth},{60 + number * 3 + nth},10.50,20.00" for nth in range(3)]
+    night.push(*rows)
+    night.plant({}, seed=SEED)
+    night.sandbox.set_switches(asn_parties="id")
+    path = night.root / "receipts.csv"
+    header, *lines = path.read_text().splitlines()
+    place = {name: nth for nth, name in enumerate(header.split(","))}
+    assert len(lines) == 6 * pairs
+    unread: Counter[Found] = Counter()
+    written = [header]
+    for line, fate in zip(
+        lines, chance.choices(["whole", "corrected", "unread"], [8, 1, 1], k=len(lines)), strict=True
+    ):
+        cells = line.split(",")
+        quantity = int(cells[place["Received Qty"]])
+        for told in {"corrected": (str(quantity + 2), "-2"), "unread": (f"{quantity} pcs",)}.get(
+            fate, (str(quantity),)
+        ):
+            cells[place["Received Qty"]] = told
+            written.append(",".join(cells))
+        if fate == "unread":
+            unread["UNVERIFIABLE", cells[place["Invoice No"]], cells[place["Item"]]] += 1
+    path.write_text("\n".join([*written, ""]))
+    told = night.reconcile()
+    assert unread and found(told.document) == unread
+    assert told.exit_code == 4 and {one["impact_inr"] for one in told.document["exceptions"]} == {None}
+    assert told.counts["matched"] == 6 * pairs - unread.total()
+    report("reconciliation-world-shared", asns=2 * pairs, lines=6 * pairs, unread=unread.total(), invented=0)
+
+
 def test_opposite_mistakes_are_paired_and_an_asn_called_completed_is_named(night: Night) -> None:
     night.announce(12, chance=random.Random(SEED))
     odd = night.plant({"mirrored": 2, "booked_elsewhere": 1, "completed_short": 1, "duplicate_line": 1}, seed=SEED)
@@ -271,7 +308,7 @@ def test_rows_that_were_never_sent_stand_in_the_report(night: Night) -> None:
     good = f"Supplier 1,Site 1,INV-1,{due},PO,B,SKU-1,7,1.00,2.00"
     night.push(good, f"Supplier 1,Site 1,INV-2,{due},PO,B,SKU-1,many,1.00,2.00")
     night.plant({}, seed=SEED)
-    assert found(night.reconcile().document) == Counter({("NOT_SENT", "INV-2", ""): 1})
+    assert found(night.reconcile().document) == Counter({("NOT_SENT", "INV-2", "SKU-1"): 1})
 
 
 def test_a_cut_answer_is_branded_and_nothing_is_called_missing(night: Night) -> None:

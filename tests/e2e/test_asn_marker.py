@@ -165,6 +165,22 @@ def test_a_proxy_that_sends_it_twice_is_noticed(marking: Workspace, sandbox: Run
     post_again(sandbox, sent(sandbox)[0])
     assert "stand more than once" in marking.run("settle").out
     assert rows(marking, "asns")[0]["rule"] == "possible_duplicate"
+    assert over(marking) == [""]
+    marking.run("settle")
+    assert over(marking) == [""], "both are there still"
+    (database,) = sandbox.data.glob("*.db")
+    with closing(sqlite3.connect(database, timeout=30)) as connection, connection:
+        connection.execute(
+            "UPDATE asns SET body = json_set(body, '$.status', 'Expired') WHERE asn_id = (SELECT max(asn_id) FROM asns)"
+        )
+    marking.run("settle")
+    assert over(marking) == ["The service has it once now: the others are gone from it, or expired."]
+
+
+def over(workspace: Workspace) -> list[str]:
+    """What ended each alarm of an ASN that stands more than once, "" while it lasts."""
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as connection:
+        return [text for (text,) in connection.execute("SELECT over_text FROM notice WHERE key LIKE 'asn|%'")]
 
 
 def test_one_that_is_not_found_is_told_and_is_no_error(marking: Workspace, sandbox: RunningSandbox) -> None:

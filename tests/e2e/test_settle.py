@@ -18,7 +18,7 @@ from support.workspace import ORDERS_MAPPING, Finished, Workspace, asn_lines, or
 from logistics_batch.flows.parts import Silent
 from logistics_batch.flows.receive_event import keep_events, read_event
 from logistics_batch.flows.settle import settle_due
-from logistics_batch.ledger import NewEvent, Outcome
+from logistics_batch.ledger import NewEvent, Outcome, ServiceFacts
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
 
@@ -105,6 +105,37 @@ def test_an_order_cancelled_meanwhile_is_not_created_again_by_itself(
     assert workspace.run("push", "inbound/orders.csv", "--mapping", "orders").code == 0
     assert created(sandbox) == {"A": 1, "B": 2}
     assert [order["status"] for order in sandbox.orders(reference="B")].count("cancelled") == 1
+
+
+def test_the_order_of_an_earlier_version_says_nothing_about_its_successor(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    """The first was cancelled; the second never arrived, and asking by reference leads to the first."""
+    workspace.run("push", workspace.drop("first.csv", order_lines(["A", "B"])), "--mapping", "orders")
+    assert workspace.run("order", "cancel", sandbox.orders(reference="B")[0]["awb_number"]).code == 0
+    changed = workspace.drop("second.csv", order_lines(["B"]).replace("Market Road", "Lake Road"))
+    assert workspace.run("push", changed, "--mapping", "orders").code == 4
+    assert decide(workspace, "send-again", "--reissue").code == 0
+    sandbox.set_faults([{"endpoint": "order.create", "reference": "B", "times": 1, "kind": "drop_before"}])
+    assert workspace.run("push", changed, "--mapping", "orders").code == 4
+    workspace.run("settle", "--wait")
+    assert [line["rule"] for line in held(workspace)] == ["unknown"]
+    assert created(sandbox) == {"A": 1, "B": 1}
+
+
+def test_a_refusal_in_the_words_for_a_taken_reference_must_be_borne_out(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    """The service does not have the order, refuses it in those words, and does not have it either afterwards."""
+    doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
+    words = "Order could not be created"
+    with Opened(workspace.root).parts(Need(calls=False)) as parts:
+        now = parts.clock.now().isoformat()
+        parts.ledger.keep_facts(ServiceFacts(now, True, "refused", words, ("reference_number",)))
+    sandbox.set_faults([{"endpoint": "order.create", "every": 1, "kind": "status_400", "message": words}])
+    assert workspace.run("settle", "--wait").code == 4
+    assert [line["rule"] for line in held(workspace)] == ["refused_after_doubt"]
+    assert created(sandbox) == {"A": 1}
 
 
 def test_three_attempts_are_enough(workspace: Workspace, sandbox: RunningSandbox) -> None:

@@ -105,7 +105,7 @@ def test_each_kind_of_difference_is_found_with_its_row_and_worth(parts, service,
         ("DAMAGED", "I-PRICE", "W"),
         ("MISSING_IN_SERVICE", "I-LOST", "W"),
         ("NOT_RECEIVED", "I-NEVER", "W"),
-        ("NOT_SENT", "I-BAD", ""),
+        ("NOT_SENT", "I-BAD", "W"),
         ("NO_ASN", "I-STRAY", "W"),
         ("OVER", "I-OVER", "W"),
         ("SHORT", "I-SHORT", "W"),
@@ -197,6 +197,13 @@ def test_an_asn_whose_date_was_moved_at_the_service_is_not_called_missing(parts,
     assert "2026-12-24" in report.document["exceptions"][0]["reason"]
 
 
+def test_what_the_range_and_a_search_both_show_counts_once(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), "Zeta,Bhiwandi,I1,2026-11-02,W,20,5.00")
+    service.records[1]["delivery_date"] = "2026-12-24"
+    report = run_reconcile(parts, plan(tmp_path))  # the search for Zeta's I1 shows Acme's again
+    assert found(report) == [("HEADER_DIFF", "I1", "")]
+
+
 def test_a_cut_answer_brands_the_report_and_proves_no_absence(parts, service, tmp_path):
     push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "10") for nth in range(5)))
     service.cap = 3
@@ -225,6 +232,43 @@ def test_receipts_rows_that_cannot_be_read_make_the_report_incomplete(parts, ser
     report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,10,,", "I1,W,some,,"))
     assert report.exit_code == 4
     assert "receipts.csv: 1 rows could not be read" in report.doubts[0] and "C3" in report.doubts[0]
+
+
+def test_a_receipts_row_that_cannot_be_read_claims_nothing_on_its_line(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "10"), asn_row("I3", "W", "10"))
+    rows = ("I1,W,10 pcs,,", "I2,W,12,,", "I2,W,-2,,", "I3,W,10,,", "I3,Sub Total,30,,")
+    report = run_reconcile(parts, with_receipts(tmp_path, *rows))
+    assert found(report) == [("UNVERIFIABLE", "I1", "W")]
+    [line] = report.document["exceptions"]
+    assert line["impact_inr"] is None
+    assert 'receipts.csv row 2, cell C2 "10 pcs": The cell is not a whole number' in line["reason"]
+    assert (report.exit_code, report.counts["matched"]) == (4, 2)
+
+
+def test_rows_that_were_never_sent_show_what_can_be_read_of_them_dearest_first(parts, service, tmp_path):
+    rows = (asn_row("D1", "W", "10.5"), asn_row("D1", "V", "5", rate="100.00"), asn_row("D2", "U", "10", rate="$12"))
+    push(parts, tmp_path, *rows, asn_row("D3", "W", "9"))
+    service.records[0]["sku_lines"][0]["qty"] = "6"
+    told = run_reconcile(parts, plan(tmp_path)).document["exceptions"]
+    seen = [(one["code"], one["sku_name"], one["qty_affected"], one["impact_inr"], one["due_date"]) for one in told]
+    assert seen == [
+        ("NOT_SENT", "V", "5", "500.00", "2026-11-02"),
+        ("SHORT", "W", "3", "15.00", "2026-11-02"),
+        ("NOT_SENT", "W", None, None, "2026-11-02"),
+        ("NOT_SENT", "U", "10", None, "2026-11-02"),
+    ]
+    assert {one["bucket"] for one in told} == {"2-3"}
+
+
+@pytest.mark.parametrize(("days_after", "listed"), [(7, True), (8, False)])
+def test_rows_never_sent_are_listed_of_files_that_came_up_to_a_week_around_the_range(
+    parts, service, tmp_path, days_after, listed
+):
+    push(parts, tmp_path, asn_row("I-BAD", "W", "ten"))  # today, the 5th
+    last, first = TODAY - timedelta(days=days_after), TODAY + timedelta(days=days_after)
+    for window in ({"date_from": last, "date_to": last}, {"date_from": first, "date_to": first}):
+        report = run_reconcile(parts, plan(tmp_path, **window))
+        assert found(report) == ([("NOT_SENT", "I-BAD", "W")] if listed else [])
 
 
 def test_receipts_come_from_a_folder_and_repeat_nothing(parts, service, tmp_path):

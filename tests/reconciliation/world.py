@@ -12,6 +12,7 @@ from logistics_batch.reconciliation import (
     RECEIVED_LINES,
     RETURNED_LINES,
     RETURNED_NOTICES,
+    UNREAD_ROWS,
     UNSENT_ROWS,
     Legs,
 )
@@ -35,6 +36,7 @@ class World:
     receipts: list[dict[str, Any]] | None = None
     unsent: list[dict[str, Any]] = field(default_factory=list)
     orders: list[dict[str, Any]] | None = None
+    unread: list[dict[str, Any]] = field(default_factory=list)
 
     def announce(self, invoice: str, *lines: tuple[str, ...], **header: Any) -> None:
         """An ASN that a file announced, accepted by the service unless said otherwise."""
@@ -65,6 +67,12 @@ class World:
         usual = {"file_name": "receipts.csv", "sheet": "", "row": 2 + len(self.receipts), "condition": ""}
         self.receipts.append({"invoice_number": invoice, "sku_name": sku, "qty": qty, **usual, **more})
 
+    def receive_unreadably(self, **legible: str) -> None:
+        """One line of a receipts file that cannot be read, but for what is given."""
+        self.no_receipts_came()
+        where = f'receipts.csv row {90 + len(self.unread)}, cell D{90 + len(self.unread)} "10 pcs": no whole number'
+        self.unread.append({"spot": where, **legible})
+
     def order(self, number: str, sku: str, qty: str, **more: Any) -> None:
         """One line of a purchase-order file."""
         self.orders = self.orders or []
@@ -84,6 +92,7 @@ class World:
             returned_lines=frame(RETURNED_LINES, self.returned_lines),
             received=None if self.receipts is None else frame(RECEIVED_LINES, self.receipts),
             unsent_rows=frame(UNSENT_ROWS, self.unsent),
+            unread=frame(UNREAD_ROWS, self.unread),
             ordered=None if self.orders is None else frame(ORDERED_LINES, self.orders),
         )
 

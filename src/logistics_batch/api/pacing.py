@@ -189,7 +189,10 @@ class Pacer:
         """The service said 429 to a call that left then: nobody has a turn for so long, and turns come slower."""
         now = self._clock()
         recent = [moment for moment in tuple(self._left) if now - moment <= 1.0]
-        rate = len(recent) / max(now - recent[0], _SHORTEST_SPAN_SECONDS) if recent else 1.0
+        span = recent[-1] - recent[0] if recent else 0.0
+        rate = max(len(recent) - 1, 1) / max(span, _SHORTEST_SPAN_SECONDS)
+        if self.paced and span < _SHORTEST_SPAN_SECONDS:
+            rate = math.inf  # not known
         with self._state:
             self._allowance.refused(departed, now=now, recent_rate=rate)
         self.slow_down(pause_seconds)

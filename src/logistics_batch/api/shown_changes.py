@@ -3,7 +3,9 @@
 Fetching shows a part of an order only (API §2.3): a change of anything else is neither shown nor not shown.
 """
 
+import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 from logistics_batch.api.envelopes import as_text, decode_json
@@ -11,6 +13,8 @@ from logistics_batch.api.readers import OrderDetails
 
 _MOBILE_DIGITS: Final = 10
 _SHOWN_OF_ITEMS: Final = ("item_name", "item_quantity")
+_AMOUNTS: Final = ("_quantity", "_delivery", "weight", "volume")
+_NUMBER: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _CANCELLED: Final = ("cancelled", "canceled")
 
 
@@ -66,9 +70,12 @@ def _item_shown(wanted: Mapping[str, Any], there: object) -> bool:
 
 
 def _same(name: str, ours: str, theirs: str) -> bool:
+    """Exactly: a change may be one of letters or blanks only. Numbers may be written in another way."""
     if name.endswith("_mobile"):
         return _digits(ours) == _digits(theirs)
-    return " ".join(ours.split()).casefold() == " ".join(theirs.split()).casefold()
+    if _NUMBER.fullmatch(ours) and _NUMBER.fullmatch(theirs) and name.endswith(_AMOUNTS):
+        return Decimal(ours) == Decimal(theirs)
+    return ours.strip() == theirs.strip()
 
 
 def _digits(text: str) -> str:

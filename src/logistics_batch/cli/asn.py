@@ -42,8 +42,9 @@ def fetch(
     from pathlib import Path
 
     from logistics_batch.cli.show import plain, print_json, print_table
+    from logistics_batch.flows.asn_ranges import asn_range
     from logistics_batch.flows.by_hand import asn_summary
-    from logistics_batch.flows.fetch_asns import asn_range, fetch_asns
+    from logistics_batch.flows.fetch_asns import fetch_asns
     from logistics_batch.wiring import Need, Workspace
 
     if (date_from or date_to) and not by:

@@ -16,16 +16,23 @@ from logistics_batch.ledger import NewNotice, StoredDocument
 from logistics_batch.model.asn_marker import shows_marker
 
 CONFIRMED_WITHIN = timedelta(days=7)
-_ASKS_UNTIL_STOP = 3  # in a row that nobody could be asked
+ASKS_UNTIL_STOP = 3  # documents in a row about which nobody could be asked; settling keeps to it, too
 DUPLICATE = "possible_duplicate"
+_EXPIRED = "expired"  # API §2.1
+_ALARMS_AT_ONCE = 20
+_ALARM = "asn|duplicate|"
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """How many records show the marker of an ASN; new: those that were not there before its first send."""
+    """How many records show the marker of an ASN; new: those that were not there before its first send.
+
+    live: those that are not expired.
+    """
 
     shown: int
     new: int
+    live: int = 0
     unreachable: bool = False
 
 
@@ -35,7 +42,8 @@ def find_marked(parts: Parts, document: StoredDocument) -> Marked:
     if found.failed is not None:
         return Marked(0, 0, unreachable=True)
     marked = marked_in(document, found)
-    return Marked(len(marked), sum(is_new(document, record) for record in marked))
+    live = [record for record in marked if asn_header(record).status.casefold() != _EXPIRED]
+    return Marked(len(marked), sum(is_new(document, record) for record in marked), len(live))
 
 
 def marked_in(document: StoredDocument, found: Found) -> list[dict[str, object]]:
@@ -76,6 +84,7 @@ def confirm_marked(parts: Parts) -> list[str]:
     """
     if not parts.policy.marks_asns:
         return []
+    _end_alarms(parts)
     since = (parts.clock.now() - CONFIRMED_WITHIN).isoformat()
     waiting = [each for each in parts.ledger.unconfirmed_asns(since=since) if each.marker]
     if not waiting:
@@ -101,7 +110,7 @@ def _confirm_all(parts: Parts, waiting: Sequence[StoredDocument]) -> tuple[int, 
     missing = doubled = silent = 0
     with ThreadPoolExecutor(parts.policy.concurrency, thread_name_prefix="confirm") as workers:
         for start in range(0, len(waiting), parts.policy.concurrency):
-            if parts.stop.is_set() or silent >= _ASKS_UNTIL_STOP:
+            if parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
                 break
             some = waiting[start : start + parts.policy.concurrency]
             for document, marked in zip(some, workers.map(lambda each: find_marked(parts, each), some), strict=True):
@@ -125,4 +134,19 @@ def _keep(parts: Parts, document: StoredDocument, marked: Marked) -> None:
 
 
 def _alarm(document_id: int) -> str:
-    return f"asn|duplicate|{document_id}"
+    return f"{_ALARM}{document_id}"
+
+
+def _end_alarms(parts: Parts) -> None:
+    """Alarms are over where the service shows an ASN once again: the others are gone from it, or expired."""
+    alarms = [each for each in parts.ledger.open_notices() if each.key.startswith(_ALARM)]
+    for alarm in alarms[:_ALARMS_AT_ONCE]:
+        document = parts.ledger.document(int(alarm.key.removeprefix(_ALARM)))
+        if parts.stop.is_set() or document is None or not document.marker:
+            continue
+        marked = find_marked(parts, document)
+        if marked.unreachable:
+            return
+        if marked.live <= 1:
+            words = "The service has it once now: the others are gone from it, or expired."
+            parts.ledger.over(alarm.key, words, now=parts.clock.now().isoformat())

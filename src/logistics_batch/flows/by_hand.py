@@ -10,14 +10,18 @@ from logistics_batch.api.answers import (
     Answer,
     Meaning,
     OrderAbsent,
+    OrderDetails,
+    OrderFound,
     ReadFailed,
     asn_header,
     asn_lines,
     judge,
     read_order,
+    shows_change,
 )
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
 from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import NewNotice, Outcome
 from logistics_batch.model.payloads import WebhookSubscription, WebhookUpdate, body_text
 from logistics_batch.model.report import ExitCode
 
@@ -61,6 +65,9 @@ def asn_summary(record: dict[str, Any]) -> tuple[str, ...]:
 def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     """Cancel one order (API §4.10); what was asked, and what came of it, stands in the ledger if the order is ours.
 
+    After any answer but a yes the order is looked at: a second cancelling of a cancelled order is refused, too. What
+    stays unknown is a notice until it is known.
+
     order_id: AWB number or id, or the reference of an order of ours, whose AWB number the ledger knows.
 
     Raises KeyRefused, ServiceMisaddressed: the order was not cancelled.
@@ -68,13 +75,86 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     order_id = _awb_of(parts, order_id)
     _note(parts, order_id, "cancelling was asked for by hand")
     answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
-    ours = _note(parts, order_id, _evidence(answer), cancelled=answer.meaning is Meaning.ACCEPTED)
-    if answer.meaning is Meaning.ACCEPTED:
-        known = "The ledger knows it." if ours else "The ledger does not know this order."
-        return Conclusion(f"The order {order_id} is cancelled: {answer.message}. {known}", ExitCode.DONE)
-    if answer.meaning is Meaning.REFUSED:
+    raise_for_every_call(answer.meaning, answer.message)
+    if answer.meaning in (Meaning.NOT_SENT, Meaning.SLOW_DOWN):
+        return Conclusion(f"Nothing was done: {answer.message} Try again later.", ExitCode.STOPPED_EARLY)
+    order = _looked_at(parts, order_id)
+    shown = order is not None and bool(shows_change("order.cancel", "", order))
+    if answer.meaning is Meaning.ACCEPTED or shown:
+        return _cancelled(parts, order_id, order, answer)
+    _note(parts, order_id, _evidence(answer))
+    if answer.meaning is Meaning.REFUSED and order is not None:
+        _known_now(parts, order_id, "It is not cancelled.")
         return Conclusion(f"The order {order_id} was not cancelled: {answer.message}", ExitCode.ROWS_NOT_DONE)
-    return _open_end(answer, question=f"Whether {order_id} is cancelled is not known: see `order get {order_id}`.")
+    unknown = f"Whether {order_id} is cancelled is not known: see `order get {order_id}`."
+    if answer.meaning is Meaning.REFUSED:
+        unknown = f"The order {order_id} was not cancelled, or had been before: {answer.message}"
+    else:
+        _tell_unknown(parts, order_id)
+    code = ExitCode.ROWS_NOT_DONE if answer.meaning is Meaning.REFUSED else ExitCode.DOUBT
+    return Conclusion(f"{unknown} {answer.message}".rstrip() if code == ExitCode.DOUBT else unknown, code)
+
+
+def _cancelled(parts: Parts, order_id: str, order: OrderDetails | None, answer: Answer) -> Conclusion:
+    ours = _note(parts, order_id, _evidence(answer), cancelled=True)
+    held = _hold_doubts(parts, order, order_id)
+    _known_now(parts, order_id, "It is cancelled.")
+    said = answer.message if answer.meaning is Meaning.ACCEPTED else "the service shows it so."
+    known = "The ledger knows it." if ours or held else "The ledger does not know this order."
+    more = " It was in doubt and is held now: see `held list`." if held else ""
+    return Conclusion(f"The order {order_id} is cancelled: {said} {known}{more}", ExitCode.DONE)
+
+
+def _looked_at(parts: Parts, order_id: str) -> OrderDetails | None:
+    """The order as the service shows it; None where it does not, or shows another one."""
+    seen = read_order(parts.client.call("order.fetch", order_id=order_id))
+    if not isinstance(seen, OrderFound):
+        return None
+    order = seen.order
+    return order if order_id in (order.awb_number, order.order_id, order.reference_number) else None
+
+
+def _hold_doubts(parts: Parts, order: OrderDetails | None, order_id: str) -> bool:
+    """An order that is in doubt and was cancelled here must not be created a second time by settling it."""
+    if order is None or not order.reference_number:
+        return False
+    doubts = parts.ledger.documents(
+        operations=["order.create"], states=["in_doubt"], references=[order.reference_number]
+    )
+    now = parts.clock.now().isoformat()
+    for document in doubts:
+        outcome = Outcome(
+            document.id,
+            "held",
+            "held",
+            rule="found_cancelled",
+            reason=f"The order reached the service (AWB {order_id}) and was cancelled by hand.",
+            fix="If it is still wanted, decide “send-again” with --reissue, else “drop”.",
+        )
+        evidence = f"order {order_id} shows this reference and was cancelled by hand"
+        parts.ledger.settle_document(outcome, expected="in_doubt", now=now, evidence_text=evidence)
+    return bool(doubts)
+
+
+def _tell_unknown(parts: Parts, order_id: str) -> None:
+    parts.ledger.notice(
+        NewNotice(
+            key=_cancelling(order_id),
+            kind="on_held",
+            job="",
+            title=f"Whether order {order_id} is cancelled is not known",
+            text=f"Its cancelling by hand was not answered. Run `logistics-batch order cancel {order_id}` once more.",
+        ),
+        now=parts.clock.now().isoformat(),
+    )
+
+
+def _known_now(parts: Parts, order_id: str, text: str) -> None:
+    parts.ledger.over(_cancelling(order_id), text, now=parts.clock.now().isoformat())
+
+
+def _cancelling(order_id: str) -> str:
+    return f"order|cancel|{order_id}"
 
 
 def _awb_of(parts: Parts, number: str) -> str:

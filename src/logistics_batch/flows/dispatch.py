@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from queue import Empty, SimpleQueue
 
 from logistics_batch.api.answers import Answer, Meaning, judge
@@ -20,7 +21,7 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.baseline import Baseline, take_baseline
 from logistics_batch.flows.gate_of_sending import SendGate
 from logistics_batch.flows.last_look import broken_contract
-from logistics_batch.flows.outcomes import outcome_of, stop_reason, without_others_numbers
+from logistics_batch.flows.outcomes import outcome_of, stop_reason, unless_sent_before, without_others_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Intent, Outcome, StoredDocument
 from logistics_batch.model.document import Operation
@@ -36,6 +37,7 @@ _GATHER_SECONDS = 0.01  # while intents lie ahead for the lines, a commit waits 
 _TURN_AHEAD_SECONDS = 0.1  # so long before its turn an intent may be written, so that the call leaves in time
 _QUICK_SECONDS = 1.0  # an intent that waits longer for a free line may grow too old
 _LONGEST_PAUSE_SECONDS = 15 * 60.0
+_HISTORY_LOST_FOR = timedelta(days=7)  # after an older copy of the ledger was taken up
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked to end
 
 
@@ -96,6 +98,8 @@ class Dispatcher:
         self._done: SimpleQueue[Future[Finished]] = SimpleQueue()
         self._gate = SendGate(patience_seconds=INTENT_MAY_AGE_SECONDS)
         self._facts = parts.ledger.facts()
+        lately = (parts.clock.now() - _HISTORY_LOST_FOR).isoformat()
+        self._history_lost = any(str(each["at"]) >= lately for each in parts.ledger.restorations())
 
     def send(self, documents: Sequence[StoredDocument]) -> DispatchResult:
         """Send all, in order, until done or until something says to stop."""
@@ -273,6 +277,8 @@ class Dispatcher:
             state.quick = reply.elapsed_seconds < _QUICK_SECONDS
             self._adapt(state, reply)
             outcome = outcome_of(document, reply, answer, run=self._run, facts=self._facts)
+            if self._history_lost:
+                outcome = unless_sent_before(outcome, document, facts=self._facts)
             state.outcomes.append(outcome)
             if document.operation == Operation.ORDER_CREATE and outcome.state == "accepted":
                 state.created.add(document.id)

@@ -3,77 +3,32 @@
 The contract shows no body, no paging and no largest number of results (API §4.1, §8.7), so an answer is trusted only as
 far as it can be tested: fewer rows than the count it names, a `next`, a cut body or a suspiciously round number of rows
 make the range fall into halves, down to a day, and a day into the statuses. A count may be that of the rows sent, so
-the halves of the first answer are held against the whole. What is still short then is said to be.
+the halves of the first answer are held against the whole; where one half is as long as the whole, nothing is proven
+yet, and it is parted further, down to a day's statuses and the days on which its ASNs were created. What is still short
+then is said to be.
 """
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from logistics_batch.api.answers import AsnPage, Meaning, ReadFailed, asn_header, judge, read_asns, record_digest
 from logistics_batch.api.client import Reply
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.flows.asn_ranges import AsnRange, Pieces, around_created, finer_pieces, pieces_of
 from logistics_batch.flows.parts import Parts
 
-RANGES = ("created", "modified", "delivery")
 FILTERS = ("description", "site", "site_name", "status", "supplier", "supplier_name", "invoice_number")
-_STATUSES = ("New", "In-Progress", "Completed", "Expired")  # API §2.1
 _ATTEMPTS = 4
 _FIRST_PAUSE_SECONDS = 1.0
 # Page sizes at which services cut their answers; the small ones are doubted at once only where no count is named.
 _SMALL_PAGES = (10, 20, 25, 30, 40)
 _PAGE = 50
-_OLDEST_DAYS = 1_000
 _AROUND = timedelta(days=7)
-_WORTH_TESTING = 25  # rows; nobody cuts answers shorter, but at the small pages above
-
-
-@dataclass(frozen=True, slots=True)
-class AsnRange:
-    """A range of dates, both ends inclusive, and which date of an ASN is meant."""
-
-    by: str
-    date_from: date
-    date_to: date
-
-    def query(self) -> dict[str, str]:
-        """The range as the service takes it."""
-        return {
-            f"{self.by}_date_start": self.date_from.isoformat(),
-            f"{self.by}_date_end": self.date_to.isoformat(),
-        }
-
-    def halves(self) -> tuple["AsnRange", ...]:
-        """Two ranges that make up this one; none for a single day."""
-        days = (self.date_to - self.date_from).days
-        if not days:
-            return ()
-        middle = self.date_from + timedelta(days=days // 2)
-        return replace(self, date_to=middle), replace(self, date_from=middle + timedelta(days=1))
-
-    def __str__(self) -> str:
-        return f"{self.by} {self.date_from} to {self.date_to}"
-
-
-def asn_range(by: str | None, date_from: date | None, date_to: date | None) -> AsnRange:
-    """A checked range; the service would ignore one with a single end without a word (API §8.2).
-
-    Raises UsageError.
-    """
-    if by not in RANGES:
-        raise UsageError(f'There is no range by "{by}".', remedy=f"There are: {', '.join(RANGES)}.")
-    if date_from is None or date_to is None:
-        missing = "last" if date_to is None else "first"
-        raise UsageError(
-            f"The range by {by} date has no {missing} day.",
-            remedy="Give both ends, as in --from 2026-11-01 --to 2026-11-07; the service ignores a lone one.",
-        )
-    if date_from > date_to:
-        raise UsageError(f"The range from {date_from} to {date_to} ends before it begins.", remedy="Swap the dates.")
-    return AsnRange(by, date_from, date_to)
+_WORTH_TESTING = 10  # rows; nobody cuts answers shorter
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +37,7 @@ class FetchedAsns:
 
     notes: what made the answer doubtful, in words. folder: where the raw replies lie; None if none were kept.
     fullest: how many ASNs the longest answer had, if that is a usual size of a small page, else 0: the service named
-    no more, and still there may be.
+    no more, and still there may be. in_one_lump: one day's ASNs made up that answer, and no question parted them.
     """
 
     records: tuple[dict[str, Any], ...] = field(repr=False)
@@ -91,6 +46,7 @@ class FetchedAsns:
     requests: int = 0
     folder: Path | None = None
     fullest: int = 0
+    in_one_lump: bool = False
 
 
 def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str] | None = None) -> FetchedAsns:
@@ -179,6 +135,7 @@ class _Asker:
         self._most_rows = 0
         self._cap: int | None = None  # so many rows an answer had that turned out to be cut
         self._is_tested = False
+        self._lump = 0  # so many rows an answer had that no question parted
         stamp = parts.clock.now().strftime("%Y%m%d-%H%M%S")
         self._folder = parts.files / "asn-replies" / f"{stamp}-{secrets.token_hex(2)}"
 
@@ -186,7 +143,9 @@ class _Asker:
         """What was gathered, as callers see it."""
         folder = self._folder if self._requests else None
         fullest = self._most_rows if self._most_rows in _SMALL_PAGES else 0
-        return FetchedAsns(tuple(found.records.values()), found.complete, found.notes, self._requests, folder, fullest)
+        lump = bool(fullest) and fullest == self._lump
+        records = tuple(found.records.values())
+        return FetchedAsns(records, found.complete, found.notes, self._requests, folder, fullest, lump)
 
     def look_beyond_a_small_page(self, wanted: AsnRange | None) -> None:
         """Where no answer was longer than a small page: whether the days around show that longer ones are sent."""
@@ -196,7 +155,7 @@ class _Asker:
     def gather(self, wanted: AsnRange | None, more: Mapping[str, str] | None = None) -> _Found:
         """The records of a range or search, asked for in smaller pieces where the answer is not surely whole."""
         query = {**self._filters, **(more or {}), **(wanted.query() if wanted else {})}
-        pieces = _pieces(wanted, query)
+        pieces = pieces_of(wanted, query)
         reply = self._ask(query, patient=not pieces)
         page = _page(reply, divisible=bool(pieces))
         records = {record_digest(record): record for record in page.records}
@@ -207,7 +166,7 @@ class _Asker:
         if not doubt:
             return self._held_against_halves(_Found(records), page, pieces, more or {})
         if not pieces and wanted and reply.truncated:
-            pieces = _finer_pieces(wanted, query, today=self._parts.clock.now().date())
+            pieces = finer_pieces(wanted, query, today=self._parts.clock.now().date())
         if not pieces:
             return _Found(records, complete=False, notes=(f"{_asked_for(wanted, query)}: {doubt}",))
         inner = _union(self.gather(piece, {**(more or {}), **extra}) for piece, extra in pieces)
@@ -223,15 +182,30 @@ class _Asker:
     ) -> _Found:
         """The first answer of some size or without a count, with what its pieces hold beyond it: then it was cut."""
         rows = len(page.records)
-        worth_it = rows >= _WORTH_TESTING or rows in _SMALL_PAGES or (page.count is None and rows > 0)
+        worth_it = rows >= _WORTH_TESTING or (page.count is None and rows > 0)
         if not worth_it or not pieces or self._is_tested:
             return found
         self._is_tested = True
-        inner = _union(self.gather(piece, {**more, **extra}) for piece, extra in pieces)
+        inner = self._beyond(found, pieces, more)
         if inner.records.keys() <= found.records.keys():
             return _union([found, inner])
         self._cap = rows
-        return _union([found, *(self.gather(piece, {**more, **extra}) for piece, extra in pieces)])
+        return _union([found, inner, *(self.gather(piece, {**more, **extra}) for piece, extra in pieces)])
+
+    def _beyond(self, found: _Found, pieces: Pieces, more: Mapping[str, str]) -> _Found:
+        """What the pieces of an answer hold; where one of them is as long as the whole, what its own pieces hold."""
+        rows, together, full = len(found.records), found, list[tuple[AsnRange, dict[str, str]]]()
+        while pieces:
+            each = [self.gather(piece, {**more, **extra}) for piece, extra in pieces]
+            together = _union([together, *each])
+            full = [piece for piece, one in zip(pieces, each, strict=True) if len(one.records) >= rows]
+            if len(together.records) > rows or not full:
+                return together
+            pieces = pieces_of(full[0][0], {**self._filters, **more, **full[0][1]})
+        for wanted, extra in (part for piece in full for part in around_created(*piece, found.records.values())):
+            together = _union([together, self.gather(wanted, {**more, **extra})])
+        self._lump = rows
+        return together
 
     def _like_a_cut_one(self, page: AsnPage) -> str:
         if self._cap is None or len(page.records) < self._cap:
@@ -291,32 +265,6 @@ class _Asker:
 def _pauses() -> Iterator[float]:
     for attempt in range(_ATTEMPTS - 1):
         yield _FIRST_PAUSE_SECONDS * 2**attempt
-
-
-def _pieces(wanted: AsnRange | None, query: Mapping[str, str]) -> list[tuple[AsnRange, dict[str, str]]]:
-    """What a search falls into: halves of the range, or the statuses of one day."""
-    if wanted is None:
-        return []
-    halves = wanted.halves()
-    if halves:
-        return [(half, {}) for half in halves]
-    return [] if query.get("status") else [(wanted, {"status": status}) for status in _STATUSES]
-
-
-def _finer_pieces(wanted: AsnRange, query: Mapping[str, str], *, today: date) -> list[tuple[AsnRange, dict[str, str]]]:
-    """What the ASNs of one day and status fall into where they are too long for one answer: days of another date.
-
-    Filters are ANDed (API §4.1), and an ASN is changed after it was created, so nothing is lost; only what was created
-    longer ago than `_OLDEST_DAYS` is not looked for.
-    """
-    other = "modified" if wanted.by == "created" else "created"
-    given = query.get(f"{other}_date_start"), query.get(f"{other}_date_end")
-    if given[0] and given[1]:
-        spans = AsnRange(other, date.fromisoformat(given[0]), date.fromisoformat(given[1])).halves()
-    else:
-        first = wanted.date_from if other == "modified" else today - timedelta(days=_OLDEST_DAYS)
-        spans = AsnRange(other, first, today + timedelta(days=1)).halves()
-    return [(wanted, {"status": query["status"], **span.query()}) for span in spans]
 
 
 def _page(reply: Reply, *, divisible: bool) -> AsnPage:

@@ -91,6 +91,19 @@ def outcome_of(
     return outcome
 
 
+def unless_sent_before(outcome: Outcome, document: StoredDocument, *, facts: ServiceFacts | None) -> Outcome:
+    """The outcome where the ledger lost its latest history: an order may have been sent from here unknown to it.
+
+    Then a refusal that may mean “you have it already” is a doubt, and the order is looked for.
+    """
+    if document.operation != Operation.ORDER_CREATE or document.tainted:
+        return outcome
+    other_words = facts is not None and bool(facts.duplicate_form)  # the service has words of its own for a duplicate
+    if outcome.rule == "reference_taken" or (outcome.state == "refused" and not other_words):
+        return _not_believed(outcome, f"“{outcome.message}”, and the ledger was restored from an older copy")
+    return outcome
+
+
 def without_others_numbers(
     outcomes: Sequence[Outcome], *, orders: Container[int], owners: Callable[[Sequence[str]], dict[str, int]]
 ) -> list[Outcome]:

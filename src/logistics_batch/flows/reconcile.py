@@ -1,7 +1,7 @@
 """The reconciliation of ASNs: ask the service, read the ledger and the receipts, judge, write it down for people."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,9 @@ from zoneinfo import ZoneInfo
 import polars as pl
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.fetch_asns import AsnRange, asn_range
+from logistics_batch.flows.asn_ranges import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.reconcile_followed import followed
 from logistics_batch.flows.reconcile_gather import Gathered, gather, order_numbers
 from logistics_batch.flows.reconcile_limits import limits_of
 from logistics_batch.flows.reconcile_notices import Scope, announced_frames, returned_frames, unsent_frame
@@ -27,6 +28,7 @@ from logistics_batch.flows.reconcile_receipts import (
     list_by_hand,
     list_from,
 )
+from logistics_batch.flows.reconcile_unsent import legible_of
 from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.flows.snapshots import Circumstances, furthest_statuses, keep_snapshot
 from logistics_batch.model.document import Operation
@@ -157,16 +159,23 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
 def _account(
     parts: Parts, plan: ReconcilePlan, run: str, wanted: AsnRange, limits: dict[Discrepancy, Limit]
 ) -> Account:
-    scope = Scope(wanted, ZoneInfo(parts.policy.timezone))
     receipts = _read(parts, plan.receipts, RECEIPTS, since=wanted.date_from, on=plan.business_date)
     orders = _read(parts, plan.purchase_orders, PURCHASE_ORDERS, since=wanted.date_from, on=plan.business_date)
+    previous = _previous(parts, plan)
+    besides = followed(parts, previous.earlier, wanted, receipts)
+    receipts = besides.receipts
+    scope = Scope(wanted, ZoneInfo(parts.policy.timezone), besides.invoices)
     gathered = gather(parts, scope, receipts, orders)
     rules = _rules(plan, limits, complete=gathered.complete)
-    previous = _previous(parts, plan)
     due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
     whole = gathered.complete and receipts.complete and orders.complete
-    watch = Watch(plan.business_date, due, complete=whole, orders=orders.lines is not None)
-    legs = _legs(parts, scope, gathered, received=receipts.lines, orders=orders)
+    watch = Watch(
+        plan.business_date, due, complete=whole, orders=orders.lines is not None, followed=frozenset(besides.invoices)
+    )
+    legs = replace(
+        _legs(parts, scope, gathered, receipts=receipts, orders=orders),
+        unsent_rows=_unsent(parts, scope, plan.business_date),
+    )
     result = audit(legs, rules=rules, earlier=previous.earlier, watch=watch)
     made = Circumstances(
         run=run,
@@ -191,7 +200,7 @@ def _account(
         receipts_compared=receipts.lines is not None,
         orders_compared=orders.lines is not None,
         doubts=(*gathered.doubts, *doubts, *previous.doubts),
-        notes=(*gathered.notes, *notes, *_unreturned(result), *previous.notes),
+        notes=(*gathered.notes, *notes, *_unreturned(result), *previous.notes, *besides.notes),
         log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
     )
 
@@ -227,24 +236,31 @@ def _previous(parts: Parts, plan: ReconcilePlan) -> Previous:
     return Previous()
 
 
-def _legs(parts: Parts, scope: Scope, gathered: Gathered, *, received: pl.DataFrame | None, orders: ReadList) -> Legs:
+def _legs(parts: Parts, scope: Scope, gathered: Gathered, *, receipts: ReadList, orders: ReadList) -> Legs:
     announced_notices, announced_lines = announced_frames(gathered.documents, scope, orders=order_numbers(orders))
     returned_notices, returned_lines = returned_frames(gathered.records, scope, furthest=furthest_statuses(parts))
-    # A row that could not be read shows no date, so those of files that came shortly before or after, too.
-    since = scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)
-    until = scope.wanted.date_to + timedelta(days=LOOK_BACK_DAYS)
-    rows = parts.ledger.rows_not_sent(
-        operation=Operation.ASN_CREATE.value, planned_from=since.isoformat(), planned_to=until.isoformat()
-    )
     return Legs(
         announced_notices=announced_notices,
         announced_lines=announced_lines,
         returned_notices=returned_notices,
         returned_lines=returned_lines,
-        received=received,
-        unsent_rows=unsent_frame(rows),
+        received=receipts.lines,
         ordered=orders.lines,
+        unread=receipts.unread,
     )
+
+
+def _unsent(parts: Parts, scope: Scope, business_date: date) -> pl.DataFrame:
+    """The rows that were never sent, of files that came in the range or shortly before or after.
+
+    A row that could not be read may show no date, or a wrong one, so that its file's is taken.
+    """
+    since = scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)
+    until = scope.wanted.date_to + timedelta(days=LOOK_BACK_DAYS)
+    rows = parts.ledger.rows_not_sent(
+        operation=Operation.ASN_CREATE.value, planned_from=since.isoformat(), planned_to=until.isoformat()
+    )
+    return unsent_frame(rows, legible_of(parts, rows, business_date=business_date))
 
 
 def _unreturned(result: Reconciliation) -> tuple[str, ...]:

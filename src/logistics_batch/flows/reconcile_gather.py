@@ -16,7 +16,8 @@ from logistics_batch.flows.answer_doubts import (
     not_asked_for,
     nothing_of_ours,
 )
-from logistics_batch.flows.fetch_asns import AsnRange, FetchedAsns, fetch_asns, fetch_by_invoice
+from logistics_batch.flows.asn_ranges import AsnRange
+from logistics_batch.flows.fetch_asns import FetchedAsns, fetch_asns, fetch_by_invoice
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_notices import Scope, announced_documents, in_scope
 from logistics_batch.flows.reconcile_receipts import ReadList
@@ -59,7 +60,10 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
     received = [] if receipts.lines is None else receipts.lines["invoice_number"].drop_nulls().to_list()
     named = [] if orders.lines is None else orders.lines["invoice_number"].drop_nulls().to_list()
     announced = announced_documents(
-        parts.ledger, scope, references={*returned, *received, *named}, orders=order_numbers(orders)
+        parts.ledger,
+        scope,
+        references={*returned, *received, *named, *scope.followed.values()},
+        orders=order_numbers(orders),
     )
     documents = [document for document in announced if not document.purged]
     absent = _absent(documents, scope, returned=returned, received=received)
@@ -99,7 +103,7 @@ def _overlapping(wanted: AsnRange) -> AsnRange:
 def _absent(
     documents: Sequence[StoredDocument], scope: Scope, *, returned: Sequence[str], received: Sequence[str]
 ) -> list[str]:
-    """Invoice numbers of which the range shows fewer ASNs than files announced, then those that only receipts name."""
+    """Invoice numbers of which the range shows fewer ASNs than files announced, then others followed or received."""
     shown = Counter(folded(number) for number in returned)
     announced: Counter[str] = Counter()
     wanted: dict[str, str] = {}
@@ -110,7 +114,7 @@ def _absent(
             if announced[number] > shown[number]:
                 wanted.setdefault(number, document.reference)
     known = {*shown, *(folded(document.reference) for document in documents)}
-    for number in received:
+    for number in (*scope.followed.values(), *received):
         if folded(number) not in known:
             wanted.setdefault(folded(number), number.strip())
     return [number for number in wanted.values() if number]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ import polars as pl
 
 from logistics_batch.api.answers import asn_header, asn_lines
 from logistics_batch.api.envelopes import as_text
-from logistics_batch.flows.fetch_asns import AsnRange
+from logistics_batch.flows.asn_ranges import AsnRange
 from logistics_batch.flows.reconcile_versions import Lines, changed_lines, left_out
 from logistics_batch.ledger import Ledger, RowNotSent, StoredDocument
 from logistics_batch.model.document import Operation
@@ -52,10 +52,18 @@ _AT_ONCE = 500  # references a query
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the report judges: a range of dates in the service's zone."""
+    """What the report judges: a range of dates in the service's zone, and the ASNs of some invoice numbers besides.
+
+    followed: these invoice numbers as they are written, by themselves without outer blanks and case-folded.
+    """
 
     wanted: AsnRange
     zone: ZoneInfo
+    followed: Mapping[str, str] = field(default_factory=dict)
+
+    def follows(self, invoice_number: str) -> bool:
+        """Whether an ASN is judged whatever its dates."""
+        return invoice_number.strip().casefold() in self.followed
 
     def holds(self, day: date | None) -> bool:
         """Whether a date lies in the range."""
@@ -104,7 +112,9 @@ def _as_updated(document: StoredDocument, last: Mapping[str, StoredDocument]) ->
 
 
 def in_scope(document: StoredDocument, scope: Scope) -> bool:
-    """Whether a document belongs to the range by its own dates."""
+    """Whether a document belongs to the range by its own dates, or is followed."""
+    if scope.follows(document.reference):
+        return True
     if scope.wanted.by == "delivery":
         return scope.holds(scope.day_of(str(json.loads(document.body or "{}").get("delivery_date") or "")))
     return scope.holds(scope.day_of(document.accepted_at or document.planned_at))
@@ -197,9 +207,9 @@ def returned_frames(
 
 def _record_in_scope(record: Mapping[str, Any], scope: Scope) -> bool:
     """Whether a record's own date lies in the range; the service's word is taken for one that shows no date."""
-    text = getattr(asn_header(dict(record)), f"{scope.wanted.by}_date")
-    day = scope.day_of(text)
-    return day is None or scope.holds(day)
+    header = asn_header(dict(record))
+    day = scope.day_of(getattr(header, f"{scope.wanted.by}_date"))
+    return day is None or scope.holds(day) or scope.follows(header.invoice_number)
 
 
 def _date_text(text: str, scope: Scope) -> str:
@@ -231,16 +241,20 @@ def _first(line: Mapping[str, Any], names: tuple[str, ...]) -> str:
     return ""
 
 
-def unsent_frame(rows: Iterable[RowNotSent]) -> pl.DataFrame:
-    """Rows of files that became part of no document, each once however often its file came."""
+def unsent_frame(rows: Iterable[RowNotSent], legible: Mapping[RowNotSent, Mapping[str, str]]) -> pl.DataFrame:
+    """Rows of files that became part of no document, each once however often its file came.
+
+    legible: what can be read of them, by target.
+    """
     seen = {(row.file_name, row.sheet, row.row, row.key): row for row in rows}
     lines = [
-        {
+        _legible(legible.get(row, {}))
+        | {
             "file_name": row.file_name,
             "sheet": row.sheet,
             "row": row.row,
             "key": row.key,
-            **_named_by(row.key),
+            **_named_by(row.key, legible.get(row, {})),
             "fate": row.fate,
             "why": row.reason,
             "run": row.run,
@@ -250,11 +264,24 @@ def unsent_frame(rows: Iterable[RowNotSent]) -> pl.DataFrame:
     return _frame(UNSENT_ROWS, lines)
 
 
-def _named_by(key: str) -> dict[str, str]:
-    """What the key of an ASN names: supplier, site and invoice number, or only the last of them."""
+def _legible(values: Mapping[str, str]) -> dict[str, str | None]:
+    """SKU, quantity, price and delivery date of a row, as far as they can be read."""
+    return {
+        "sku_name": _first(values, _SKU_NAMES) or None,
+        "qty": _first(values, _QUANTITY_NAMES) or None,
+        "price": _first(values, _PRICE_NAMES) or None,
+        "delivery_date": as_text(values.get("delivery_date")) or None,
+    }
+
+
+def _named_by(key: str, values: Mapping[str, str]) -> dict[str, str]:
+    """Supplier, site and invoice number: what can be read of them, else what the key of an ASN names."""
+    named = dict(zip(("supplier", "site", "invoice_number"), key.split(" | "), strict=False))
     if key.count(" | ") != 2:
-        return {"invoice_number": key}
-    return dict(zip(("supplier", "site", "invoice_number"), key.split(" | "), strict=True))
+        named = {"invoice_number": key}
+    read = {name: _first(values, (f"{name}_name", name)) for name in ("supplier", "site")}
+    read["invoice_number"] = _first(values, ("invoice_number",))
+    return named | {name: text for name, text in read.items() if text}
 
 
 def _frame(schema: Mapping[str, Any], rows: list[dict[str, Any]]) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,6 +12,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.reconcile_unread import unread_note, unread_rows
 from logistics_batch.intake.containers import Member
 from logistics_batch.intake.names import name_matches, printable
 from logistics_batch.intake.readiness import never_input
@@ -19,15 +20,16 @@ from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping
 from logistics_batch.model.counting import counted
-from logistics_batch.model.document import MappedFile, Operation, RowState
+from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place
-from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, Counted, counted_once
+from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, UNREAD_ROWS, Counted, counted_once
 
 LOOK_BACK_DAYS = 7
 """Goods may come, and lists of them be written, this many days before the first day of the range."""
 _ORDERED_BEFORE_DAYS = 90
 
 _ROWS_NAMED = 5
+_TOTALS = ("total", "totals", "subtotal", "subtotals", "grandtotal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,14 @@ class ReadList:
     """What was received or ordered, as far as it could be read.
 
     lines: as the kind's columns say; None where there was no file at all. complete: every row of every file could be
-    read. notes: what could not, and what was left out, in words. files: what was read.
+    read. notes: what could not, and what was left out, in words. files: what was read. unread: UNREAD_ROWS.
     """
 
     lines: pl.DataFrame | None
     complete: bool = True
     notes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    unread: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNREAD_ROWS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,21 +209,23 @@ def _read(parts: Parts, path: Path, name: str, reader: _Reader) -> ReadList:
     wanted = reader.kind.columns
     missing = [pl.lit(None, pl.String).alias(column) for column in wanted if column not in lines.columns]
     whole = lines.with_columns(*missing).select(pl.col(column).cast(kind) for column, kind in wanted.items())
-    notes = _unread(mapped, name, reader.kind)
+    notes = unread_note(mapped, file_words=f"{reader.kind.file_word.capitalize()} {name}")
+    unread = unread_rows(reader.mapping, sheet, mapped, run_values=values)
+    goods = _without_totals(whole)
     digest = identify(path, name=name).sha256[:8]
-    return ReadList(whole, complete=not notes, notes=notes, files=(f"{name} (sha256 {digest}, {whole.height} lines)",))
+    files = (f"{name} (sha256 {digest}, {goods.height} lines)",)
+    told = (*notes, *_totals_left_out(whole.height - goods.height, name))
+    return ReadList(goods, complete=not notes, notes=told, files=files, unread=unread)
 
 
-def _unread(mapped: MappedFile, name: str, kind: ListKind) -> tuple[str, ...]:
-    """The rows that hold data and could not be read, with the first reasons."""
-    states = [RowState.INVALID.value, RowState.BLOCKED.value]
-    rows = mapped.rows.filter(pl.col("state").is_in(states))
-    if rows.is_empty():
-        return ()
-    reasons = {row: f"row {row}: {reason}" for row, reason in rows.select("row", "reason").iter_rows() if reason}
-    reasons |= {issue.row: f"{issue.cell}: {issue.reason}" for issue in reversed(mapped.issues)}
-    first = "; ".join(reasons[row] for row in sorted(reasons)[:_ROWS_NAMED])
-    return (f"{kind.file_word.capitalize()} {name}: {rows.height} rows could not be read and are in no sum ({first}).",)
+def _without_totals(lines: pl.DataFrame) -> pl.DataFrame:
+    """The lines without those whose SKU is only the word for a total: a sum of other lines, and no goods."""
+    word = pl.col("sku_name").fill_null("").str.to_lowercase().str.replace_all(r"[^a-z]+", "")
+    return lines.filter(~word.is_in(_TOTALS))
+
+
+def _totals_left_out(count: int, name: str) -> tuple[str, ...]:
+    return (f"{name}: left out is {counted(count, 'row')} whose SKU is only the word for a total.",) if count else ()
 
 
 def _put_together(read: Sequence[ReadList]) -> ReadList:
@@ -239,7 +244,9 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
         notes.append(
             f"Receipt lines alike in several lists count each time, as deliveries of their own: {_first(kept)}"
         )
-    return ReadList(kept.lines, complete=all(one.complete for one in read), notes=tuple(notes), files=files)
+    complete = all(one.complete for one in read)
+    unread = pl.concat([one.unread for one in read])
+    return ReadList(kept.lines, complete=complete, notes=tuple(notes), files=files, unread=unread)
 
 
 def _first(kept: Counted) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from logistics_batch.flows.asn_markers import (
+    ASKS_UNTIL_STOP,
     DUPLICATE,
     confirm_marked,
     doubled_note,
@@ -40,7 +41,6 @@ ASN_SEARCH_AT = (1, 3, 6)  # times settle_after, since the doubt
 _POLL_SECONDS = 1.0
 _CLOCKS_DIFFER = timedelta(minutes=1)
 _CHECK_CANCELLED = "If this order was cancelled by hand after its answer was lost, check it at the service."
-_ASKS_UNTIL_STOP = 3  # times in a row that nobody could be asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     parts.progress.start("Settling", len(due))
     silent = 0  # documents in a row about which nobody could be asked
     for document in due:
-        if parts.stop.is_set() or silent >= _ASKS_UNTIL_STOP:
+        if parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
             outcomes["unreachable" if silent else "open"].append(document.id)
             continue
         if document.operation == Operation.ORDER_CREATE:
@@ -332,6 +332,6 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
             report = replace(report, settled=earlier.settled + report.settled, held=earlier.held + report.held)
             earlier = replace(report, notes=earlier.notes + report.notes)
             silent = silent + 1 if report.unreachable else 0
-            if not wait or not report.open or parts.stop.is_set() or silent >= _ASKS_UNTIL_STOP:
+            if not wait or not report.open or parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
                 return replace(earlier, notes=notes + earlier.notes)
             parts.clock.sleep(_POLL_SECONDS * (1 + silent))

@@ -12,7 +12,7 @@ from uuid import uuid4
 import polars as pl
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.fetch_asns import AsnRange
+from logistics_batch.flows.asn_ranges import AsnRange
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.reconciliation import Outcome, Reconciliation
 from logistics_batch.reconciliation import Legs, further_status

@@ -9,8 +9,9 @@ import secrets
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from logistics_batch.api.answers import Answer, Meaning, OrderFound, judge, read_order, shows_change
+from logistics_batch.api.answers import Answer, Meaning, OrderAbsent, OrderFound, judge, read_order, shows_change
 from logistics_batch.errors import RunStopped, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import ServiceFacts, TestOrder, form_of
@@ -166,13 +167,25 @@ def _create(parts: Parts, reference: str, pincode: str, *, spoilt: Mapping[str, 
 
 
 def _cancel_all(parts: Parts) -> None:
-    """Cancel every test order that is written down; one whose AWB is not known is looked up by its reference."""
+    """Cancel every test order that is written down; one whose AWB is not known is looked up by its reference.
+
+    One that was written down and never sent is forgotten once the service, which shows orders by their references,
+    shows none.
+    """
+    facts = parts.ledger.facts()
+    long_ago = parts.clock.now() - timedelta(seconds=parts.policy.settle_after_seconds)
     for order in parts.ledger.test_orders():
         seen = None if order.awb_numbers else _order(parts, order.reference)
         numbers = order.awb_numbers or ((seen.order.awb_number,) if seen else ())
         cancelled = [_cancel(parts, number) for number in numbers]
-        if cancelled and all(cancelled):
+        old = datetime.fromisoformat(order.at) <= long_ago
+        never_there = not numbers and old and facts is not None and "reference_number" in facts.found_by
+        if (cancelled and all(cancelled)) or (never_there and _is_absent(parts, order.reference)):
             parts.ledger.forget_test_order(order.reference)
+
+
+def _is_absent(parts: Parts, reference: str) -> bool:
+    return isinstance(read_order(parts.client.call("order.fetch", order_id=reference)), OrderAbsent)
 
 
 def _cancel(parts: Parts, number: str) -> bool:

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.pool import StaticPool
 
@@ -56,6 +56,7 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
     try:
         if path is None:
             engine = _postgresql_engine(url)
+            _require_own_session(engine, url)
         elif read_only and not path.exists():
             engine = _sqlite_engine("sqlite://", durable=False)
         else:
@@ -115,6 +116,25 @@ def _postgresql_engine(url: str) -> Engine:
         connection.autocommit = False
 
     return engine
+
+
+def _require_own_session(engine: Engine, url: str) -> None:
+    """Raises LedgerRefused if the transactions of a connection meet several servers: no lock would hold a run.
+
+    While another transaction is open, a pooler gives a connection's next one to another server than its last.
+    """
+    served_by = text("SELECT pg_backend_pid()")
+    with engine.connect() as own, engine.connect() as other:
+        before = own.execute(served_by).scalar_one()
+        own.commit()
+        other.execute(served_by)
+        if own.execute(served_by).scalar_one() != before:
+            raise LedgerRefused(
+                f"Between here and the ledger {_shown(url)} stands a pooler that gives each transaction another "
+                "session of PostgreSQL (such as PgBouncer with pool_mode = transaction): it could not be told whether "
+                "another run is sending.",
+                remedy="Connect to PostgreSQL itself, or set the pooler to pool_mode = session for this database.",
+            )
 
 
 def _sqlite_engine(url: str, *, durable: bool) -> Engine:

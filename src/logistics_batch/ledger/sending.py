@@ -188,8 +188,12 @@ class Sending(Connected):
             connection.execute(document.update().where(document.c.id == document_id).values(baseline=baseline))
 
     def doubtful_attempts(self, document_id: int) -> int:
-        """How many attempts may have arrived: those that were answered without an effect do not count."""
-        query = select(func.count()).where(attempt.c.document_id == document_id, attempt.c.meaning.in_(("", "unknown")))
+        """How many attempts may have arrived: those that were answered without an effect do not count.
+
+        Behind a redirect something may have been done.
+        """
+        may_have = attempt.c.meaning.in_(("", "unknown")) | attempt.c.status.between(300, 399)
+        query = select(func.count()).where(attempt.c.document_id == document_id, may_have)
         with self._read() as connection:
             return int(connection.execute(query).scalar_one())
 

@@ -1,6 +1,7 @@
 """The interpreter: a mapping file and the text of a sheet in, documents and issues out. It opens nothing."""
 
 from logistics_batch.mapping.changes import unnamed_items, with_item_ids
+from logistics_batch.mapping.legible import legible_rows
 from logistics_batch.mapping.loading import Mapping, load_mapping
 from logistics_batch.mapping.reference import reference_text
 from logistics_batch.mapping.spec import schema_json
@@ -25,6 +26,7 @@ __all__ = [
     "draft_of",
     "draft_text",
     "drift_of",
+    "legible_rows",
     "load_mapping",
     "order_update",
     "reference_text",

@@ -14,6 +14,7 @@ from logistics_batch.mapping.reading import Reading, Rule, Surroundings, say
 from logistics_batch.mapping.rows import where
 from logistics_batch.mapping.spec import FieldSpec
 from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.model.document import Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,8 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: Surround
     if spec.source in ("sum", "constant"):  # its digits are not the sheet's
         around = replace(around, decimal=".", true_number=None)
     reading = converted(Reading(source), spec.read or [], around, wanted)
-    reading = checked(reading, target, wanted, numeric=part != "keep")
+    corrected = mapping.operation is Operation.RECEIPT_READ and target == "qty"  # "-2" takes back two that were booked
+    reading = checked(reading, target, wanted, numeric=part != "keep" and not corrected)
     applies = _applies(mapping, header, spec)
     value = reading.value
     if spec.default is not None:

@@ -177,6 +177,12 @@ def _parallel(form: LinesFromSpec, sheet: Sheet, header: Header, numbers: Sequen
             continue
         for line in zip(*pieces, strict=True):
             parting.add(row, tuple(piece or None for piece in line), sources)
+            for number, piece, text in zip(numbers, line, texts, strict=True):
+                if text and not piece:
+                    reason = f'"{header.texts[number - 1].strip()}" has nothing for one of its items.'
+                    parting.blame(
+                        number, "half_filled", reason, "Write equally many in these cells, in the same order."
+                    )
         if not parting.rows or parting.rows[-1] != row:
             parting.add(row, (None,) * len(numbers), sources)
     return parting

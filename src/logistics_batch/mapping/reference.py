@@ -208,6 +208,12 @@ def _on(sheet: str) -> str:
     return f" of `{sheet}`" if sheet else ""
 
 
+def _words_of(name: str, targets: Targets) -> str:
+    if targets.operation is Operation.RECEIPT_READ and name == "qty":
+        return "a whole number; a negative one corrects what was received before"
+    return _FORM_WORDS[form_of(name, targets.operation)]
+
+
 def _targets() -> Iterator[str]:
     yield "## Targets of each operation\n"
     yield "What stands under `fields` and under `lines`, in the contract's order; **bold** ones must be mapped.\n"
@@ -235,7 +241,7 @@ def _target_rows(targets: Targets) -> Iterator[tuple[str, str, str]]:
                 if name in JSON_NUMBERS and targets.operation is not Operation.RECEIPT_READ
                 else ""
             )
-            yield f"`{part}`", shown, _FORM_WORDS[form_of(name, targets.operation)] + number
+            yield f"`{part}`", shown, _words_of(name, targets) + number
 
 
 def _loaded(text: str, tables: dict[str, str]) -> Mapping:

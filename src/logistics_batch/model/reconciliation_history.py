@@ -35,9 +35,11 @@ class Watch:
 
     due: the delivery dates that were asked for, both ends inclusive; None where another date of the ASN was.
     complete: nothing that belongs into the report is known to be missing. orders: purchase orders were compared.
+    followed: invoice numbers, case-folded, that were asked for whatever the dates of their ASNs.
     """
 
     business_date: date
     due: tuple[date, date] | None
     complete: bool
     orders: bool = False
+    followed: frozenset[str] = frozenset()

@@ -35,15 +35,15 @@ def delta() -> pl.Expr:
     return (
         pl.when(_is(_D.UNVERIFIABLE))
         .then(None)
+        .when(_is(_D.WRONG_SKU))
+        .then(-pl.coalesce("qty_announced", "qty_returned"))  # of this SKU; what stands there is another one
         .when(_is(_D.NOT_SENT, _D.MISSING_IN_SERVICE, _D.MISSING_SKU))
         .then(-pl.col("qty_announced"))
         .when(_is(_D.UNEXPECTED_IN_SERVICE, _D.EXTRA_SKU, _D.NO_ASN))
         .then(pl.coalesce("qty_returned", "qty_received"))
         .when(~pl.col("has_announced") & _is(*CONDITION_CLASSES))
         .then(pl.coalesce("qty_returned", "qty_received"))
-        .when(
-            _of_service(_D.SHORT) | _of_service(_D.OVER) | (_is(_D.WRONG_SKU) & pl.col("found_returned").is_not_null())
-        )
+        .when(_of_service(_D.SHORT) | _of_service(_D.OVER))
         .then(pl.col("service_delta"))
         .otherwise(pl.coalesce("receipt_delta", "service_delta"))
     )

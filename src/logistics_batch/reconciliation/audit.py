@@ -22,7 +22,7 @@ def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Wa
     Raises LogisticsBatchError if lines or quantities over all classes do not equal those of each leg.
     """
     read = _read(legs)
-    agreement = set_aside(read, rules=rules, looked_at=_invoices(earlier))
+    agreement = set_aside(read, rules=rules, looked_at=_invoices(earlier, legs.unread))
     found, whole = audited_lines(agreement.left, rules=rules)
     if read.ordered is not None:
         found = pl.concat([found, audited_orders(read, rules=rules)], how="diagonal_relaxed")
@@ -48,10 +48,11 @@ def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Wa
     )
 
 
-def _invoices(earlier: Earlier | None) -> pl.Series:
-    """The invoices of the earlier night's exceptions: their lines are all looked at."""
+def _invoices(earlier: Earlier | None, unread: pl.DataFrame) -> pl.Series:
+    """The invoices whose lines are all looked at: of the earlier night's exceptions, and with receipts not read."""
     listed = (earlier or Earlier()).listed
-    return listed.select(identifier("invoice_number").alias("invoice"))["invoice"]
+    named = [frame.select(identifier("invoice_number").alias("invoice")) for frame in (listed, unread)]
+    return pl.concat(named)["invoice"]
 
 
 def _read(legs: Legs) -> Legs:

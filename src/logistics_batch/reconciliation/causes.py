@@ -39,7 +39,7 @@ def unit_price() -> pl.Expr:
 
 def by_receipts(code: Discrepancy) -> pl.Expr:
     """Whether SHORT or OVER is about what was received, and not about what the service holds."""
-    decisive = (pl.col("receipt_delta") != 0) & ~pl.col("receipt_near")
+    decisive = (pl.col("receipt_delta") != 0) & ~pl.col("receipt_near") & ~pl.col("doubtful")
     if code is _D.OVER:
         return (decisive & (pl.col("receipt_delta") > 0)).fill_null(False)
     return (decisive & (pl.col("receipt_delta") < 0) & pl.col("due")).fill_null(False)

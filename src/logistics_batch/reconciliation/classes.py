@@ -11,6 +11,7 @@ from logistics_batch.reconciliation.legs import day
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 from logistics_batch.reconciliation.statuses import is_expired
 from logistics_batch.reconciliation.tolerance import DEFAULT_LIMITS, Limit, near_price, near_quantity
+from logistics_batch.reconciliation.unread import is_doubtful
 
 _ZERO = pl.lit(0, QUANTITY)
 
@@ -61,15 +62,19 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
         _came_elsewhere().alias("notice_received"),
         (pl.col("due_date") <= rules.judged_until).alias("due"),
     )
-    return known.with_columns(
-        _near(rules, delta="service_delta").alias("service_near"),
-        _near(rules, delta="receipt_delta").alias("receipt_near"),
-        near_price(pl.col("price_delta"), of=pl.col("price_announced"), limit=rules.limit(Discrepancy.PRICE_VAR)).alias(
-            "price_near"
-        ),
-        near_price(pl.col("mrp_delta"), of=pl.col("mrp_announced"), limit=rules.limit(Discrepancy.MRP_VAR)).alias(
-            "mrp_near"
-        ),
+    return (
+        known.with_columns(
+            _near(rules, delta="service_delta").alias("service_near"),
+            _near(rules, delta="receipt_delta").alias("receipt_near"),
+            near_price(
+                pl.col("price_delta"), of=pl.col("price_announced"), limit=rules.limit(Discrepancy.PRICE_VAR)
+            ).alias("price_near"),
+            near_price(pl.col("mrp_delta"), of=pl.col("mrp_announced"), limit=rules.limit(Discrepancy.MRP_VAR)).alias(
+                "mrp_near"
+            ),
+        )
+        .with_columns(open_receipt().alias("open_receipt"))
+        .with_columns((is_doubtful() | less_than_nothing()).fill_null(False).alias("doubtful"))
     )
 
 
@@ -118,6 +123,7 @@ def _steps_of_the_notice(rules: Rules) -> Steps:
     unannounced = Discrepancy.NO_ASN if rules.complete else Discrepancy.UNVERIFIABLE
     return [
         (has_announced & ~accepted, Discrepancy.NOT_SENT),
+        ((has_announced | has_returned) & which_is_unclear(), Discrepancy.UNVERIFIABLE),
         (has_announced & ~returned, absent),
         (has_returned & ~(announced & accepted), Discrepancy.UNEXPECTED_IN_SERVICE),
         (~announced & ~returned, unannounced),
@@ -147,6 +153,11 @@ def _graver_than_extra(code: Discrepancy) -> bool:
     return order.index(MEANINGS[code].severity) < order.index(MEANINGS[Discrepancy.EXTRA_SKU].severity)
 
 
+def which_is_unclear() -> pl.Expr:
+    """The notice is paired with none, since it may be any of several that name no supplier and site."""
+    return pl.col("possible").is_not_null()
+
+
 def without_lines() -> pl.Expr:
     """The service's notice came without any SKU lines."""
     return pl.col("returned").is_not_null() & (pl.col("returned_lines") == 0)
@@ -154,11 +165,12 @@ def without_lines() -> pl.Expr:
 
 def _steps_of_nothing(rules: Rules) -> Steps:
     due = pl.col("due").fill_null(False)
+    nothing = _nothing_came() & ~pl.col("doubtful")
     return [
-        (_nothing_came() & is_expired(rules.business_date), Discrepancy.EXPIRED_UNRECEIVED),
+        (nothing & is_expired(rules.business_date), Discrepancy.EXPIRED_UNRECEIVED),
         # All else of the notice came, so that this is no matter of the lorry.
-        (_nothing_came() & due & pl.col("notice_received"), Discrepancy.MISSING_SKU),
-        (_nothing_came() & due, Discrepancy.NOT_RECEIVED),
+        (nothing & due & pl.col("notice_received"), Discrepancy.MISSING_SKU),
+        (nothing & due, Discrepancy.NOT_RECEIVED),
     ]
 
 
@@ -173,7 +185,8 @@ def _causes(rules: Rules, receipts: bool) -> dict[Discrepancy, pl.Expr]:
     }
     if not receipts:
         return causes | {Discrepancy.UNVERIFIABLE: unknown}
-    unknown = unknown | undated_receipt()
+    waiting = open_receipt() & ~pl.col("due").fill_null(True) & ~is_expired(rules.business_date)
+    unknown = unknown | undated_receipt() | (pl.col("doubtful") & ~waiting)
     return causes | _causes_of_dates(rules) | {Discrepancy.UNVERIFIABLE: unknown}
 
 
@@ -209,6 +222,11 @@ def open_receipt() -> pl.Expr:
 def undated_receipt() -> pl.Expr:
     """Less came than was expected, and without a delivery date nobody can say whether more is due."""
     return open_receipt() & pl.col("due_date").is_null()
+
+
+def less_than_nothing() -> pl.Expr:
+    """Corrections take back more than was received."""
+    return (pl.col("qty_received") < 0).fill_null(False)
 
 
 def price_unknown() -> pl.Expr:

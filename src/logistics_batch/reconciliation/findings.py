@@ -5,7 +5,9 @@ import polars as pl
 from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Level
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.faces import accepted_pairs, header_differences
+from logistics_batch.reconciliation.legs import day, price, quantity
 from logistics_batch.reconciliation.notice_sums import differing_sums
+from logistics_batch.reconciliation.reasons import which_is_which
 from logistics_batch.reconciliation.sides import Sides
 from logistics_batch.reconciliation.statuses import status_class, status_reason
 
@@ -26,24 +28,33 @@ def surplus_notices(whole: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFrame
     unpaired = pl.col("announced").is_null()
     found = again.join(sums, on="notice", how="left", maintain_order="left")
     carried = [pl.when(unpaired).then(name).alias(name) for name in ("qty_returned", "lines_returned", "impact_inr")]
+    status = pl.when(pl.col("status").fill_null("") != "").then(pl.format(', status "{}"', pl.col("status")))
     words = pl.format(
-        "The service holds another ASN for this invoice, supplier and site: id {}.", pl.col("record_id").fill_null("")
+        "The service holds another ASN for this invoice, supplier and site: id {}{}.",
+        pl.col("record_id").fill_null(""),
+        status.otherwise(pl.lit("")),
     )
     return _as_notice_lines(found.with_columns(*carried), code=Discrepancy.DUPLICATE_ASN, reason=words)
 
 
 def notices_without_lines(whole: pl.DataFrame) -> pl.DataFrame:
-    """UNEXPECTED_IN_SERVICE: notices of the service that nobody announced and that have no lines to show it at."""
+    """UNEXPECTED_IN_SERVICE: notices of the service that nobody announced and that have no lines to show it at.
+
+    UNVERIFIABLE where one may be what was announced, and names no supplier and site to tell.
+    """
     empty = whole.filter(
         pl.col("announced").is_null()
         & pl.col("returned").is_not_null()
         & (pl.col("returned_lines") == 0)
         & ~pl.col("duplicate")
     )
-    words = pl.format(
-        "The service returns ASN {} without SKU lines; no file of ours announced it.", pl.col("record_id").fill_null("")
-    )
-    return _as_notice_lines(empty, code=Discrepancy.UNEXPECTED_IN_SERVICE, reason=words)
+    said = pl.format("The service returns ASN {} without SKU lines; ", pl.col("record_id").fill_null(""))
+    unclear = pl.col("possible").is_not_null()
+    parts = [
+        (~unclear, Discrepancy.UNEXPECTED_IN_SERVICE, pl.concat_str(said, pl.lit("no file of ours announced it."))),
+        (unclear, Discrepancy.UNVERIFIABLE, pl.concat_str(said, which_is_which())),
+    ]
+    return pl.concat([_as_notice_lines(empty.filter(one), code=code, reason=words) for one, code, words in parts])
 
 
 def changed_headers(whole: pl.DataFrame) -> pl.DataFrame:
@@ -74,6 +85,7 @@ def differing_amounts(sides: Sides, *, rules: Rules) -> pl.DataFrame:
 def unsent_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """NOT_SENT: rows of files that are part of no document, so that only the row can be named."""
     words = pl.format("{}: {}", "fate", pl.col("why").fill_null(""))
+    worth = (quantity() * price()).round(2, mode="half_away_from_zero").cast(MONEY)
     return rows.select(
         pl.lit(Discrepancy.NOT_SENT.value).alias("verdict"),
         pl.lit(Level.ROW.value).alias("level"),
@@ -85,6 +97,13 @@ def unsent_rows(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("row").cast(pl.String).alias("rows"),
         "run",
         words.alias("reason"),
+        pl.col("sku_name").fill_null(""),
+        quantity().alias("qty_affected"),
+        quantity().neg().alias("qty_delta"),
+        price().alias("price_announced"),
+        worth.alias("impact_inr"),
+        pl.when(worth.is_not_null()).then(pl.format("NOT_SENT {}", worth)).fill_null("").alias("impact_by_class"),
+        day("delivery_date").alias("due_date"),
         pl.lit(1, pl.UInt32).alias("lines_announced"),
         pl.concat_str(pl.lit("row "), "file_name", pl.lit(" "), "sheet", pl.lit(" "), pl.col("row")).alias("identity"),
     )

@@ -81,6 +81,13 @@ ORDERED_LINES = {
     "row": pl.UInt32,
     "repeats": pl.String,
 }
+UNREAD_ROWS = {
+    "invoice_number": pl.String,  # as far as it can be read, like the next three; null where it cannot
+    "supplier_name": pl.String,
+    "site_name": pl.String,
+    "sku_name": pl.String,
+    "spot": pl.String,  # file, sheet, row and cell, and what is wrong there, in words
+}
 UNSENT_ROWS = {
     "file_name": pl.String,
     "sheet": pl.String,
@@ -92,6 +99,10 @@ UNSENT_ROWS = {
     "fate": pl.String,
     "why": pl.String,
     "run": pl.String,
+    "sku_name": pl.String,  # this and the next three: as far as the row can be read, else null
+    "qty": pl.String,
+    "price": pl.String,
+    "delivery_date": pl.String,
 }
 
 # Compared between what was sent and what the service returns; source: API §2.1.
@@ -117,7 +128,8 @@ class Legs:
     """What is compared. `received` is None where no receipts were given, which is not the same as nothing received;
     so is `ordered` where no purchase orders were.
 
-    unsent_rows: rows of files that never became part of a document (invalid or blocked).
+    unsent_rows: rows of files that never became part of a document (invalid or blocked). unread: rows of receipts that
+    could not be read.
     """
 
     announced_notices: pl.DataFrame
@@ -127,6 +139,7 @@ class Legs:
     received: pl.DataFrame | None = None
     unsent_rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNSENT_ROWS))
     ordered: pl.DataFrame | None = None
+    unread: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNREAD_ROWS))
 
 
 def identifier(column: str) -> pl.Expr:

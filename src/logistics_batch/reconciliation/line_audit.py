@@ -19,6 +19,7 @@ from logistics_batch.reconciliation.reasons import reason
 from logistics_batch.reconciliation.rows_not_sent import with_rows_not_sent
 from logistics_batch.reconciliation.sides import Sides, matched_sides
 from logistics_batch.reconciliation.statuses import is_new
+from logistics_batch.reconciliation.unread import loose, nameless_rows, with_unread
 
 _SHOWN = {"supplier_shown": "supplier", "site_shown": "site", "batch_shown": "batch", "status": "asn_status"}
 _SETTLED = {"settled_lines": pl.UInt32, "settled_received": pl.Boolean}
@@ -67,6 +68,7 @@ def _judged_lines(sides: Sides, *, rules: Rules) -> pl.DataFrame:
     receipts = sides.received is not None
     paired = _side_by_side_with_swaps(sides)
     lines = paired.join(sides.whole, on="notice", how="left", maintain_order="left")
+    lines = with_unread(lines, sides.unread, nameless=nameless_rows(sides.unread))
     facts = with_verdict(
         with_facts(lines, rules=rules, receipts=receipts), rules=rules, receipts=receipts
     ).with_columns(days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"))
@@ -101,8 +103,9 @@ def _side_by_side_with_swaps(sides: Sides) -> pl.DataFrame:
     if in_service.height:
         lines = side_by_side(announced, returned, received)
     expected_side = has["announced"] | has["returned"]
+    readable = lines.join(sides.unread, on="notice", how="anti").join(loose(sides.unread), on="sku", how="anti")
     on_receipt = swaps(
-        lines.join(paired, on="notice", how="semi"),
+        readable.join(paired, on="notice", how="semi"),
         expected=pl.coalesce("qty_announced", "qty_returned"),
         absent=expected_side & ~has["received"],
         found=pl.col("qty_received"),

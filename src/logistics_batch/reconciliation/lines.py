@@ -84,11 +84,18 @@ def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
         pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("receipt_rows"),
         pl.col("repeats").filter(pl.col("repeats") != "").str.join("; ").alias("receipts_repeated"),
         pl.col("alike").filter(pl.col("alike") != "").unique(maintain_order=True).str.join("; ").alias("alike_lists"),
+        _taken_back().alias("receipts_taken_back"),
         day("received_date").min().alias("received_first"),
         day("received_date").max().alias("received_date"),
         (pl.len() - pl.struct("units", "condition", "received_date").n_unique()).alias("receipts_alike"),
         *by_class,
     )
+
+
+def _taken_back() -> pl.Expr:
+    """The rows with negative quantities, in words."""
+    size = pl.col("units").cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
+    return pl.format("{} ({} row {})", size, "file_name", "row").filter(pl.col("units") < 0).str.join("; ")
 
 
 def _found() -> pl.Expr:

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from logistics_batch.reconciliation.unnamed import by_contents, names_nobody, with_possible
+
 TIERS = {
     1: "invoice, supplier, site and batch",
     2: "invoice, supplier and site; batch not alike",
     3: "invoice and site; supplier not alike",
     4: "invoice number alone",
+    5: "invoice, SKUs and quantities; supplier and site cannot be compared",
 }
 
 NOTICES_SCHEMA = {
@@ -20,13 +23,19 @@ NOTICES_SCHEMA = {
     "returned": pl.UInt32,  # index in the returned leg, null where it has none
     "tier": pl.UInt8,  # null where there is no pair
     "duplicate": pl.Boolean,  # the service has another one like it, which comes first
+    "possible": pl.UInt32,  # how many of the other leg it may be, as the parties cannot be compared; null for none
+    "rivals": pl.UInt32,  # how many of its own leg may be one of these, itself among them
+    "perhaps_again": pl.Boolean,  # the service has another one of its invoice, and one of the two names no parties
 }
 
+Lines = tuple[pl.DataFrame, pl.DataFrame]
 
-def match_notices(announced: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFrame:
+
+def match_notices(announced: pl.DataFrame, returned: pl.DataFrame, *, lines: Lines) -> pl.DataFrame:
     """Pair announced with returned notices; both need `header_keys` and `units`, the sum of their quantities.
 
-    Every notice of either leg stands exactly once in the result (NOTICES_SCHEMA).
+    lines: the announced and the returned lines, with `notice`, `sku` and `units`. Every notice of either leg stands
+    exactly once in the result (NOTICES_SCHEMA).
     """
     left, right = announced.rename({"notice": "announced"}), returned.rename({"notice": "returned"})
     certain = _without_choice(left, right)
@@ -39,6 +48,8 @@ def match_notices(announced: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFra
     for candidates in (_by_invoice_and_site(left, right), _by_invoice(left, right)):
         pairs += list(_pair_off(candidates, taken=pl.concat(pairs) if pairs else None))
     paired = pl.concat(pairs) if pairs else exact.select("announced", "returned", "tier").clear()
+    like = by_contents(*_unpaired(left, right, paired), lines=lines)
+    paired = pl.concat([paired, like.with_columns(pl.lit(5, pl.UInt8).alias("tier"))])
     return _with_the_unpaired(left, right, paired=pl.concat([certain, paired]), exact=exact)
 
 
@@ -83,10 +94,11 @@ def _by_invoice(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ranked(candidates: pl.DataFrame) -> pl.DataFrame:
-    """The likeliest pairs first: same batch, accepted by the service, nearest in quantity, oldest."""
+    """The likeliest pairs first: same batch, accepted by the service, not over, nearest in quantity, oldest."""
+    over = pl.col("status").fill_null("").str.strip_chars().str.to_lowercase() == "expired"
     distance = (pl.col("units") - pl.col("units_returned")).abs()
     ordered = candidates.with_columns(distance.alias("distance")).sort(
-        "tier", pl.col("accepted").not_(), "distance", "announced", "returned", maintain_order=True
+        "tier", pl.col("accepted").not_(), over, "distance", "announced", "returned", maintain_order=True
     )
     return ordered.select("announced", "returned", "tier").unique(
         ["announced", "returned"], keep="first", maintain_order=True
@@ -108,24 +120,49 @@ def _without(candidates: pl.DataFrame, taken: pl.DataFrame) -> pl.DataFrame:
     return open_left.join(taken, on="returned", how="anti", maintain_order="left")
 
 
+def _unpaired(left: pl.DataFrame, right: pl.DataFrame, paired: pl.DataFrame) -> Lines:
+    return (
+        left.join(paired, on="announced", how="anti", maintain_order="left"),
+        right.join(paired, on="returned", how="anti", maintain_order="left"),
+    )
+
+
 def _with_the_unpaired(
     left: pl.DataFrame, right: pl.DataFrame, *, paired: pl.DataFrame, exact: pl.DataFrame
 ) -> pl.DataFrame:
-    announced_only = left.select("announced").join(paired, on="announced", how="anti", maintain_order="left")
-    returned_only = right.select("returned").join(paired, on="returned", how="anti", maintain_order="left")
-    every = pl.concat([paired, announced_only, returned_only], how="diagonal")
+    lonely = _unpaired(left, right, paired)
+    every = pl.concat([paired, lonely[0].select("announced"), lonely[1].select("returned")], how="diagonal")
     again = _repeated(right, paired=paired, exact=exact)
-    marked = every.with_columns(pl.col("returned").is_in(again.implode()).fill_null(False).alias("duplicate"))
-    return marked.with_row_index("notice").select(*NOTICES_SCHEMA)
+    strange = lonely[1].filter(~pl.col("returned").is_in(again.implode()))
+    marked = with_possible(every, lonely[0], strange).with_columns(
+        pl.col("returned").is_in(again.implode()).fill_null(False).alias("duplicate"),
+        pl.col("returned")
+        .is_in(_perhaps_again(strange, right, paired).implode())
+        .fill_null(False)
+        .alias("perhaps_again"),
+    )
+    return marked.with_row_index("notice").select(pl.col(name).cast(kind) for name, kind in NOTICES_SCHEMA.items())
 
 
 def _repeated(right: pl.DataFrame, *, paired: pl.DataFrame, exact: pl.DataFrame) -> pl.Series:
-    """The service's notices that repeat another one: alike in invoice, supplier and site, or left over by a pair."""
+    """The service's notices that repeat another one: alike in invoice, supplier and site, or left over by a pair.
+
+    Of those that name no supplier or site nobody can say whether they are alike.
+    """
     marked = _open(right).with_columns(pl.col("returned").is_in(paired["returned"].implode()).alias("paired"))
-    ordered = marked.sort(pl.col("paired").not_(), "created_at", "returned", maintain_order=True)
+    ordered = marked.filter(~names_nobody()).sort(
+        pl.col("paired").not_(), "created_at", "returned", maintain_order=True
+    )
     later = ordered.filter(pl.int_range(pl.len()).over("invoice", "party", "place") > 0)["returned"]
     left_over = exact.join(paired, on="returned", how="anti")["returned"]
     return pl.concat([later, left_over]).unique()
+
+
+def _perhaps_again(strange: pl.DataFrame, right: pl.DataFrame, paired: pl.DataFrame) -> pl.Series:
+    """Notices of which the service may hold another one: it is paired, and one of the two names no parties."""
+    others = right.join(paired, on="returned", how="semi").select("invoice", names_nobody().alias("nobody"))
+    both = _open(strange).select("returned", "invoice", names_nobody().alias("silent")).join(others, on="invoice")
+    return both.filter(pl.col("silent") | pl.col("nobody"))["returned"].unique()
 
 
 def match_receipts(groups: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:

@@ -11,6 +11,7 @@ _MORE = (_D.UNEXPECTED_IN_SERVICE, _D.NO_ASN, _D.EXTRA_SKU, _D.OVER)
 # A SKU that does not belong on the ASN at all: somebody else's goods may well have been booked there.
 _STRANGE = (_D.UNEXPECTED_IN_SERVICE, _D.NO_ASN, _D.EXTRA_SKU)
 _WORDS = {
+    "spelled": ' {} {} of it on this invoice number under supplier "{}": the same one, spelled otherwise?',
     "elsewhere": " {} {} of it on invoice {}: booked on the wrong ASN?",
     "beside": ' {} {} of SKU "{}" on the same invoice: counted as the wrong SKU?',
 }
@@ -19,9 +20,9 @@ _WORDS = {
 def with_pairs(lines: pl.DataFrame) -> pl.DataFrame:
     """The lines with `pair_id` and, in the reason, what stands against it.
 
-    First one SKU on two notices of a site, the same supplier's before all others, then two SKUs of one notice, then one
-    SKU on notices of different sites; only pairs that leave no choice, and of different suppliers only where the SKU
-    does not belong on one of the notices.
+    First goods that came on the very invoice under another spelling, then one SKU on two notices of a site, the same
+    supplier's before all others, then two SKUs of one notice, then one SKU on notices of different sites; only pairs
+    that leave no choice, and of different suppliers only where the SKU does not belong on one of the notices.
     Needs `exception_id`, `code`, `qty_delta`, `reason`, `notice`, `party` and the names that people see.
     """
     usable = (pl.col("qty_delta") != 0) & pl.col("code").is_in([code.value for code in (*_LESS, *_MORE)])
@@ -29,8 +30,10 @@ def with_pairs(lines: pl.DataFrame) -> pl.DataFrame:
         "exception_id",
         "code",
         "invoice_number",
+        "supplier",
         "sku_name",
         "notice",
+        identifier("invoice_number").alias("invoice"),
         identifier("sku_name").alias("sku"),
         spelling("site").alias("place"),
         pl.col("party").fill_null("").alias("party"),
@@ -38,7 +41,11 @@ def with_pairs(lines: pl.DataFrame) -> pl.DataFrame:
         (pl.col("qty_delta") < 0).alias("less"),
     )
     named = pl.col("sku") != ""
-    found = [_paired(open_lines.filter(named), keys=["sku", "place", "size", "party"], kind="elsewhere")]
+    stray = pl.col("less") | (pl.col("code") == _D.NO_ASN.value)
+    on_invoice = open_lines.filter(named & stray & (pl.col("invoice") != ""))
+    found = [_paired(on_invoice, keys=["invoice", "sku", "size"], kind="spelled")]
+    alone = _without(open_lines.filter(named), found)
+    found.append(_paired(alone, keys=["sku", "place", "size", "party"], kind="elsewhere"))
     found.append(_paired(_without(open_lines.filter(named), found), keys=["sku", "place", "size"], kind="elsewhere"))
     alone = _without(open_lines.filter(pl.col("notice").is_not_null()), found)
     found.append(_paired(alone, keys=["notice", "size"], kind="beside"))
@@ -60,7 +67,7 @@ def _paired(lines: pl.DataFrame, *, keys: list[str], kind: str) -> pl.DataFrame:
     sides = lines.filter(alone)
     less, more = sides.filter(pl.col("less")), sides.filter(~pl.col("less"))
     both = (less.join(more, on=keys, suffix="_other"), more.join(less, on=keys, suffix="_other"))
-    name = "invoice_number_other" if kind == "elsewhere" else "sku_name_other"
+    names = {"elsewhere": "invoice_number_other", "beside": "sku_name_other", "spelled": "supplier_other"}
     either = pl.concat(
         [pair if "party_other" in pair.columns else pair.with_columns(party_other="party") for pair in both]
     )
@@ -69,7 +76,7 @@ def _paired(lines: pl.DataFrame, *, keys: list[str], kind: str) -> pl.DataFrame:
     return either.filter(_may_belong_together()).select(
         "exception_id",
         pl.col("exception_id_other").alias("pair_id"),
-        pl.format(_WORDS[kind], size, direction, pl.col(name)).alias("pair_words"),
+        pl.format(_WORDS[kind], size, direction, pl.col(names[kind])).alias("pair_words"),
     )
 
 

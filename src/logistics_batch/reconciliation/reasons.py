@@ -7,7 +7,14 @@ import polars as pl
 from logistics_batch.model.reconciliation import Discrepancy, Outcome
 from logistics_batch.reconciliation.amounts import applies_beside
 from logistics_batch.reconciliation.causes import CAUSES, by_receipts, is_wrong, unreadable
-from logistics_batch.reconciliation.classes import Rules, mrp_unknown, price_unknown, without_lines
+from logistics_batch.reconciliation.classes import (
+    Rules,
+    less_than_nothing,
+    mrp_unknown,
+    price_unknown,
+    which_is_unclear,
+    without_lines,
+)
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 from logistics_batch.reconciliation.statuses import is_completed
 
@@ -53,10 +60,17 @@ def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
             pl.col("invoice_number"),
             plain("qty_announced"),
         ),
-        _D.UNEXPECTED_IN_SERVICE: pl.format(
-            "The service returns {} of this SKU on its ASN {}; no file of ours announced it.",
-            plain("qty_returned"),
-            pl.col("record_id").fill_null(""),
+        _D.UNEXPECTED_IN_SERVICE: pl.concat_str(
+            _returned_on(),
+            pl.lit("no file of ours announced it."),
+            pl.when(pl.col("perhaps_again").fill_null(False))
+            .then(
+                pl.lit(
+                    " The service holds another ASN with this invoice number, and names no supplier and site to "
+                    "compare: it may be the same ASN once more."
+                )
+            )
+            .otherwise(pl.lit("")),
         ),
         _D.NO_ASN: pl.format(
             "{} received, but no accepted ASN fits its invoice, supplier and site.", plain("qty_received")
@@ -65,10 +79,59 @@ def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
     }
 
 
+def _returned_on() -> pl.Expr:
+    return pl.format(
+        "The service returns {} of this SKU on its ASN {}; ", plain("qty_returned"), pl.col("record_id").fill_null("")
+    )
+
+
+def _several(column: str) -> pl.Expr:
+    number = pl.col(column)
+    return pl.when(number == 1).then(pl.lit("1 ASN")).otherwise(pl.format("{} ASNs", number))
+
+
+def which_is_which() -> pl.Expr:
+    """What is said of a notice that may be any of several; needs `possible`, `rivals`, `announced`."""
+    ours = pl.format(
+        "The service returns {} with invoice number {}, {} with it announced, and its replies name no supplier and "
+        "site that can be compared: which is which cannot be told.",
+        _several("possible"),
+        pl.col("invoice_number"),
+        pl.when(pl.col("rivals") == 1).then(pl.lit("1 ASN was")).otherwise(pl.format("{} ASNs were", "rivals")),
+    )
+    fewer = pl.format(" At least {} of them cannot be there.", pl.col("rivals").cast(pl.Int64) - pl.col("possible"))
+    theirs = pl.format(
+        "{} with this invoice number {} announced, and its reply names no supplier and site that can be compared: "
+        "which is which cannot be told.",
+        _several("possible"),
+        pl.when(pl.col("possible") == 1).then(pl.lit("was")).otherwise(pl.lit("were")),
+    )
+    lost = pl.when(pl.col("rivals") > pl.col("possible")).then(fewer).otherwise(pl.lit(""))
+    return pl.when(pl.col("announced").is_not_null()).then(pl.concat_str(ours, lost)).otherwise(theirs)
+
+
+def _unread() -> pl.Expr:
+    own = pl.format("but a receipt row of the invoice could not be read ({})", pl.col("unread_own"))
+    near = pl.format(
+        "but a receipt row that names this SKU and no invoice could not be used ({})", pl.col("unread_near")
+    )
+    less = pl.format("Corrections take back more than was received: {} in all.", plain("received"))
+    told = pl.format(
+        "{} of {} received as far as can be read, {}: correct it and reconcile again.",
+        plain("received"),
+        plain("expected"),
+        pl.coalesce(own, near),
+    )
+    return pl.when(less_than_nothing()).then(less).otherwise(told)
+
+
 def _cannot_tell(rules: Rules) -> pl.Expr:
     unknown = pl.format('The receipt\'s condition "{}" is not a word we know.', pl.col("condition_word").fill_null(""))
     absent = pl.col("returned").is_null()
+    unclear = pl.when(pl.col("announced").is_null()).then(_returned_on()).otherwise(pl.lit(""))
     causes = [
+        (which_is_unclear(), pl.concat_str(unclear, which_is_which())),
+        (pl.col("doubtful"), _unread()),
         (absent & (not rules.complete), pl.lit("Not found, but the service's answer may have been cut short.")),
         (unreadable(), pl.lit("A quantity is absent or no plain number, so nothing can be compared.")),
         (without_lines(), pl.lit("The service returns the ASN without any SKU lines.")),
@@ -103,9 +166,16 @@ def _line_words() -> dict[Discrepancy | Outcome, pl.Expr]:
     }
     return bad | {
         _D.WRONG_SKU: pl.format(
-            '"{}" is missing with {}, and "{}" stands there with the same quantity: probably swapped.',
+            '"{}" is missing with {}, and "{}" stands there with the same quantity: probably swapped. What is shown as '
+            '{} is "{}".',
             pl.col("sku_name"),
             plain("expected"),
+            pl.col("found_sku"),
+            pl.when(pl.col("found_returned").is_null())
+            .then(pl.lit("received"))
+            .when(pl.col("lines_received") > 0)
+            .then(pl.lit("in the service and as received"))
+            .otherwise(pl.lit("in the service")),
             pl.col("found_sku"),
         ),
         _D.MISSING_SKU: _missing_sku(),
@@ -181,8 +251,11 @@ def _also_unknown() -> pl.Expr:
     word = pl.format(
         ' Also the receipt\'s condition "{}" is not a word we know.', pl.col("condition_word").fill_null("")
     )
+    unread = pl.format(" Also not certain: {}", _unread())
     return (
-        pl.when(pl.col("condition_unknown") > 0)
+        pl.when(pl.col("doubtful"))
+        .then(unread)
+        .when(pl.col("condition_unknown") > 0)
         .then(word)
         .when(price_unknown() | mrp_unknown())
         .then(pl.lit(" Also the service's reply lacks a price that was announced."))
@@ -219,12 +292,22 @@ def _afterwords() -> pl.Expr:
             ),
         ),
         (
+            pl.col("open_receipt") & pl.col("unread_any").is_not_null(),
+            pl.format(
+                " Perhaps not so: a receipt row that names neither invoice nor SKU could not be used ({}).",
+                pl.col("unread_any"),
+            ),
+        ),
+        (
             is_completed() & (pl.col("verdict") != _D.OVER.value),
             pl.lit(" The service nevertheless calls the ASN Completed."),
         ),
     ]
     said = (pl.when(quantities & condition).then(words) for condition, words in parts)
-    return pl.concat_str(*said, ignore_nulls=True)
+    corrected = pl.format("Corrections are taken off: {}.", pl.col("receipts_taken_back"))
+    first = pl.when(pl.col("verdict") == Outcome.MATCHED.value).then(corrected).otherwise(pl.format(" {}", corrected))
+    told = pl.when(pl.col("receipts_taken_back").fill_null("") != "").then(first)
+    return pl.concat_str(*said, told, ignore_nulls=True)
 
 
 def _quantity_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:

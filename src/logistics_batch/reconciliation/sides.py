@@ -9,6 +9,7 @@ from logistics_batch.reconciliation.legs import Legs, header_keys
 from logistics_batch.reconciliation.lines import notice_side, received_side
 from logistics_batch.reconciliation.matching import match_notices, match_receipts
 from logistics_batch.reconciliation.receipts import receipt_groups
+from logistics_batch.reconciliation.unread import unread_by_notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +17,14 @@ class Sides:
     """Matched notices and the lines of each leg, whose `notice` is that of the match.
 
     whole: see `faces`, plus `receipt_tier`, how receipts were matched. received: None without receipts.
+    unread: receipt rows that could not be read, see `unread_by_notice`.
     """
 
     whole: pl.DataFrame
     announced: pl.DataFrame
     returned: pl.DataFrame
     received: pl.DataFrame | None
+    unread: pl.DataFrame
 
     @property
     def judged_returned(self) -> pl.DataFrame:
@@ -35,9 +38,10 @@ def matched_sides(legs: Legs) -> Sides:
     announced_lines, returned_lines = notice_side(legs.announced_lines), notice_side(legs.returned_lines)
     announced = _keyed(legs.announced_notices, announced_lines)
     returned = _keyed(legs.returned_notices, returned_lines)
-    notices = match_notices(announced, returned)
+    notices = match_notices(announced, returned, lines=(announced_lines, returned_lines))
     whole = faces(notices, announced=announced, returned=returned, legs=legs)
     received = None
+    unread = unread_by_notice(legs.unread, _targets(whole))
     if legs.received is None:
         whole = whole.with_columns(pl.lit(None, pl.UInt8).alias("receipt_tier"))
     else:
@@ -47,6 +51,7 @@ def matched_sides(legs: Legs) -> Sides:
         announced=_under_the_match(announced_lines, notices, leg="announced"),
         returned=_under_the_match(returned_lines, notices, leg="returned"),
         received=received,
+        unread=unread,
     )
 
 

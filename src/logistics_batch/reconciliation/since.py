@@ -219,9 +219,10 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
 
 
 def _inside(watch: Watch) -> pl.Expr:
+    followed = pl.col("invoice_number").str.strip_chars().str.to_lowercase().is_in(sorted(watch.followed))
     if watch.due is None:
-        return pl.lit(False)
-    return pl.col("due_date").is_between(*watch.due).fill_null(False)
+        return followed.fill_null(False)
+    return (pl.col("due_date").is_between(*watch.due).fill_null(False) | followed).fill_null(False)
 
 
 _NOTICE_KEYS = ("invoice_key", "supplier_key", "site_key")

@@ -1,0 +1,52 @@
+"""What can be read of rows that were never sent, so that a report names their SKU, pieces, worth and date."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import date
+from typing import Final
+
+from logistics_batch.errors import FileHeld, UsageError
+from logistics_batch.flows.deliver import kept_file
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import RowNotSent, StoredFile
+from logistics_batch.mapping import RunValues, legible_rows
+
+READ_AGAIN: Final = 100
+"""So many files, the latest, are read again for the rows of theirs that were never sent."""
+
+Legible = dict[RowNotSent, dict[str, str]]
+
+
+def legible_of(parts: Parts, rows: Sequence[RowNotSent], *, business_date: date) -> Legible:
+    """What can be read of each row, by target, from the file as it was kept and by its mapping as it is now.
+
+    Nothing is said of a row whose file or mapping is gone, or whose file cannot be read.
+    """
+    by_file: dict[tuple[str, str], list[RowNotSent]] = defaultdict(list)
+    for row in rows:
+        by_file[row.run, row.file_name].append(row)
+    found: Legible = {}
+    for (run, name), theirs in list(by_file.items())[-READ_AGAIN:]:
+        file = next((one for one in parts.ledger.files(run=run) if one.name == name), None)
+        if file is not None:
+            found |= _of_file(parts, file, theirs, business_date)
+    return found
+
+
+def _of_file(parts: Parts, file: StoredFile, rows: Sequence[RowNotSent], business_date: date) -> Legible:
+    path = kept_file(parts, file)
+    if not path.exists():
+        return {}
+    values = RunValues(file_name=file.name, business_date=business_date, timezone=parts.policy.timezone)
+    try:
+        mapping = parts.mapping(file.mapping)
+        sheets = parts.read_file(path, name=file.name, options=mapping.read_options)
+        legible = legible_rows(mapping, sheets, run_values=values)
+    except (FileHeld, UsageError):
+        return {}
+    wanted = {row.row: row for row in rows if row.sheet == file.sheet}
+    lines = legible.filter(legible["row"].is_in(list(wanted))).iter_rows(named=True)
+    return {
+        wanted[line["row"]]: {name: value for name, value in line.items() if name != "row" and value is not None}
+        for line in lines
+    }

@@ -1,0 +1,47 @@
+"""What can be read of single rows, whatever else is wrong with them: for reports on rows that were never sent."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from logistics_batch.mapping.fields import Field
+from logistics_batch.mapping.header import choose
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.rows import sort_rows
+from logistics_batch.mapping.table import RunValues, lay_out
+from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import Sheet
+
+
+def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunValues) -> pl.DataFrame:
+    """The rows of data with `row` (UInt32) and a String column for each target of fields and lines, null where its
+    cell breaks a rule or is blank.
+
+    No row where a row makes several lines or lines stand on a second sheet. Raises FileHeld where no header fits.
+    """
+    if mapping.spec.lines_from is not None or mapping.spec.lines_sheet is not None:
+        return pl.DataFrame(schema={"row": pl.UInt32})
+    if mapping.operation is Operation.RECEIPT_READ:  # each row stands alone, also one that names no invoice
+        mapping = replace(mapping, spec=mapping.spec.model_copy(update={"key": []}))
+    sheet, header = choose(mapping, sheets)
+    table = lay_out(mapping, sheet, header, sort_rows(mapping, sheet, header), run_values)
+    lines = table.grouped.once_a_row("row", "head", *_columns(table.line))
+    heads = table.grouped.heads.select("head", *_columns(table.header))
+    both = lines.join(heads, on="head", how="left", maintain_order="left")
+    fields = {field.target: field for field in (*table.header, *table.line)}
+    values = (_legible(field).alias(target) for target, field in fields.items())
+    return both.select(pl.col("row").cast(pl.UInt32), *values).sort("row")
+
+
+def _columns(fields: Sequence[Field]) -> list[str]:
+    return [name for field in fields for name in (field.value_name, *_masks(field))]
+
+
+def _masks(field: Field) -> list[str]:
+    return [field.rule_name(place) for place in range(len(field.rules))]
+
+
+def _legible(field: Field) -> pl.Expr:
+    wrong = [pl.col(mask) for mask in _masks(field)]
+    return pl.when(~pl.any_horizontal(pl.lit(value=False), *wrong)).then(field.value_name)

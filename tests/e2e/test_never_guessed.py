@@ -1,0 +1,199 @@
+"""Doubts that once were settled by a guess: by hand, by an earlier order, by refusals that may mean anything."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.between import Asked, Service, Told, between
+from support.sandbox_process import RunningSandbox, start_sandbox
+from support.workspace import Workspace, order_lines
+
+ADD_ITEMS = """\
+operation: order.add_items
+order_id: {from: AWB}
+key: [AWB]
+lines:
+  item_id: {from: Id, required: true}
+  item_name: {from: SKU, required: true}
+  item_quantity: {from: Qty, read: integer}
+  item_price_per_each: {from: Rate, read: money}
+"""
+
+
+def created(sandbox: RunningSandbox) -> list[str]:
+    found = [line["reference_number"] for line in sandbox.committed("order.created")]
+    return [reference for reference in found if not reference.startswith("LB-TEST")]
+
+
+def held(workspace: Workspace) -> list[str]:
+    return [line["rule"] for line in workspace.run("held", "list", "--json").json["held"]]
+
+
+def push(workspace: Workspace, *references: str, name: str = "orders.csv") -> int:
+    return workspace.run("push", workspace.drop(name, order_lines(references)), "--mapping", "orders").code
+
+
+def awb_of(sandbox: RunningSandbox, reference: str) -> str:
+    return str(sandbox.orders(reference=reference)[0]["awb_number"])
+
+
+def test_a_cancelling_whose_answer_was_lost_is_looked_for(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    assert push(workspace, "A") == 0
+    awb = awb_of(sandbox, "A")
+    sandbox.set_faults(
+        [
+            {"endpoint": "order.cancel", "kind": "drop_after", "times": 1},
+            {"endpoint": "order.fetch", "kind": "error_500_before", "times": 1},
+        ]
+    )
+    assert workspace.run("order", "cancel", awb).code == 4
+    again = workspace.run("order", "cancel", awb)
+    assert (again.code, "is cancelled: the service shows it so" in again.out) == (0, True)
+    assert len(sandbox.committed("order.cancelled")) == 1
+
+
+def test_an_order_in_doubt_that_was_cancelled_by_hand_is_not_created_again(tmp_path: Path) -> None:
+    sandbox = start_sandbox(tmp_path, order_id_reading="id")
+    try:
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url, settle_after="1h")
+        workspace.configure('reuse_connections = "never"')
+        assert workspace.run("doctor", "--staging").code == 0
+        sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 1}])
+        assert push(workspace, "A") == 4
+        assert "held now" in workspace.run("order", "cancel", awb_of(sandbox, "A")).out
+        assert held(workspace) == ["found_cancelled"]
+        assert created(sandbox) == ["A"]
+    finally:
+        sandbox.stop()
+
+
+def test_an_earlier_order_under_the_reference_says_nothing_of_the_new_one(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    assert push(workspace, "A") == 0
+    assert workspace.run("order", "cancel", awb_of(sandbox, "A")).code == 0
+    changed = workspace.drop("b.csv", order_lines(["A"]).replace("Market", "Station"))
+    workspace.run("push", changed, "--mapping", "orders")
+    (line,) = workspace.run("held", "list", "--json").json["held"]
+    workspace.run("held", "decide", str(line["id"]), "send-again", "--reissue", "--reason", "wanted")
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_before", "times": 1}])
+    workspace.run("push", changed, "--mapping", "orders")
+    workspace.run("settle", "--wait")
+    assert held(workspace) == ["unknown"]
+    assert created(sandbox) == ["A"]
+
+
+def test_a_refusal_for_a_taken_reference_is_believed_only_if_the_order_is_seen(
+    tmp_path: Path, sandbox: RunningSandbox
+) -> None:
+    """The service has no K, and says that it has: as for a service with one text for everything."""
+    asked_for_k: list[Told] = []
+
+    def rule(asked: Asked, service: Service) -> Told:
+        if asked.method != "POST" or b'"K"' not in asked.body:
+            return service(asked)
+        if not asked_for_k:
+            asked_for_k.append(Told(502, b""))
+            return asked_for_k[0]
+        taken = service(Asked("POST", asked.path, asked.headers | {}, asked.body.replace(b'"K"', b'"E"')))
+        return Told(taken.status, taken.body.replace(b"E ", b"K "), taken.content_type)
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
+        workspace.configure('reuse_connections = "never"')
+        assert push(workspace, "E", name="first.csv") == 0
+        assert workspace.run("doctor", "--staging").code == 0
+        push(workspace, "K")
+        workspace.run("settle", "--wait")
+        assert held(workspace) == ["refused_after_doubt"]
+    assert created(sandbox) == ["E"]
+
+
+def test_an_item_that_was_there_before_does_not_show_that_it_was_added(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    workspace.mapping("items", ADD_ITEMS)
+    assert push(workspace, "A") == 0
+    awb = awb_of(sandbox, "A")
+    first = workspace.drop("i1.csv", f"AWB,Id,SKU,Qty,Rate\n{awb},77,Mug,1,100\n")
+    assert workspace.run("push", first, "--mapping", "items").code == 0
+    sandbox.set_faults([{"endpoint": "order.add_items", "kind": "drop_before", "times": 1}])
+    second = workspace.drop("i2.csv", f"AWB,Id,SKU,Qty,Rate\n{awb},77,Mug,1,250\n")
+    workspace.run("push", second, "--mapping", "items")
+    workspace.run("settle", "--wait")
+    assert held(workspace) == ["not_shown"]
+
+
+def test_a_doubt_from_a_clock_that_ran_ahead_does_not_wait_for_that_day(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 1}])
+    assert push(slow, "A") == 4
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as connection, connection:
+        connection.execute("UPDATE document SET doubt_since = '2099-01-01T10:00:00+05:30'")
+    Workspace(workspace.root, url=sandbox.url)
+    assert workspace.run("settle", "--wait", timeout=60).code == 0
+    assert created(sandbox) == ["A"]
+
+
+def test_behind_a_redirect_an_order_is_not_tried_for_ever(tmp_path: Path, sandbox: RunningSandbox) -> None:
+    tries: list[Asked] = []
+
+    def rule(asked: Asked, service: Service) -> Told:
+        if asked.method != "POST":
+            return service(asked)
+        tries.append(asked)
+        return Told(302, b"") if b'"B"' in asked.body else service(asked)
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
+        assert push(workspace, "A", name="first.csv") == 0
+        push(workspace, "B")
+        for _ in range(3):
+            workspace.run("settle", "--wait")
+        assert held(workspace) == ["not_found"]
+    assert len(tries) == 1 + 3
+
+
+def test_after_a_restored_ledger_an_order_that_was_sent_is_found_not_refused(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    assert push(workspace, "A", name="a.csv") == 0
+    copy = workspace.root / "copy.db"
+    assert workspace.run("ledger", "backup", copy).code == 0
+    assert push(workspace, "B", name="b.csv") == 0
+    for leftover in (workspace.root / "var").glob("ledger.db*"):
+        if leftover.suffix in (".db", ".db-wal", ".db-shm") or leftover.name.endswith(("-wal", "-shm")):
+            leftover.unlink()
+    shutil.copy(copy, workspace.root / "var/ledger.db")
+    assert workspace.run("ledger", "verify", "--accept-restored", "--reason", "disk broke").code == 0
+    push(workspace, "B", name="b.csv")
+    workspace.run("settle", "--wait")
+    again = workspace.run("push", workspace.drop("b.csv", order_lines(["B"])), "--mapping", "orders", "--json")
+    (row,) = again.json["files"][0]["rows"]
+    assert (row["fate"], row["awb_number"]) == ("unchanged", awb_of(sandbox, "B"))
+    assert created(sandbox) == ["A", "B"]
+
+
+def test_what_a_broken_retry_left_goes_out_with_the_next_run(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    refused = [{"endpoint": "order.create", "kind": "status_400"}]
+    sandbox.set_faults(refused)
+    assert push(workspace, "A", "B", "C") == 3
+    sandbox.set_faults([])
+    broken = workspace.run("retry", "push", LOGISTICS_BATCH_CRASH_AT="intent.after_commit:1")
+    assert broken.code not in (0, 3)
+    push(workspace, "D", name="later.csv")
+    workspace.run("settle", "--wait")
+    assert sorted(created(sandbox)) == ["A", "B", "C", "D"]
+
+
+@pytest.mark.parametrize("shown", ["asha  rao", "Asha Rao"])
+def test_a_change_of_letters_or_blanks_is_a_change(shown: str) -> None:
+    from logistics_batch.api.readers import OrderDetails
+    from logistics_batch.api.shown_changes import shows_change
+
+    order = OrderDetails(raw={"customer_name": shown})
+    assert shows_change("order.update", '{"customer_name": "Asha Rao"}', order) is (shown == "Asha Rao")

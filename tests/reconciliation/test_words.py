@@ -1,0 +1,56 @@
+"""What a line says: whose pieces are shown, which ASN is the surplus, where goods stand under another name."""
+
+from datetime import date
+
+import polars as pl
+from reconciliation.world import World
+
+from logistics_batch.reconciliation import Rules, audit
+
+RULES = Rules(business_date=date(2026, 11, 10))
+
+
+def exceptions(world: World) -> pl.DataFrame:
+    return audit(world.legs(), rules=RULES).exceptions
+
+
+def test_a_swap_shows_that_nothing_of_the_sku_came_and_whose_pieces_are_shown():
+    world = World()
+    world.both("I1", ("B", "20", "5.00"))
+    world.receive("I1", "C", "20")
+    line = exceptions(world).row(0, named=True)
+    assert (line["code"], str(line["qty_delta"]), line["delta_percent"]) == ("WRONG_SKU", "-20.000", -100.0)
+    assert line["reason"].endswith('What is shown as received is "C".')
+
+
+def test_of_two_asns_the_expired_one_is_the_surplus():
+    world = World()
+    world.announce("I1", ("W", "10", "5.00"))
+    world.serve("I1", ("W", "10", "5.00"), status="Expired", created_at="2026-10-01")
+    world.serve("I1", ("W", "10", "5.00"), status="New", created_at="2026-10-09")
+    world.receive("I1", "W", "10")
+    line = exceptions(world).row(0, named=True)
+    assert (line["code"], line["record_id"]) == ("DUPLICATE_ASN", "100")
+    assert 'id 100, status "Expired"' in line["reason"]
+
+
+def test_goods_under_another_spelling_of_the_supplier_point_to_their_invoice():
+    world = World()
+    for supplier, qty in (("Acme Traders", "10"), ("Zeta Foods", "20")):
+        world.both("77", ("A", qty, "5.00"), supplier=supplier)
+    world.both("88", ("A", "20", "5.00"), supplier="Other")  # as many of it are missing elsewhere, too
+    world.receive("77", "A", "10", supplier_name="ACME TRADERS", site_name="BHI")
+    world.receive("77", "A", "20", supplier_name="zeta foods pvt ltd", site_name="BHI")
+    found = {(one["code"], one["invoice_number"]): one for one in exceptions(world).iter_rows(named=True)}
+    short, stray = found["NOT_RECEIVED", "77"], found["NO_ASN", "77"]
+    assert (short["pair_id"], stray["pair_id"]) == (stray["exception_id"], short["exception_id"])
+    assert 'under supplier "zeta foods pvt ltd": the same one' in short["reason"]
+    assert 'under supplier "Zeta Foods": the same one' in stray["reason"]
+
+
+def test_a_status_that_changed_today_has_not_stood_still():
+    world = World()
+    world.announce("I1", ("W", "10", "5.00"), delivery_date="2026-10-01")
+    world.serve("I1", ("W", "10", "5.00"), delivery_date="2026-10-01", status="New", modified_at="2026-11-10")
+    world.receive("I1", "W", "10")
+    assert "STALE_STATUS" not in exceptions(world)["code"].to_list()
