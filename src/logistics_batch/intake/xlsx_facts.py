@@ -6,7 +6,9 @@ formats. The scan finds just those cells, in blocks, and the true extent of a sh
 
 import re
 import zipfile
+from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from operator import sub
 
 from logistics_batch.intake.guards import part_blocks
@@ -53,16 +55,16 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
     in_style, in_worded = _style_finder(styles.padded), _style_finder(styles.worded)
     shares_texts = _SHARED_TEXTS in archive.namelist()
     facts.last_column = _ORDINARY_COLUMNS
-    raw, rows_seen = b"", bytearray(max_rows + 1)
+    raw, rows = b"", _RowNumbers()
     for raw in part_blocks(archive, part, end=_ROW_END):
         odd = is_odd(raw)
         block = normal(raw) if odd or b":" in raw else raw
         if odd and _BEYOND_Z.search(block):
             facts.last_column = _MANY_COLUMNS
-        _refuse_ambiguous(block, rows_seen)
+        _refuse_ambiguous(block)
         if not facts.last_row:
             facts.hidden_columns += _hidden_columns(block)
-        _note_rows(facts, block)
+        _note_rows(facts, block, rows)
         if (facts.last_row > max_rows or (odd and astray(block))) and (far := _far_corner(block, max_rows)):
             facts.too_far = far
             return facts
@@ -76,28 +78,39 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
         facts.worded.update((address, styles.worded[int(style)]) for address, style in in_worded(block))
     if not raw.rstrip().endswith(b"worksheet>"):
         raise ValueError(f"the part {part} has no end")  # the fast reader would take what is there for all
+    rows.refuse_doubled()
     facts.is_filtered = b"filterColumn" in raw
     return facts
 
 
-def _refuse_ambiguous(block: bytes, rows_seen: bytearray) -> None:
-    """Raise ValueError where one of two values would be lost, or another one read. rows_seen: 1 for each row so far."""
-    for number, _ in _ROW.findall(block):
-        row = int(number)
-        if row < len(rows_seen):
-            if rows_seen[row]:
-                raise ValueError(f"row {row} stands there twice")
-            rows_seen[row] = 1
+def _refuse_ambiguous(block: bytes) -> None:
+    """Raise ValueError where one of two cells would be lost, or another value read."""
     places = _PLACES.findall(block)
     is_misread = (b't="s"' in block and _NO_INDEX(block)) or (b"<!--" in block and _COMMENT_IN_VALUE(block))
     if len(set(places)) < len(places) or is_misread:
         raise ValueError("a cell stands there twice, or in a way that would be misread")
 
 
-def _note_rows(facts: SheetFacts, block: bytes) -> None:
+@dataclass(slots=True)
+class _RowNumbers:
+    """The numbers of all rows of a sheet. is_rising: each is larger than the one before, as almost everywhere."""
+
+    numbers: "array[int]" = field(default_factory=lambda: array("L"))
+    is_rising: bool = True
+
+    def refuse_doubled(self) -> None:
+        """Raise ValueError where two rows have one number: one of them would be lost."""
+        if not self.is_rising and len(set(self.numbers)) < len(self.numbers):
+            raise ValueError("a row stands there twice")
+
+
+def _note_rows(facts: SheetFacts, block: bytes, seen: _RowNumbers) -> None:
     rows = _ROW.findall(block)
     numbers = [facts.last_row, *(int(number) for number, _ in rows)]
-    if max(map(sub, numbers[1:], numbers), default=0) > _MANY_ROWS:
+    seen.numbers.extend(numbers[1:])
+    steps = list(map(sub, numbers[1:], numbers))
+    seen.is_rising &= min(steps, default=1) > 0
+    if max(steps, default=0) > _MANY_ROWS:
         facts.note_gaps(sorted({int(row) for _, row in _FILLED_CELL.findall(block)}), after=numbers[0])
     facts.last_row = max(numbers)
     facts.hidden_rows += [int(number) for number, rest in rows if b"h" in rest and _IS_HIDDEN.search(rest)]
