@@ -3,7 +3,7 @@
 from itertools import islice
 
 import pytest
-from mapping.sheets import HEADER, ORDERS, mapping_of, order, run, sheet_of, states
+from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, order, run, sheet_of, states
 
 from logistics_batch.mapping.documents import BLOCK_DOCUMENTS
 from logistics_batch.model.document import Document, MappedFile
@@ -61,3 +61,30 @@ def test_single_documents_are_those_that_rows_point_to() -> None:
     pointed = whole.rows.select("document", "key").drop_nulls("document").unique(maintain_order=True)
     assert all(whole.documents[place].key == key for place, key in pointed.iter_rows())
     assert whole.documents[-1].key == f"A{MANY}"
+
+
+def pasted_twice(equal_rows: str, *, note: str = "") -> MappedFile:
+    mapping = ORDERS + f"checks: {{equal_rows: {equal_rows}}}\n" if equal_rows else ORDERS
+    rows = [ROW, [*ROW[:4], "cup", "1"], ROW, ["A2", *ROW[1:]]]
+    notes = ["Note", "first", "", note or "first", ""]
+    return run(mapping, sheet_of([[*row, cell] for row, cell in zip([HEADER, *rows], notes, strict=True)]))
+
+
+def test_rows_equal_in_every_cell_are_told_for_they_double_the_goods() -> None:
+    mapped = pasted_twice("")
+    (note,) = (note for note in mapped.notes if "equal" in note)
+    assert note.startswith("The rows 2, 4 are equal, in every cell, to another row of their document")
+    assert len(mapped.documents) == 2
+
+
+def test_a_cell_that_nobody_reads_tells_rows_apart() -> None:
+    assert not [note for note in pasted_twice("", note="second").notes if "equal" in note]
+
+
+def test_documents_with_equal_rows_are_held_back_or_let_through_where_the_mapping_says_so() -> None:
+    blocked = pasted_twice("block")
+    assert states(blocked) == {2: "blocked equal rows", 3: "blocked equal rows", 4: "blocked equal rows", 5: "ready"}
+    assert "The rows 2, 4 are equal" in blocked.rows["reason"][0]
+    allowed = pasted_twice("allow")
+    assert len(allowed.documents) == 2
+    assert not [note for note in allowed.notes if "equal" in note]

@@ -233,7 +233,7 @@ def test_a_control_total_that_does_not_balance_holds_the_file() -> None:
 
 def test_what_the_reader_said_is_reported_once_and_unknown_columns_too() -> None:
     said = ("hidden rows are read like the others: 3",)
-    sheet = replace(sheet_of([[*HEADER, "Colour"], [*ROW, "red"], [*ROW, "red"]]), hidden_rows=(3,), notes=said)
+    sheet = replace(sheet_of([[*HEADER, "Colour"], [*ROW, "red"], [*ROW, "blue"]]), hidden_rows=(3,), notes=said)
     assert run(ORDERS, sheet).notes == (*said, 'Columns that the mapping does not know were not used: "Colour".')
 
 

@@ -12,6 +12,7 @@ from logistics_batch.mapping.changes import check_items, order_named
 from logistics_batch.mapping.checks import check, hold_control_total, hold_mixed_dates
 from logistics_batch.mapping.contract import refused
 from logistics_batch.mapping.documents import Material, documents_of
+from logistics_batch.mapping.equal_rows import documents_with_equal_rows
 from logistics_batch.mapping.findings import Findings, listed, row_list
 from logistics_batch.mapping.grouping import disagreements
 from logistics_batch.mapping.header import choose, passed_over
@@ -52,7 +53,7 @@ def apply_mapping(
     blame_faults(found, table, faults)
     notes, skipped = (*notes_of(table, rows), *passed_over(mapping, sheets, sheet)), rows.skipped
     documents = _documents(table)
-    torn = _torn_documents(table)
+    torn = [*_torn_documents(table), *documents_with_equal_rows(table)]
     barred = _barred(table, documents, found, torn=torn)
     del rows
     sends = mapping.operation is not Operation.RECEIPT_READ

@@ -4,6 +4,7 @@ import polars as pl
 
 from logistics_batch.mapping.cells import ERROR_WORDS, name_of
 from logistics_batch.mapping.doubts import doubts
+from logistics_batch.mapping.equal_rows import note_of_equal_rows
 from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.phones import holds_two
@@ -24,7 +25,14 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
     if bound.absent:
         notes.append(f"Columns of the mapping that this sheet does not have: {listed(bound.absent, limit=20)}.")
     notes += _idle_rules(table)
-    return (*notes, *rows.cleaned.notes, *_unused_errors(table), *_two_numbers(table), *doubts(table))
+    return (
+        *notes,
+        *rows.cleaned.notes,
+        *_unused_errors(table),
+        *_two_numbers(table),
+        *doubts(table),
+        *note_of_equal_rows(table),
+    )
 
 
 def _idle_rules(table: Table) -> list[str]:

@@ -92,7 +92,8 @@ _ON_SECTIONS: Final = {
     LinesFromSpec: "Either `split` or `columns`.",
     OrderIdSpec: "Either `from` or `ledger`.",
     ChecksSpec: "Always on are the contract of the service, COD flag and amount, PIN, mobile number, the window of "
-    "dates with day and month in their places, rows of one document that disagree, and documents that stand twice.",
+    "dates with day and month in their places, rows of one document that disagree or are "
+    "equal in every cell, and documents that stand twice.",
 }
 
 

@@ -277,7 +277,9 @@ Sub total | | | |
 A2 | 9876543210 | 12 MG Road | Draft | salt
 ### Checks that are asked for
 `line_total` multiplies, `control_total` adds up and compares with the sheet's own total row, and
-`sample_values` finds rows that a template brought along.
+`sample_values` finds rows that a template brought along. `equal_rows: block` sends no document in which a row stands
+twice; without it such rows are told in a note, and with `allow` they are right as they are, as where each scanned piece
+has a row.
 ~~~ mapping
 @order
 lines: {item_name: {from: SKU}, item_quantity: {from: Qty}}
@@ -285,12 +287,15 @@ checks:
   line_total: {quantity: Qty, price: Rate, total: Amount, tolerance: "1.00"}
   control_total: {column: Qty, row_where: {Order No: "TOTAL*"}}
   sample_values: true
+  equal_rows: block
 ~~~ sheet
 Order No | Phone | Address | SKU | Qty | Rate | Amount
 A1 | 9876543210 | 12 MG Road | tea | 2 | 50 | 100
 A2 | 9876543210 | 12 MG Road | rice | 1 | 60 | 80
 ORD001 | 9876543210 | 12 MG Road | salt | 1 | 5 | 5
-TOTAL |  |  |  | 4 |  |
+A3 | 9876543210 | 12 MG Road | tea | 1 | 50 | 50
+A3 | 9876543210 | 12 MG Road | tea | 1 | 50 | 50
+TOTAL |  |  |  | 6 |  |
 """
 
 

@@ -55,6 +55,8 @@ _CELL_OF_HELD_FILE = re.compile(r" See cell ([A-Z]{1,3}([1-9][0-9]*))\.")  # one
 _FIXES_OF_BLOCKED = {
     "disagree": "Write the same in all rows of this document and drop the file again.",
     "duplicate": "Give each document its own number, or write these rows as one document, and drop the file again.",
+    "equal rows": "Remove the row that stands twice, and drop the file again; if both are meant, ask for the mapping "
+    "to allow equal rows.",
     "hidden row": "Show the hidden row, or delete it, and drop the file again.",
 }
 

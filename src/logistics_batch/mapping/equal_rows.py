@@ -1,0 +1,65 @@
+"""Rows of one document that are equal in every cell: pasted twice they double the goods, and nothing looks wrong."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.cells import name_of
+from logistics_batch.mapping.findings import row_list
+from logistics_batch.mapping.table import Table
+from logistics_batch.model.document import Operation
+
+_CELL: Final = re.compile(r"c[0-9]+")
+
+
+def equal_rows(table: Table) -> pl.DataFrame:
+    """Lines with an equal one in another row of their document: doc, row.
+
+    Cells in use are compared clean and filled down, the others as they stand; our own result columns are not.
+    """
+    lines = table.grouped.lines
+    values = [field.value_name for field in table.line]
+    if not values or table.mapping.operation is Operation.RECEIPT_READ:
+        return lines.select("doc", "row").clear()
+    suspects = _alike(lines, ["doc", *values])
+    cells = [name for name in suspects.columns if _CELL.fullmatch(name)]
+    own = {name_of(number) for number in table.bound.own}
+    unused = {name: name_of(int(name)) for name in table.sheet.frame.columns if name != "row"}
+    unused = {name: cell for name, cell in unused.items() if cell not in {*cells, *own}}
+    others = table.sheet.frame.select("row", *(pl.col(name).str.strip_chars().alias(unused[name]) for name in unused))
+    compared = suspects.select("doc", "row", *cells).join(others, on="row", how="left", maintain_order="left")
+    return _alike(compared, ["doc", *cells, *unused.values()]).select("doc", "row")
+
+
+def _alike(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    return lines.filter(pl.struct(names).is_duplicated())
+
+
+def note_of_equal_rows(table: Table) -> list[str]:
+    """A note on rows that may have been pasted twice."""
+    if table.mapping.spec.checks.equal_rows != "note":
+        return []
+    rows = [row for numbers in _rows_of_documents(table).values() for row in numbers]
+    if not rows:
+        return []
+    where = f"The rows {row_list(sorted(rows))} are equal, in every cell, to another row of their document"
+    return [f"{where}, and each counts: were they pasted twice?"]
+
+
+def documents_with_equal_rows(table: Table) -> list[tuple[int, str, str]]:
+    """The documents that are not sent for it, where the mapping wants so: doc, rule, reason."""
+    if table.mapping.spec.checks.equal_rows != "block":
+        return []
+    return [
+        (doc, "equal rows", f"The rows {row_list(rows)} are equal in every cell: were they pasted twice?")
+        for doc, rows in _rows_of_documents(table).items()
+    ]
+
+
+def _rows_of_documents(table: Table) -> dict[int, list[int]]:
+    """For each document with equal rows their physical numbers; items twice in one cell are no rows pasted twice."""
+    found = equal_rows(table).group_by("doc", maintain_order=True).agg("row")
+    rows = {doc: table.sheet.physical_rows(numbers) for doc, numbers in found.iter_rows()}
+    return {doc: numbers for doc, numbers in rows.items() if len(numbers) > 1}
