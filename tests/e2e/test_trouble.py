@@ -251,7 +251,10 @@ def test_a_service_that_takes_less_than_the_rate_is_called_as_often_as_it_takes(
     assert any("to slow down (429): calls came down to" in note for note in done.json["notes"])
 
 
-def test_a_polite_stop_finishes_what_is_in_flight(workspace: Workspace, sandbox: RunningSandbox) -> None:
+@pytest.mark.parametrize("asked_by", [signal.SIGTERM, signal.SIGHUP])
+def test_a_polite_stop_finishes_what_is_in_flight(
+    workspace: Workspace, sandbox: RunningSandbox, asked_by: signal.Signals
+) -> None:
     sandbox.set_faults([{"endpoint": "order.create", "every": 1, "kind": "delay", "seconds": 0.3}])
     references = [f"S-{number}" for number in range(100)]
     process = workspace.start(
@@ -259,7 +262,7 @@ def test_a_polite_stop_finishes_what_is_in_flight(workspace: Workspace, sandbox:
     )
     while len(sandbox.received("order.create")) < 5:
         time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(asked_by)
     out, err = process.communicate(timeout=20)
     done = Finished(process.returncode, out, err)
     assert done.code == 5, err

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import paramiko
@@ -129,6 +130,22 @@ def test_a_move_whose_answer_was_lost_is_not_done_twice(fake_sftp, listed):
     fake_sftp.faults.drop_after = "rename"
     assert store.move("/a.csv", to_folder="/archive") == "/archive/a.csv"
     assert (fake_sftp.root / "archive" / "a.csv").read_bytes() == CONTENT
+
+
+def test_a_file_that_came_just_before_a_move_goes_back_where_it_lay(fake_sftp, listed):
+    store, file = listed
+    fake_sftp.faults.before_rename = lambda: (fake_sftp.root / "a.csv").write_bytes(b"corrected")
+    with pytest.raises(FileUnstable):
+        store.move(file.path, to_folder="/archive", as_read=file)
+    assert (fake_sftp.root / "a.csv").read_bytes() == b"corrected"
+    assert not list((fake_sftp.root / "archive").iterdir())
+
+
+def test_a_server_that_gives_a_moved_file_a_new_time_is_believed_by_the_bytes(fake_sftp, listed):
+    store, file = listed
+    fake_sftp.faults.before_rename = lambda: os.utime(fake_sftp.root / "a.csv", (7_000_000, 7_000_000))
+    read = replace(file, sha256=hashlib.sha256(CONTENT).hexdigest())
+    assert store.move(file.path, to_folder="/archive", as_read=read) == "/archive/a.csv"
 
 
 def test_a_refused_rename_is_an_error_and_the_file_stays(fake_sftp, listed):

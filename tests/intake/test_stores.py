@@ -3,11 +3,13 @@
 import hashlib
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError
+from logistics_batch.intake.folder import FolderStore
 from logistics_batch.intake.store import FileStore, RemoteFile
 
 CONTENT = bytes(range(256)) * 700  # some blocks, and not a whole number of them
@@ -160,6 +162,45 @@ def test_moves_under_a_new_name(under_test):
     assert (under_test.root / "q" / "a.1a2b3c4d.csv").read_text() == "x"
 
 
+def test_moves_the_file_that_was_read(under_test, tmp_path):
+    (under_test.root / "a.csv").write_text("as read")
+    file = read(under_test, "/a.csv", to=tmp_path / "a")
+    final = under_test.store.move(file.path, to_folder=under_test.path("/archive"), as_read=file)
+    assert final == under_test.path("/archive/a.csv")
+    assert not (under_test.root / "a.csv").exists()
+
+
+@pytest.mark.parametrize("content", ["another", "another, longer one"])
+def test_a_file_that_came_in_the_place_of_the_one_that_was_read_stays(under_test, tmp_path, content):
+    (under_test.root / "a.csv").write_text("as read")
+    file = read(under_test, "/a.csv", to=tmp_path / "a")
+    replacement = under_test.root / "new"
+    replacement.write_text(content)
+    os.utime(replacement, (5_000_000, 5_000_000))
+    replacement.replace(under_test.root / "a.csv")
+    with pytest.raises(FileUnstable):
+        under_test.store.move(file.path, to_folder=under_test.path("/archive"), as_read=file)
+    assert (under_test.root / "a.csv").read_text() == content
+    assert not list((under_test.root / "archive").glob("*"))
+
+
+def test_a_folder_knows_another_file_by_its_bytes(tmp_path):
+    store = FolderStore(tmp_path)
+    (tmp_path / "a.csv").write_text("as read")
+    file = store.list("/")[0]
+    file = replace(file, sha256=store.fetch(file, to=tmp_path / ".a").sha256)
+    (tmp_path / "a.csv").write_text("another")
+    os.utime(tmp_path / "a.csv", (file.modified, file.modified))
+    with pytest.raises(FileUnstable):
+        store.move(file.path, to_folder="/archive", as_read=file)
+    assert (tmp_path / "a.csv").read_text() == "another"
+
+
+def read(under_test, path: str, *, to: Path) -> RemoteFile:
+    file = under_test.listed(path)
+    return replace(file, sha256=under_test.store.fetch(file, to=to).sha256)
+
+
 def test_reads_small_files_and_refuses_large_ones(under_test):
     (under_test.root / "a.json").write_bytes(CONTENT)
     assert under_test.store.read(under_test.path("/a.json")) == CONTENT
@@ -214,8 +255,6 @@ def _claim(store: FileStore, file: RemoteFile, folder: str) -> bool:
 
 
 def test_a_folder_that_is_a_link_out_of_the_root_is_refused(tmp_path):
-    from logistics_batch.intake.folder import FolderStore
-
     (tmp_path / "root").mkdir()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "a.csv").write_text("x")

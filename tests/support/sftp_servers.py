@@ -45,6 +45,7 @@ class Faults:
     forbid: set[str] = field(default_factory=set)
     names: list[bytes] | None = None
     short_reads: int | None = None
+    before_rename: Callable[[], None] | None = None  # called once, before anything is renamed
     drop_after: str = ""  # an operation that is carried out, then the connection is closed instead of an answer
 
 
@@ -183,6 +184,9 @@ class _Files(paramiko.SFTPServerInterface):
 
     def rename(self, oldpath: str, newpath: str) -> int:
         source, target = self._local(oldpath), self._local(newpath)
+        earlier, self._server.faults.before_rename = self._server.faults.before_rename, None
+        if earlier:
+            earlier()
 
         def rename() -> None:
             os.link(source, target)  # version 3 of the protocol replaces nothing

@@ -78,9 +78,13 @@ def stopping() -> Iterator[Event]:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         stop.set()
-        os.write(2, b"Stopping: what is under way is finished, nothing more is begun.\n")  # safe in a signal handler
+        with suppress(OSError):  # the terminal may be gone; and this is safe in a signal handler
+            os.write(2, b"Stopping: what is under way is finished, nothing more is begun.\n")
 
-    earlier = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    asked_by = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # else it was started by nohup, to outlive its terminal
+        asked_by.append(signal.SIGHUP)
+    earlier = {number: signal.signal(number, ask) for number in asked_by}
     try:
         yield stop
     finally:

@@ -2,7 +2,7 @@
 
 import posixpath
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
@@ -55,7 +55,8 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
         match outcome:
             case Fetched():
                 origin = origin_of(job, remote, business_date=business_date, store=store.label)
-                files.append(ReceivedFile(_kept(landing, outcome, remote), remote.name, origin, remote))
+                read = replace(remote, sha256=outcome.sha256)
+                files.append(ReceivedFile(_kept(landing, outcome, remote), remote.name, origin, read))
             case FileVanished():
                 notes.append(f"{remote.name} was gone when it was to be fetched.")
             case FileUnstable():
@@ -173,20 +174,23 @@ def origin_of(job: PushJob, remote: RemoteFile, *, business_date: date, store: s
     }
 
 
-def put_away(store: FileStore, job: PushJob, path: str, *, why_held: str, business_date: date) -> str:
+def put_away(store: FileStore, job: PushJob, file: RemoteFile, *, why_held: str, business_date: date) -> str:
     """Archive a processed file, or put a held one into quarantine with a note beside it that says why.
 
     Its done-file goes along. why_held: the note's text, "" for a file that was processed. Returns what was done.
+    Raises FileUnstable if another file came in its place, which is left for the next run.
     """
+    path = file.path
     template = job.source.quarantine if why_held else job.source.archive
     if template is None:
         return ""
     folder = template.replace("{date}", business_date.isoformat())
     crash_point("archive.before")
     try:
-        final = store.move(path, to_folder=folder)
+        final = store.move(path, to_folder=folder, as_read=file)
         done_name = _ready_rule(job).done_name(PurePosixPath(path).name)
-        if done_name and store.exists(done := str(PurePosixPath(path).with_name(done_name))):
+        done = str(PurePosixPath(path).with_name(done_name)) if done_name else ""
+        if done and store.exists(done) and not store.exists(path):  # else it may speak of a file that came just now
             store.move(done, to_folder=folder)
     except FileVanished:
         return f"{path} was gone when it was to be put away."

@@ -10,13 +10,23 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
-from logistics_batch.errors import StoreError, UsageError
-from logistics_batch.flows.gate import OPEN_GATE, gate_of
+from logistics_batch.errors import FileUnstable, StoreError, UsageError
+from logistics_batch.flows.deliver import kept_file
+from logistics_batch.flows.gate import OPEN_GATE, Gate, gate_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.preview import preview_files
 from logistics_batch.flows.pull import Pulled, origin_of, pull, put_away
 from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
-from logistics_batch.flows.run import PushRun, deliver_answers, finish, is_finished, plan_arrival, run_of, send
+from logistics_batch.flows.run import (
+    PushRun,
+    deliver_answers,
+    finish,
+    is_finished,
+    plan_anew,
+    plan_arrival,
+    run_of,
+    send,
+)
 from logistics_batch.flows.unpack import unpacked
 from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.ledger import Arrival, StoredFile
@@ -67,8 +77,8 @@ def push_by_hand(
     if results is not None:
         origin |= {"results": Place(folder=str(results.resolve())).model_dump(), "results_only": True}
     received = unpacked(parts, [_keep(parts, path, origin) for path in paths], to=parts.files)
-    hashes = {file.path.stem for file in received}
-    with parts.ledger.sending("push"), run_of(parts, "push", business_date=today, hashes=hashes) as run:
+    meant = {file.path.stem for file in received}, str(rules.operation)
+    with parts.ledger.sending("push"), run_of(parts, "push", business_date=today, meant=meant) as run:
         _plan(parts, run, received, rules, business_date=today)
         send(parts, run)
         deliver_answers(parts, run)
@@ -160,15 +170,33 @@ def _plan(
     planned = parts.ledger.files(run=run.id)
     known = {(file.sha256, file.name) for file in planned}
     run.unacknowledged |= {file.id for file in planned if file.state == "planned"}
+    anew = _made_anew(parts, run, planned, mapping, gate=gate)
     parts.progress.start("Reading", len(received))
     for file in received:
         if (file.path.stem, file.name) in known:
-            run.notes.append(f"{file.name} goes on where it was interrupted.")
+            if (file.path.stem, file.name) not in anew:
+                run.notes.append(f"{file.name} goes on where it was interrupted.")
         else:
             plan_arrival(parts, run, arrival_of(parts, file, mapping, business_date=business_date, gate=gate))
             known.add((file.path.stem, file.name))
         parts.progress.advance()
     parts.progress.done()
+
+
+def _made_anew(
+    parts: Parts, run: PushRun, files: Sequence[StoredFile], mapping: Mapping, *, gate: Gate
+) -> set[tuple[str, str]]:
+    """The files of an interrupted run that had to be planned anew, for their mapping was changed since."""
+    made: set[tuple[str, str]] = set()
+    for file in files:
+        same = (file.mapping, file.mapping_digest) == (mapping.name, mapping.digest)
+        if same or file.operation != str(mapping.operation) or not parts.ledger.planned_in(file.id):
+            continue
+        day = date.fromisoformat(str(file.origin["business_date"]))
+        received = ReceivedFile(kept_file(parts, file), file.name, file.origin)
+        plan_anew(parts, run, file, arrival_of(parts, received, mapping, business_date=day, gate=gate))
+        made.add((file.sha256, file.name))
+    return made
 
 
 def _answer_refused(parts: Parts, run: PushRun, came: _Came, mapping: Mapping) -> None:
@@ -199,7 +227,6 @@ def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
     """Move answered files to archive or quarantine; a file that waits for more sending stays where it lies."""
     here = {(file.path.stem, file.remote.path): file.remote for file in came.pulled.files if file.remote}
     here |= {(_identity_without_bytes(remote), remote.path): remote for remote, _ in came.pulled.refused}
-    lying = {remote.path: remote for remote in came.store.list(came.job.source.path)} if here else {}
     grouped = _by_path(parts.ledger.files(run=run.id))
     again = _same_again(came, grouped)
     closed: list[int] = []
@@ -211,7 +238,7 @@ def _put_files_away(parts: Parts, run: PushRun, came: _Came) -> None:
         pulled = next((here[file.sha256, path] for file in files if (file.sha256, path) in here), None)
         why_held = _why_held(run, files)
         remotes = [*([pulled] if pulled else []), *again.get(path, ())]
-        away = [_put_one_away(run, came, remote, lying, why_held=why_held) for remote in remotes]
+        away = [_put_one_away(run, came, remote, why_held=why_held) for remote in remotes]
         if all(away):
             closed += [file.id for file in files]
     parts.progress.done()
@@ -226,16 +253,13 @@ def _why_held(run: PushRun, files: Sequence[StoredFile]) -> str:
     return "\n\n".join(["Nothing of this was sent.", *lines, f"Run {run.id}, job {run.job}."]) + "\n" if lines else ""
 
 
-def _put_one_away(
-    run: PushRun, came: _Came, remote: RemoteFile, lying: dict[str, RemoteFile], *, why_held: str
-) -> bool:
+def _put_one_away(run: PushRun, came: _Came, remote: RemoteFile, *, why_held: str) -> bool:
     """False if it should go away and could not; nothing is sent again for that: the ledger knows the file."""
     name = PurePosixPath(remote.path).name
-    if remote.path in lying and lying[remote.path] != remote:
-        run.notes.append(f"{name}: another file came under this name meanwhile; it is left for the next run.")
-        return True
     try:
-        put_away(came.store, came.job, remote.path, why_held=why_held, business_date=came.business_date)
+        put_away(came.store, came.job, remote, why_held=why_held, business_date=came.business_date)
+    except FileUnstable:
+        run.notes.append(f"{name}: another file came under this name meanwhile; it is left for the next run.")
     except StoreError as error:
         run.undelivered.append(f"{name} was not put away: {error.message} {error.remedy}".strip())
         return False

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
-from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped, StoreError, UsageError
 from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
 from logistics_batch.flows.dispatch import Dispatcher
@@ -54,15 +54,17 @@ class PushRun:
 
 
 @contextmanager
-def run_of(parts: Parts, job: str, *, business_date: date, hashes: set[str] | None = None) -> Iterator[PushRun]:
+def run_of(
+    parts: Parts, job: str, *, business_date: date, meant: tuple[set[str], str] | None = None
+) -> Iterator[PushRun]:
     """A new run, or an interrupted one that goes on under its own id; doubts that are due are settled first.
 
-    hashes: for a push by hand, the contents that tell which interrupted run is meant.
+    meant: for a push by hand, the contents and the operation that tell which interrupted run is meant.
     Call while holding the ledger's sending lock.
     """
     now = parts.clock.now()
     parts.ledger.take_over(now.isoformat())
-    run = PushRun(_interrupted(parts, job, hashes) or f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", job)
+    run = PushRun(_interrupted(parts, job, meant) or f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", job)
     if parts.ledger.run(run.id) is None:
         day = business_date.isoformat()
         parts.ledger.start_run(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
@@ -82,9 +84,12 @@ def run_of(parts: Parts, job: str, *, business_date: date, hashes: set[str] | No
         raise ended from error
 
 
-def _interrupted(parts: Parts, job: str, hashes: set[str] | None) -> str | None:
+def _interrupted(parts: Parts, job: str, meant: tuple[set[str], str] | None) -> str | None:
     for found in parts.ledger.interrupted_runs(job=job):
-        if hashes is None or hashes & {file.sha256 for file in parts.ledger.files(run=found.id)}:
+        if meant is None:
+            return found.id
+        hashes, operation = meant
+        if any(file.sha256 in hashes and file.operation == operation for file in parts.ledger.files(run=found.id)):
             return found.id
     return None
 
@@ -92,6 +97,26 @@ def _interrupted(parts: Parts, job: str, hashes: set[str] | None) -> str | None:
 def _end(parts: Parts, run: PushRun, *, code: int, summary: dict[str, int], stopped: str) -> None:
     now = parts.clock.now().isoformat()
     parts.ledger.finish_run(run.id, exit_code=code, summary=summary, now=now, stopped=stopped)
+
+
+def plan_anew(parts: Parts, run: PushRun, file: StoredFile, arrival: Arrival) -> None:
+    """Make what was not sent of an interrupted file anew by its mapping as it is now; what was sent stays.
+
+    Raises UsageError if some of it was sent and the mapping does not take the file any more.
+    """
+    if arrival.held is not None and parts.ledger.sent_of(file.id):
+        raise UsageError(
+            f"{file.name} was interrupted, and by its mapping as it was corrected since it is held: "
+            f"{arrival.held.message}",
+            remedy=f"Some of it was sent already: correct the mapping once more. {arrival.held.remedy}".strip(),
+        )
+    stay = parts.ledger.replan_file(file.id, arrival)
+    run.notes.append(
+        f"{file.name} was interrupted, and its mapping was changed since: what had not been sent was made anew by it."
+        + (f" Documents that had been sent stay as they were: {stay:,}." if stay else "")
+    )
+    run.waiting = len(parts.ledger.planned_of(run.id))
+    run.unacknowledged.add(file.id)
 
 
 def plan_arrival(parts: Parts, run: PushRun, arrival: Arrival) -> None:
@@ -180,18 +205,26 @@ def finish(parts: Parts, run: PushRun) -> RunReport:
     counts.update(FATE_OF_STATE[document.state] for document in along)
     notes += told_along(along)
     report = replace(report, notes=tuple(notes))
-    code = exit_code(
-        counts,
-        file_held=any(found.reason for found in reports),
-        stopped=bool(stopped),
-    )
+    held = any(found.reason for found in reports)
+    unwritten = _put_report(parts, replace(report, exit_code=exit_code(counts, file_held=held, stopped=bool(stopped))))
+    if unwritten:  # what was sent is told all the same
+        stopped = f"{stopped} {unwritten}".strip()
+        report = replace(report, stopped=stopped)
+    code = exit_code(counts, file_held=held, stopped=bool(stopped))
     summary = {str(fate): n for fate, n in report.counts.items()} | ({"released": len(along)} if along else {})
     summary |= {"left": report.left} if report.left else {}
     _end(parts, run, code=code, summary=summary, stopped=stopped)
+    return replace(report, exit_code=code)
+
+
+def _put_report(parts: Parts, report: RunReport) -> str:
+    """Write a run's own report; "" if that went well, else what is told instead."""
     store = parts.open_store(Place(folder=str(parts.reports)))
     try:
-        text = json.dumps(report_json(replace(report, exit_code=code)), ensure_ascii=False, indent=1)
-        store.put(f"/run-{run.id}.json", text.encode())
+        text = json.dumps(report_json(report), ensure_ascii=False, indent=1)
+        store.put(f"/run-{report.run}.json", text.encode())
+    except StoreError as error:
+        return f"The report of the run could not be written: {error.message} {error.remedy}".strip()
     finally:
         store.close()
-    return replace(report, exit_code=code)
+    return ""

@@ -1,15 +1,24 @@
 """A folder of this machine as a file store."""
 
 import errno
+import hashlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld, FileVanished, StoreError
-from logistics_batch.intake.landing import Seen, check_listed, check_size, check_whole, landing, sync_folder
+from logistics_batch.intake.landing import (
+    Seen,
+    check_listed,
+    check_moved,
+    check_size,
+    check_whole,
+    landing,
+    sync_folder,
+)
 from logistics_batch.intake.names import checked_path, free_names, printable
 from logistics_batch.intake.store import MAX_FILE_BYTES, MAX_READ_BYTES, Brought, Fetched, RemoteFile
 
@@ -77,20 +86,33 @@ class FolderStore:
             finally:
                 temporary.unlink(missing_ok=True)
 
-    def move(self, path: str, *, to_folder: str, name: str | None = None) -> str:
+    def move(self, path: str, *, to_folder: str, name: str | None = None, as_read: RemoteFile | None = None) -> str:
         """See FileStore.move."""
         source = self._local(path, operation="move")
         folder = self._local(to_folder, operation="move to", is_folder=True)
+
+        def check(target: Path) -> None:
+            if as_read is not None:
+                self._check_read(as_read, target)
+
         with self._translated("move", path):
             source.lstat()
             _make_folders(folder)
             for candidate in free_names(name or source.name):
                 final = str(PurePosixPath(to_folder) / candidate)
-                if _take_over(source, self._local(final, operation="move to")):
+                if _take_over(source, self._local(final, operation="move to"), check=check):
                     return final
         raise StoreError(
             f"{self.label}: cannot move {printable(path)}: no free name is left in {printable(to_folder)}."
         )
+
+    def _check_read(self, file: RemoteFile, target: Path) -> None:
+        """Raise FileUnstable if what lies at `target` is not what was read; its bytes are at hand, so they decide."""
+        now = _seen(target.lstat())
+        if not file.sha256:
+            check_listed(file, now=now, store=self.label)
+            return
+        check_moved(file, now=Seen(now.size, None), digest=lambda: _digest(target), store=self.label)
 
     def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
         """See FileStore.read."""
@@ -193,8 +215,16 @@ def _make_folders(folder: Path) -> None:
     sync_folder(folder.parent)
 
 
-def _take_over(source: Path, target: Path) -> bool:
-    """Give a file its new name unless that is taken; False if it is."""
+def _digest(path: Path) -> str:
+    with _opened(path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _take_over(source: Path, target: Path, *, check: Callable[[Path], None]) -> bool:
+    """Give a file its new name unless that is taken; False if it is.
+
+    check: looks at the file under its new name, before the old one goes; if it raises, the file stays where it lies.
+    """
     try:
         os.link(source, target, follow_symlinks=False)  # fails if the name is taken, in one step
     except FileExistsError:
@@ -202,17 +232,28 @@ def _take_over(source: Path, target: Path) -> bool:
     except OSError as error:
         if error.errno not in (errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
             raise
-        return _copy_over(source, target)
+        return _copy_over(source, target, check=check)
     sync_folder(target.parent)  # the new name is sure before the old one goes
-    source.unlink()
+    _check_or_drop(target, check)
+    if os.path.samestat(source.lstat(), target.lstat()):  # else another file has come under the old name
+        source.unlink()
     sync_folder(source.parent)
     return True
 
 
-def _copy_over(source: Path, target: Path) -> bool:
+def _check_or_drop(target: Path, check: Callable[[Path], None]) -> None:
+    try:
+        check(target)
+    except (StoreError, OSError):
+        target.unlink(missing_ok=True)
+        raise
+
+
+def _copy_over(source: Path, target: Path, *, check: Callable[[Path], None]) -> bool:
     """As `_take_over`, for another disk or one that knows no hard links; the source goes only when the copy is safe."""
     try:
         with source.open("rb") as original, target.open("xb") as copy:
+            opened = os.fstat(original.fileno())
             while block := original.read(_BLOCK_BYTES):
                 copy.write(block)
             copy.flush()
@@ -222,7 +263,10 @@ def _copy_over(source: Path, target: Path) -> bool:
     except OSError:
         target.unlink(missing_ok=True)
         raise
-    os.utime(target, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
+    os.utime(target, ns=(opened.st_atime_ns, opened.st_mtime_ns))
     sync_folder(target.parent)
-    source.unlink()
+    _check_or_drop(target, check)
+    now = source.lstat()
+    if os.path.samestat(now, opened) and now.st_mtime_ns == opened.st_mtime_ns:
+        source.unlink()
     return True

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,6 +145,17 @@ def check_listed(file: RemoteFile, *, now: Seen, store: str) -> None:
         raise _unstable(
             file, store, f"it was listed with {file.size} bytes and has {now.size} now, or its time of change moved"
         )
+
+
+def check_moved(file: RemoteFile, *, now: Seen, digest: Callable[[], str], store: str) -> None:
+    """Raise FileUnstable if what was moved is another file than the one that was read.
+
+    digest: the sha256 of what was moved; asked for where the time of change tells nothing, as with servers that give
+    every moved file a new one.
+    """
+    if now.size == file.size and (now.modified == file.modified or not file.sha256 or digest() == file.sha256):
+        return
+    raise _unstable(file, store, "another file came under its name")
 
 
 def check_whole(file: RemoteFile, *, sightings: tuple[Seen, ...], bytes_read: int, store: str) -> None:

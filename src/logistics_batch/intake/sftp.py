@@ -1,5 +1,6 @@
 """An SFTP server as a file store: whole files, verified byte by byte, over a session that is renewed when it drops."""
 
+import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -9,7 +10,7 @@ from uuid import uuid4
 
 from logistics_batch.errors import FileHeld, FileVanished, StoreError
 from logistics_batch.intake.host_keys import SftpAccess
-from logistics_batch.intake.landing import check_listed, check_size, check_whole, land_together, landing
+from logistics_batch.intake.landing import check_listed, check_moved, check_size, check_whole, land_together, landing
 from logistics_batch.intake.names import checked_path, free_names, name_fault, printable
 from logistics_batch.intake.sftp_many import LARGEST_SMALL_BYTES, bring_many
 from logistics_batch.intake.sftp_session import FAULTS, DeadlinePassed, Session, connect, store_error
@@ -155,7 +156,7 @@ class SftpStore:
 
         self._perform("put", path, put, missing=StoreError)
 
-    def move(self, path: str, *, to_folder: str, name: str | None = None) -> str:
+    def move(self, path: str, *, to_folder: str, name: str | None = None, as_read: RemoteFile | None = None) -> str:
         """See FileStore.move."""
         source = self._checked(path, "move")
         wanted = name or PurePosixPath(source).name
@@ -164,8 +165,12 @@ class SftpStore:
 
         def moved(session: Session) -> str:
             if tried and not session.lies(source) and session.lies(tried[-1]):
-                return tried[-1]  # the rename had worked, only its answer was lost
-            session.lstat(source)
+                # The rename had worked, only its answer was lost.
+                return self._checked_move(session, source, tried[-1], as_read=as_read)
+            if as_read is None:
+                session.lstat(source)
+            else:
+                check_listed(as_read, now=session.seen(source), store=self.label)
             session.make_folders(folder)
             for candidate in free_names(wanted):
                 final = str(folder / candidate)
@@ -173,12 +178,32 @@ class SftpStore:
                     continue
                 tried.append(final)
                 if session.renamed(source, final):
-                    return final
+                    return self._checked_move(session, source, final, as_read=as_read)
             raise StoreError(
                 f"{self.label}: cannot move {printable(path)}: no free name is left in {printable(to_folder)}."
             )
 
         return self._perform("move", path, moved)
+
+    def _checked_move(self, session: Session, source: str, final: str, *, as_read: RemoteFile | None) -> str:
+        """The place of a moved file; if it is another one than was read, it goes back and FileUnstable is raised."""
+
+        def digest() -> str:
+            content = hashlib.sha256()
+            with session.deadline(self._access.transfer_deadline_seconds):
+                session.download(final, size=as_read.size if as_read else 0, write=content.update)
+            return content.hexdigest()
+
+        try:
+            if as_read is not None:
+                check_moved(as_read, now=session.seen(final), digest=digest, store=self.label)
+        except StoreError:
+            for candidate in free_names(PurePosixPath(source).name):
+                back = str(PurePosixPath(source).with_name(candidate))
+                if not session.lies(back) and session.renamed(final, back):
+                    break
+            raise
+        return final
 
     def exists(self, path: str) -> bool:
         """See FileStore.exists."""

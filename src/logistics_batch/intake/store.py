@@ -5,7 +5,7 @@ never replaces anything. It is used by one thread at a time.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -20,7 +20,8 @@ class RemoteFile:
     """One entry of a folder, as it was listed.
 
     name: as the server tells it: data, never a local path. modified: seconds since 1970 by the server's clock, None if
-    it does not say. is_link: a symbolic link; listed so that a report can name it, but never fetched.
+    it does not say. is_link: a symbolic link; listed so that a report can name it, but never fetched. sha256: of the
+    bytes that were fetched, "" before.
     """
 
     name: str
@@ -28,6 +29,7 @@ class RemoteFile:
     size: int
     modified: float | None
     is_link: bool = False
+    sha256: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +81,11 @@ class FileStore(Protocol):
         """Write a file whole or not at all, over an older one of that name; missing folders are created."""
         ...
 
-    def move(self, path: str, *, to_folder: str, name: str | None = None) -> str:
+    def move(self, path: str, *, to_folder: str, name: str | None = None, as_read: RemoteFile | None = None) -> str:
         """Move a file, never over another: a taken name gets a number before its ending. Returns the final path.
 
-        Raises FileVanished if it is gone.
+        as_read: the file that is meant; it is looked at directly before it is moved and once more where it lies then.
+        Raises FileVanished if it is gone, FileUnstable if another one came in its place, which lies where it lay.
         """
         ...
 

@@ -16,6 +16,7 @@ NEVER_SENT = (
     "order_in_doubt",
     "older_file",
     "approval",
+    "other_grouping",
 )
 
 
@@ -76,6 +77,10 @@ _WHY = {
     "older_file": (
         "This very file was processed before, and a later file changed the same thing since.",
         "If the older content is wanted again, decide “send-again”; if the file came by mistake, “drop”.",
+    ),
+    "other_grouping": (
+        "Some rows of this were sent by the mapping as it was before, in other documents.",
+        "Look at the results of those rows; if all of it is to go out, decide “send-again”, else “drop”.",
     ),
     "approval": (
         "It goes out when a person has approved it.",
@@ -172,6 +177,11 @@ def decide_change(
     if last is not None and last.body_sha256 == body_sha256:  # what is planned was never sent, and is taken back
         return Decision("unchanged", existing=last, supersede=found.planned)
     return Decision("plan", following, supersede=found.planned or found.waiting)
+
+
+def held_for_mapping(generation: int) -> Decision:
+    """A document that holds rows which a mapping that was corrected since has sent in another one."""
+    return _hold(generation, "other_grouping", None)
 
 
 def for_approval(decision: Decision) -> Decision:

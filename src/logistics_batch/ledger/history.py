@@ -43,6 +43,8 @@ def _stored_file(record: RowMapping) -> StoredFile:
         "rule",
         "reason",
         "remedy",
+        "mapping_digest",
+        "operation",
     )
     return StoredFile(
         **{name: record[name] for name in fields}, run=record["run_id"], origin=json.loads(record["origin"])

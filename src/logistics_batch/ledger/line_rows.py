@@ -39,6 +39,11 @@ def lines_origin(mapped: MappedFile | None) -> dict[str, object]:
     return {_ORIGIN: {"name": mapped.lines_sheet, "header_row": mapped.lines_header_row}}
 
 
+def without_lines(origin: Mapping[str, object]) -> dict[str, object]:
+    """A file's origin without what it says about a second sheet."""
+    return {name: value for name, value in origin.items() if name != _ORIGIN}
+
+
 def lines_sheet(origin: Mapping[str, Any]) -> tuple[str, int]:
     """The name and the header row of a file's second sheet; "" and 0 if it has none."""
     second = origin.get(_ORIGIN)

@@ -11,8 +11,9 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.connection import Connected, digest, dump
 from logistics_batch.ledger.decide import Decision, Known, decide, decide_change, for_approval
-from logistics_batch.ledger.line_rows import lines_origin, stored_row
+from logistics_batch.ledger.line_rows import lines_origin, stored_row, without_lines
 from logistics_batch.ledger.marking import Marking
+from logistics_batch.ledger.replanning import Kept, kept_rows, withdraw
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.model.asn_marker import with_marker
@@ -82,14 +83,37 @@ class Planning(Connected):
             file_id = self._insert_file(connection, run, arrival)
             if arrival.mapped is not None:
                 sendable = arrival.mapped.documents if arrival.held is None else ()
-                placed = self._place_documents(connection, file_id, arrival, sendable)
-                _insert_rows(connection, file_id, arrival, placed)
+                placed = self._place_documents(connection, file_id, arrival, sendable, kept=Kept())
+                _insert_rows(connection, file_id, arrival, placed, kept=Kept())
             crash_point("file.before_commit")
         crash_point("file.after_commit")
         return file_id
 
+    def replan_file(self, file_id: int, arrival: Arrival) -> int:
+        """Plan a file of an interrupted run anew by a mapping that was corrected since, in one transaction.
+
+        What was never sent is superseded; rows of what was sent, or may have been, stay with it. Returns how many
+        documents stay.
+        """
+        with self._write() as connection:
+            kept = kept_rows(connection, file_id)
+            withdraw(connection, file_id, now=arrival.received_at)
+            connection.execute(file.update().where(file.c.id == file_id).values(**_said_of_file(arrival)))
+            if arrival.mapped is not None:
+                sendable = arrival.mapped.documents if arrival.held is None else ()
+                placed = self._place_documents(connection, file_id, arrival, sendable, kept=kept)
+                _insert_rows(connection, file_id, arrival, placed, kept=kept)
+            crash_point("file.before_commit")
+        crash_point("file.after_commit")
+        return len(set(kept.documents.values()))
+
+    def sent_of(self, file_id: int) -> int:
+        """How many rows of a file ask for what was sent, or may have been."""
+        with self._read() as connection:
+            return len(kept_rows(connection, file_id).documents)
+
     def _insert_file(self, connection: Connection, run: str, arrival: Arrival) -> int:
-        mapped, held, source = arrival.mapped, arrival.held, arrival.source
+        source = arrival.source
         earlier = connection.execute(
             select(file.c.name, file.c.run_id)
             .where(file.c.sha256 == source.sha256, file.c.run_id != run)
@@ -105,20 +129,9 @@ class Planning(Connected):
                 name=source.name,
                 size=source.size,
                 format=source.format,
-                mapping=arrival.mapping,
-                mapping_digest=arrival.mapping_digest,
-                operation=arrival.operation,
-                origin=dump({**(arrival.origin or {}), **lines_origin(mapped)}),
-                sheet=mapped.sheet if mapped else "",
-                header_row=mapped.header_row if mapped else 0,
-                rows_read=mapped.rows.height if mapped else 0,
-                state="planned",
-                rule=held.rule if held else "",
-                reason=held.message if held else "",
-                remedy=held.remedy if held else "",
-                notes=dump(list(mapped.notes) if mapped else []),
                 earlier_file=f"{earlier.name} (run {earlier.run_id})" if earlier else "",
                 received_at=arrival.received_at,
+                **_said_of_file(arrival),
             )
         )
         return file_id
@@ -176,7 +189,7 @@ class Planning(Connected):
             )
 
     def _place_documents(
-        self, connection: Connection, file_id: int, arrival: Arrival, documents: Sequence[Document]
+        self, connection: Connection, file_id: int, arrival: Arrival, documents: Sequence[Document], *, kept: Kept
     ) -> list[tuple[int, bool]]:
         """For each document the id that its rows point to, and whether they are `unchanged`."""
         next_id = (connection.execute(select(func.max(document.c.id))).scalar() or 0) + 1
@@ -184,6 +197,8 @@ class Planning(Connected):
         records: list[dict[str, object]] = []
         came_before = _came_before(connection, arrival.source.sha256, but=file_id)
         decisions = self._evaluate(connection, arrival, documents, came_before=came_before)
+        if arrival.mapped is not None:
+            decisions = kept.decisions(decisions, arrival.mapped)
         for item, decision in zip(documents, decisions, strict=True):
             if decision.supersede:
                 _supersede(connection, decision.supersede, arrival)
@@ -273,7 +288,28 @@ def _supersede(connection: Connection, known: Known, arrival: Arrival) -> None:
     mark_stale(connection, known.id)
 
 
-def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed: list[tuple[int, bool]]) -> None:
+def _said_of_file(arrival: Arrival) -> dict[str, object]:
+    """What the ledger holds of a file besides what it is: what mapping made of it, and where it came from."""
+    mapped, held = arrival.mapped, arrival.held
+    return {
+        "mapping": arrival.mapping,
+        "mapping_digest": arrival.mapping_digest,
+        "operation": arrival.operation,
+        "origin": dump({**without_lines(arrival.origin or {}), **lines_origin(mapped)}),
+        "sheet": mapped.sheet if mapped else "",
+        "header_row": mapped.header_row if mapped else 0,
+        "rows_read": mapped.rows.height if mapped else 0,
+        "state": "planned",
+        "rule": held.rule if held else "",
+        "reason": held.message if held else "",
+        "remedy": held.remedy if held else "",
+        "notes": dump(list(mapped.notes) if mapped else []),
+    }
+
+
+def _insert_rows(
+    connection: Connection, file_id: int, arrival: Arrival, placed: list[tuple[int, bool]], *, kept: Kept
+) -> None:
     mapped, held = arrival.mapped, arrival.held
     if mapped is None:
         return
@@ -287,10 +323,13 @@ def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed:
         elif state == RowState.READY:
             document_id, unchanged = placed[index]
             fate = "unchanged" if unchanged else ""
+        stored = stored_row(number, sheet=sheet)
+        if stored in kept.documents:  # its answer is what became of what was sent
+            document_id, fate, rule, reason = kept.documents[stored], "", "", ""
         records.append(
             {
                 "file_id": file_id,
-                "row": stored_row(number, sheet=sheet),
+                "row": stored,
                 "document_id": document_id,
                 "fate": fate,
                 "key": key or "",
@@ -308,5 +347,6 @@ def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed:
                 {"file_id": file_id, "row": stored_row(found.row, sheet=found.sheet)}
                 | {name: getattr(found, name) for name in fields}
                 for found in mapped.issues
+                if stored_row(found.row, sheet=found.sheet) not in kept.documents
             ],
         )

@@ -167,6 +167,8 @@ class StoredFile:
     rule: str
     reason: str
     remedy: str
+    mapping_digest: str
+    operation: str
     origin: dict[str, Any] = field(default_factory=dict)
 
 

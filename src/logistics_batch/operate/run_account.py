@@ -18,6 +18,7 @@ _NEXT = {
     ExitCode.DOUBT: "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held.",
     ExitCode.STOPPED_EARLY: "Run it again: `logistics-batch run {job} --business-date {day}`",
 }
+_PUSH_AGAIN = "Push the same files again: `logistics-batch push FILE --mapping NAME`"
 _MEANINGS = {
     ExitCode.DONE: "nothing left to do",
     ExitCode.USAGE: "it could not run as it is set up",
@@ -104,6 +105,9 @@ def _seconds(stored: StoredRun) -> float | None:
 def _next_step(past: PastRun) -> str:
     stored = past.stored
     steps = [] if stored.exit_code is None else [_NEXT.get(stored.exit_code, "")]
+    by_hand = stored.exit_code == ExitCode.STOPPED_EARLY and stored.kind == "push" and stored.job == "push"
+    if by_hand:  # there is no job of that name
+        steps = [_PUSH_AGAIN]
     if any(file.reason for file in past.report.files):
         steps.insert(0, "Correct the files that are held as a whole (see why above), and drop them again.")
         if not past.report.counts[Fate.IN_DOUBT] and not _decisions(past):

@@ -1,0 +1,58 @@
+"""A run whose words find no reader, and whose reports find no room, ends as what it is."""
+
+import json
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.sandbox_process import RunningSandbox
+from support.workspace import Workspace, order_lines
+
+
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [
+        (">/dev/full", "Standard output could not be written: No space left on device."),
+        (">/dev/full 2>/dev/full", ""),
+        ("| true", ""),
+        (">&- 2>&-", ""),
+    ],
+)
+def test_the_exit_code_is_that_of_the_run(
+    workspace: Workspace, sandbox: RunningSandbox, ending: str, told: str
+) -> None:
+    path = workspace.drop("a.csv", order_lines([f"A-{n}" for n in range(3)]).replace("560003", "56"))
+    done = _shell(workspace, path, ending)
+    assert done.returncode == 3, done.stderr
+    assert told in done.stderr
+    assert "report this" not in done.stderr
+    assert len(sandbox.committed("order.created")) == 2
+    assert workspace.run("runs", "--json").json["runs"][0]["exit_code"] == 3
+
+
+def _shell(workspace: Workspace, path: Path, ending: str) -> subprocess.CompletedProcess[str]:
+    command = shlex.join([*map(str, workspace.command("push", path, "--mapping", "orders"))])
+    return subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command} {ending}"],
+        cwd=workspace.root,
+        env=workspace.environment({}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_what_was_sent_is_told_although_no_report_could_be_written(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    (workspace.root / "reports").write_text("no folder")
+    done = workspace.run("push", workspace.drop("a.csv", order_lines(["A-1", "A-2"])), "--mapping", "orders")
+    assert done.code == 5
+    assert len(sandbox.committed("order.created")) == 2
+    assert "accepted         2" in done.out
+    assert "could not be written" in done.out
+    (workspace.root / "reports").unlink()
+    shown = workspace.run("runs", "show", "push", "--json").json
+    assert "logistics-batch push FILE --mapping NAME" in json.dumps(shown)
