@@ -182,6 +182,37 @@ def test_formulas_without_a_value_are_not_blanks(read, tmp_path):
     assert marks(sheet) == {(2, 2): Mark.NO_VALUE, (4, 3): Mark.NO_VALUE}
 
 
+SHARED_TEXTS = (
+    '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>x</t></si><si><t>A1</t></si></sst>'
+)
+
+
+@pytest.mark.parametrize(
+    ("is_written", "instead"),
+    [
+        ('<row r="3"', '<row r="2"'),
+        ('<c r="B3"', '<c r="A3"'),
+        ('t="inlineStr"><is><t>A1</t></is>', 't="s"><v>1.0</v>'),
+        ('t="inlineStr"><is><t>A1</t></is>', 't="s"><v> 1 </v>'),
+        ('t="inlineStr"><is><t>A1</t></is>', 't="s"><v>-1</v>'),
+        ("<v>25</v>", "<v>2<!-- x -->5</v>"),
+    ],
+)
+def test_cells_of_which_one_value_would_be_lost_or_misread_hold_the_file(tmp_path, is_written, instead):
+    def build(book, sheet):
+        for row in (["Order", "Qty"], ["A1", 7], ["A2", 25]):
+            sheet.append(row)
+
+    def change(xml: str) -> str:
+        assert is_written in xml
+        return xml.replace(is_written, instead)
+
+    path = with_sheet_xml(workbook(build, path=tmp_path / "file"), change)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("xl/sharedStrings.xml", SHARED_TEXTS)
+    assert "damaged" in held(lambda: read_file(path, name="a.xlsx", options=ReadOptions()), "file|damaged")
+
+
 def test_formulas_with_a_value_are_that_value(tmp_path):
     path = workbook(lambda book, sheet: sheet.append(["a", "=1+1", "=X()", '=""']), path=tmp_path / "file")
 

@@ -10,6 +10,7 @@ from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import Mark
 
 FILLED = ORDERS + "sheet: {fill_down: [Order No, Name, Phone, Address]}\n"
+WITH_QUANTITY = FILLED.replace("read: integer}", "read: integer, required: true}")
 
 
 def test_titles_blanks_totals_comments_and_repeated_headers_are_skipped_with_their_rule() -> None:
@@ -171,7 +172,9 @@ def test_keys_that_differ_in_a_dash_or_a_quotation_mark_only_are_not_two_orders(
     """A program that corrects while one types makes a dash of the hyphen in one row and not in the other."""
     mapped = orders(order(Order_No="A-1"), order(Order_No="A\u20131"), order(Order_No="A-2"))
     assert states(mapped) == {2: "blocked duplicate", 3: "blocked duplicate", 4: "ready"}
-    assert mapped.rows["reason"][0].startswith('"A-1", "A\u20131" differ in a dash or a quotation mark only (rows 2-3)')
+    assert mapped.rows["reason"][0].startswith(
+        '"A-1", "A\u20131" differ in a dash, a quotation mark or capital letters only (rows 2-3)'
+    )
 
 
 @pytest.mark.parametrize("cell", ["ORD  1", "ORD\u00a01", "ORD \u200b1", "ORD\u00a0 1"])
@@ -397,3 +400,33 @@ def test_a_code_that_became_a_date_is_no_reference_and_no_sku(mark: Mark) -> Non
     cells = order(Order_No="2026-03-01", Name="2026-03-01", SKU="2026-03-02")
     found = run(ORDERS, sheet_of([HEADER, cells], marks=[(2, column, mark) for column in (1, 2, 5)]))
     assert rules(found) == [("A2", "reference_number|date_cell"), ("E2", "item_name|date_cell")]
+
+
+@pytest.mark.parametrize(
+    "total", ["Total", "Grand Total:", "Total 7", "Total Qty", "Sub-total (7)", "Total of items", "Total amount Rs 5"]
+)
+def test_a_total_in_the_place_of_goods_is_one(total: str) -> None:
+    found = orders(ROW, ["", "", "", "", total, ""], mapping=WITH_QUANTITY)
+    assert states(found) == {2: "ready", 3: "skipped total"}
+
+
+def test_goods_called_total_do_not_vanish_from_a_filled_down_document() -> None:
+    rows = [ROW, ["", "", "", "", "Total Fresh Toothpaste", ""], ["", "", "", "", "Total Whitening", "7"]]
+    found = orders(*rows, mapping=WITH_QUANTITY)
+    assert states(found) == {2: "blocked sibling", 3: "invalid", 4: "blocked sibling"} and not found.documents
+
+
+@pytest.mark.parametrize("mark", ["\u200e", "\u202a", "\u2066", "\u180e", "\u200c"])
+def test_marks_that_nobody_sees_make_no_other_reference(mark: str) -> None:
+    found = orders(order(Order_No=f"A{mark}1", SKU=f"tea{mark}" if mark != "\u200c" else "tea", Qty=f"2{mark}"))
+    assert found.documents[0].reference == "A1" and '"item_name":"tea","item_quantity":2' in found.documents[0].body
+    assert any("repaired without loss" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("mark", ["\u200f", "\u202e", "\u00ad"])
+def test_signs_that_may_show_a_reference_otherwise_are_told(mark: str) -> None:
+    assert rules(orders(order(Order_No=f"A{mark}1"))) == [("A2", "reference_number|control")]
+
+
+def test_references_that_differ_in_capitals_only_are_asked_about() -> None:
+    assert states(orders(ROW, order(Order_No="a1"))) == {2: "blocked duplicate", 3: "blocked duplicate"}

@@ -23,6 +23,7 @@ from support.result_samples import (
 
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Mark, Sheet
+from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.plain_workbook import sheet_title
 from logistics_batch.paper.result_workbook import result_workbook
 
@@ -94,6 +95,32 @@ def test_numbers_and_dates_stay_what_they_were(tmp_path: Path) -> None:
     assert again.frame.select("1", "2", "3", "4").rows() == sheet.frame.drop("row").rows()
     read = {(row, column): mark for row, column, mark in again.marks.rows()}
     assert read == {place: mark.value for place, mark in marks.items() if place != (3, 3)}
+
+
+def codes_sheet() -> Sheet:
+    """Numbers that show leading zeros or words, and merged cells, as a workbook of another format had them."""
+    rows = [("Order", "Code", "Rate"), ("0000123", "5", "12"), ("0000123", "7", "0.125"), (None, "8", "123457")]
+    marks = {(row, column): Mark.NUMBER for row in (2, 3, 4) for column in (1, 2, 3) if (row, column) != (4, 1)}
+    worded = ((2, 2, "ORD-0"), (2, 3, "0 Nos"), (3, 2, "0-0"), (3, 3, "0%"), (4, 2, ";"), (4, 3, "0,"))
+    return replace(sheet_of(*rows, marks=marks), worded=worded, merges=((3, 1, 4, 1),))
+
+
+def test_what_number_formats_showed_and_merged_cells_come_back(tmp_path: Path) -> None:
+    sheet = codes_sheet()
+    again = read_again(plain(sheet), tmp_path)[0]
+    assert again.frame.select("1", "2", "3").rows() == sheet.frame.drop("row").rows()
+    assert (again.worded, again.merges) == (sheet.worded, sheet.merges)
+
+
+def test_they_are_at_their_new_places_in_a_fix_file(tmp_path: Path) -> None:
+    sheet = codes_sheet()
+    report = report_of(sheet, rows=tuple(row_result(row, Fate.REFUSED) for row in (3, 4)))
+    found = fix_file(report, sheet=sheet, original=b"", format="ods")
+    assert found is not None
+    again = read_again(found[1], tmp_path)[0]
+    assert again.frame["1"].to_list() == ["Order", "0000123", None]
+    assert again.worded == ((2, 2, "0-0"), (2, 3, "0%"), (3, 2, ";"), (3, 3, "0,"))
+    assert again.merges == ((2, 1, 3, 1),)
 
 
 CELLS = st.one_of(

@@ -6,7 +6,9 @@ formats. The scan finds just those cells, in blocks, and the true extent of a sh
 
 import re
 import zipfile
+from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from operator import sub
 
 from logistics_batch.intake.guards import part_blocks
@@ -28,6 +30,10 @@ _HAS_FORMULA = re.compile(rb"<f\b").search
 _FORMULA = rb"<c ([^<>]*)>\s*<f\b(?:[^<>]*/>|[^<>]*>[^<]*</f>)\s*(?:(<v>\s*%s</v>|<v\s*/>)\s*)?</c>"
 _UNCALCULATED = re.compile(_FORMULA % b"")
 _STALE = re.compile(_FORMULA % rb"(?:0(?:\.0*)?\s*)?")
+_PLACES = re.compile(rb'<c r="([A-Z]{1,3}\d{1,7})"')
+# The fast reader takes the first shared text where no number stands, and breaks off at a comment within a value.
+_NO_INDEX = re.compile(rb't="s"[^<>]{0,200}>\s{0,9}<v>(?!\d{1,9}</v>)').search
+_COMMENT_IN_VALUE = re.compile(rb"<[vt](?: [^<>]{0,200})?>[^<]{0,32767}<!--").search
 _COLUMNS = re.compile(rb"<(?:\w+:)?col\b([^<>]*)>")
 _NO_WIDTH = re.compile(rb"0(?:\.0*)?")
 _TAG = re.compile(rb"<(row|c)\b([^<>]*?)(/?)>")
@@ -39,7 +45,8 @@ _MANY_ROWS = 100  # so many without an element are worth a closer look
 
 
 def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_stale: bool, max_rows: int) -> SheetFacts:
-    """Go through one sheet's XML once; memory stays at some megabytes. Raises ValueError for XML that breaks off.
+    """Go through one sheet's XML once; memory stays at some megabytes. Raises ValueError for XML that breaks off, and
+    for rows or cells that stand there twice or in a way that would be misread.
 
     is_stale: see `Book`. It ends early, with `too_far` set, where something stands below `max_rows`.
     """
@@ -48,15 +55,16 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
     in_style, in_worded = _style_finder(styles.padded), _style_finder(styles.worded)
     shares_texts = _SHARED_TEXTS in archive.namelist()
     facts.last_column = _ORDINARY_COLUMNS
-    raw = b""
+    raw, rows = b"", _RowNumbers()
     for raw in part_blocks(archive, part, end=_ROW_END):
         odd = is_odd(raw)
         block = normal(raw) if odd or b":" in raw else raw
         if odd and _BEYOND_Z.search(block):
             facts.last_column = _MANY_COLUMNS
+        _refuse_ambiguous(block)
         if not facts.last_row:
             facts.hidden_columns += _hidden_columns(block)
-        _note_rows(facts, block)
+        _note_rows(facts, block, rows)
         if (facts.last_row > max_rows or (odd and astray(block))) and (far := _far_corner(block, max_rows)):
             facts.too_far = far
             return facts
@@ -70,14 +78,39 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
         facts.worded.update((address, styles.worded[int(style)]) for address, style in in_worded(block))
     if not raw.rstrip().endswith(b"worksheet>"):
         raise ValueError(f"the part {part} has no end")  # the fast reader would take what is there for all
+    rows.refuse_doubled()
     facts.is_filtered = b"filterColumn" in raw
     return facts
 
 
-def _note_rows(facts: SheetFacts, block: bytes) -> None:
+def _refuse_ambiguous(block: bytes) -> None:
+    """Raise ValueError where one of two cells would be lost, or another value read."""
+    places = _PLACES.findall(block)
+    is_misread = (b't="s"' in block and _NO_INDEX(block)) or (b"<!--" in block and _COMMENT_IN_VALUE(block))
+    if len(set(places)) < len(places) or is_misread:
+        raise ValueError("a cell stands there twice, or in a way that would be misread")
+
+
+@dataclass(slots=True)
+class _RowNumbers:
+    """The numbers of all rows of a sheet. is_rising: each is larger than the one before, as almost everywhere."""
+
+    numbers: "array[int]" = field(default_factory=lambda: array("L"))
+    is_rising: bool = True
+
+    def refuse_doubled(self) -> None:
+        """Raise ValueError where two rows have one number: one of them would be lost."""
+        if not self.is_rising and len(set(self.numbers)) < len(self.numbers):
+            raise ValueError("a row stands there twice")
+
+
+def _note_rows(facts: SheetFacts, block: bytes, seen: _RowNumbers) -> None:
     rows = _ROW.findall(block)
     numbers = [facts.last_row, *(int(number) for number, _ in rows)]
-    if max(map(sub, numbers[1:], numbers), default=0) > _MANY_ROWS:
+    seen.numbers.extend(numbers[1:])
+    steps = list(map(sub, numbers[1:], numbers))
+    seen.is_rising &= min(steps, default=1) > 0
+    if max(steps, default=0) > _MANY_ROWS:
         facts.note_gaps(sorted({int(row) for _, row in _FILLED_CELL.findall(block)}), after=numbers[0])
     facts.last_row = max(numbers)
     facts.hidden_rows += [int(number) for number, rest in rows if b"h" in rest and _IS_HIDDEN.search(rest)]

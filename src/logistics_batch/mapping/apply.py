@@ -167,20 +167,21 @@ def _doubled(table: Table, documents: pl.DataFrame) -> list[tuple[int, str, str]
     """Documents that differ in their key columns and would be one document to the service."""
     if table.mapping.operation is Operation.RECEIPT_READ:
         return []
-    folded = as_typed(pl.col("natural"))
+    folded = as_typed(pl.col("natural").str.normalize("NFC")).str.to_lowercase()
     doubled = documents.filter(pl.col("natural").is_not_null() & folded.is_duplicated())
     if doubled.is_empty():
         return []
     rows = table.grouped.once_a_row("row", "doc").group_by("doc", maintain_order=True).agg("row")
     placed = doubled.select("doc", "natural").join(rows, on="doc", how="left", maintain_order="left")
     reasons: list[tuple[int, str, str]] = []
-    alike = placed.group_by(folded.alias("typed"), maintain_order=True).agg("natural", "doc", "row")
-    for _, naturals, docs, places in alike.iter_rows():
+    groups = placed.group_by(folded.alias("typed"), maintain_order=True).agg("natural", "doc", "row")
+    for _, naturals, docs, places in groups.iter_rows():
         numbers = row_list(table.sheet.physical_rows(number for place in places for number in place))
         spellings = dict.fromkeys(naturals)
         reason = f'"{naturals[0]}" stands for different documents of this file (rows {numbers}).'
         if len(spellings) > 1:
-            reason = f"{listed(spellings)} differ in a dash or a quotation mark only (rows {numbers}): are they one?"
+            alike = "a dash, a quotation mark or capital letters"
+            reason = f"{listed(spellings)} differ in {alike} only (rows {numbers}): are they one?"
         reasons += [(doc, "duplicate", reason) for doc in docs]
     return reasons
 

@@ -7,12 +7,20 @@ from typing import Final
 
 import polars as pl
 
-BLANKS: Final = " \t\r\n\x0b\x0c\u00a0\u1680\u2000\u2001\u2002\u2003\u2007\u2009\u202f\u3000\u200b\u2060\ufeff"
+BLANKS: Final = (
+    " \t\r\n\x0b\x0c\u00a0\u1680\u2000\u2001\u2002\u2003\u2007\u2009\u202f\u3000\u200b\u2060\ufeff"
+    "\u180e\u200e\u202a\u202c\u202d\u2066\u2068\u2069"
+)
 """What is taken away at the ends of a cell, as spreadsheet users see nothing there."""
 
 ERROR_WORDS: Final = ("#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!", "#N/A!", "#SPILL!")
 
-_ODD: Final = r"[\x00-\x1f\x7f\u{85}\u{a0}\u{200b}\u{2028}\u{2029}\u{2060}\u{feff}]"
+_ODD: Final = (
+    r"[\x00-\x1f\x7f\u{85}\u{a0}\u{ad}\u{61c}\u{180e}\u{200b}-\u{200f}"
+    r"\u{2028}-\u{202e}\u{2060}\u{2066}-\u{2069}\u{feff}]"
+)
+_UNSEEN: Final = r"[\u{180e}\u{200c}-\u{200e}\u{202a}\u{202c}\u{2066}\u{2068}\u{2069}]"
+_TURNING: Final = r"[\u{ad}\u{61c}\u{200f}\u{202b}\u{202d}\u{202e}\u{2067}]"  # signs beside it may show elsewhere
 _BREAK: Final = r"[\t\r\n\x0b\x0c\u{85}\u{2028}\u{2029}]"
 _CONTROL: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
 _EXPONENT: Final = r"(?i)^([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$|^([0-9]+)e\+?[0-9]+$"
@@ -188,6 +196,8 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
         breaks = cell.str.replace_all(r"\s*,?\s*[\r\n\x0b\x0c]+\s*", joint) if joint == ", " else cell
         spaces = breaks.str.replace_all(r"\s*[\r\n\x0b\x0c]+\s*", joint).str.replace_all(r"[\t\u{a0}]", " ")
         steps.append(spaces.str.replace_all(r"[\u{200b}\u{2060}\u{feff}]", ""))
+    if use in _STRICT and "odd" in signs:
+        steps.append(cell.str.replace_all(_UNSEEN, ""))
     if use in _IDENTITIES and signs & {"odd", "spaced"}:
         steps.append(cell.str.replace_all(r"\s+", " "))
     if "float" in signs:
@@ -200,6 +210,7 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
     damaged = pl.coalesce(
         pl.when("several").then(pl.lit(Damage.SEVERAL.value)),
         pl.when(cell.is_in(ERROR_WORDS)).then(pl.lit(Damage.ERROR_VALUE.value)),
+        pl.when(cell.str.contains(_TURNING if use in _STRICT else _CONTROL)).then(pl.lit(Damage.CONTROL.value)),
         pl.when(cell.str.contains(_CONTROL)).then(pl.lit(Damage.CONTROL.value)),
         pl.when(_lossy(cell, strict=strict)).then(pl.lit(Damage.SCIENTIFIC.value)),
     )

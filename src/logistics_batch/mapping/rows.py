@@ -19,6 +19,11 @@ from logistics_batch.model.sheet import Mark, Sheet
 _TOTAL_KEY: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?(?:[\s:=(].*)?$"
 _TOTAL: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?\b"
 
+_TOTAL_ALONE: Final = (
+    r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?"
+    r"\s*(?:[:=(\-0-9].*|(?:qty|quantity|amount|value|items?|pcs|pieces|units|rs|inr|of|for)\b.*)?$"
+)
+
 _NUMBERS: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.DEGREES, Form.QUANTITY, Form.COUNT})
 _DIGITS: Final = frozenset({Form.MOBILE, Form.PINCODE})
 _READ_AS: Final[dict[str, Use]] = {
@@ -262,7 +267,12 @@ def _is_total(mapping: Mapping, header: Header, cells: Sequence[str]) -> pl.Expr
     keyless = (
         pl.all_horizontal(key.is_null() | key.str.contains(_TOTAL_KEY) for key in keys) if keys else pl.lit(value=True)
     )
-    called = pl.coalesce(cells).str.contains(_TOTAL).fill_null(value=False) & _lacks(mapping, header) & keyless
+    first = pl.coalesce(cells)
+    goods = [pl.col(name_of(column)) for column in _needed(mapping, header) if mapping.spec.sheet.fill_down]
+    # where blank keys are filled down, "Total Whitening" in place of the goods is a toothpaste
+    names_goods = pl.any_horizontal(cell == first for cell in goods) if goods else pl.lit(value=False)
+    named = pl.when(names_goods).then(first.str.contains(_TOTAL_ALONE)).otherwise(first.str.contains(_TOTAL))
+    called = named.fill_null(value=False) & _lacks(mapping, header) & keyless
     return pl.any_horizontal(called, *_declared_totals(mapping, header))
 
 
@@ -280,11 +290,15 @@ def _key_numbers(mapping: Mapping, header: Header) -> list[int]:
 
 
 def _lacks(mapping: Mapping, header: Header) -> pl.Expr:
-    """Whether a row lacks a cell that data needs; columns that are filled down may be blank in it."""
+    """Whether a row lacks a cell that data needs."""
+    return pl.any_horizontal(pl.col(name_of(column)).is_null() for column in _needed(mapping, header))
+
+
+def _needed(mapping: Mapping, header: Header) -> list[int]:
+    """The columns that data needs; those that are filled down may be blank in a row."""
     filled = {header.column(mapping.names_of(name)) for name in mapping.spec.sheet.fill_down}
     needed = {header.column(names) for names in mapping.required}
-    columns = (needed - filled or needed) - {None}
-    return pl.any_horizontal(pl.col(name_of(column)).is_null() for column in sorted(filter(None, columns)))
+    return sorted(filter(None, (needed - filled or needed) - {None}))
 
 
 def _nothing_mapped(mapping: Mapping, header: Header) -> pl.Expr:

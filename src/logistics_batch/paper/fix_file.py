@@ -83,7 +83,21 @@ def close_rows(sheet: Sheet, rows: tuple[int, ...], *, header_row: int) -> Sheet
     numbers = wanted.with_row_index("new", offset=1).with_columns(pl.col("new").cast(pl.UInt32))
     frame = numbers.join(without_earlier_columns(sheet, header_row), on="row", how="left", maintain_order="left")
     marks = sheet.marks.join(numbers, on="row", how="inner").drop("row").rename({"new": "row"})
-    return Sheet(sheet.name, frame.drop("row").rename({"new": "row"}), marks)
+    moved = {row: number for number, row in enumerate((header_row, *rows), 1)}
+    worded = tuple((moved[row], column, shown) for row, column, shown in sheet.worded if row in moved)
+    return Sheet(
+        sheet.name, frame.drop("row").rename({"new": "row"}), marks, merges=_moved_merges(sheet, moved), worded=worded
+    )
+
+
+def _moved_merges(sheet: Sheet, moved: dict[int, int]) -> tuple[tuple[int, int, int, int], ...]:
+    """The merged ranges of rows that stay, as far as these reach."""
+    found = []
+    for top, left, bottom, right in sheet.merges:
+        stay = [moved[row] for row in range(top, bottom + 1) if row in moved]
+        if top in moved and (len(stay) > 1 or right > left):
+            found.append((stay[0], left, stay[-1], right))
+    return tuple(found)
 
 
 def _notes(report: FileReport, moved: dict[int, int]) -> list[CellNote]:

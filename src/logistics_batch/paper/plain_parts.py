@@ -1,6 +1,6 @@
 """The few parts of a plain workbook that are the same for every file."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from xml.sax.saxutils import quoteattr
 
@@ -57,8 +57,12 @@ _LOOKS: dict[PlainStyle, tuple[int, int, int, str, str]] = {
 }
 
 
-def plain_sheet(widths: Mapping[int, int], rows: str = "") -> str:
-    """A sheet part with columns so wide (by their number, in characters), printed across on one page's width."""
+def plain_sheet(widths: Mapping[int, int], rows: str = "", *, merges: Sequence[str] = ()) -> str:
+    """A sheet part with columns so wide (by their number, in characters), printed across on one page's width.
+
+    merges: merged ranges, as A1:A3.
+    """
+    merged = "".join(f'<mergeCell ref="{each}"/>' for each in merges)
     columns = "".join(
         f'<col min="{column}" max="{column}" width="{width}" customWidth="1"/>' for column, width in widths.items()
     )
@@ -67,13 +71,17 @@ def plain_sheet(widths: Mapping[int, int], rows: str = "") -> str:
         '<sheetFormatPr defaultRowHeight="15"/>'
         + (f"<cols>{columns}</cols>" if columns else "")
         + (f"<sheetData>{rows}</sheetData>" if rows else "<sheetData/>")
+        + (f'<mergeCells count="{len(merges)}">{merged}</mergeCells>' if merges else "")
         + '<pageMargins left="0.4" right="0.4" top="0.4" bottom="0.4" header="0.2" footer="0.2"/>'
         '<pageSetup paperSize="9" orientation="landscape" fitToHeight="0"/></worksheet>'
     )
 
 
-def plain_package(sheets: Mapping[str, str]) -> Package:
-    """A workbook in the styles above. sheets: their parts by their names, in their order."""
+def plain_package(sheets: Mapping[str, str], *, formats: Sequence[str] = ()) -> Package:
+    """A workbook in the styles above, and in one more for each of some number formats.
+
+    sheets: their parts by their names, in their order.
+    """
     types, lines, relations = [_TYPES_BEFORE], list[str](), [_RELS_BEFORE]
     parts: dict[str, str] = {}
     for number, (name, part) in enumerate(sheets.items(), 1):
@@ -90,25 +98,29 @@ def plain_package(sheets: Mapping[str, str]) -> Package:
         f"<sheets>{''.join(lines)}</sheets></workbook>",
         "xl/_rels/workbook.xml.rels": f"{''.join(relations)}</Relationships>",
         **parts,
-        "xl/styles.xml": _styles(),
+        "xl/styles.xml": _styles(formats),
     }
     return Package.of({name: packed([(_DECLARATION + text).encode()]) for name, text in texts.items()})
 
 
-def _styles() -> str:
+def _styles(more: Sequence[str]) -> str:
+    codes = (*_FORMATS, *more)
     formats = "".join(
-        f'<numFmt numFmtId="{number}" formatCode="{code}"/>' for number, code in enumerate(_FORMATS, _FIRST_OWN_FORMAT)
+        f'<numFmt numFmtId="{number}" formatCode={quoteattr(code)}/>'
+        for number, code in enumerate(codes, _FIRST_OWN_FORMAT)
     )
+    looks = [_LOOKS[style] for style in PlainStyle]
+    looks += [(_FIRST_OWN_FORMAT + len(_FORMATS) + number, 0, 0, "", _CENTRED) for number in range(len(more))]
     fonts = (f"<font>{_FONT}</font>", f"<font><b/>{_FONT}</font>", f"<font><b/>{_FONT.replace('11', '14', 1)}</font>")
     header = '<patternFill patternType="solid"><fgColor rgb="FFE9EDF1"/><bgColor indexed="64"/></patternFill>'
     fills = ('<patternFill patternType="none"/>', '<patternFill patternType="gray125"/>', header)
     return (
-        f'<styleSheet xmlns="{MAIN}"><numFmts count="{len(_FORMATS)}">{formats}</numFmts>'
+        f'<styleSheet xmlns="{MAIN}"><numFmts count="{len(codes)}">{formats}</numFmts>'
         f'<fonts count="{len(fonts)}">{"".join(fonts)}</fonts>'
         f'<fills count="{len(fills)}">{"".join(f"<fill>{fill}</fill>" for fill in fills)}</fills>'
         '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>'
         '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
-        f'<cellXfs count="{len(_LOOKS)}">{"".join(_xf(*_LOOKS[style]) for style in PlainStyle)}</cellXfs>'
+        f'<cellXfs count="{len(looks)}">{"".join(_xf(*look) for look in looks)}</cellXfs>'
         '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
     )
 

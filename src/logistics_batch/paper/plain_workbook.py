@@ -6,11 +6,12 @@ are made in blocks, so that a file of a million rows does not lie in memory a se
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from logistics_batch.model.issue import column_letters
+from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import Mark, Sheet
 from logistics_batch.paper.plain_parts import PlainStyle, plain_package, plain_sheet
 from logistics_batch.paper.safe_text import cell_xml, formula_like
@@ -30,23 +31,27 @@ _ROWS_MEASURED = 2_000
 _NARROWEST, _WIDEST = 9, 44
 _FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
 _ERROR_WORDS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
-_NUMBER = r"^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
+_NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"  # leading zeros stay only as text
+_SIGNS = re.compile(r"0,*|[%;]+|[^0%;]+")
 
 
 def plain_workbook(*sheets: tuple[Sheet, Annotations]) -> bytes:
     """The sheets' rows in a workbook, each with our columns, colours and comments as its annotations say."""
     shown = [
-        Sheet(title, without_earlier_columns(sheet, annotations.header_row), sheet.marks)
+        replace(sheet, name=title, frame=without_earlier_columns(sheet, annotations.header_row))
         for title, (sheet, annotations) in zip(_titles(sheets), sheets, strict=True)
     ]
     package = plain_package(
         {
-            sheet.name: plain_sheet(_widths(sheet.frame.filter(pl.col("row") >= annotations.header_row)))
+            sheet.name: plain_sheet(
+                _widths(sheet.frame.filter(pl.col("row") >= annotations.header_row)), merges=_merges(sheet)
+            )
             for sheet, (_, annotations) in zip(shown, sheets, strict=True)
-        }
+        },
+        formats=[_format(text) for text in _shown_texts(shown)],
     )
     for sheet, (_, annotations) in zip(shown, sheets, strict=True):
-        package = Package(_annotated(package, sheet, annotations))
+        package = Package(_annotated(package, sheet, annotations, styles=_styles(shown)))
     return package.content
 
 
@@ -60,11 +65,40 @@ def _titles(sheets: Sequence[tuple[Sheet, Annotations]]) -> list[str]:
     return titles
 
 
-def _annotated(package: Package, sheet: Sheet, annotations: Annotations) -> bytes:
+def _shown_texts(sheets: Sequence[Sheet]) -> list[str]:
+    """What number formats show in the cells of these sheets, with 0 for the number, each once."""
+    return sorted({shown for sheet in sheets for _, _, shown in sheet.worded})
+
+
+def _styles(sheets: Sequence[Sheet]) -> dict[str, int]:
+    """The cell style of each such text; they stand behind the plain ones."""
+    return {text: number for number, text in enumerate(_shown_texts(sheets), len(PlainStyle))}
+
+
+def _format(shown: str) -> str:
+    """A number format that shows a number so.
+
+    >>> _format("ORD-0"), _format("0%"), _format(";")
+    ('"ORD-"0', '0%', ';;;')
+    """
+    if shown == ";":
+        return ";;;"
+    pieces = (each if each[0] in "0%;" else f'"{each.replace(chr(34), "")}"' for each in _SIGNS.findall(shown))
+    return "".join(pieces)
+
+
+def _merges(sheet: Sheet) -> list[str]:
+    """The merged ranges: only their first cells have a value, the others count as merged with it."""
+    return [f"{cell_address(top, left)}:{cell_address(bottom, right)}" for top, left, bottom, right in sheet.merges]
+
+
+def _annotated(package: Package, sheet: Sheet, annotations: Annotations, *, styles: Mapping[str, int]) -> bytes:
     parts = find_sheet(package, sheet.name)
     last_column = max((int(column) for column in sheet.frame.columns if column != "row"), default=0)
     part, found = SheetPart.of(package.read(parts.sheet)), Survey(1, last_column, last_row(sheet))
-    return SheetAnnotator(package, parts, part, found).annotate(annotations, _blocks(sheet, annotations.header_row))
+    return SheetAnnotator(package, parts, part, found).annotate(
+        annotations, _blocks(sheet, annotations.header_row, styles)
+    )
 
 
 def sheet_title(name: str) -> str:
@@ -90,10 +124,13 @@ def _widths(frame: pl.DataFrame) -> dict[int, int]:
     }
 
 
-def _blocks(sheet: Sheet, header_row: int) -> Iterator[Block]:
+def _blocks(sheet: Sheet, header_row: int, styles: Mapping[str, int]) -> Iterator[Block]:
+    schema = {"row": pl.UInt32, "column": pl.UInt16, "style": pl.Int64}
+    worded = [(row, column, styles[shown]) for row, column, shown in sheet.worded]
+    every = sheet.marks.join(pl.DataFrame(worded, schema=schema, orient="row"), on=["row", "column"], how="left")
     for frame in sheet.frame.iter_slices(_ROWS_A_BLOCK):
         numbers = frame.get_column("row")
-        marks = sheet.marks.filter(pl.col("row").is_between(numbers[0], numbers[-1]))
+        marks = every.filter(pl.col("row").is_between(numbers[0], numbers[-1]))
         yield Block(RowData.of(_rows_xml(frame, marks, header_row)), frozenset(numbers.to_list()))
 
 
@@ -101,7 +138,9 @@ def _rows_xml(frame: pl.DataFrame, marks: pl.DataFrame, header_row: int) -> byte
     wide = frame
     shown = marks.filter(pl.col("column").cast(pl.String).is_in(frame.columns))
     for (column,), of_column in shown.group_by("column"):
-        kinds = of_column.select("row", pl.col("mark").alias(f"mark {column}")).unique("row")
+        kinds = of_column.select(
+            "row", pl.col("mark").alias(f"mark {column}"), pl.col("style").alias(f"style {column}")
+        ).unique("row")
         wide = wide.join(kinds, on="row", how="left", maintain_order="left")
     cells = [_cell(name, wide.columns, header_row) for name in frame.columns if name != "row"]
     row = pl.concat_str(pl.lit('<row r="'), pl.col("row"), pl.lit('">'), *cells, pl.lit("</row>"))
@@ -127,10 +166,11 @@ def _typed(name: str, address: pl.Expr) -> pl.Expr:
     text, mark = pl.col(name), pl.col(f"mark {name}")
     day = text.str.to_datetime("%Y-%m-%d", strict=False)
     moment = text.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
+    style = pl.coalesce(f"style {name}", pl.lit(PlainStyle.GENERAL.value)).cast(pl.String)
     numeric = mark.is_in([Mark.NUMBER.value, Mark.IMPRECISE.value]) & text.str.contains(_NUMBER)
     return (
         pl.when(numeric)
-        .then(_joined(address, f'" s="{PlainStyle.GENERAL.value}"><v>', text, "</v></c>"))
+        .then(_joined(address, '" s="', style, '"><v>', text, "</v></c>"))
         .when((mark == Mark.DATE.value) & day.is_not_null())
         .then(_joined(address, f'" s="{PlainStyle.DATE.value}"><v>', _serial(day).cast(pl.Int64), "</v></c>"))
         .when((mark == Mark.DATETIME.value) & moment.is_not_null())
