@@ -33,3 +33,24 @@ def test_a_date_typed_below_a_true_one_still_holds_the_file() -> None:
         run(NOTICES, sheet_of(rows, marks=[(2, 2, Mark.DATE)]))
     assert caught.value.rule == "delivery_date|mixed_dates"
     assert "(rows 4)" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("dues", "held"),
+    [
+        (["11/24/2026", "05/06/2027"], True),  # nothing shows that the second one is not the 6th of May
+        (["11/24/2026", "05/06/2027", "24/11/2026"], False),  # one slip: the column is written as agreed
+        (["11/24/2026", "05/05/2027"], False),  # the same both ways
+        (["24/11/2026", "05/06/2027"], False),
+    ],
+)
+def test_a_column_written_month_first_is_not_read_day_first(dues: list[str], held: bool) -> None:
+    rows = [ROWS[0], *([f"A{n}", due, "tea", "2"] for n, due in enumerate(dues, 1))]
+    try:
+        run(NOTICES, sheet_of(rows))
+    except FileHeld as caught:
+        assert held
+        assert caught.rule == "delivery_date|swapped_dates"
+        assert "rows 2" in caught.message
+    else:
+        assert not held

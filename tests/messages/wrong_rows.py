@@ -168,6 +168,11 @@ HELD: dict[str, WrongRow] = {
         mark=Mark.DATE,
         fields=_DATE,
     ),
+    "swapped_dates": WrongRow(
+        {"Deliver by": "11/24/2026"},
+        more=[{"Order No": "A-2", "Deliver by": "05/06/2027"}],
+        fields=_DATE,
+    ),
     "header": WrongRow(rest="keep: {route: {from: Route}}", fields="division: {from: Division, required: true}"),
     "control_total": WrongRow(
         more=[dict.fromkeys(ROW, "") | {"Order No": "TOTAL", "Qty": "3"}],

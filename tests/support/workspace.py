@@ -74,7 +74,7 @@ class Workspace:
     """A folder with settings for a service at `url`, two mappings, and whatever jobs a test writes."""
 
     def __init__(self, root: Path, *, url: str, api_key: str = "", settle_after: str = "0s") -> None:
-        self.root = root
+        self.root, self.url = root, url
         root.mkdir(parents=True, exist_ok=True)
         for name in ("mappings", "jobs", "secrets"):
             (root / name).mkdir(exist_ok=True)

@@ -9,7 +9,7 @@ import polars as pl
 from logistics_batch.mapping.bodies import check_body
 from logistics_batch.mapping.cells import as_typed
 from logistics_batch.mapping.changes import check_items, order_named
-from logistics_batch.mapping.checks import check, hold_control_total, hold_mixed_dates
+from logistics_batch.mapping.checks import check, hold_control_total, hold_mixed_dates, hold_swapped_dates
 from logistics_batch.mapping.contract import refused
 from logistics_batch.mapping.documents import Material, documents_of
 from logistics_batch.mapping.equal_rows import documents_with_equal_rows
@@ -46,6 +46,7 @@ def apply_mapping(
     rows = sort_rows(mapping, sheet, header)
     table = lay_out(mapping, sheet, header, rows, run_values)
     hold_mixed_dates(table)
+    hold_swapped_dates(table)
     hold_control_total(table, rows, sheet)
     found = check(table, rows.cleaned)
     check_items(found, table)

@@ -280,6 +280,35 @@ def hold_mixed_dates(table: Table) -> None:
             )
 
 
+def hold_swapped_dates(table: Table) -> None:
+    """Refuse a file whose dates in a column fit only with day and month changed over, and others would fit both ways.
+
+    Then the others are read wrong, too; one date that fits as declared and not the other way shows that they are not.
+    Raises FileHeld.
+    """
+    for field in (*table.header, *table.line, *table.keep):
+        formats = [each for step in field.spec.read or () if isinstance(step, DateRead) for each in step.date]
+        day_first = dates.is_day_first(formats)
+        if field.column is None or day_first is None:
+            continue
+        cells = table.grouped.lines.select("row", pl.col(name_of(field.column)).alias("cell")).drop_nulls("cell")
+        swapped, sound, either = dates.day_and_month(pl.col("cell"), day_first=day_first)
+        said = cells.select(swapped.alias("swapped"), sound.alias("sound"), either.alias("either"))
+        if said["sound"].any() or not (said["swapped"].any() and said["either"].any()):
+            continue
+        name = table.bound.texts[field.column - 1].strip()
+        where_swapped = row_list(table.sheet.physical_rows(cells.filter(said["swapped"])["row"]))
+        raise FileHeld(
+            f'Column "{name}" has dates that fit only with day and month changed over (rows {where_swapped}), and '
+            "others that fit both ways: the whole column may be written so.",
+            rule=f"{field.target}|swapped_dates",
+            remedy="Write all dates as agreed, or ask the operator to change the date format of the mapping.",
+            rows_read=table.sheet.frame.height - 1,
+            sheet=table.sheet.name,
+            header_row=table.bound.row,
+        )
+
+
 def _reads_dates(table: Table, field: Field) -> bool:
     if any(isinstance(step, DateRead) for step in field.spec.read or ()):
         return True

@@ -1,6 +1,7 @@
 """Dates by the formats that a mapping declares."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -18,6 +19,8 @@ _WHOLE_DATES: Final = (("%D", "%m/%d/%y"), ("%F", "%Y-%m-%d"))
 _ISO: Final = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")
 _DIRECTIVES: Final = frozenset("dmyYbBaAejHIMSpzTRDFf%") | {"-d", "-m", ".f"}
 _TIME: Final = re.compile(r"%(?:[HIMSTRpzf]|\.f)")
+_DIGITS_FIRST: Final = r"^(\d{1,2})[-/. ](\d{1,2})[-/. ](?:\d{4}|\d{2})(?:\D.*)?$"
+_MONTHS: Final = 12
 _LOOKS_LIKE_A_DATE: Final = r"^\d{1,4}[-/. ]+(?:\d{1,2}|[A-Za-z]{3,9})[-/., ]+\d{1,4}(?:\D.*)?$"
 
 
@@ -62,6 +65,22 @@ def contradict(one: str, other: str) -> bool:
     for short, whole in _WHOLE_DATES:
         one, other = one.replace(short, whole), other.replace(short, whole)
     return shape(one) == shape(other) and order(one) != order(other)
+
+
+def is_day_first(formats: Sequence[str]) -> bool | None:
+    """Whether all formats have the day's digits before the month's; None if they differ, or write months otherwise."""
+    orders = {tuple(part[-1].replace("e", "d") for part in re.findall(r"%-?[dem]", each)) for each in formats}
+    return {("d", "m"): True, ("m", "d"): False}.get(orders.pop()) if len(orders) == 1 else None
+
+
+def day_and_month(text: pl.Expr, *, day_first: bool) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    """Of dates in digits: fits only with day and month changed over; fits only as declared; fits both ways."""
+    first = text.str.extract(_DIGITS_FIRST, 1).cast(pl.Int8)
+    second = text.str.extract(_DIGITS_FIRST, 2).cast(pl.Int8)
+    day, month = (first, second) if day_first else (second, first)
+    swapped, sound = (month > _MONTHS) & (day <= _MONTHS), (day > _MONTHS) & (month <= _MONTHS)
+    either = (day <= _MONTHS) & (month <= _MONTHS) & (day != month)
+    return swapped.fill_null(value=False), sound.fill_null(value=False), either.fill_null(value=False)
 
 
 def moment_of(text: pl.Expr, formats: list[str], around: Surroundings) -> tuple[pl.Expr, pl.Expr]:
