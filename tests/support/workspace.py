@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -54,6 +55,11 @@ def asn_lines(invoices: Iterable[str]) -> str:
     """A CSV of valid ASNs with two lines each."""
     rows = [f"Acme,Bhiwandi,{invoice},SKU-{item},{item * 10}" for invoice in invoices for item in (1, 2)]
     return "\n".join([ASN_COLUMNS, *rows, ""])
+
+
+def _hangs_up() -> None:
+    """Tests that run under `nohup` pass its ignoring on to what they start, and the program keeps to it."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,7 @@ class Workspace:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_hangs_up,  # noqa: PLW1509 - this process has no threads of note when it forks
         )
 
     @staticmethod
