@@ -19,6 +19,10 @@ _JOINERS = "\u200c\u200d"  # invisible, but Indian scripts cannot be written wit
 _LIST_KEYS = ("result", "results", "data", "message")
 _LINE_KEYS = ("sku_lines", "lines", "items")
 _DEEPEST_ENVELOPE = 4
+# What answers of undocumented form say besides the contract's words, and by what they name a thing.
+_ALSO_YES = ("OK", "CREATED")
+_ALSO_NO = ("REJECTED", "INVALID", "DENIED", "UNAUTHORIZED", "FORBIDDEN")
+_IDENTITIES = ("invoice_number", "id", "asn_id", "webhookid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +128,6 @@ def says_no(value: object) -> bool:
     return isinstance(value, dict) and (value.get("status") is False or value.get("success") is False)
 
 
-_YES = ("PASS", "SUCCESS", "OK", "CREATED")
-_NO = ("FAIL", "FAILED", "FAILURE", "ERROR", "REJECTED", "INVALID", "DENIED", "UNAUTHORIZED", "FORBIDDEN")
-_IDENTITIES = ("invoice_number", "id", "asn_id", "webhookid")
-
-
 def confirms(value: object) -> bool:
     """Whether an answer of a form that is not documented says that the thing is there (API §4.1-4.3, §4.12).
 
@@ -156,13 +155,13 @@ def _told(value: object, *, depth: int = 0) -> list[dict[str, Any]]:
 
 
 def _affirms(told: dict[str, Any]) -> bool:
-    if status_word(told) in _YES or told.get("success") is True or told.get("status") is True:
+    if says_yes(told) or status_word(told) in _ALSO_YES or told.get("success") is True or told.get("status") is True:
         return True
     return any(as_text(told.get(name)) not in ("", "0") for name in _IDENTITIES)
 
 
 def _denies(told: dict[str, Any]) -> bool:
-    if status_word(told) in _NO or any(told.get(name) for name in ("error", "errors")):
+    if says_no(told) or status_word(told) in _ALSO_NO or any(told.get(name) for name in ("error", "errors")):
         return True
     if any(str(told.get(name)).casefold() in ("false", "no", "0") for name in ("success", "ok", "status")):
         return True

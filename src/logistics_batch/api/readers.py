@@ -43,6 +43,10 @@ class OrderDetails:
     items: tuple[dict[str, Any], ...] = field(default=(), repr=False)
     raw: dict[str, Any] = field(default_factory=dict, repr=False)
 
+    def is_called(self, number: str) -> bool:
+        """Whether this is the order that was asked for by a number, and not another one that came back."""
+        return number in (self.awb_number, self.order_id, self.reference_number)
+
 
 @dataclass(frozen=True, slots=True)
 class OrderFound:

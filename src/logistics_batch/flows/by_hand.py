@@ -20,6 +20,7 @@ from logistics_batch.api.answers import (
     shows_change,
 )
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.flows.outcomes import REISSUE_OR_DROP
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NewNotice, Outcome
 from logistics_batch.model.payloads import WebhookSubscription, WebhookUpdate, body_text
@@ -75,24 +76,23 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     order_id = _awb_of(parts, order_id)
     _note(parts, order_id, "cancelling was asked for by hand")
     answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
-    raise_for_every_call(answer.meaning, answer.message)
-    if answer.meaning in (Meaning.NOT_SENT, Meaning.SLOW_DOWN):
-        return Conclusion(f"Nothing was done: {answer.message} Try again later.", ExitCode.STOPPED_EARLY)
+    undone = _undone(answer)
+    if undone is not None:
+        return undone
     order = _looked_at(parts, order_id)
     shown = order is not None and bool(shows_change("order.cancel", "", order))
     if answer.meaning is Meaning.ACCEPTED or shown:
         return _cancelled(parts, order_id, order, answer)
     _note(parts, order_id, _evidence(answer))
-    if answer.meaning is Meaning.REFUSED and order is not None:
-        _known_now(parts, order_id, "It is not cancelled.")
-        return Conclusion(f"The order {order_id} was not cancelled: {answer.message}", ExitCode.ROWS_NOT_DONE)
-    unknown = f"Whether {order_id} is cancelled is not known: see `order get {order_id}`."
-    if answer.meaning is Meaning.REFUSED:
-        unknown = f"The order {order_id} was not cancelled, or had been before: {answer.message}"
-    else:
+    if answer.meaning is not Meaning.REFUSED:
         _tell_unknown(parts, order_id)
-    code = ExitCode.ROWS_NOT_DONE if answer.meaning is Meaning.REFUSED else ExitCode.DOUBT
-    return Conclusion(f"{unknown} {answer.message}".rstrip() if code == ExitCode.DOUBT else unknown, code)
+        return _open_end(answer, question=f"Whether {order_id} is cancelled is not known: see `order get {order_id}`.")
+    if order is None:
+        text = f"The order {order_id} was not cancelled, or had been before: {answer.message}"
+    else:
+        _known_now(parts, order_id, "It is not cancelled.")
+        text = f"The order {order_id} was not cancelled: {answer.message}"
+    return Conclusion(text, ExitCode.ROWS_NOT_DONE)
 
 
 def _cancelled(parts: Parts, order_id: str, order: OrderDetails | None, answer: Answer) -> Conclusion:
@@ -111,7 +111,7 @@ def _looked_at(parts: Parts, order_id: str) -> OrderDetails | None:
     if not isinstance(seen, OrderFound):
         return None
     order = seen.order
-    return order if order_id in (order.awb_number, order.order_id, order.reference_number) else None
+    return order if order.is_called(order_id) else None
 
 
 def _hold_doubts(parts: Parts, order: OrderDetails | None, order_id: str) -> bool:
@@ -129,7 +129,7 @@ def _hold_doubts(parts: Parts, order: OrderDetails | None, order_id: str) -> boo
             "held",
             rule="found_cancelled",
             reason=f"The order reached the service (AWB {order_id}) and was cancelled by hand.",
-            fix="If it is still wanted, decide “send-again” with --reissue, else “drop”.",
+            fix=REISSUE_OR_DROP,
         )
         evidence = f"order {order_id} shows this reference and was cancelled by hand"
         parts.ledger.settle_document(outcome, expected="in_doubt", now=now, evidence_text=evidence)
@@ -198,10 +198,15 @@ def _payload(model: type[BaseModel], wanted: Mapping[str, object]) -> BaseModel:
 
 
 def _open_end(answer: Answer, *, question: str) -> Conclusion:
+    return _undone(answer) or Conclusion(f"{question} {answer.message}".rstrip(), ExitCode.DOUBT)
+
+
+def _undone(answer: Answer) -> Conclusion | None:
+    """Where the answer proves that nothing was done; raises as `raise_for_every_call`."""
     raise_for_every_call(answer.meaning, answer.message)
     if answer.meaning in (Meaning.NOT_SENT, Meaning.SLOW_DOWN):
         return Conclusion(f"Nothing was done: {answer.message} Try again later.", ExitCode.STOPPED_EARLY)
-    return Conclusion(f"{question} {answer.message}".rstrip(), ExitCode.DOUBT)
+    return None
 
 
 def raise_for_every_call(meaning: Meaning, message: str) -> None:

@@ -13,7 +13,8 @@ _KEPT_REPLY_CHARACTERS = 4000
 _WAIT_FOR_CHECK = (
     "Nothing now: it is checked with the service later, or at once by “settle --wait”. Do not send it by hand."
 )
-_LOOK_IT_UP = "Look the reference up at the service: decide “accept” if it is there, else “drop” or “send-again”."
+REISSUE_OR_DROP = "If it is still wanted, decide “send-again” with --reissue, else “drop”."
+LOOK_IT_UP = "Look the reference up at the service: decide “accept” if it is there, else “drop” or “send-again”."
 _LOOK_AT_ORDER = (
     "Look at the order at the service: decide “accept” if the change is there, else “drop” or “send-again”."
 )
@@ -179,7 +180,7 @@ def _words(state: str, reply: Reply, answer: Answer, *, creates: bool) -> tuple[
         return "refused", said, "Correct the row and drop the file again; only what changed goes out."
     if state == "held":
         said = f"An earlier attempt had no answer, and the service now said: {answer.message or reply.status}"
-        return "refused_after_doubt", said, _LOOK_IT_UP if creates else _LOOK_AT_ORDER
+        return "refused_after_doubt", said, LOOK_IT_UP if creates else _LOOK_AT_ORDER
     if state == "in_doubt":
         return "in_doubt", f"{doubt_reason(reply, answer)} It may or may not have arrived.", _WAIT_FOR_CHECK
     return "not_sent", f"Not sent yet: {stop_reason(reply, answer)}", ""

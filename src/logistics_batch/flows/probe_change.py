@@ -32,8 +32,7 @@ def look_for_change(client: Client, ledger: Ledger, document: StoredDocument) ->
         return Look(shown=False, text=f"the service could not be asked: {seen.message}", unreachable=True)
     if not isinstance(seen, OrderFound):
         return Look(shown=False, text=f"the service does not show the order: {seen.message}")
-    shows = {seen.order.awb_number, seen.order.order_id, seen.order.reference_number}
-    if document.order_id not in shows:
+    if not seen.order.is_called(document.order_id):
         return Look(shown=False, text="another order came back than was asked for")
     if operation is Operation.ORDER_ADD_ITEMS and _had_before(ledger, document):
         return Look(shown=False, text="the order had an item with this id before, so that seeing it proves nothing")

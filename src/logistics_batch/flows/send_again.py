@@ -8,7 +8,7 @@ from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
 from logistics_batch.flows.order_search import OrderSearch
-from logistics_batch.flows.outcomes import outcome_of, without_others_numbers
+from logistics_batch.flows.outcomes import LOOK_IT_UP, outcome_of, without_others_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Presence, Probe
 from logistics_batch.ledger import Outcome, StoredDocument
@@ -79,6 +79,6 @@ def _borne_out(said: Outcome, probe: Probe) -> Outcome:
         state="held",
         rule="refused_after_doubt",
         reason=f"The service refused it in words for a taken reference, but does not show the order: {said.message}",
-        fix="Look the reference up at the service: decide “accept” if it is there, else “drop” or “send-again”.",
+        fix=LOOK_IT_UP,
         accepted_run="",
     )

@@ -29,6 +29,7 @@ from logistics_batch.flows.baseline import (
 )
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.order_search import OrderSearch
+from logistics_batch.flows.outcomes import REISSUE_OR_DROP
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Presence
 from logistics_batch.flows.probe_change import look_for_change
@@ -135,7 +136,7 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
                 document,
                 "found_cancelled",
                 f"The order reached the service (AWB {probe.awb_number or 'not known'}) and was cancelled there.",
-                "If it is still wanted, decide “send-again” with --reissue, else “drop”.",
+                REISSUE_OR_DROP,
                 evidence=probe.text,
             )
         case Presence.UNREACHABLE:
