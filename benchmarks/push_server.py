@@ -4,12 +4,13 @@ Prints its port. GET answers the moments (seconds of the monotonic clock) at whi
 """
 
 import asyncio
+import itertools
 import json
 import sys
 import time
 
 ACCEPTED = (
-    b'{"status":"PASS","message":{"awb_number":"SH-1A2B3C4","order_id":"1","delivery_hub":"BLR","item_details":'
+    b'{"status":"PASS","message":{"awb_number":"SH-%07X","order_id":"%d","delivery_hub":"BLR","item_details":'
     b'{"7":{"item_name":"SKU-1","item_quantity":1}},"child_awb_numbers":[]}}'
 )
 
@@ -26,6 +27,7 @@ class Service:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._moments: list[float] = []
+        self._numbers = itertools.count(1)  # the number of another order is not believed
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of one connection."""
@@ -50,7 +52,8 @@ class Service:
         self._moments.append(time.monotonic())
         if self._seconds:
             await asyncio.sleep(self._seconds)
-        return ACCEPTED
+        number = next(self._numbers)
+        return ACCEPTED % (number, number)
 
 
 async def main(seconds: float) -> None:
