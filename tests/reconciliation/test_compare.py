@@ -1,5 +1,6 @@
 """Two nights side by side: what was accepted is not resolved, and a price that changed in the service is told."""
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -71,3 +72,11 @@ def test_the_services_qty_received_is_never_told_without_what_it_means():
     told = compare(Night(first.legs(), found), Night(second.legs(), found))
     assert told.values.select("field", "first", "second").rows() == [("qty_received (= requested, API §2.1)", "7", "9")]
     assert told.notices["differs"].to_list() == ["qty_received (= requested, API §2.1) of W"]
+
+
+def test_what_receipts_showed_is_not_resolved_by_a_night_without_any():
+    first, second = night(received="90"), night(received="90")
+    bare = replace(second.legs, received=None)
+    later = Night(bare, audit(bare, rules=Rules(business_date=date(2026, 11, 10))).differing)
+    told = compare(first, later).exceptions.select("change", "outcome_second").rows()
+    assert told == [("not looked at", "")]

@@ -10,6 +10,7 @@ from reconciliation.world import World
 from logistics_batch.reconciliation import Rules, audit, counted_once
 
 PLAIN = Rules(business_date=date(2026, 11, 10))
+DAY = "2026-11-02"
 ONE = ("I1", "50", "2026-11-02")
 OTHER = ("I2", "7", "2026-11-02")
 NEXT_DAY = ("I2", "7", "2026-11-03")
@@ -49,18 +50,36 @@ def test_a_list_that_repeats_an_earlier_one_counts_once_and_the_rows_are_named(l
 
 
 @pytest.mark.parametrize("lists", [((ONE, OTHER), (ONE,)), ((ONE, OTHER), (ONE, NEXT_DAY))])
-def test_two_lorries_with_as_many_pieces_in_two_lists_count_twice(lists):
+def test_two_lorries_with_as_many_pieces_or_one_listed_twice_cannot_be_told(lists):
     line = found(world(*lists))["I1"]
-    assert (line["outcome"], line["qty_received"], line["left_out"], line["alike"]) == ("matched", 100, 0, 2)
+    assert (line["code"], line["qty_received"], line["left_out"], line["alike"]) == ("UNVERIFIABLE", 100, 0, 2)
+    assert "100 of 100 received if all lists count, 50 if a later list repeats or corrects" in line["reason"]
+    assert (line["receipt_file"], line["receipt_rows"]) == (
+        "list1.csv; list2.csv",
+        "list1.csv row 2; list2.csv row 2",
+    )
 
 
 def test_lines_alike_in_two_lists_are_named_where_they_make_too_much():
     line = found(world((ONE, ONE, OTHER), (ONE,)))["I1"]
-    assert (line["code"], line["qty_received"]) == ("OVER", 150)
-    assert (
-        "Alike in several lists and counted each time: list1.csv row 2; list1.csv row 3; list2.csv row 2"
-        in line["reason"]
-    )
+    assert (line["code"], line["qty_received"]) == ("UNVERIFIABLE", 150)
+    assert "list1.csv row 2; list1.csv row 3; list2.csv row 2" in line["reason"]
+    line = found(world((("I1", "20", "2026-11-02"), OTHER), (("I1", "20", "2026-11-02"),)))["I1"]
+    assert line["code"] == "SHORT" and "Alike in several lists and counted each time" in line["reason"]
+
+
+def test_a_corrected_list_neither_hides_a_shortage_nor_makes_too_much():
+    first, second = (("I1", "50", DAY), ("I2", "5", DAY)), (("I1", "50", DAY), ("I2", "4", DAY))
+    told = found(world(first, second))
+    assert {invoice: told[invoice]["code"] for invoice in told} == {"I1": "UNVERIFIABLE", "I2": "UNVERIFIABLE"}
+    assert "9 of 7 received if all lists count, 4 if" in told["I2"]["reason"]
+    assert "list1.csv row 3; list2.csv row 3" in told["I2"]["reason"]
+
+
+def test_two_parts_that_make_the_whole_are_no_correction_and_both_lists_are_named():
+    line = found(world((("I1", "60", DAY),), (("I1", "40", DAY),)))["I1"]
+    assert (line["outcome"], line["qty_received"]) == ("matched", 100)
+    assert "list1.csv row 2; list2.csv row 2; is one a correction?" in line["reason"]
 
 
 def test_equal_lines_of_one_list_all_count():

@@ -280,3 +280,16 @@ def test_a_batch_that_the_service_adds_makes_no_other_exception():
     earlier = handed_on(reconciled(one_line(PLAIN_LINE, PLAIN_LINE, ("90", ""))), A="Accepted")
     result = reconciled(one_line(PLAIN_LINE, PLAIN_LINE, ("90", ""), batch="B9"), night=1, earlier=earlier)
     assert result.exceptions.is_empty()
+
+
+def test_a_night_without_receipts_resolves_nothing_that_receipts_showed():
+    first = world(A="90", B="0")
+    first.receive("C", "W", "1", condition="damaged")
+    earlier = handed_on(reconciled(first))
+    second = world()
+    second.receipts = None
+    watch = Watch(FIRST + timedelta(days=1), WINDOW, complete=True, receipts=False)
+    result = audit(second.legs(), rules=Rules(watch.business_date), earlier=earlier, watch=watch)
+    assert gone(result) == dict.fromkeys("ABC", ("not checked", "No receipts were compared tonight."))
+    third = reconciled(world(A="90"), night=2, earlier=handed_on(result, night=1))
+    assert states(third) == {"A": "still open"} and gone(third)["B"][0] == "resolved"

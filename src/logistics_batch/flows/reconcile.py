@@ -12,10 +12,11 @@ import polars as pl
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.asn_ranges import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.reconcile_followed import followed
+from logistics_batch.flows.reconcile_followed import Followed, followed
 from logistics_batch.flows.reconcile_gather import Gathered, gather, order_numbers
 from logistics_batch.flows.reconcile_limits import limits_of
 from logistics_batch.flows.reconcile_notices import Scope, announced_frames, returned_frames, unsent_frame
+from logistics_batch.flows.reconcile_older import judged_invoices, with_older_lists
 from logistics_batch.flows.reconcile_output import hand_over
 from logistics_batch.flows.reconcile_previous import Previous, previous_at, previous_by_hand
 from logistics_batch.flows.reconcile_receipts import (
@@ -31,6 +32,7 @@ from logistics_batch.flows.reconcile_receipts import (
 from logistics_batch.flows.reconcile_unsent import legible_of
 from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.flows.snapshots import Circumstances, furthest_statuses, keep_snapshot
+from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Lists, Place, ReconcileJob, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy, Reconciliation
@@ -38,7 +40,7 @@ from logistics_batch.model.reconciliation_history import Watch
 from logistics_batch.model.report import ExitCode
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_document
-from logistics_batch.reconciliation import TOLERATED, Legs, Limit, Rules, audit
+from logistics_batch.reconciliation import TOLERATED, WITHOUT_RECEIPTS, Legs, Limit, Rules, audit
 
 _NO_LIST = ReadList(None)
 
@@ -156,25 +158,59 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
     return report
 
 
-def _account(
-    parts: Parts, plan: ReconcilePlan, run: str, wanted: AsnRange, limits: dict[Discrepancy, Limit]
-) -> Account:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What lists, service, ledger and the earlier report say. receipts: as the lists of the range have them."""
+
+    previous: Previous
+    receipts: ReadList
+    orders: ReadList
+    besides: Followed
+    scope: Scope
+    gathered: Gathered
+
+
+def _ask(parts: Parts, plan: ReconcilePlan, wanted: AsnRange) -> _Asked:
     receipts = _read(parts, plan.receipts, RECEIPTS, since=wanted.date_from, on=plan.business_date)
     orders = _read(parts, plan.purchase_orders, PURCHASE_ORDERS, since=wanted.date_from, on=plan.business_date)
     previous = _previous(parts, plan)
     besides = followed(parts, previous.earlier, wanted, receipts)
-    receipts = besides.receipts
     scope = Scope(wanted, ZoneInfo(parts.policy.timezone), besides.invoices)
-    gathered = gather(parts, scope, receipts, orders)
+    gathered = gather(parts, scope, besides.receipts, orders)
+    return _Asked(previous, receipts, orders, besides, scope, gathered)
+
+
+def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, ReadList]:
+    """The legs, and the receipts as far back as the ASNs want them."""
+    scope, receipts = asked.scope, asked.besides.receipts
+    legs = _legs(parts, scope, asked.gathered, receipts=receipts, orders=asked.orders)
+    judged = judged_invoices(legs, asked.gathered, scope)
+    place, on = plan.receipts.place, plan.business_date
+    older, unopened = with_older_lists(parts, place, asked.receipts, judged=judged, business_date=on)
+    if older.lines is not asked.receipts.lines:
+        receipts = followed(parts, asked.previous.earlier, scope.wanted, older).receipts
+    told = replace(receipts, notes=older.notes)
+    unsent = _unsent(parts, scope, on)
+    more = {"received": told.lines, "unread": told.unread, "unopened": unopened, "unsent_rows": unsent}
+    return replace(legs, **more), told
+
+
+def _account(
+    parts: Parts, plan: ReconcilePlan, run: str, wanted: AsnRange, limits: dict[Discrepancy, Limit]
+) -> Account:
+    asked = _ask(parts, plan, wanted)
+    legs, receipts = _compared(parts, plan, asked)
+    gathered, orders, previous, besides = asked.gathered, asked.orders, asked.previous, asked.besides
     rules = _rules(plan, limits, complete=gathered.complete)
     due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
     whole = gathered.complete and receipts.complete and orders.complete
     watch = Watch(
-        plan.business_date, due, complete=whole, orders=orders.lines is not None, followed=frozenset(besides.invoices)
-    )
-    legs = replace(
-        _legs(parts, scope, gathered, receipts=receipts, orders=orders),
-        unsent_rows=_unsent(parts, scope, plan.business_date),
+        plan.business_date,
+        due,
+        complete=whole,
+        orders=orders.lines is not None,
+        receipts=receipts.lines is not None,
+        followed=frozenset(besides.invoices),
     )
     result = audit(legs, rules=rules, earlier=previous.earlier, watch=watch)
     made = Circumstances(
@@ -199,7 +235,7 @@ def _account(
         result=result,
         receipts_compared=receipts.lines is not None,
         orders_compared=orders.lines is not None,
-        doubts=(*gathered.doubts, *doubts, *previous.doubts),
+        doubts=(*gathered.doubts, *doubts, *previous.doubts, *_without_receipts(result)),
         notes=(*gathered.notes, *notes, *_unreturned(result), *previous.notes, *besides.notes),
         log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
     )
@@ -265,9 +301,17 @@ def _unsent(parts: Parts, scope: Scope, business_date: date) -> pl.DataFrame:
 
 def _unreturned(result: Reconciliation) -> tuple[str, ...]:
     return tuple(
-        f"The service's replies lack {name} for {count} ASNs that were sent with it; it could not be compared."
+        f"The service's replies lack {name}, or show it in a form that cannot be read, for {count} ASNs that were sent "
+        "with it; it could not be compared."
         for name, count in result.not_returned.items()
     )
+
+
+def _without_receipts(result: Reconciliation) -> tuple[str, ...]:
+    """What is said where receipts showed what is open, and tonight there were none."""
+    left = result.resolved.filter(pl.col("became") == WITHOUT_RECEIPTS).height
+    words = "that receipts showed could not be checked, since no receipts were compared tonight"
+    return (f"{counted(left, 'open exception')} {words}.",) if left else ()
 
 
 def _log(
@@ -281,6 +325,7 @@ def _log(
         ("Raw replies", str(gathered.folder) if gathered.folder else "none"),
         *((name, ", ".join(read.files) or "none") for name, read in lists.items()),
         ("Days of grace", f"{rules.grace_days}; delivery dates up to {rules.judged_until} are judged for receiving"),
+        ("Not compared", "item description, serial number, tracking level, discount and discount percentage of lines"),
         ("Claim window", f"{rules.claim_days} days from the delivery date"),
         *limits,
     )

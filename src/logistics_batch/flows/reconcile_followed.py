@@ -23,7 +23,8 @@ from logistics_batch.reconciliation import RECEIVED_LINES
 FOLLOWED: Final = 50
 """So many ASNs outside the dates are asked for, one by one, the dearest first."""
 
-_PLACES = ("file_name", "sheet", "row", "repeats", "alike")
+_PLACE = ("file_name", "sheet", "row")
+_PLACES = (*_PLACE, "repeats", "alike", "reissued", "again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,14 @@ def _with_earlier(receipts: ReadList, kept: Snapshot, chosen: set[str]) -> ReadL
     if receipts.lines is None or kept.legs.received is None:
         return receipts
     said = [name for name in RECEIVED_LINES if name not in _PLACES]
-    before = _of(kept.legs.received, chosen).join(receipts.lines, on=said, how="anti", nulls_equal=True)
-    before = before.join(receipts.lines, on=["file_name", "sheet", "row"], how="anti", nulls_equal=True)
+    # What an older release kept lacks columns of this one.
+    absent = [pl.lit(None, kind).alias(name) for name, kind in RECEIVED_LINES.items()]
+    saved = kept.legs.received.with_columns(
+        one for one in absent if one.meta.output_name() not in kept.legs.received.columns
+    )
+    before = _of(saved, chosen).join(receipts.lines, on=said, how="anti", nulls_equal=True)
+    # A list of the same name may be today's: a row is the same one only where it speaks of the same goods.
+    before = before.join(receipts.lines, on=[*_PLACE, "invoice_number", "sku_name"], how="anti", nulls_equal=True)
     unread = _of(kept.legs.unread, chosen).join(receipts.unread, on="spot", how="anti")
     lines = pl.concat([receipts.lines, before.select(receipts.lines.columns)])
     return replace(receipts, lines=lines, unread=pl.concat([receipts.unread, unread]))

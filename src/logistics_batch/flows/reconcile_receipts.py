@@ -2,8 +2,8 @@
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any
 from uuid import uuid4
@@ -12,7 +12,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.reconcile_unread import unread_note, unread_rows
+from logistics_batch.flows.reconcile_unread import skipped_goods, skipped_note, unread_note, unread_rows
 from logistics_batch.intake.containers import Member
 from logistics_batch.intake.names import name_matches, printable
 from logistics_batch.intake.readiness import never_input
@@ -57,7 +57,9 @@ class ReadList:
     """What was received or ordered, as far as it could be read.
 
     lines: as the kind's columns say; None where there was no file at all. complete: every row of every file could be
-    read. notes: what could not, and what was left out, in words. files: what was read. unread: UNREAD_ROWS.
+    read. notes: what could not, and what was left out, in words. files: what was read. unread: UNREAD_ROWS. refused:
+    how many files could not be read at all. opened_since: lists of a place that were written before this day were not
+    opened; older: the days when those were.
     """
 
     lines: pl.DataFrame | None
@@ -65,6 +67,9 @@ class ReadList:
     notes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     unread: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNREAD_ROWS))
+    refused: int = 0
+    opened_since: date | None = None
+    older: tuple[date, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +116,10 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
     read: list[ReadList] = []
     store = parts.open_store(source.place)
     try:
-        listed = _listed(store, source.place.path)
-        wanted = [file for file in listed if _is_wanted(file, source.patterns, parts, oldest=oldest)]
+        listed = [file for file in _listed(store, source.place.path) if _is_list(file, source.patterns)]
+        written = {file: _day_of(file, parts) for file in listed}
+        wanted = [file for file, day in written.items() if day is None or day >= oldest]
+        older = tuple(sorted(day for day in written.values() if day is not None and day < oldest))
         parts.progress.start(f"Reading {kind.word}", len(wanted))
         for file in wanted:
             read += _fetched(parts, store, file, reader)
@@ -124,7 +131,7 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
         named = f"No {kind.file_word} written since {oldest}"
         note = f"{named} lies in {store.label} {source.place.path}: nothing was compared."
         return ReadList(None, complete=False, notes=(note,))
-    return _put_together(read)
+    return replace(_put_together(read), opened_since=oldest, older=older)
 
 
 def _reader(parts: Parts, name: str, *, kind: ListKind, business_date: date) -> _Reader:
@@ -149,12 +156,15 @@ def _listed(store: FileStore, path: str) -> list[RemoteFile]:
         return beside
 
 
-def _is_wanted(file: RemoteFile, patterns: Sequence[str], parts: Parts, *, oldest: date) -> bool:
-    if file.is_link or never_input(file.name) or not name_matches(file.name, patterns):
-        return False
-    zone = parts.clock.now().tzinfo
-    first = datetime.combine(oldest, time.min, tzinfo=zone)
-    return file.modified is None or file.modified >= first.timestamp()
+def _is_list(file: RemoteFile, patterns: Sequence[str]) -> bool:
+    return not file.is_link and not never_input(file.name) and name_matches(file.name, patterns)
+
+
+def _day_of(file: RemoteFile, parts: Parts) -> date | None:
+    """The day when a file was written, as far as the server tells."""
+    if file.modified is None:
+        return None
+    return datetime.fromtimestamp(file.modified, tz=parts.clock.now().tzinfo).date()
 
 
 def _fetched(parts: Parts, store: FileStore, file: RemoteFile, reader: _Reader) -> list[ReadList]:
@@ -196,9 +206,8 @@ def _members_read(parts: Parts, archive: str, members: Sequence[Member], reader:
 
 
 def _unreadable(name: str, error: LogisticsBatchError, reader: _Reader) -> ReadList:
-    return ReadList(
-        None, complete=False, notes=(f"{reader.kind.file_word.capitalize()} {printable(name)}: {error.message}",)
-    )
+    note = f"{reader.kind.file_word.capitalize()} {printable(name)}: {error.message}"
+    return ReadList(None, complete=False, notes=(note,), refused=1)
 
 
 def _read(parts: Parts, path: Path, name: str, reader: _Reader) -> ReadList:
@@ -211,21 +220,31 @@ def _read(parts: Parts, path: Path, name: str, reader: _Reader) -> ReadList:
     whole = lines.with_columns(*missing).select(pl.col(column).cast(kind) for column, kind in wanted.items())
     notes = unread_note(mapped, file_words=f"{reader.kind.file_word.capitalize()} {name}")
     unread = unread_rows(reader.mapping, sheet, mapped, run_values=values)
-    goods = _without_totals(whole)
+    sums = _is_sum(whole)
+    goods = whole.filter(~sums)
+    skipped = skipped_goods(reader.mapping, sheet, mapped, run_values=values)
     digest = identify(path, name=name).sha256[:8]
     files = (f"{name} (sha256 {digest}, {goods.height} lines)",)
-    told = (*notes, *_totals_left_out(whole.height - goods.height, name))
-    return ReadList(goods, complete=not notes, notes=told, files=files, unread=unread)
+    told = (*notes, *_sums_left_out(whole.filter(sums), name), *skipped_note(skipped, name=name))
+    return ReadList(goods, complete=not notes, notes=told, files=files, unread=pl.concat([unread, skipped]))
 
 
-def _without_totals(lines: pl.DataFrame) -> pl.DataFrame:
-    """The lines without those whose SKU is only the word for a total: a sum of other lines, and no goods."""
-    word = pl.col("sku_name").fill_null("").str.to_lowercase().str.replace_all(r"[^a-z]+", "")
-    return lines.filter(~word.is_in(_TOTALS))
+def _is_sum(lines: pl.DataFrame) -> pl.Series:
+    """Which lines are a sum of others and no goods: the SKU is the word for a total and nothing else."""
+    word = pl.col("sku_name").fill_null("").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "")
+    return lines.select(word.is_in(_TOTALS)).to_series()
 
 
-def _totals_left_out(count: int, name: str) -> tuple[str, ...]:
-    return (f"{name}: left out is {counted(count, 'row')} whose SKU is only the word for a total.",) if count else ()
+def _sums_left_out(lines: pl.DataFrame, name: str) -> tuple[str, ...]:
+    if lines.is_empty():
+        return ()
+    named = [
+        f'row {row}, invoice {printable(invoice or "")}: "{printable(sku or "")}" {printable(qty or "")}'
+        for row, invoice, sku, qty in lines.head(_ROWS_NAMED).select("row", "invoice_number", "sku_name", "qty").rows()
+    ]
+    more = f"; and {lines.height - len(named)} more" if lines.height > len(named) else ""
+    rows = counted(lines.height, "row")
+    return (f"{name}: left out is {rows} whose SKU is only the word for a total ({'; '.join(named)}{more}).",)
 
 
 def _put_together(read: Sequence[ReadList]) -> ReadList:
@@ -233,7 +252,7 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
     notes = [note for one in read for note in one.notes]
     files = tuple(name for one in read for name in one.files)
     if not frames:
-        return ReadList(None, complete=False, notes=tuple(notes))
+        return ReadList(None, complete=False, notes=tuple(notes), refused=len(read))
     kept = counted_once(pl.concat(frames))
     if kept.left_out:
         notes.append(
@@ -246,7 +265,8 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
         )
     complete = all(one.complete for one in read)
     unread = pl.concat([one.unread for one in read])
-    return ReadList(kept.lines, complete=complete, notes=tuple(notes), files=files, unread=unread)
+    refused = len(read) - len(frames)
+    return ReadList(kept.lines, complete=complete, notes=tuple(notes), files=files, unread=unread, refused=refused)
 
 
 def _first(kept: Counted) -> str:

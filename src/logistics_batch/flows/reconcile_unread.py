@@ -1,17 +1,21 @@
 """Rows of a list that could not be read: counted and named for people, and kept for the lines that they concern."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping import Mapping, RunValues, legible_rows
+from logistics_batch.model.counting import counted
 from logistics_batch.model.document import MappedFile, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.reconciliation import UNREAD_ROWS
 
 _NAMED: Final = 5
+_GOODS: Final = ("invoice_number", "sku_name", "qty")
+_ONLY_A_TOTAL: Final = r"^(grand|sub|page|net)?totals?$"
 _UNREAD: Final = [RowState.INVALID.value, RowState.BLOCKED.value]
 
 
@@ -40,6 +44,57 @@ def unread_rows(
     told = told.join(legible_rows(mapping, sheets, run_values=run_values), on="row", how="left", maintain_order="left")
     absent = [pl.lit(None, pl.String).alias(name) for name in UNREAD_ROWS if name not in told.columns]
     return told.with_columns(*absent).select(*UNREAD_ROWS)
+
+
+def skipped_goods(
+    mapping: Mapping, sheets: Sequence[Sheet], mapped: MappedFile, *, run_values: RunValues
+) -> pl.DataFrame:
+    """Rows (UNREAD_ROWS) that the mapping skips by a pattern for invoice numbers or SKUs, and that name goods in full.
+
+    A pattern for totals, as "TOTAL*", fits the invoice number TOTAL-77, too.
+    """
+    rows = mapped.rows.filter(pl.col("rule") == "skip_rows_where").select("row", "reason")
+    if rows.is_empty():
+        return pl.DataFrame(schema=UNREAD_ROWS)
+    legible = legible_rows(_without_patterns(mapping), sheets, run_values=run_values)
+    if not set(_GOODS) <= set(legible.columns):
+        return pl.DataFrame(schema=UNREAD_ROWS)
+    word = pl.col("invoice_number").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "")
+    whole = legible.filter(pl.all_horizontal(_filled(name) for name in _GOODS) & ~word.str.contains(_ONLY_A_TOTAL))
+    told = rows.join(whole, on="row", maintain_order="left")
+    where = f"{run_values.file_name} {mapped.sheet}".strip()
+    spot = pl.format("{} row {}: {}", pl.lit(where), "row", pl.col("reason").str.strip_chars_end("."))
+    absent = [pl.lit(None, pl.String).alias(name) for name in UNREAD_ROWS if name not in told.columns]
+    return told.with_columns(*absent).with_columns(spot.alias("spot")).select(*UNREAD_ROWS)
+
+
+def skipped_note(skipped: pl.DataFrame, *, name: str) -> tuple[str, ...]:
+    """What is said of the rows of `skipped_goods`; nothing where there are none."""
+    if skipped.is_empty():
+        return ()
+    first = "; ".join(skipped["spot"].head(_NAMED))
+    more = f"; and {skipped.height - _NAMED} more" if skipped.height > _NAMED else ""
+    rows = counted(skipped.height, "row")
+    return (f"{name}: the mapping skips {rows} with invoice number, SKU and quantity ({first}{more}).",)
+
+
+def _without_patterns(mapping: Mapping) -> Mapping:
+    """The mapping without what it skips by the columns of invoice number and SKU."""
+    fields = {place.rpartition(".")[2]: field for place, field in mapping.spec.everything.items()}
+    ids = [fields[name] for name in ("invoice_number", "sku_name") if name in fields]
+    columns = {name for field in ids for names in field.columns for name in names}
+    sheet = mapping.spec.sheet
+    kept = {
+        name: patterns
+        for name, patterns in sheet.skip_rows_where.items()
+        if not columns & {name, *mapping.names_of(name)}
+    }
+    sheet = sheet.model_copy(update={"skip_rows_where": kept})
+    return replace(mapping, spec=mapping.spec.model_copy(update={"sheet": sheet}))
+
+
+def _filled(name: str) -> pl.Expr:
+    return pl.col(name).fill_null("").str.strip_chars() != ""
 
 
 def _first_issues(mapped: MappedFile) -> dict[int, Issue]:

@@ -10,12 +10,15 @@ from logistics_batch.reconciliation.legs import (
     RECEIVED_LINES,
     RETURNED_LINES,
     RETURNED_NOTICES,
+    UNOPENED,
     UNREAD_ROWS,
     UNSENT_ROWS,
     Legs,
+    identifier,
     order_number_of,
 )
 from logistics_batch.reconciliation.repeated_receipts import Counted, counted_once
+from logistics_batch.reconciliation.since import WITHOUT_RECEIPTS
 from logistics_batch.reconciliation.statuses import further_status
 from logistics_batch.reconciliation.tolerance import BY_SKU, MEASURES, TOLERATED, Limit, Measure
 
@@ -29,8 +32,10 @@ __all__ = [
     "RETURNED_LINES",
     "RETURNED_NOTICES",
     "TOLERATED",
+    "UNOPENED",
     "UNREAD_ROWS",
     "UNSENT_ROWS",
+    "WITHOUT_RECEIPTS",
     "Change",
     "Comparison",
     "Counted",
@@ -43,5 +48,6 @@ __all__ = [
     "compare",
     "counted_once",
     "further_status",
+    "identifier",
     "order_number_of",
 ]

@@ -8,7 +8,7 @@ from functools import reduce
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import MEANINGS, MONEY, QUANTITY, Discrepancy, Severity
+from logistics_batch.model.reconciliation import MEANINGS, MONEY, QUANTITY, Discrepancy, Level, Severity
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 
 _D = Discrepancy
@@ -25,6 +25,32 @@ COUNTED = (_D.SHORT, _D.OVER, *CONDITION_CLASSES, _D.SHELF_LIFE)
 
 VALUED = (*COUNTED, *_PRICES)
 """The causes that cost something."""
+
+_BY_RECEIPTS = [
+    code.value
+    for code in (
+        *(_D.NOT_RECEIVED, _D.EXPIRED_UNRECEIVED, _D.NO_ASN, *CONDITION_CLASSES),
+        *(_D.LATE, _D.EARLY, _D.SHELF_LIFE),
+    )
+]
+_BY_EITHER = [
+    code.value
+    for code in (
+        *(_D.SHORT, _D.OVER, _D.WRONG_SKU, _D.MISSING_SKU, _D.EXTRA_SKU),
+        *(*_PRICES, _D.UNVERIFIABLE),
+    )
+]
+
+
+def shown_by_receipts() -> pl.Expr:
+    """Whether receipts showed a difference of an ASN, or a part of it, so that nothing settles it without them.
+
+    Needs `level`, `code`, `also` and `reason`: where either leg can show a class, the reason names what was received.
+    """
+    beside = pl.col("also").fill_null("").str.split(", ").list.set_intersection(_BY_RECEIPTS).list.len() > 0
+    named = pl.col("code").is_in(_BY_EITHER) & pl.col("reason").fill_null("").str.contains("recei", literal=True)
+    of_line = pl.col("level") == Level.LINE.value
+    return (of_line & (pl.col("code").is_in(_BY_RECEIPTS) | beside | named)).fill_null(False)
 
 
 def is_wrong(code: Discrepancy) -> pl.Expr:

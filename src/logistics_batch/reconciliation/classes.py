@@ -57,6 +57,7 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
         received.alias("received"),
         (pl.col("qty_returned") - pl.col("qty_announced")).alias("service_delta"),
         (received - expected).alias("receipt_delta"),
+        (pl.col("qty_once") - expected if receipts else pl.lit(None, QUANTITY)).alias("once_delta"),
         (pl.col("price_returned") - pl.col("price_announced")).alias("price_delta"),
         (pl.col("mrp_returned") - pl.col("mrp_announced")).alias("mrp_delta"),
         _came_elsewhere().alias("notice_received"),
@@ -66,6 +67,7 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
         known.with_columns(
             _near(rules, delta="service_delta").alias("service_near"),
             _near(rules, delta="receipt_delta").alias("receipt_near"),
+            _near(rules, delta="once_delta").alias("once_near"),
             near_price(
                 pl.col("price_delta"), of=pl.col("price_announced"), limit=rules.limit(Discrepancy.PRICE_VAR)
             ).alias("price_near"),
@@ -74,7 +76,7 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
             ),
         )
         .with_columns(open_receipt().alias("open_receipt"))
-        .with_columns((is_doubtful() | less_than_nothing()).fill_null(False).alias("doubtful"))
+        .with_columns((is_doubtful() | less_than_nothing() | perhaps_corrected()).fill_null(False).alias("doubtful"))
     )
 
 
@@ -126,6 +128,7 @@ def _steps_of_the_notice(rules: Rules) -> Steps:
         ((has_announced | has_returned) & which_is_unclear(), Discrepancy.UNVERIFIABLE),
         (has_announced & ~returned, absent),
         (has_returned & ~(announced & accepted), Discrepancy.UNEXPECTED_IN_SERVICE),
+        (pl.col("stray").is_not_null(), Discrepancy.UNVERIFIABLE),
         (~announced & ~returned, unannounced),
         (~has_announced & announced & ~accepted, Discrepancy.NO_ASN),
     ]
@@ -227,6 +230,20 @@ def undated_receipt() -> pl.Expr:
 def less_than_nothing() -> pl.Expr:
     """Corrections take back more than was received."""
     return (pl.col("qty_received") < 0).fill_null(False)
+
+
+def perhaps_corrected() -> pl.Expr:
+    """Whether the goods agree, are too few or too many hangs on whether a later list corrects an earlier one.
+
+    Different quantities that make together what was expected are no correction.
+    """
+    sides = (
+        pl.when(pl.col(f"{name}_near")).then(0).otherwise(pl.col(f"{name}_delta").sign())
+        for name in ("receipt", "once")
+    )
+    counted, once = sides
+    exact = (pl.col("receipt_delta") == 0) & (pl.col("alike_lists").fill_null("") == "")
+    return ((counted != once) & ~exact & (pl.col("lines_received") > 0)).fill_null(False)
 
 
 def price_unknown() -> pl.Expr:

@@ -6,6 +6,7 @@ from enum import StrEnum
 import polars as pl
 
 from logistics_batch.model.reconciliation import LINES_SCHEMA, MONEY, PRICE, QUANTITY, Outcome
+from logistics_batch.reconciliation.causes import shown_by_receipts
 from logistics_batch.reconciliation.compare_service import VALUES_COMPARED, changed_values, named_notices
 from logistics_batch.reconciliation.legs import Legs, identifier, price, with_units
 
@@ -17,7 +18,7 @@ class Change(StrEnum):
     REOPENED = "opened again"  # it had been accepted
     ACCEPTED = "accepted"  # it differs as before, and an analyst accepted that
     WENT = "resolved"
-    NOT_SEEN = "not looked at"  # the later night's legs do not have its invoice number
+    NOT_SEEN = "not looked at"  # the later night lacks its invoice number, or the receipts that showed it
     STAYED = "still open"
     CHANGED = "changed"
 
@@ -96,10 +97,11 @@ def _exceptions(first: Night, second: Night) -> pl.DataFrame:
     told = both.join(now.unique("exception_id"), on="exception_id", how="left")
     seen = identifier("invoice_number").is_in(_invoices(second.legs).implode())
     same = (pl.col("code") == pl.col("code_second")) & pl.col("qty_affected").eq_missing(pl.col("qty_affected_second"))
+    unreceived = shown_by_receipts() & (second.legs.received is None)
     change = (
         pl.when(pl.col("code").is_null())
         .then(pl.lit(Change.CAME.value))
-        .when(pl.col("code_second").is_null() & ~seen)
+        .when(pl.col("code_second").is_null() & (~seen | unreceived))
         .then(pl.lit(Change.NOT_SEEN.value))
         .when(pl.col("code_second").is_null())
         .then(pl.lit(Change.WENT.value))
@@ -115,7 +117,10 @@ def _exceptions(first: Night, second: Night) -> pl.DataFrame:
         change.alias("change"),
         *(pl.coalesce(name, f"{name}_second").alias(name) for name in _SHOWN),
         pl.coalesce("reason_second", "reason").alias("reason"),
-        pl.coalesce("outcome_second", pl.when(change == Change.WENT.value).then(pl.lit("agrees"))),
+        pl.coalesce(
+            pl.when(~unreceived | pl.col("code_second").is_not_null()).then("outcome_second"),
+            pl.when(change == Change.WENT.value).then(pl.lit("agrees")),
+        ),
     ).rename({name: f"{name}_first" for name in ("code", "qty_affected", "impact_inr")})
     ordered = shown.sort(
         pl.col("change").replace_strict(_ORDER, return_dtype=pl.Int8),
@@ -128,7 +133,7 @@ def _exceptions(first: Night, second: Night) -> pl.DataFrame:
 
 def _listed(lines: pl.DataFrame) -> pl.DataFrame:
     """The exceptions, and those that were accepted."""
-    wanted = ("exception_id", "code", "qty_affected", "impact_inr", "reason", *_SHOWN)
+    wanted = ("exception_id", "code", "qty_affected", "impact_inr", "reason", "level", "also", *_SHOWN)
     ours = lines.filter(pl.col("outcome").is_in([Outcome.EXCEPTION.value, Outcome.ACCEPTED.value]))
     return ours.select(*wanted, (pl.col("outcome") == Outcome.ACCEPTED.value).alias("accepted"))
 

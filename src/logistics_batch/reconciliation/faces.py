@@ -100,7 +100,7 @@ def header_differences(whole: pl.DataFrame) -> pl.DataFrame:
 def _differs(name: str) -> pl.Expr:
     both = filled(f"a_{name}").is_not_null() & filled(f"r_{name}").is_not_null()
     if name.endswith("_date"):
-        return both & (pl.col(f"a_{name}").str.slice(0, 10) != pl.col(f"r_{name}").str.slice(0, 10))
+        return (day(f"a_{name}") != day(f"r_{name}")).fill_null(False)
     return both & (spelling(f"a_{name}") != spelling(f"r_{name}"))
 
 
@@ -111,10 +111,16 @@ def not_returned(pairs: pl.DataFrame, *others: pl.DataFrame) -> dict[str, int]:
     """
     total = dict.fromkeys(HEADER_FIELDS, 0)
     for frame in (pairs, *others):
-        absent = (filled(f"a_{name}").is_not_null() & filled(f"r_{name}").is_null() for name in HEADER_FIELDS)
+        absent = (filled(f"a_{name}").is_not_null() & _incomparable(name) for name in HEADER_FIELDS)
         counts = frame.select(one.sum().alias(name) for name, one in zip(HEADER_FIELDS, absent, strict=True))
         total = {name: total[name] + count for name, count in counts.row(0, named=True).items()}
     return {name: count for name, count in total.items() if count}
+
+
+def _incomparable(name: str) -> pl.Expr:
+    """The reply lacks a field, or shows a date in a form that cannot be read."""
+    lacks = filled(f"r_{name}").is_null()
+    return (lacks | day(f"r_{name}").is_null()) if name.endswith("_date") else lacks
 
 
 def accepted_pairs(whole: pl.DataFrame) -> pl.DataFrame:

@@ -66,6 +66,8 @@ RECEIVED_LINES = {
     "row": pl.UInt32,
     "repeats": pl.String,  # rows of later lists that only repeat this one and are not counted
     "alike": pl.String,  # rows of several lists, this one among them, that are alike and all count
+    "reissued": pl.String,  # rows of several lists, this one among them, that may be one list and its correction
+    "again": pl.Boolean,  # another list may have the row once more, or correct it
 }
 ORDERED_LINES = {
     "po_number": pl.String,
@@ -87,6 +89,10 @@ UNREAD_ROWS = {
     "site_name": pl.String,
     "sku_name": pl.String,
     "spot": pl.String,  # file, sheet, row and cell, and what is wrong there, in words
+}
+UNOPENED = {
+    "invoice": pl.String,  # normalised
+    "since": pl.String,  # YYYY-MM-DD: lists of receipts written before lie there and were not opened
 }
 UNSENT_ROWS = {
     "file_name": pl.String,
@@ -129,7 +135,7 @@ class Legs:
     so is `ordered` where no purchase orders were.
 
     unsent_rows: rows of files that never became part of a document (invalid or blocked). unread: rows of receipts that
-    could not be read.
+    could not be read. unopened: invoices whose goods may stand in lists that were not opened.
     """
 
     announced_notices: pl.DataFrame
@@ -140,6 +146,7 @@ class Legs:
     unsent_rows: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNSENT_ROWS))
     ordered: pl.DataFrame | None = None
     unread: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNREAD_ROWS))
+    unopened: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNOPENED))
 
 
 def identifier(column: str) -> pl.Expr:

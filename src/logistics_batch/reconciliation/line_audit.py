@@ -28,7 +28,7 @@ _SETTLED = {"settled_lines": pl.UInt32, "settled_received": pl.Boolean}
 def audited_lines(legs: Legs, *, rules: Rules) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The lines of the legs (LINES_SCHEMA, in no order), and the matched notices that they belong to."""
     sides = matched_sides(_as_parted(legs))
-    judged = _judged_lines(sides, rules=rules)
+    judged = _judged_lines(sides, legs.unopened, rules=rules)
     apart = [
         findings.surplus_notices(sides.whole, sides.returned),
         findings.notices_without_lines(sides.whole),
@@ -64,10 +64,12 @@ def _as_parted(legs: Legs) -> Legs:
     return legs if "settled_lines" in notices.columns else replace(legs, returned_notices=notices.with_columns(absent))
 
 
-def _judged_lines(sides: Sides, *, rules: Rules) -> pl.DataFrame:
+def _judged_lines(sides: Sides, unopened: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
     receipts = sides.received is not None
     paired = _side_by_side_with_swaps(sides)
     lines = paired.join(sides.whole, on="notice", how="left", maintain_order="left")
+    not_opened = unopened.select("invoice", pl.col("since").alias("unopened")).unique("invoice")
+    lines = lines.join(not_opened, on="invoice", how="left", maintain_order="left")
     lines = with_unread(lines, sides.unread, nameless=nameless_rows(sides.unread))
     facts = with_verdict(
         with_facts(lines, rules=rules, receipts=receipts), rules=rules, receipts=receipts

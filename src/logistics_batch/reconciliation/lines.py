@@ -73,20 +73,31 @@ def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
         pl.col("units").filter(pl.col("condition_code") == code.value).sum().alias(f"units_{code.value}")
         for code in CONDITION_CLASSES
     ]
+    # Corrections and rows that say nothing came are booked when they are found out, and no goods came then.
+    came = day("received_date").filter(pl.col("units") > 0)
+    files = pl.col("file_name").unique(maintain_order=True)
+    rows = pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ")
+    places = pl.format("{} row {}", "file_name", "row").unique(maintain_order=True).str.join("; ")
     return _summed(
         side,
         "received",
         _found().alias("found_received"),
         pl.col("condition").filter(pl.col("condition_code").is_null()).first().alias("condition_word"),
         pl.col("condition_code").null_count().alias("condition_unknown"),
-        pl.col("file_name").first().alias("receipt_file"),
+        files.str.join("; ").alias("receipt_file"),
         pl.col("sheet").first().alias("receipt_sheet"),
-        pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("receipt_rows"),
+        pl.when(files.len() > 1).then(places).otherwise(rows).alias("receipt_rows"),
+        pl.col("units").filter(~pl.col("again").fill_null(False)).sum().alias("qty_once"),
+        pl.col("reissued")
+        .filter(pl.col("reissued") != "")
+        .unique(maintain_order=True)
+        .str.join("; ")
+        .alias("reissued"),
         pl.col("repeats").filter(pl.col("repeats") != "").str.join("; ").alias("receipts_repeated"),
         pl.col("alike").filter(pl.col("alike") != "").unique(maintain_order=True).str.join("; ").alias("alike_lists"),
         _taken_back().alias("receipts_taken_back"),
-        day("received_date").min().alias("received_first"),
-        day("received_date").max().alias("received_date"),
+        came.min().alias("received_first"),
+        came.max().alias("received_date"),
         (pl.len() - pl.struct("units", "condition", "received_date").n_unique()).alias("receipts_alike"),
         *by_class,
     )

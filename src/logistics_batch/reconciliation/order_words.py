@@ -4,7 +4,7 @@ import polars as pl
 
 from logistics_batch.model.reconciliation import Discrepancy, Outcome
 from logistics_batch.reconciliation.classes import Rules
-from logistics_batch.reconciliation.reasons import plain
+from logistics_batch.reconciliation.doubt_words import plain
 
 _D = Discrepancy
 

@@ -9,29 +9,18 @@ from logistics_batch.reconciliation.amounts import applies_beside
 from logistics_batch.reconciliation.causes import CAUSES, by_receipts, is_wrong, unreadable
 from logistics_batch.reconciliation.classes import (
     Rules,
-    less_than_nothing,
     mrp_unknown,
     price_unknown,
     which_is_unclear,
     without_lines,
 )
+from logistics_batch.reconciliation.doubt_words import plain, receipts_in_doubt
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 from logistics_batch.reconciliation.statuses import is_completed
 
 _D = Discrepancy
 _BAD = {_D.REJECTED: "were rejected", _D.DAMAGED: "are damaged", _D.QUALITY: "failed quality", _D.HOLD: "are on hold"}
 _BAD[_D.NONSTD_PACK] = "are not packed as agreed"
-
-
-def plain(column: str) -> pl.Expr:
-    """A decimal as people write it, without trailing zeros; "none" where there is none."""
-    text = pl.col(column).cast(pl.String)
-    return (
-        pl.when(text.str.contains(".", literal=True))
-        .then(text.str.strip_chars_end("0").str.strip_chars_end("."))
-        .otherwise(text)
-        .fill_null("none")
-    )
 
 
 def _magnitude(column: str) -> pl.Expr:
@@ -42,7 +31,7 @@ def reason(*, rules: Rules) -> pl.Expr:
     """The sentence for a line with facts, verdict and amounts."""
     words = {**_notice_words(rules), **_line_words(), **_quantity_words(rules), **_date_words(rules)}
     sentences = [pl.when(pl.col("verdict") == word.value).then(sentence) for word, sentence in words.items()]
-    return pl.concat_str(pl.coalesce(*sentences, pl.lit("")), _also(), _afterwords())
+    return pl.concat_str(pl.coalesce(*sentences, pl.lit("")), _also(), _afterwords()).str.strip_chars_start()
 
 
 def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
@@ -110,28 +99,14 @@ def which_is_which() -> pl.Expr:
     return pl.when(pl.col("announced").is_not_null()).then(pl.concat_str(ours, lost)).otherwise(theirs)
 
 
-def _unread() -> pl.Expr:
-    own = pl.format("but a receipt row of the invoice could not be read ({})", pl.col("unread_own"))
-    near = pl.format(
-        "but a receipt row that names this SKU and no invoice could not be used ({})", pl.col("unread_near")
-    )
-    less = pl.format("Corrections take back more than was received: {} in all.", plain("received"))
-    told = pl.format(
-        "{} of {} received as far as can be read, {}: correct it and reconcile again.",
-        plain("received"),
-        plain("expected"),
-        pl.coalesce(own, near),
-    )
-    return pl.when(less_than_nothing()).then(less).otherwise(told)
-
-
 def _cannot_tell(rules: Rules) -> pl.Expr:
     unknown = pl.format('The receipt\'s condition "{}" is not a word we know.', pl.col("condition_word").fill_null(""))
     absent = pl.col("returned").is_null()
     unclear = pl.when(pl.col("announced").is_null()).then(_returned_on()).otherwise(pl.lit(""))
     causes = [
         (which_is_unclear(), pl.concat_str(unclear, which_is_which())),
-        (pl.col("doubtful"), _unread()),
+        (pl.col("stray").is_not_null(), pl.format("{} received, but {}", plain("qty_received"), pl.col("stray"))),
+        (pl.col("doubtful"), receipts_in_doubt()),
         (absent & (not rules.complete), pl.lit("Not found, but the service's answer may have been cut short.")),
         (unreadable(), pl.lit("A quantity is absent or no plain number, so nothing can be compared.")),
         (without_lines(), pl.lit("The service returns the ASN without any SKU lines.")),
@@ -165,22 +140,38 @@ def _line_words() -> dict[Discrepancy | Outcome, pl.Expr]:
         for code in CONDITION_CLASSES
     }
     return bad | {
-        _D.WRONG_SKU: pl.format(
-            '"{}" is missing with {}, and "{}" stands there with the same quantity: probably swapped. What is shown as '
-            '{} is "{}".',
-            pl.col("sku_name"),
-            plain("expected"),
-            pl.col("found_sku"),
-            pl.when(pl.col("found_returned").is_null())
-            .then(pl.lit("received"))
-            .when(pl.col("lines_received") > 0)
-            .then(pl.lit("in the service and as received"))
-            .otherwise(pl.lit("in the service")),
-            pl.col("found_sku"),
-        ),
+        _D.WRONG_SKU: _wrong_sku(),
         _D.MISSING_SKU: _missing_sku(),
         _D.EXTRA_SKU: extra,
     }
+
+
+def _wrong_sku() -> pl.Expr:
+    """Which SKU stands where; what came under the announced one is said to have come."""
+    in_service, at_dock = pl.col("found_returned").is_not_null(), pl.col("found_received").is_not_null()
+    swapped = pl.format(
+        '"{}" is missing with {}, and "{}" stands there with the same quantity: probably swapped. What is shown as '
+        '{} is "{}".',
+        pl.col("sku_name"),
+        plain("expected"),
+        pl.col("found_sku"),
+        pl.when(~in_service)
+        .then(pl.lit("received"))
+        .when(at_dock)
+        .then(pl.lit("in the service and as received"))
+        .otherwise(pl.lit("in the service")),
+        pl.col("found_sku"),
+    )
+    came = pl.format(
+        'The service has "{}" with {} in place of "{}"; received is "{}", {} of {}.',
+        pl.col("found_sku"),
+        plain("qty_returned"),
+        pl.col("sku_name"),
+        pl.col("sku_name"),
+        plain("qty_received"),
+        plain("expected"),
+    )
+    return pl.when(in_service & ~at_dock & (pl.col("lines_received") > 0)).then(came).otherwise(swapped)
 
 
 def _missing_sku() -> pl.Expr:
@@ -251,7 +242,7 @@ def _also_unknown() -> pl.Expr:
     word = pl.format(
         ' Also the receipt\'s condition "{}" is not a word we know.', pl.col("condition_word").fill_null("")
     )
-    unread = pl.format(" Also not certain: {}", _unread())
+    unread = pl.format(" Also not certain: {}", receipts_in_doubt())
     return (
         pl.when(pl.col("doubtful"))
         .then(unread)
@@ -307,7 +298,13 @@ def _afterwords() -> pl.Expr:
     corrected = pl.format("Corrections are taken off: {}.", pl.col("receipts_taken_back"))
     first = pl.when(pl.col("verdict") == Outcome.MATCHED.value).then(corrected).otherwise(pl.format(" {}", corrected))
     told = pl.when(pl.col("receipts_taken_back").fill_null("") != "").then(first)
-    return pl.concat_str(*said, told, ignore_nulls=True)
+    both = pl.when((pl.col("reissued").fill_null("") != "") & ~pl.col("doubtful")).then(
+        pl.format(" Several lists name these goods, and all count: {}; is one a correction?", pl.col("reissued"))
+    )
+    others = pl.when(pl.col("receipts_name").is_not_null() & (pl.col("lines_received") > 0)).then(
+        pl.format(" Matched all the same: a receipt row {}.", pl.col("receipts_name"))
+    )
+    return pl.concat_str(*said, told, both, others, ignore_nulls=True)
 
 
 def _quantity_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:

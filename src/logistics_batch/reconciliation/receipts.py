@@ -36,28 +36,29 @@ def condition_code(column: str = "condition") -> pl.Expr:
     return plain.replace_strict(CONDITION_CODES, default=None, return_dtype=pl.String)
 
 
-def receipt_groups(received: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def receipt_groups(received: pl.DataFrame, targets: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The receipts with the `group` each line belongs to, and the groups (`group, invoice, party, place`).
 
-    A blank supplier or site takes the only one that other lines of the invoice name.
+    A blank supplier or site takes the only one that other lines of the invoice name, unless ASNs of several (targets:
+    `invoice`, `parties`, `places`) have that invoice number.
     """
+    choice = targets.group_by("invoice").agg(
+        pl.col(several).list.sort().list.join("|").n_unique().alias(f"{name}_choice")
+        for name, several in (("party", "parties"), ("place", "places"))
+    )
     named = received.with_columns(
         identifier("invoice_number").alias("invoice"),
         spelling("supplier_name").alias("party"),
         spelling("site_name").alias("place"),
-    ).with_columns(_completed("party"), _completed("place"))
+    ).join(choice, on="invoice", how="left", maintain_order="left")
+    filled = named.with_columns(_completed("party"), _completed("place")).drop("party_choice", "place_choice")
     keys = ["invoice", "party", "place"]
-    groups = named.select(keys).unique(maintain_order=True).with_row_index("group")
-    return named.join(groups, on=keys, how="left", maintain_order="left").drop(keys), groups
+    groups = filled.select(keys).unique(maintain_order=True).with_row_index("group")
+    return filled.join(groups, on=keys, how="left", maintain_order="left").drop(keys), groups
 
 
 def _completed(column: str) -> pl.Expr:
     filled = pl.col(column).filter(pl.col(column) != "")
     only = pl.when(filled.n_unique().over("invoice") == 1).then(filled.first().over("invoice"))
-    return (
-        pl.when((pl.col(column) == "") & (pl.col("invoice") != ""))
-        .then(only)
-        .otherwise(None)
-        .fill_null(pl.col(column))
-        .alias(column)
-    )
+    blank = (pl.col(column) == "") & (pl.col("invoice") != "") & (pl.col(f"{column}_choice").fill_null(0) < 2)
+    return pl.when(blank).then(only).otherwise(None).fill_null(pl.col(column)).alias(column)

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-_NOT_SAID = ("file_name", "sheet", "row", "repeats", "alike")
+from logistics_batch.reconciliation.reissued_receipts import with_reissues
+
+_NOT_SAID = ("file_name", "sheet", "row", "repeats", "alike", "reissued", "again")
 _DAY = "received_date"
 
 
@@ -51,6 +53,8 @@ def counted_once(received: pl.DataFrame) -> Counted:
     told = kept.with_columns(
         pl.when(often).then(everywhere).fill_null("").alias("alike"), pl.col("repeats").fill_null("")
     )
+    if dated:
+        told = with_reissues(told.drop("again", "reissued", strict=False))
     alike = told.filter(pl.col("alike") != "").height
     return Counted(told.sort("line").select(received.columns), out.len(), alike)
 

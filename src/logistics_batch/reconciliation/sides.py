@@ -9,6 +9,13 @@ from logistics_batch.reconciliation.legs import Legs, header_keys
 from logistics_batch.reconciliation.lines import notice_side, received_side
 from logistics_batch.reconciliation.matching import match_notices, match_receipts
 from logistics_batch.reconciliation.receipts import receipt_groups
+from logistics_batch.reconciliation.stray_receipts import (
+    contradicting,
+    other_names,
+    stray_rows,
+    stray_words,
+    strays,
+)
 from logistics_batch.reconciliation.unread import unread_by_notice
 
 
@@ -41,18 +48,29 @@ def matched_sides(legs: Legs) -> Sides:
     notices = match_notices(announced, returned, lines=(announced_lines, returned_lines))
     whole = faces(notices, announced=announced, returned=returned, legs=legs)
     received = None
-    unread = unread_by_notice(legs.unread, _targets(whole))
+    targets = _targets(whole)
+    unread = unread_by_notice(legs.unread, targets)
+    ours = _under_the_match(announced_lines, notices, leg="announced")
+    theirs = _under_the_match(returned_lines, notices, leg="returned")
     if legs.received is None:
         whole = whole.with_columns(pl.lit(None, pl.UInt8).alias("receipt_tier"))
     else:
-        whole, received = _with_receipts(whole, legs.received)
-    return Sides(
-        whole=whole,
-        announced=_under_the_match(announced_lines, notices, leg="announced"),
-        returned=_under_the_match(returned_lines, notices, leg="returned"),
-        received=received,
-        unread=unread,
-    )
+        whole, received, stray = _with_receipts(whole, legs.received, targets, expected=_expected(ours, theirs))
+        unread = pl.concat([unread, stray], how="diagonal_relaxed")
+    return Sides(whole=with_stray_columns(whole), announced=ours, returned=theirs, received=received, unread=unread)
+
+
+def with_stray_columns(whole: pl.DataFrame) -> pl.DataFrame:
+    """The notices with `stray` and `receipts_name`, null where no receipts were matched."""
+    absent = [name for name in ("stray", "receipts_name") if name not in whole.columns]
+    return whole.with_columns(pl.lit(None, pl.String).alias(name) for name in absent)
+
+
+def _expected(announced: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFrame:
+    """The lines that should come: those announced, of ASNs that nobody announced the service's."""
+    columns = ("notice", "sku", "units")
+    others = returned.join(announced, on="notice", how="anti", maintain_order="left")
+    return pl.concat([announced.select(columns), others.select(columns)])
 
 
 def _keyed(notices: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
@@ -66,19 +84,37 @@ def _under_the_match(lines: pl.DataFrame, notices: pl.DataFrame, *, leg: str) ->
     return lines.rename({"notice": leg}).join(numbers, on=leg, how="left", maintain_order="left").drop(leg)
 
 
-def _with_receipts(whole: pl.DataFrame, receipts: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Receipt lines under their notice; groups that fit none become notices of their own."""
-    grouped, groups = receipt_groups(receipts)
-    targets = _targets(whole)
-    found = match_receipts(groups, targets)
+def _with_receipts(
+    whole: pl.DataFrame, receipts: pl.DataFrame, targets: pl.DataFrame, *, expected: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Receipt lines under their notice, and those that fit several (see `stray_rows`).
+
+    Groups that fit none become notices of their own.
+    """
+    grouped, groups = receipt_groups(receipts, targets)
+    rows = received_side(grouped).with_row_index("line")
+    matched = match_receipts(groups, targets)
+    others = contradicting(matched, groups, targets)
+    found = matched.join(others, on=["group", "notice"], how="anti", maintain_order="left")
     lonely = groups.join(found, on="group", how="anti", maintain_order="left")
+    stray = strays(rows, lonely, targets, others=others, expected=expected)
+    left = rows.join(stray.allotted, on="line", how="anti").select("group").unique()
+    lonely = lonely.join(left, on="group", how="semi", maintain_order="left")
     lonely = lonely.with_columns((pl.int_range(pl.len()) + whole.height).cast(pl.UInt32).alias("notice"))
     places = pl.concat([found.select("group", "notice"), lonely.select("group", "notice")])
-    received = received_side(grouped.join(places, on="group", how="left", maintain_order="left"))
+    placed = rows.join(places, on="group", how="left", maintain_order="left")
+    placed = placed.join(stray.allotted, on="line", how="left", maintain_order="left", suffix="_allotted")
+    received = placed.with_columns(pl.coalesce("notice_allotted", "notice").alias("notice")).drop("notice_allotted")
+    by_contents = stray.allotted.select(pl.lit(5, pl.UInt8).alias("tier"), "notice")
     # A notice is as surely matched as its least sure receipt.
-    tiers = found.group_by("notice").agg(pl.col("tier").max().alias("receipt_tier"))
+    told = pl.concat([found.select("tier", "notice"), by_contents])
+    tiers = told.group_by("notice").agg(pl.col("tier").max().alias("receipt_tier"))
     named = whole.join(tiers, on="notice", how="left", maintain_order="left")
-    return pl.concat([named, _faces_of_receipts(lonely, received)], how="diagonal"), received
+    named = named.join(other_names(groups, rows, found, targets), on="notice", how="left", maintain_order="left")
+    words = stray_words(rows, stray.candidates)
+    faces_apart = _faces_of_receipts(lonely.join(words, on="group", how="left", maintain_order="left"), received)
+    both = pl.concat([named, faces_apart], how="diagonal")
+    return both, received.drop("line"), stray_rows(rows, stray.candidates)
 
 
 def _targets(whole: pl.DataFrame) -> pl.DataFrame:

@@ -20,10 +20,14 @@ from logistics_batch.model.reconciliation import (
     State,
 )
 from logistics_batch.model.reconciliation_history import ENTRIES, Earlier, Watch
+from logistics_batch.reconciliation.causes import shown_by_receipts
 from logistics_batch.reconciliation.legs import order_number
 
 REMEMBERED_DAYS = 14
 """So long a resolved exception stays on its list, and what analysts wrote about it comes back with it."""
+
+WITHOUT_RECEIPTS = "No receipts were compared tonight."
+"""What is said of an exception that receipts showed, in a night without any."""
 
 _COMPARED = (
     *("standing", "state", "first_seen", "nights_open", "last_seen", "remark"),
@@ -189,7 +193,9 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
     told = _with_outcome(missing.filter(~was_resolved), lines)
     seen, closed = pl.col("now").is_not_null(), _says(_CLOSED_WORDS)
     unordered = (pl.col("level") == Level.ORDER.value) & (not watch.orders)
-    resolved = seen | (_inside(watch) & pl.lit(watch.complete) & ~unordered) | closed
+    unreceived = shown_by_receipts() & (not watch.receipts)
+    seen = seen & ~unreceived
+    resolved = seen | (_inside(watch) & pl.lit(watch.complete) & ~unordered & ~unreceived) | closed
     remark = (
         pl.when(seen)
         .then(pl.format("Tonight it is {}.", pl.col("now").fill_null("")))
@@ -199,6 +205,8 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
         .then(pl.lit("Nothing shows it any more."))
         .when(unordered)
         .then(pl.lit("No purchase orders were compared tonight."))
+        .when(unreceived)
+        .then(pl.lit(WITHOUT_RECEIPTS))
         .when(pl.lit(not watch.complete))
         .then(pl.lit("Tonight's report may be incomplete."))
         .otherwise(pl.lit("Its ASN lies outside the dates that are looked at now."))

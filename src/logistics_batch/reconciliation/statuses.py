@@ -8,6 +8,7 @@ from logistics_batch.model.reconciliation import Discrepancy
 
 # How far an ASN is (API §2.1); words that are not known say nothing.
 _RANKS = {"new": 0, "inprogress": 1, "completed": 2, "complete": 2, "expired": 2}
+_CALLED_OFF = r"cancel|reject|delet|void|abort|withdrawn"  # beyond API §2.1, whose words these are not
 _NEW, _IN_PROGRESS, _CLOSED = 0, 1, 2
 
 
@@ -26,6 +27,11 @@ def is_expired(business_date: date) -> pl.Expr:
 def is_completed() -> pl.Expr:
     """The service takes the ASN for done."""
     return pl.col("status").fill_null("").str.to_lowercase().str.starts_with("complete")
+
+
+def is_called_off() -> pl.Expr:
+    """The service seems to have called the ASN off, by a word that the API does not know."""
+    return pl.col("status").fill_null("").str.to_lowercase().str.contains(_CALLED_OFF)
 
 
 def is_new() -> pl.Expr:
@@ -47,7 +53,9 @@ def status_class(*, business_date: date, days: dict[Discrepancy, int], receipts:
     untouched = _days_since(pl.max_horizontal(moved, "due_date"), business_date) > stale
     forgotten = (now == _NEW) & pl.col("received") & untouched
     return (
-        pl.when(rank("furthest_status") > now)
+        pl.when(is_called_off())
+        .then(pl.lit(Discrepancy.UNVERIFIABLE.value))
+        .when(rank("furthest_status") > now)
         .then(pl.lit(Discrepancy.STATUS_REGRESSION.value))
         .when(overdue & (not receipts))
         .then(pl.lit(Discrepancy.OVERDUE.value))
@@ -69,8 +77,15 @@ def status_reason() -> pl.Expr:
     went_back = pl.format('The status is "{}"; an earlier report saw "{}".', status, pl.col("furthest_status"))
     overdue = pl.format('Due {}, and the ASN is still "{}"; no receipts were given to tell what came.', due, status)
     stale = pl.format('The ASN is still "{}"; due {}{}.', status, due, last_change)
+    called_off = pl.format(
+        'The service calls the ASN "{}", a status that its API does not know: whether the warehouse still expects the '
+        "goods cannot be told.",
+        status,
+    )
     return (
-        pl.when(pl.col("verdict") == Discrepancy.STATUS_REGRESSION.value)
+        pl.when(pl.col("verdict") == Discrepancy.UNVERIFIABLE.value)
+        .then(called_off)
+        .when(pl.col("verdict") == Discrepancy.STATUS_REGRESSION.value)
         .then(went_back)
         .when(pl.col("verdict") == Discrepancy.OVERDUE.value)
         .then(overdue)

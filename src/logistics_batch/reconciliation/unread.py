@@ -20,13 +20,15 @@ def unread_by_notice(unread: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFram
     """
     rows = unread.with_row_index("nth").with_columns(identifier("sku_name").alias("sku"))
     if rows.is_empty():
-        return rows.select("nth", "sku", "spot", pl.lit(None, pl.UInt32).alias("notice"))
-    grouped, groups = receipt_groups(rows)
+        return rows.select("nth", "sku", "spot", "invoice_number", pl.lit(None, pl.UInt32).alias("notice"))
+    grouped, groups = receipt_groups(rows, targets)
     fitting = match_receipts(groups, targets).select("group", "notice")
     stray = groups.join(fitting, on="group", how="anti").filter(pl.col("invoice") != "")
     any_of_them = stray.join(targets, on="invoice").select("group", "notice")
     found = pl.concat([fitting, any_of_them])
-    return grouped.join(found, on="group", how="left", maintain_order="left").select("nth", "sku", "spot", "notice")
+    return grouped.join(found, on="group", how="left", maintain_order="left").select(
+        "nth", "sku", "spot", "invoice_number", "notice"
+    )
 
 
 def with_unread(lines: pl.DataFrame, unread: pl.DataFrame, *, nameless: str) -> pl.DataFrame:
@@ -52,7 +54,7 @@ def with_unread(lines: pl.DataFrame, unread: pl.DataFrame, *, nameless: str) -> 
 
 def loose(unread: pl.DataFrame) -> pl.DataFrame:
     """The rows that name no invoice."""
-    return unread.filter(pl.col("notice").is_null())
+    return unread.filter(pl.col("notice").is_null() & (pl.col("invoice_number").fill_null("").str.strip_chars() == ""))
 
 
 def nameless_rows(unread: pl.DataFrame) -> str:
@@ -63,8 +65,9 @@ def nameless_rows(unread: pl.DataFrame) -> str:
 
 
 def is_doubtful() -> pl.Expr:
-    """Whether a row that could not be read may change what is said of the line's goods; needs `open_receipt`."""
-    return pl.col("unread_own").is_not_null() | (pl.col("unread_near").is_not_null() & pl.col("open_receipt"))
+    """Whether what was not read may change what is said of the line's goods; needs `open_receipt` and `unopened`."""
+    elsewhere = pl.col("unread_near").is_not_null() | pl.col("unopened").is_not_null()
+    return pl.col("unread_own").is_not_null() | (elsewhere & pl.col("open_receipt"))
 
 
 def _told(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:

@@ -1,0 +1,95 @@
+"""Lists of receipts as they are read: which rows are goods, which lists are opened, and what is said of the others."""
+
+import os
+from datetime import date, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from flows.test_reconcile import asn_row, found, plan, push, receipts
+
+from logistics_batch.flows.reconcile import ListPlan, run_reconcile
+from logistics_batch.flows.reconcile_receipts import RECEIPTS, ListPlace, ReadList, list_by_hand
+from logistics_batch.model.job import Place
+
+TODAY = date(2026, 11, 5)
+ROWS_WITH_TOTALS = """\
+operation: receipt.read
+sheet: {skip_rows_where: {Invoice: ["TOTAL*"], Condition: ["cancelled"]}}
+key: [Invoice]
+fields:
+  invoice_number: {from: Invoice, required: true}
+  sku_name: {from: SKU, required: true}
+  qty: {from: Received, read: integer, required: true}
+  condition: {from: Condition}
+"""
+
+
+def read(parts, tmp_path: Path, *rows: str, mapping: str = "receipts") -> ReadList:
+    path = tmp_path / "r.csv"
+    path.write_text("\n".join(["Invoice,SKU,Received,Condition", *rows, ""]), encoding="utf-8")
+    return list_by_hand(parts, path, kind=RECEIPTS, mapping=mapping, business_date=TODAY)
+
+
+@pytest.mark.parametrize("sku", ["TOTAL-500", "Total 1", "total 2.0", "TOTAL-牛", "Total Clean"])
+def test_goods_whose_name_contains_the_word_for_a_total_are_goods(parts, tmp_path, sku):
+    found = read(parts, tmp_path, f"I1,{sku},10,")
+    assert found.lines["sku_name"].to_list() == [sku] and found.notes == ()
+
+
+def test_a_row_that_is_only_a_total_is_left_out_and_named(parts, tmp_path):
+    found = read(parts, tmp_path, "I1,W,10,", "I1,Sub-Total:,10,")
+    assert found.lines["row"].to_list() == [2]
+    assert found.notes == (
+        'r.csv: left out is 1 row whose SKU is only the word for a total (row 3, invoice I1: "Sub-Total:" 10).',
+    )
+
+
+def test_goods_that_a_pattern_for_totals_skips_are_told_and_prove_nothing(parts, tmp_path):
+    (tmp_path / "workspace" / "mappings" / "totals.yaml").write_text(ROWS_WITH_TOTALS)
+    rows = ("I1,W,10,", "TOTAL-77,W,10,", "TOTAL,All,20,", "Total :,,20,", "I2,W,3,cancelled")
+    found = read(parts, tmp_path, *rows, mapping="totals")
+    assert found.lines["invoice_number"].to_list() == ["I1"] and found.complete
+    [note] = found.notes
+    assert 'skips 1 row with invoice number, SKU and quantity (r.csv row 3: "TOTAL-77" in "Invoice"' in note
+    assert found.unread.select("invoice_number", "sku_name").rows() == [("TOTAL-77", "W")]
+
+
+def written(tmp_path: Path, *rows: str, day: date) -> None:
+    """A list of receipts that was written on a day."""
+    drop = tmp_path / "lists"
+    drop.mkdir(exist_ok=True)
+    path = receipts(drop, *rows, name=f"r-{day}.csv")
+    at = datetime(day.year, day.month, day.day, 12, tzinfo=ZoneInfo("Asia/Kolkata")).timestamp()
+    os.utime(path, (at, at))
+
+
+def by_modified(parts, tmp_path: Path, service, *, window: date = TODAY):
+    """A nightly report on what the service changed today."""
+    for one in service.records:
+        one["modified_date"] = f"{window}T10:00:00+05:30"
+        one["status"] = "Completed"
+    place = ListPlace(Place(folder=str(tmp_path / "lists"), path="/"), ("*.csv",), "receipts")
+    days = {"date_from": window, "date_to": window, "business_date": window}
+    return run_reconcile(parts, plan(tmp_path, by="modified", receipts=ListPlan(place=place), **days))
+
+
+def test_lists_are_opened_back_to_the_day_when_the_oldest_asn_may_have_come(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10", due="2026-10-10"), asn_row("I2", "W", "5", due="2026-10-10"))
+    written(tmp_path, "I1,W,10,,2026-10-08", "OLD,W,3,,2026-10-08", day=date(2026, 10, 8))
+    written(tmp_path, "NEW,W,3,,2026-11-04", day=date(2026, 11, 4))
+    report = by_modified(parts, tmp_path, service)
+    assert found(report) == [("NOT_RECEIVED", "I2", "W"), ("NO_ASN", "NEW", "W")]
+    assert report.counts["matched"] == 1 and report.complete
+    assert any("Opened besides" in note and "1 list of receipts" in note for note in report.notes)
+
+
+def test_what_may_stand_in_lists_too_old_to_be_opened_is_not_called_missing(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10", due="2026-06-10"), asn_row("I2", "W", "5", due="2026-06-10"))
+    written(tmp_path, "I1,W,10,,2026-06-10", day=date(2026, 6, 10))
+    written(tmp_path, "I2,W,5,,2026-11-04", day=date(2026, 11, 4))
+    report = by_modified(parts, tmp_path, service)
+    assert ("UNVERIFIABLE", "I1", "W") in found(report)
+    assert any(note.startswith("Not opened: 1 list of receipts written before 2026-07-") for note in report.notes)
+    [line] = [one for one in report.document["exceptions"] if one["invoice_number"] == "I1"]
+    assert "older ones, written before 2026-07-" in line["reason"]
