@@ -40,7 +40,7 @@ def _owner() -> str:
 def select_documents() -> Select[Any]:
     """Documents joined with the file that planned them, in the columns that `stored_document` reads."""
     return select(
-        document,
+        *(column for column in document.c if column.name != "folded_key"),
         file.c.run_id.label("file_run"),
         file.c.name.label("file_name"),
         file.c.sheet.label("file_sheet"),
