@@ -57,10 +57,16 @@ _WANTED: Final[dict[Form, str]] = {
 }
 
 
+def place_of(place: str) -> Place:
+    """The keys under which a field stands in the file; place as in `MappingSpec.everything`."""
+    part, name = place.split(".", 1)
+    return ("kits", "lines", name) if part == "kit_lines" else (part, name)
+
+
 def field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:
     """What is wrong with one field; place as in `MappingSpec.everything`."""
     part, name = place.split(".", 1)
-    here: Place = ("kits", "lines", name) if part == "kit_lines" else (part, name)
+    here = place_of(place)
     if part in ("lines", "kits", "kit_lines") and field.source in ("sum", "first"):
         yield Complaint(here, f"`{field.source}` speaks of a whole document; it cannot stand under `lines`.")
     form = form_of(name, spec.operation) if part in ("fields", "lines", "kit_lines") else Form.TEXT

@@ -256,7 +256,7 @@ class ChecksSpec(Part):
     )
     line_total: LineTotal | None = Field(default=None, description="Quantity times price is the total of the row.")
     equal_rows: Literal["note", "block", "allow"] = Field(
-        default="note", description="Rows equal in every cell within a document: told, not sent, or right as they are."
+        default="block", description="Rows equal in every cell within a document: not sent, told, or right as they are."
     )
     sample_values: Flag = Field(default=False, description="Rows that a template brought along: ORD001, John Doe …")
 
