@@ -38,8 +38,9 @@ def insert_all(connection: Connection, table: Table, records: Sequence[dict[str,
         if isinstance(column.default, ScalarElementColumnDefault)
     }
     for some in _chunks([defaults | record for record in records]):
-        statement = _insertion(table.name, tuple(some[0]), len(some))
-        connection.exec_driver_sql(statement, tuple(value for record in some for value in record.values()))
+        columns = tuple(some[0])
+        values = tuple(record[name] for record in some for name in columns)
+        connection.exec_driver_sql(_insertion(table.name, columns, len(some)), values)
 
 
 def update_all(connection: Connection, table: Table, changes: Sequence[Change]) -> None:
@@ -64,7 +65,11 @@ def _update(connection: Connection, table: Table, changes: Sequence[Change]) -> 
         statement = table.update().where(*(table.c[name] == bindparam(f"found_{name}") for name in found))
         given = [{f"found_{name}": each.found[name] for name in found} | each.values for each in changes]
         return connection.execute(statement, given).rowcount
-    given_values = tuple(value for each in changes for part in (each.found, each.values) for value in part.values())
+    given_values = tuple(
+        value
+        for each in changes
+        for value in (*(each.found[name] for name in found), *(each.values[name] for name in values))
+    )
     return connection.exec_driver_sql(_updating(table.name, found, values, len(changes)), given_values).rowcount
 
 

@@ -291,13 +291,16 @@ def hold_swapped_dates(table: Table) -> None:
         day_first = dates.is_day_first(formats)
         if field.column is None or day_first is None:
             continue
-        cells = table.grouped.lines.select("row", pl.col(name_of(field.column)).alias("cell")).drop_nulls("cell")
+        cells = table.grouped.lines.select("row", pl.col(name_of(field.column)).alias("cell"))
         swapped, sound, either = dates.day_and_month(pl.col("cell"), day_first=day_first)
-        said = cells.select(swapped.alias("swapped"), sound.alias("sound"), either.alias("either"))
-        if said["sound"].any() or not (said["swapped"].any() and said["either"].any()):
+        different = cells["cell"].unique().to_frame()  # many rows have the same date
+        has_swapped, has_sound, has_either = different.select(
+            swapped.any().alias("swapped"), sound.any().alias("sound"), either.any().alias("either")
+        ).row(0)
+        if has_sound or not (has_swapped and has_either):
             continue
         name = table.bound.texts[field.column - 1].strip()
-        where_swapped = row_list(table.sheet.physical_rows(cells.filter(said["swapped"])["row"]))
+        where_swapped = row_list(table.sheet.physical_rows(cells.filter(swapped)["row"]))
         raise FileHeld(
             f'Column "{name}" has dates that fit only with day and month changed over (rows {where_swapped}), and '
             "others that fit both ways: the whole column may be written so.",
