@@ -134,6 +134,7 @@ def _lines_from_complaints(spec: MappingSpec) -> Iterator[Complaint]:
     if not spec.lines and not by_row:
         yield Complaint(("lines_from",), "`lines_from` makes lines, and `lines` is missing.", "Map them under `lines`.")
     made = {ColumnName.of(name).identity: name for name in spec.lines_from.made}
+    yield from _numbered_apart(spec, spec.lines_from, set(made))
     used: set[str] = set()
     for place, field in spec.everything.items():
         part, target = place.split(".", 1)
@@ -149,6 +150,16 @@ def _lines_from_complaints(spec: MappingSpec) -> Iterator[Complaint]:
             yield Complaint(
                 ("lines_from",), f"`{name}` is not used.", f"Use it as `{{from: {name}}}` in one of {known or 'lines'}."
             )
+
+
+def _numbered_apart(spec: MappingSpec, form: LinesFromSpec, made: set[str]) -> Iterator[Complaint]:
+    """Numbered columns that a field reads and that `lines_from` does not make: no sheet has a column `Qty {n}`."""
+    for place, field in spec.everything.items():
+        for name in (name for names in field.columns for name in names):
+            if re.search(r"\{\w+\}", name) and ColumnName.of(name).identity not in made:
+                message = f"`{name}` is not among the columns that `lines_from` makes."
+                wanted = f"Add it: `columns: [{', '.join(form.columns or [])}, {name}]`."
+                yield Complaint(place_of(place), message, wanted if form.columns else "Name the column itself.")
 
 
 def _lines_sheet_complaints(spec: MappingSpec) -> Iterator[Complaint]:
@@ -225,12 +236,12 @@ def _slips(spec: MappingSpec) -> Iterator[Complaint]:
         asked += [(("sheet", rule, name), name) for name in getattr(spec.sheet, rule)]
     for place, field in spec.everything.items():
         asked += [((*place_of(place), "when", name), name) for name in field.when or ()]
-    for place, name in asked:
+    for where, name in asked:
         identity = ColumnName.of(name).identity
         meant = [] if identity in known else [other for other in known if _is_slip(identity, other)]
         if meant:
             remedy = f"Did you mean `{known[meant[0]]}`? If it is a column of its own, name it under `keep`, too."
-            yield Complaint(place, f"No field reads `{name}`.", remedy)
+            yield Complaint(where, f"No field reads `{name}`.", remedy)
 
 
 def _is_slip(one: str, other: str) -> bool:

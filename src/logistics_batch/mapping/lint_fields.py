@@ -1,5 +1,6 @@
 """What is wrong with one field of a mapping: dates, units, tables, and values that its target can never take."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -115,6 +116,9 @@ def _table_complaints(where: Place, table: dict[str, str], target: str, form: Fo
     seen: dict[str, str] = {}
     for key, value in table.items():
         folded = key.strip().lower()
+        if not folded:
+            message = "A blank cell is not looked up: an empty cell gives nothing."
+            yield Complaint((*where, key), message, f"Write `default: {json.dumps(value)}` beside `read` instead.")
         if seen.setdefault(folded, value) != value:
             yield Complaint((*where, key), f"`{key}` is listed with different answers; case does not matter here.")
         if value in unfit:
