@@ -15,7 +15,7 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.cells import BLANKS, name_of
 from logistics_batch.mapping.equal_rows import equal_lines
 from logistics_batch.mapping.findings import listed, row_list
-from logistics_batch.mapping.header import Header, choose, passed_over
+from logistics_batch.mapping.header import Header, choose, likeliest, passed_over
 from logistics_batch.mapping.idle_rules import hold_idle_skips
 from logistics_batch.mapping.lines_from import Fault, Parting
 from logistics_batch.mapping.lines_sheet_spec import header_mapping, inner_mapping, lines_mapping
@@ -94,6 +94,25 @@ def joined(mapping: Mapping, sheets: Sequence[Sheet]) -> Joined:
     notes = (*_notes(second), *_note_of_equal(second, twice), *passed_over(outer, others, first.sheet))
     made = Parted(inner, whole, first.header, parting, first.sheet, notes)
     return Joined(made, first, second, lines, added, passed, orphans)
+
+
+def both_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[tuple[Sheet, int], ...]:
+    """The two sheets, each with the row that is its header, of a file that was held all the same.
+
+    The row is 0 where the first sheet has no row with all columns of the mapping; of the second it is the likeliest.
+    Nothing where the mapping reads one sheet, or one of the two is missing.
+    """
+    if mapping.spec.lines_sheet is None:
+        return ()
+    try:
+        of_lines, others = _told_apart(mapping, sheets)
+    except FileHeld:
+        return ()
+    first, header = likeliest(header_mapping(mapping), others)
+    second, of_second = likeliest(lines_mapping(mapping), of_lines)
+    filled = second.frame.filter(pl.any_horizontal(pl.exclude("row").is_not_null()))["row"].to_list()
+    row = header.row if header is not None and not header.missing else 0
+    return (first, row), (second, of_second.row if of_second else next(iter(filled), 0))
 
 
 def _told_apart(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[list[Sheet], list[Sheet]]:
