@@ -172,9 +172,13 @@ def test_keys_that_differ_in_a_dash_or_a_quotation_mark_only_are_not_two_orders(
     """A program that corrects while one types makes a dash of the hyphen in one row and not in the other."""
     mapped = orders(order(Order_No="A-1"), order(Order_No="A\u20131"), order(Order_No="A-2"))
     assert states(mapped) == {2: "blocked duplicate", 3: "blocked duplicate", 4: "ready"}
-    assert mapped.rows["reason"][0].startswith(
-        '"A-1", "A\u20131" differ in a dash, a quotation mark or capital letters only (rows 2-3)'
-    )
+    assert mapped.rows["reason"][0] == '"A-1", "A\u20131" differ only in a dash (rows 2-3): are they one?'
+
+
+@pytest.mark.parametrize("cell", ["zé-1", "Ze\u0301-1", "Ｚé-1"])
+def test_keys_that_look_alike_are_not_two_orders(cell: str) -> None:
+    mapped = orders(order(Order_No="Zé-1"), order(Order_No=cell), order(Order_No="Ze-1"))
+    assert states(mapped) == {2: "blocked duplicate", 3: "blocked duplicate", 4: "ready"}
 
 
 @pytest.mark.parametrize("cell", ["ORD  1", "ORD\u00a01", "ORD \u200b1", "ORD\u00a0 1"])
@@ -399,11 +403,31 @@ def test_a_number_is_sent_only_as_its_cell_shows_it(column: str, read: str, show
     assert [rule.rpartition("|")[2] for _, rule in rules(run(mapping, sheet))] == ([] if fine else ["number_format"])
 
 
-@pytest.mark.parametrize("mark", [Mark.DATE, Mark.DATETIME])
-def test_a_code_that_became_a_date_is_no_reference_and_no_sku(mark: Mark) -> None:
+@pytest.mark.parametrize(
+    ("mark", "rule"),
+    [
+        (Mark.DATE, "date_cell"),
+        (Mark.DATETIME, "date_cell"),
+        (Mark.TIME, "date_cell"),
+        (Mark.TRUTH, "truth_cell"),
+    ],
+)
+def test_a_code_that_became_a_date_a_time_or_a_truth_is_no_reference_and_no_sku(mark: Mark, rule: str) -> None:
     cells = order(Order_No="2026-03-01", Name="2026-03-01", SKU="2026-03-02")
     found = run(ORDERS, sheet_of([HEADER, cells], marks=[(2, column, mark) for column in (1, 2, 5)]))
-    assert rules(found) == [("A2", "reference_number|date_cell"), ("E2", "item_name|date_cell")]
+    assert rules(found) == [("A2", f"reference_number|{rule}"), ("E2", f"item_name|{rule}")]
+
+
+@pytest.mark.parametrize("drawn", ["-------", "=====", "____"])
+def test_a_line_drawn_between_rows_is_no_row_of_data(drawn: str) -> None:
+    found = orders([drawn] * len(ROW), ROW, [drawn, *[""] * (len(ROW) - 1)], [drawn, *ROW[1:]])
+    assert states(found) == {2: "skipped comment", 3: "ready", 4: "skipped comment", 5: "ready"}
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x85", "\x0b"])
+def test_every_kind_of_line_break_in_an_address_becomes_a_comma(sign: str) -> None:
+    (document,) = orders(order(Address=f"12{sign}MG Road")).documents
+    assert '"delivery_address":"12, MG Road"' in document.body
 
 
 @pytest.mark.parametrize(
