@@ -152,6 +152,14 @@ def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:
     )
 
 
+def likeliest(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header | None]:
+    """The sheet and row that bear most of the mapping's names, or the longest sheet where none bears any."""
+    rows = [(sheet, row, texts) for sheet in sheets for row, texts in _rows(sheet, mapping.spec.sheet.header)]
+    found = [(sheet, header) for sheet, row, texts in rows if (header := bind(mapping, row, texts)).score]
+    longest = max(sheets, key=lambda sheet: sheet.frame.height)
+    return max(found, key=lambda each: (not each[1].missing, each[1].score), default=(longest, None))
+
+
 def _first(group: Sequence[str], columns: dict[str, int]) -> int | None:
     return next((columns[name] for name in group if name in columns), None)
 

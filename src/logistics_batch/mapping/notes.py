@@ -25,7 +25,6 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         notes.append(f"Columns were not used because another name came first: {listed(bound.unused, limit=20)}.")
     if bound.absent:
         notes.append(f"Columns of the mapping that this sheet does not have: {listed(bound.absent, limit=20)}.")
-    notes += _idle_rules(table)
     return (
         *notes,
         *rows.cleaned.notes,
@@ -35,14 +34,6 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         *losses(table),
         *note_of_equal_rows(table),
     )
-
-
-def _idle_rules(table: Table) -> list[str]:
-    """Rules by which rows are left out, on columns that the sheet lacks; of two sheets the other one may have them."""
-    spec, bound = table.mapping.spec, table.bound
-    names = () if spec.lines_sheet else spec.sheet.skip_rows_where
-    absent = [name for name in names if bound.column(table.mapping.names_of(name)) is None]
-    return [f'`skip_rows_where` left out no row by "{name}": this sheet has no such column.' for name in absent]
 
 
 def _unused_errors(table: Table) -> list[str]:
