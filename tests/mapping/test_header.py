@@ -133,6 +133,12 @@ def test_several_sheets_with_orders_hold_the_file_however_well_each_fits(more: l
         run(ORDERS, sheet_of([HEADER, ROW], name="North"), sheet_of([[*HEADER[:5], *more], ROW[:5]], name="South"))
 
 
+def test_of_many_sheets_that_fit_the_first_are_named() -> None:
+    sheets = [replace(sheet_of([HEADER, ROW]), name=f"Day {number}") for number in range(1, 9)]
+    with pytest.raises(FileHeld, match='"Day 5" and 3 more all have the columns'):
+        run(ORDERS, *sheets)
+
+
 def test_every_other_sheet_is_named_with_its_rows_and_why_it_was_not_read() -> None:
     others = [
         sheet_of([["Ref", *HEADER[1:4]], ROW[:4], ROW[:4]], name="Customers"),

@@ -16,6 +16,7 @@ from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet
 
 SEARCHED_ROWS: Final = 30
+_SHOWN_SHEETS: Final = 5
 _LOOKED_THROUGH: Final = 2_000  # rows, of which the blank ones do not count
 
 
@@ -61,7 +62,8 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
         raise _nothing_fits(mapping, sheets, found)
     fitting = complete if len(complete) == 1 else [each for each in complete if rows_below(*each)]
     if len(fitting) > 1:
-        names = ", ".join(f'"{sheet.name}"' for sheet, _ in fitting)
+        names = ", ".join(f'"{sheet.name}"' for sheet, _ in fitting[:_SHOWN_SHEETS])
+        names += f" and {len(fitting) - _SHOWN_SHEETS} more" if len(fitting) > _SHOWN_SHEETS else ""
         raise FileHeld(
             f"The sheets {names} all have the columns of the mapping; only one sheet of a file is read.",
             rule="sheet",

@@ -7,6 +7,7 @@ from logistics_batch.mapping.doubts import doubts
 from logistics_batch.mapping.equal_rows import note_of_equal_rows
 from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
+from logistics_batch.mapping.losses import losses
 from logistics_batch.mapping.phones import holds_two
 from logistics_batch.mapping.rows import Rows
 from logistics_batch.mapping.table import Table
@@ -30,6 +31,7 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         *_unused_errors(table),
         *_two_numbers(table),
         *doubts(table),
+        *losses(table),
         *note_of_equal_rows(table),
     )
 

@@ -113,6 +113,8 @@ def _skipped(
         *_declared_totals(mapping, header),
     ]
     places = cleaned.select(pl.any_horizontal(suspect).fill_null(value=False)).to_series().arg_true()
+    if places.is_empty():
+        return pl.DataFrame(schema={"row": body.schema["row"], "rule": pl.String, "reason": pl.String})
     every = body[places]
     every = trimmed(every, [name for name in every.columns if name != "row"])
     marked = every.with_columns(cleaned[places].drop("row"))
