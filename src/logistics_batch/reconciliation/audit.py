@@ -89,7 +89,7 @@ def _agreeing_lines(agreement: Agreement, rules: Rules) -> pl.DataFrame:
 
 
 def _told_once(lines: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The invoice and the columns that differ from line to line, and the first line, which says what the others hold."""
+    """The invoice and what else differs from line to line, and the first line, which says what the others hold."""
     return lines.select("invoice_number", *_differing(lines)), lines.head(1)
 
 
