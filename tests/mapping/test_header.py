@@ -71,6 +71,11 @@ def test_a_tie_between_different_rows_holds_the_file_and_names_them() -> None:
     assert str(held(HEADER, other, ROW)) == "The file: the rows 1, 2 could each be the header row."
 
 
+def test_blank_rows_above_the_header_do_not_count() -> None:
+    found = run(ORDERS, sheet_of([*([[""] * len(HEADER)] * 900), HEADER, ROW]))
+    assert (found.header_row, found.rows["state"].to_list()[-1]) == (901, "ready")
+
+
 def test_the_header_may_be_given_by_its_number() -> None:
     mapping = ORDERS + "sheet: {header: 2}\n"
     other = ["Order Id", *HEADER[1:]]

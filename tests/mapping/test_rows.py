@@ -395,11 +395,31 @@ def test_a_number_is_sent_only_as_its_cell_shows_it(column: str, read: str, show
     assert [rule.rpartition("|")[2] for _, rule in rules(run(mapping, sheet))] == ([] if fine else ["number_format"])
 
 
-@pytest.mark.parametrize("mark", [Mark.DATE, Mark.DATETIME])
-def test_a_code_that_became_a_date_is_no_reference_and_no_sku(mark: Mark) -> None:
+@pytest.mark.parametrize(
+    ("mark", "rule"),
+    [
+        (Mark.DATE, "date_cell"),
+        (Mark.DATETIME, "date_cell"),
+        (Mark.TIME, "date_cell"),
+        (Mark.TRUTH, "truth_cell"),
+    ],
+)
+def test_a_code_that_became_a_date_a_time_or_a_truth_is_no_reference_and_no_sku(mark: Mark, rule: str) -> None:
     cells = order(Order_No="2026-03-01", Name="2026-03-01", SKU="2026-03-02")
     found = run(ORDERS, sheet_of([HEADER, cells], marks=[(2, column, mark) for column in (1, 2, 5)]))
-    assert rules(found) == [("A2", "reference_number|date_cell"), ("E2", "item_name|date_cell")]
+    assert rules(found) == [("A2", f"reference_number|{rule}"), ("E2", f"item_name|{rule}")]
+
+
+@pytest.mark.parametrize("drawn", ["-------", "=====", "____"])
+def test_a_line_drawn_between_rows_is_no_row_of_data(drawn: str) -> None:
+    found = orders([drawn] * len(ROW), ROW, [drawn, *[""] * (len(ROW) - 1)], [drawn, *ROW[1:]])
+    assert states(found) == {2: "skipped comment", 3: "ready", 4: "skipped comment", 5: "ready"}
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x85", "\x0b"])
+def test_every_kind_of_line_break_in_an_address_becomes_a_comma(sign: str) -> None:
+    (document,) = orders(order(Address=f"12{sign}MG Road")).documents
+    assert '"delivery_address":"12, MG Road"' in document.body
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ class PlainWorkbook:
                 numbers=Numbers(self._plain_styles(archive, part, name, styles), styles),
                 texts=self._texts,
             )
-            cells = reader.read(part_blocks(archive, part, end=b"</row>"))
+            cells = reader.read(part_blocks(archive, part, end=b"</row>", or_before=b"<row "))
             odd, facts = self._odd(archive, part, name, cells=cells, known=(book, styles))
             facts.is_filtered |= has_filtered_table(archive, part)
         return _together(cells, odd, facts)

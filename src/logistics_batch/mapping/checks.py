@@ -27,6 +27,10 @@ _DAMAGING_MARKS: Final = {
     Mark.NO_VALUE.value: Damage.NO_VALUE.value,
     Mark.IMPRECISE.value: Damage.IMPRECISE.value,
 }
+_NO_CODES: Final = {
+    **dict.fromkeys((Mark.DATE.value, Mark.DATETIME.value, Mark.TIME.value), Damage.DATED.value),
+    Mark.TRUTH.value: Damage.TRUTH.value,
+}
 NOT_SHOWN: Final = ";"
 """What a cell shows, in `Sheet.worded`, whose number format shows nothing."""
 
@@ -89,7 +93,7 @@ def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
         pl.col("mark").replace_strict(_DAMAGING_MARKS, return_dtype=pl.String).alias("damage"),
     )
     data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
-    damage = pl.concat([marked, cleaned.damage, _worded(table), _dated(table)]).filter(
+    damage = pl.concat([marked, cleaned.damage, _worded(table), _no_codes(table)]).filter(
         pl.col("row").is_in(data.implode())
     )
     for (column, kind), rows in damage.group_by("column", "damage", maintain_order=True):
@@ -112,8 +116,8 @@ def _worded(table: Table) -> pl.DataFrame:
     return pl.DataFrame(found, schema=schema, orient="row")
 
 
-def _dated(table: Table) -> pl.DataFrame:
-    """True dates where a code is wanted, as a reference or the name of goods."""
+def _no_codes(table: Table) -> pl.DataFrame:
+    """True dates, times and truth values where a code is wanted, as a reference or the name of goods."""
     codes = [
         field.column
         for field in (*table.header, *table.line)
@@ -121,11 +125,10 @@ def _dated(table: Table) -> pl.DataFrame:
         and form_of(field.target, table.mapping.operation) in (Form.IDENTITY, Form.GOODS)
         and not _reads_dates(table, field)
     ]
-    is_date = pl.col("column").is_in(codes) & pl.col("mark").is_in([Mark.DATE.value, Mark.DATETIME.value])
-    found = table.sheet.marks.filter(is_date).select(
-        pl.col("row").cast(pl.UInt32), pl.col("column").cast(pl.UInt16), pl.lit(Damage.DATED.value).alias("damage")
-    )
-    return found
+    is_none = pl.col("column").is_in(codes) & pl.col("mark").is_in(list(_NO_CODES))
+    damage = pl.col("mark").replace_strict(_NO_CODES, default=None, return_dtype=pl.String).alias("damage")
+    found = table.sheet.marks.filter(is_none)
+    return found.select(pl.col("row").cast(pl.UInt32), pl.col("column").cast(pl.UInt16), damage)
 
 
 def _units(table: Table) -> dict[int, str]:
@@ -291,13 +294,16 @@ def hold_swapped_dates(table: Table) -> None:
         day_first = dates.is_day_first(formats)
         if field.column is None or day_first is None:
             continue
-        cells = table.grouped.lines.select("row", pl.col(name_of(field.column)).alias("cell")).drop_nulls("cell")
+        cells = table.grouped.lines.select("row", pl.col(name_of(field.column)).alias("cell"))
         swapped, sound, either = dates.day_and_month(pl.col("cell"), day_first=day_first)
-        said = cells.select(swapped.alias("swapped"), sound.alias("sound"), either.alias("either"))
-        if said["sound"].any() or not (said["swapped"].any() and said["either"].any()):
+        different = cells["cell"].unique().to_frame()  # many rows have the same date
+        has_swapped, has_sound, has_either = different.select(
+            swapped.any().alias("swapped"), sound.any().alias("sound"), either.any().alias("either")
+        ).row(0)
+        if has_sound or not (has_swapped and has_either):
             continue
         name = table.bound.texts[field.column - 1].strip()
-        where_swapped = row_list(table.sheet.physical_rows(cells.filter(said["swapped"])["row"]))
+        where_swapped = row_list(table.sheet.physical_rows(cells.filter(swapped)["row"]))
         raise FileHeld(
             f'Column "{name}" has dates that fit only with day and month changed over (rows {where_swapped}), and '
             "others that fit both ways: the whole column may be written so.",

@@ -28,13 +28,21 @@ def equal_rows(table: Table) -> pl.DataFrame:
     own = {name_of(number) for number in table.bound.own}
     unused = {name: name_of(int(name)) for name in table.sheet.frame.columns if name != "row"}
     unused = {name: cell for name, cell in unused.items() if cell not in {*cells, *own}}
-    others = table.sheet.frame.select("row", *(pl.col(name).str.strip_chars().alias(unused[name]) for name in unused))
+    their_own = table.sheet.frame.filter(pl.col("row").is_in(suspects["row"].implode()))
+    others = their_own.select("row", *(pl.col(name).str.strip_chars().alias(unused[name]) for name in unused))
     compared = suspects.select("doc", "row", *cells).join(others, on="row", how="left", maintain_order="left")
     return _alike(compared, ["doc", *cells, *unused.values()]).select("doc", "row")
 
 
 def _alike(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    return lines.filter(pl.struct(names).is_duplicated())
+    """The lines that are equal to another one in some columns; few are, and only those are compared cell by cell."""
+    digest = pl.lit(0, dtype=pl.UInt64)
+    for seed, name in enumerate(names):
+        digest = digest ^ pl.col(name).hash(seed)
+    digests = lines.lazy().select(digest.alias("digest")).collect(engine="in-memory")["digest"]
+    ordered = digests.sort()
+    twice = ordered.filter(ordered == ordered.shift(1))
+    return lines.filter(digests.is_in(twice.implode())).filter(pl.struct(names).is_duplicated())
 
 
 def note_of_equal_rows(table: Table) -> list[str]:

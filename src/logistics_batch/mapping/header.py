@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import islice
 from typing import Final
 
 import polars as pl
@@ -15,6 +16,7 @@ from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet
 
 SEARCHED_ROWS: Final = 30
+_LOOKED_THROUGH: Final = 2_000  # rows, of which the blank ones do not count
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +204,9 @@ def _has_rows(sheet: Sheet, header: Header, *, until: int) -> bool:
 
 def _rows(sheet: Sheet, wanted: int | str) -> list[tuple[int, list[str]]]:
     """The rows that may be the header: the one that the mapping names, or the first with anything in them."""
-    frame = sheet.frame.filter(sheet.frame["row"] == wanted) if isinstance(wanted, int) else sheet.frame.head(200)
-    filled = [(int(row), [text or "" for text in texts]) for row, *texts in frame.iter_rows()]
-    return [(row, texts) for row, texts in filled if any(text.strip() for text in texts)][:SEARCHED_ROWS]
+    frame = sheet.frame.filter(sheet.frame["row"] == wanted) if isinstance(wanted, int) else sheet.frame
+    every = ((int(row), [text or "" for text in texts]) for row, *texts in frame.head(_LOOKED_THROUGH).iter_rows())
+    return list(islice(((row, texts) for row, texts in every if any(text.strip() for text in texts)), SEARCHED_ROWS))
 
 
 def _place(sheet: Sheet) -> str:

@@ -24,6 +24,7 @@ _TOTAL_ALONE: Final = (
     r"\s*(?:[:=(\-0-9].*|(?:qty|quantity|amount|value|items?|pcs|pieces|units|rs|inr|of|for)\b.*)?$"
 )
 
+_DRAWN: Final = r"^[-=_+]{3,}$"
 _NUMBERS: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.DEGREES, Form.QUANTITY, Form.COUNT})
 _DIGITS: Final = frozenset({Form.MOBILE, Form.PINCODE})
 _READ_AS: Final[dict[str, Use]] = {
@@ -98,6 +99,7 @@ def _skipped(
         bare.select(resembles_header(header, numbers)).to_series(),
         _lacks(mapping, header),
         _nothing_mapped(mapping, header),
+        *(pl.col(name_of(column)).str.contains(_DRAWN) for column in keys[:1]),
         *patterns,
         *_declared_totals(mapping, header),
     ]
@@ -200,6 +202,7 @@ def _rule(
             "comment",
             "The row begins with ; and is a comment.",
         ),
+        (_rows_of(frame, _is_drawn(cells)), "comment", "The row is a line that parts others."),
         *_by_pattern(mapping, header),
         (_is_total(mapping, header, cells), "total", "The row holds a total."),
         (_rows_of(frame, _nothing_mapped(mapping, header)), "comment", "No mapped column of the row is filled."),
@@ -274,6 +277,11 @@ def _is_total(mapping: Mapping, header: Header, cells: Sequence[str]) -> pl.Expr
     named = pl.when(names_goods).then(first.str.contains(_TOTAL_ALONE)).otherwise(first.str.contains(_TOTAL))
     called = named.fill_null(value=False) & _lacks(mapping, header) & keyless
     return pl.any_horizontal(called, *_declared_totals(mapping, header))
+
+
+def _is_drawn(cells: Sequence[str]) -> pl.Expr:
+    """Whether a row holds nothing but dashes, as lists of SAP have between their parts."""
+    return pl.all_horizontal(pl.col(name).is_null() | pl.col(name).str.contains(_DRAWN) for name in cells)
 
 
 def _declared_totals(mapping: Mapping, header: Header) -> list[pl.Expr]:

@@ -23,6 +23,8 @@ class Mark(StrEnum):
 
     DATE = "date"  # a true date cell; the text is YYYY-MM-DD
     DATETIME = "datetime"  # a true date-time cell; the text is YYYY-MM-DD HH:MM:SS
+    TIME = "time"  # a true time of day or length of time; the text is HH:MM:SS
+    TRUTH = "truth"  # a cell that is true or false; the text is TRUE or FALSE
     NUMBER = "number"  # a number cell; the text is its shortest exact decimal form, integral floats without ".0"
     IMPRECISE = "imprecise"  # a number cell of more than 15 digits: Excel has already lost the rest
     ERROR = "error"  # #N/A, #REF! … ; the text is the error word
