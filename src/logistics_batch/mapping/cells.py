@@ -115,14 +115,6 @@ def name_of(column: int) -> str:
     return f"c{column}"
 
 
-def as_typed(text: pl.Expr) -> pl.Expr:
-    """A text with the dashes and quotation marks that a keyboard has, which programs replace while one types."""
-    straight = text.str.replace_all("[\u2018\u2019\u201a\u201b\u2032]", "'").str.replace_all(
-        "[\u201c\u201d\u201e\u2033]", '"'
-    )
-    return straight.str.replace_all("[\u2010-\u2015\u2212]", "-")
-
-
 def conspicuous(frame: pl.DataFrame) -> list[str]:
     """The columns with a cell that trimming or a repair might change; the others are clean as they stand."""
     tests = [pl.col(name).str.contains(_CONSPICUOUS).any() for name in frame.columns if name != "row"]
