@@ -23,7 +23,7 @@ def outcome(announced, returned):
     [
         (
             [("A", "10", "100"), ("A", "10", "200")],
-            [("A", "20", "150")],
+            [("A", "10", "150"), ("A", "10", "150")],
             "10 at 100, 10 at 200; in the service 20 at 150",
         ),
         (
@@ -36,7 +36,11 @@ def outcome(announced, returned):
             [("A", "10", "100"), ("A", "5")],
             "in the service 10 at 100, 5 at no price",
         ),
-        ([("A", "1", "5", "9"), ("A", "1", "5", "11")], [("A", "2", "5", "10")], "The retail prices of its lines"),
+        (
+            [("A", "1", "5", "9"), ("A", "1", "5", "11")],
+            [("A", "1", "5", "10"), ("A", "1", "5", "10")],
+            "The retail prices of its lines",
+        ),
     ],
 )
 def test_other_prices_behind_the_same_average_are_told(announced, returned, told):
@@ -50,6 +54,7 @@ def test_other_prices_behind_the_same_average_are_told(announced, returned, told
     [
         ([("A", "10", "100"), ("A", "5", "100.00")], [("A", "15", "100")]),
         ([("A", "10", "100"), ("A", "5", "120")], [("A", "5", "120"), ("A", "10", "100")]),
+        ([("A", "10", "100"), ("A", "10", "200")], [("A", "20", "150")]),
         ([("A", "10"), ("A", "5")], [("A", "10", "100"), ("A", "5", "120")]),
     ],
 )

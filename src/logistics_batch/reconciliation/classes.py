@@ -244,11 +244,13 @@ def mrp_unknown() -> pl.Expr:
 def mixed(kind: str) -> pl.Expr:
     """A SKU of several lines has other prices on both sides, and their averages hide it or cannot be made.
 
-    kind: "price" or "mrp". While the quantities differ, the averages do, and nothing is hidden.
+    kind: "price" or "mrp". While the quantities differ, the averages do, and nothing is hidden; a side that has one
+    line for all has no other price to say than the average.
     """
     differs = pl.col(f"{kind}_mix_announced") != pl.col(f"{kind}_mix_returned").fill_null("")
-    hidden = (pl.col(f"{kind}_delta").fill_null(0) == 0) & (pl.col("service_delta") == 0)
-    return (differs & hidden).fill_null(False)
+    several = (pl.col("lines_announced") > 1) & (pl.col("lines_returned") > 1)
+    hidden = pl.col(f"{kind}_delta").is_null() | ((pl.col(f"{kind}_delta") == 0) & several)
+    return (differs & hidden & (pl.col("service_delta") == 0)).fill_null(False)
 
 
 def _differs_a_little() -> pl.Expr:

@@ -80,7 +80,8 @@ ORDERED_LINES = {
     "file_name": pl.String,
     "sheet": pl.String,
     "row": pl.UInt32,
-    "repeats": pl.String,
+    "repeats": pl.String,  # rows of earlier lists in whose place this one stands
+    "absent_from": pl.String,  # a later list that names the order without this SKU
 }
 UNREAD_ROWS = {
     "invoice_number": pl.String,  # as far as it can be read, like the next three; null where it cannot
@@ -144,9 +145,9 @@ class Legs:
 
 
 def identifier(column: str) -> pl.Expr:
-    """An id for comparing: outer blanks, case, kinds of dashes and unseen marks do not count, leading zeros do; never null.
+    """An id for comparing: outer blanks, case, kinds of dashes and unseen marks do not count, leading zeros do.
 
-    Files, docks and the service spell one number in their own ways: a spreadsheet turns a hyphen into a dash.
+    Never null. A spreadsheet turns a hyphen into a dash, a phone sends letters in another Unicode form.
     """
     plain = pl.col(column).fill_null("").str.strip_chars().str.to_lowercase()
     return plain.map_batches(_as_read, return_dtype=pl.String, is_elementwise=True)

@@ -50,16 +50,17 @@ def _with_mixes(lines: pl.DataFrame, announced: pl.DataFrame, returned: pl.DataF
     for leg, side in (("announced", announced), ("returned", returned)):
         ours = side.join(several, on=_KEYS, how="semi")
         for price_column, name in (("unit_price", "price_mix"), ("unit_mrp", "mrp_mix")):
-            mixed = _mix(ours, price_column).rename({"mix": f"{name}_{leg}"})
+            mixed = price_mix(ours, price_column, keys=_KEYS).rename({"mix": f"{name}_{leg}"})
             lines = lines.join(mixed, on=_KEYS, how="left", maintain_order="left")
     return lines
 
 
-def _mix(side: pl.DataFrame, price_column: str) -> pl.DataFrame:
-    each = side.group_by(*_KEYS, price_column).agg(pl.col("units").sum()).sort(price_column, nulls_last=True)
+def price_mix(lines: pl.DataFrame, price_column: str, *, keys: list[str]) -> pl.DataFrame:
+    """By key, how many `units` stand at which price: "10 at 100, 5 at no price"; null where no price is known."""
+    each = lines.group_by(*keys, price_column).agg(pl.col("units").sum()).sort(price_column, nulls_last=True)
     said = pl.format("{} at {}", _short("units"), pl.coalesce(_short(price_column), pl.lit("no price")))
     known = pl.col(price_column).is_not_null().any()
-    return each.group_by(_KEYS, maintain_order=True).agg(pl.when(known).then(said.str.join(", ")).alias("mix"))
+    return each.group_by(keys, maintain_order=True).agg(pl.when(known).then(said.str.join(", ")).alias("mix"))
 
 
 def _short(column: str) -> pl.Expr:
