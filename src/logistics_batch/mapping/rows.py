@@ -7,6 +7,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.cells import Cleaned, Use, clean, conspicuous, name_of, trimmed
+from logistics_batch.mapping.continuations import continuations
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.patterns import fits
@@ -65,6 +66,9 @@ def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     cleaned = clean(bare, {number: use for number, use in uses.items() if name_of(number) in unclean}, headers)
     skipped = _skipped(mapping, sheet, header, body=body, bare=bare, cleaned=cleaned.frame)
     marked = cleaned.frame.with_columns(_spread_rules(cleaned.frame["row"], skipped))
+    if not (further := continuations(mapping, header, marked)).is_empty():
+        skipped = pl.concat([skipped, further]).sort("row")
+        marked = marked.with_columns(_spread_rules(marked["row"], skipped))
     filled = _fill_down(mapping, header, marked, spread=merged_values(mapping, sheet, header, marked))
     wanted = ["row", *(name for name in filled.columns if name.startswith(("c", "own:")) and _is_used(name, uses))]
     data = filled if skipped.is_empty() else filled.filter(pl.col("rule").is_null())
@@ -104,6 +108,8 @@ def _skipped(
         *_declared_totals(mapping, header),
     ]
     places = cleaned.select(pl.any_horizontal(suspect).fill_null(value=False)).to_series().arg_true()
+    if places.is_empty():
+        return pl.DataFrame(schema={"row": body.schema["row"], "rule": pl.String, "reason": pl.String})
     every = body[places]
     every = trimmed(every, [name for name in every.columns if name != "row"])
     marked = every.with_columns(cleaned[places].drop("row"))
