@@ -132,7 +132,34 @@ def test_a_byte_that_fits_no_encoding_or_a_mixture_holds_the_file(read):
 
 
 def test_letters_that_were_spoilt_before_are_pointed_out(read):
-    assert any("wrong encoding" in note for note in read("name\nDâ€™Souza\n").notes)
+    assert any(note.endswith("(such as â€™ for ’): line 2") for note in read("name\nDâ€™Souza\nCafé\n").notes)
+
+
+def test_letters_of_dos_are_pointed_out_with_their_lines(read):
+    sheet = read("name\nCafe\nCafé\nMöbel\nétage\n".encode("cp850"))
+    assert any(note.endswith("(is it cp850 or cp437 of DOS?): lines 3, 4") for note in sheet.notes)
+    fine = "Café “x” l’été Škoda™ ‚tief‘ „gut“ Größe Œuvre 5€ naïve ÆØÅ a…b 5”x3”"
+    assert len(read(f"name\n{fine}\n".encode("cp1252")).notes) == 1
+
+
+@pytest.mark.parametrize("encoding", ["cp1251", "koi8-r"])
+def test_words_of_another_alphabet_are_not_sent_as_gibberish(read, encoding):
+    text = "Name,City\nA,B\nИванов,Москва\n"
+    assert "line 3" in held(read, text.encode(encoding), "csv|encoding")
+    assert read(text.encode(encoding), encoding=encoding).frame.rows()[2] == (3, "Иванов", "Москва")
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n" + bytes(512), b"a,b\n1,2\n" + bytes(99) + b"3,4\n"])
+def test_zero_bytes_in_place_of_text_are_a_broken_transfer(read, content):
+    assert "from line 3 on: it did not arrive completely" in held(read, content, "csv|zero_bytes")
+
+
+@pytest.mark.parametrize("sign", ["^", "~"])
+def test_a_sign_that_cells_may_be_separated_by_is_named(read, sign):
+    text = "Order No,Phone,SKU\nA-1,98,tea\nA-2,99,milk\n".replace(",", sign)
+    assert f'delimiter: "{sign}"' in held(read, text, "csv|delimiter")
+    assert read(text, delimiter=sign).frame.rows()[1] == (2, "A-1", "98", "tea")
+    assert read(text.replace(sign, "/")).width == 1
 
 
 def test_a_zero_byte_holds_the_file_with_the_line(read):

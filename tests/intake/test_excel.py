@@ -147,14 +147,17 @@ def test_dates_and_times_in_both_date_systems(read, system_1904):
 
     (sheet,) = read(build)
     assert sheet.frame.rows()[0][1:] == ("2026-11-03", "2026-11-03 18:05:59", "2026-11-03", "09:30:00", "30:00:00")
-    assert marks(sheet) == {(1, 1): Mark.DATE, (1, 2): Mark.DATETIME, (1, 3): Mark.DATE}
+    kinds = [Mark.DATE, Mark.DATETIME, Mark.DATE, Mark.TIME, Mark.TIME]
+    assert marks(sheet) == {(1, column): mark for column, mark in enumerate(kinds, start=1)}
 
 
 def test_booleans_are_words(read):
     def build(book, sheet):
         sheet.append([True, False])
 
-    assert read(build)[0].frame.rows() == [(1, "TRUE", "FALSE")]
+    (sheet,) = read(build)
+    assert sheet.frame.rows() == [(1, "TRUE", "FALSE")]
+    assert marks(sheet) == dict.fromkeys([(1, 1), (1, 2)], Mark.TRUTH)
 
 
 ERRORS = ["#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!"]
@@ -512,3 +515,15 @@ def test_reading_is_a_function_of_the_bytes(tmp_path):
     for path in (tmp_path / "a.csv", tmp_path / "0a1b2c", tmp_path / "x.xls"):
         path.write_bytes(content.getvalue())
         assert read_file(path, name="orders.XLSX", options=ReadOptions())[0].frame.rows() == [(1, "x")]
+
+
+def test_more_sheets_than_anybody_means_are_not_looked_into(read):
+    def build(book, sheet):
+        sheet.append(["a"])
+        for number in range(2):
+            book.create_sheet(f"More {number}").append(["b"])
+
+    limits = Limits(max_sheets=2)
+    assert [each.name for each in read(build, limits=limits, name="More*")] == ["More 0", "More 1"]
+    message = held(lambda: read(build, limits=limits), "sheet|too_many")
+    assert "has 3 visible sheets; at most 2 are looked into" in message

@@ -14,8 +14,9 @@ import pytest
 from intake.binary_workbooks import write_ods, write_ole, write_xls, write_xlsb
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.guards import Limits
+from logistics_batch.intake.guards import Limits, part_blocks
 from logistics_batch.intake.reading import identify, read_file
+from logistics_batch.intake.xml_events import UnsafeXml
 from logistics_batch.model.sheet import ReadOptions
 
 ROWS: list[list[str | float]] = [["Order No", "Qty"], ["R1", 9876543210.0], ["00123", 2.5]]
@@ -269,3 +270,30 @@ def test_an_archive_of_more_names_than_anybody_packs_is_not_opened(tmp_path):
         for number in range(10_000):
             archive.writestr(f"xl/{number:060}", b"")
     assert "more files than anybody packs" in held(tmp_path / "file", "orders.xlsx").message
+
+
+def test_rows_that_are_formatted_and_empty_down_to_the_end_are_no_single_element(tmp_path):
+    """Not one end tag stands among them."""
+    empty = b"".join(b'<row r="%d"%s/>' % (row, b" " * 60_000) for row in range(4, 600))
+    content = b"<sheetData><row><c/></row>" + empty + b"</sheetData>"
+    assert len(empty) > 32 << 20
+    with zipfile.ZipFile(tmp_path / "a", "w") as archive:
+        archive.writestr("sheet", content)
+        blocks = list(part_blocks(archive, "sheet", end=b"</row>", or_before=b"<row "))
+        assert b"".join(blocks) == content and all(block.startswith(b"<row ") for block in blocks[2:])
+        with pytest.raises(UnsafeXml):
+            list(part_blocks(archive, "sheet", end=b"</row>"))
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "words"),
+    [
+        (b'[{"order": 1}]', "a.csv", "it is a JSON file"),
+        (b'<?xml version="1.0"?><office:document office:mimetype="application/vnd.oasis.opendocument.spreadsheet">',
+         "a.fods", "it is a flat LibreOffice spreadsheet"),
+    ],
+)  # fmt: skip
+def test_relatives_of_tables_are_called_by_their_name(tmp_path, content, name, words):
+    path = tmp_path / "a"
+    path.write_bytes(content)
+    assert words in held(path, name).message

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from intake.binary_workbooks import write_xls, xls_record
+from intake.binary_workbooks import ods_parts, write_parts, write_xls, xls_record
 from intake.quirky_workbooks import write_quirky_ods, write_quirky_xls, write_quirky_xlsb, write_xlsx
 from intake.test_excel import with_sheet_xml
 
@@ -84,6 +84,19 @@ def test_dates_in_both_date_systems(ending: str, tmp_path: Path, is_1904: bool) 
     sheet = read(WRITERS[ending](tmp_path / "file", is_1904=is_1904), ending)
     assert sheet.frame["4"].to_list() == ["Date", "2026-11-03", "2026-11-03 18:00:00", None, None]
     assert marked(sheet, Mark.DATE) == [(2, 4)] and marked(sheet, Mark.DATETIME) == [(3, 4)]
+
+
+def test_truths_and_lengths_of_time_in_an_ods_are_what_the_cells_show(tmp_path: Path) -> None:
+    """LibreOffice keeps a truth that came from Excel as a number."""
+    cells = '<table:table-cell office:value-type="float" office:value="1"><text:p>TRUE</text:p></table:table-cell>'
+    lasting = 'office:value-type="time" office:time-value="PT30H05M00S"'
+    cells += f"<table:table-cell {lasting}><text:p>30:05:00</text:p></table:table-cell>"
+    parts = ods_parts([])
+    rows = f"<table:table-row>{cells}</table:table-row></table:table>"
+    content = parts["content.xml"].decode().replace("</table:table>", rows)
+    sheet = read(write_parts(tmp_path / "file", {**parts, "content.xml": content.encode()}), "ods")
+    assert sheet.frame.rows() == [(1, "TRUE", "30:05:00")]
+    assert (marked(sheet, Mark.TRUTH), marked(sheet, Mark.TIME)) == ([(1, 1)], [(1, 2)])
 
 
 def test_a_plain_workbook_needs_no_notes(tmp_path: Path) -> None:

@@ -7,12 +7,14 @@ import stat
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from ledger.arrivals import arrival, evaluated
 from sqlalchemy import MetaData, create_engine, inspect, text
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
@@ -23,7 +25,10 @@ from logistics_batch.ledger.schema import SCHEMA_VERSION
 VERSION_1 = Path(__file__).parent / "version_1"  # ledgers with rows, as SQL, written when version 1 was the newest
 ACCOUNT = "http://service.test"
 NEWER_TABLES = ("meta", "event", "notice", "order_state", "feed", "run_note", "held_file", "left_file")
-NEWER_COLUMNS = {"slot": ("business_date", "state", "owner", "alive_at", "exit_code", "ended_at")}
+NEWER_COLUMNS = {
+    "slot": ("business_date", "state", "owner", "alive_at", "exit_code", "ended_at"),
+    "document": ("folded_key",),
+}
 
 POSTGRES_GUARDS = """
 SELECT tgname, pg_get_triggerdef(t.oid) FROM pg_trigger t WHERE NOT tgisinternal
@@ -129,6 +134,24 @@ def test_the_schema_becomes_that_of_a_new_ledger(old: str, tmp_path: Path, reque
     assert version(old) == version(new) == str(SCHEMA_VERSION)
 
 
+def test_each_version_between_becomes_today_s_as_well(tmp_path: Path) -> None:
+    open_ledger(f"sqlite:///{tmp_path}/new.db", account=ACCOUNT).close()
+    for between in range(2, SCHEMA_VERSION):
+        url = f"sqlite:///{tmp_path}/{between}.db"
+        Path(tmp_path / f"{between}.db").touch(mode=0o600)
+        with closing(sqlite3.connect(tmp_path / f"{between}.db")) as connection:
+            connection.executescript((VERSION_1 / "sqlite.sql").read_text("utf-8"))
+        engine = create_engine(url)
+        with engine.begin() as changing:
+            migrate(changing, found=1, wanted=between)
+            changing.execute(text("UPDATE meta SET value = :v WHERE name = 'schema_version'"), {"v": str(between)})
+        engine.dispose()
+        before = rows(url)
+        open_ledger(url, account=ACCOUNT).close()
+        assert (shape(url), version(url)) == (shape(f"sqlite:///{tmp_path}/new.db"), str(SCHEMA_VERSION))
+        assert rows(url) == before
+
+
 def test_every_row_is_still_there(old: str) -> None:
     before = rows(old)
     assert len(before["document"]) == 3
@@ -147,6 +170,17 @@ def test_what_is_new_can_be_used_and_what_is_old_goes_on(old: str) -> None:
     assert ledger.store_events([event, event], patience_seconds=5) == [True, False]
     planned = ledger.documents(states=["planned"])
     assert len(ledger.step(outcomes=[], claim=planned, run="R1", now="2026-11-22T09:00:00+05:30")) == 1
+    ledger.close()
+
+
+def test_what_was_sent_before_is_found_in_another_spelling(old: str) -> None:
+    """Also by who only reads an older ledger: there by its own spelling."""
+    reader = open_ledger(old, account=ACCOUNT, read_only=True)
+    assert [each.action for each in evaluated(reader, arrival({"A": "{}", "b": "{}"}))] == ["hold", "plan"]
+    reader.close()
+    ledger = open_ledger(old, account=ACCOUNT)
+    found = evaluated(ledger, arrival({"a": "{}", "Ｂ": "{}", "c\u200b": "{}", "D": "{}"}))
+    assert [each.rule for each in found] == ["other_spelling"] * 3 + [""]
     ledger.close()
 
 

@@ -2,10 +2,11 @@
 
 import json
 
+import pytest
 from support.result_samples import bad_phone, order_report, row_result
 
 from logistics_batch.model.report import DocumentResult, Fate, RunReport
-from logistics_batch.paper.report_json import report_json
+from logistics_batch.paper.report_json import report_json, report_json_text
 
 
 def test_files_rows_and_documents_as_plain_values() -> None:
@@ -45,3 +46,9 @@ def test_rows_have_the_columns_of_the_csv_without_its_guards() -> None:
 def test_every_fate_is_counted_even_where_it_does_not_occur() -> None:
     counts = report_json(RunReport("run-1", "", ()))["counts"]
     assert counts == dict.fromkeys((fate.value for fate in Fate), 0)
+
+
+@pytest.mark.parametrize("files", [0, 1, 3])
+def test_in_pieces_it_is_the_same_text(files: int) -> None:
+    report = RunReport("run-1", "orders", (order_report(notes=('a "note"\nof two lines',)),) * files)
+    assert "".join(report_json_text(report)) == json.dumps(report_json(report), ensure_ascii=False, indent=1)

@@ -384,3 +384,32 @@ def test_the_scorecard_counts_each_supplier_for_itself():
     cards = {card["supplier"]: card for card in audit(world.legs(), rules=PLAIN).suppliers.to_dicts()}
     assert (cards["A"]["match_percent"], cards["A"]["exceptions"]) == (100.0, 0)
     assert (cards["B"]["match_percent"], cards["B"]["short"], str(cards["B"]["impact_inr"])) == (0.0, 1, "12.00")
+
+
+@pytest.mark.parametrize(
+    ("ours", "docks"),
+    [
+        ("CAF\u00c9", "CAFE\u0301"),
+        ("\uff26\uff11", "F1"),
+        ("A-1", "A\u20131"),
+        ("A1", "\u200eA1\u200e"),
+        ("A 1", "a\u00a01"),
+    ],
+)
+def test_one_number_in_two_spellings_is_one(ours, docks):
+    world = World()
+    world.announce(f"I-{ours}", (ours, "10"))
+    world.serve(f"I\u2011{docks}", (docks, "10"))
+    world.receive(f"i-{docks}", docks, "10")
+    assert word(world) == "matched"
+
+
+def test_what_the_service_was_not_asked_for_is_not_called_missing():
+    world = World()
+    world.announce("M1", ("A", "1", "5.00"))
+    world.announce("M2", ("A", "1", "5.00"))
+    world.receive("N3", "A", "1")
+    found = audit(world.legs(), rules=Rules(date(2026, 11, 10), unsearched=frozenset({"m2", "n3"}))).exceptions
+    told = {one["invoice_number"]: (one["code"], one["reason"]) for one in found.iter_rows(named=True)}
+    assert told["M1"][0] == "MISSING_IN_SERVICE"
+    assert all(told[name][0] == "UNVERIFIABLE" and "was not asked" in told[name][1] for name in ("M2", "N3"))

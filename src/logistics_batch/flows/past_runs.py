@@ -5,10 +5,11 @@ from pathlib import PurePosixPath
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.deliver import Delivered, deliver, places_of, result_stem
+from logistics_batch.flows.file_reports import FileReports
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.run import NO_FILE, not_in_files, told_along
 from logistics_batch.ledger import StoredFile, StoredRun
-from logistics_batch.model.report import RunReport
+from logistics_batch.model.report import RunReport, tally_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ def past_run(parts: Parts, run_id: str) -> PastRun:
     stored = parts.ledger.run(run_id) or next(iter(parts.ledger.runs(job=run_id, limit=1)), None)
     if stored is None:
         raise UsageError(f'There is no run "{run_id}", and no job of that name ran.', remedy="See `runs` for all.")
-    files = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=stored.id))
+    files = FileReports(parts.ledger.file_report, [file.id for file in parts.ledger.files(run=stored.id)])
     along = not_in_files(parts.ledger.sent_along(stored.id), files)
     report = RunReport(
         stored.id,
@@ -36,6 +37,7 @@ def past_run(parts: Parts, run_id: str) -> PastRun:
         stopped=stored.stopped,
         notes=(*([] if files or stored.kind != "push" else [NO_FILE]), *told_along(along)),
         exit_code=stored.exit_code or 0,
+        tally=tally_of(files),
     )
     kept = parts.ledger.notes_of(stored.id)
     left = stored.summary.get("left", 0)

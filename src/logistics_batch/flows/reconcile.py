@@ -191,8 +191,8 @@ def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, R
         receipts = followed(parts, asked.previous.earlier, scope.wanted, older).receipts
     told = replace(receipts, notes=older.notes)
     unsent = _unsent(parts, scope, on)
-    more = {"received": told.lines, "unread": told.unread, "unopened": unopened, "unsent_rows": unsent}
-    return replace(legs, **more), told
+    whole = replace(legs, received=told.lines, unread=told.unread, unopened=unopened, unsent_rows=unsent)
+    return whole, told
 
 
 def _account(
@@ -201,7 +201,7 @@ def _account(
     asked = _ask(parts, plan, wanted)
     legs, receipts = _compared(parts, plan, asked)
     gathered, orders, previous, besides = asked.gathered, asked.orders, asked.previous, asked.besides
-    rules = _rules(plan, limits, complete=gathered.complete)
+    rules = replace(_rules(plan, limits, complete=gathered.complete), unsearched=gathered.unsearched)
     due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
     whole = gathered.complete and receipts.complete and orders.complete
     watch = Watch(

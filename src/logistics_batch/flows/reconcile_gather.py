@@ -27,6 +27,7 @@ from logistics_batch.reconciliation import order_number_of
 SEARCHED_BY_INVOICE = 100
 """How many ASNs that the range does not show are searched one by one before they are called missing."""
 
+_NAMED = 5
 _OVERLAP = timedelta(days=1)
 # A document in these states may stand in the service.
 _MAY_BE_THERE = ("accepted", "in_doubt", "sending")
@@ -37,6 +38,7 @@ class Gathered:
     """The service's records and the ledger's documents.
 
     complete: the service's answer was whole as far as can be tested; `doubts` say why not. folder: its raw replies.
+    unsearched: folded invoice numbers that the range lacks and that were not searched.
     """
 
     records: tuple[dict[str, Any], ...] = field(repr=False)
@@ -46,6 +48,7 @@ class Gathered:
     notes: tuple[str, ...]
     requests: int
     folder: Path | None
+    unsearched: frozenset[str] = frozenset()
 
 
 def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> Gathered:
@@ -75,7 +78,10 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
         *as_many_as_a_page(fetched, announced),
     )
     unsearched = len(absent) - SEARCHED_BY_INVOICE
-    notes = (f"{unsearched} invoice numbers that the range does not show were not searched one by one.",)
+    left = absent[SEARCHED_BY_INVOICE:]
+    first = ", ".join(left[:_NAMED]) + (" …" if unsearched > _NAMED else "")
+    words = f"{unsearched} invoice numbers that the range does not show were not searched one by one"
+    notes = (f"{words} ({first}): whether the service has them cannot be told.",)
     return Gathered(
         records=_once((*fetched.records, *searched.records)),
         documents=documents,
@@ -84,6 +90,7 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
         notes=notes if unsearched > 0 else (),
         requests=fetched.requests + searched.requests,
         folder=fetched.folder,
+        unsearched=frozenset(folded(number) for number in left),
     )
 
 

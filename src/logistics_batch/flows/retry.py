@@ -100,7 +100,15 @@ def _why_not(parts: Parts, document: StoredDocument, only: str) -> str:
     alive = any(found.state == "accepted" and found.rule != "cancelled" for found in others)
     if alive and Operation(document.operation).creates:
         return "the service accepted another version of it"
-    return ""
+    return "" if _meant_beside(parts, document) else parts.ledger.spelt_otherwise(document)
+
+
+def _meant_beside(parts: Parts, document: StoredDocument) -> bool:
+    """Whether a person has said before that it goes out, whatever there is under other spellings of its key."""
+    if not Operation(document.operation).creates:
+        return True
+    said = parts.ledger.evidence(document.id)
+    return any(who == "operator" and text.startswith("send-again") for _, _, who, text in said)
 
 
 def _put_back(parts: Parts, document: StoredDocument) -> StoredDocument:

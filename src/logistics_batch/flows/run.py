@@ -1,6 +1,5 @@
 """The life of a push run: it begins or goes on, what came before is settled, it ends with totals and an exit code."""
 
-import json
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +11,7 @@ from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStoppe
 from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
 from logistics_batch.flows.dispatch import Dispatcher
+from logistics_batch.flows.file_reports import FileReports
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.purge import purge_old
@@ -20,8 +20,8 @@ from logistics_batch.flows.waiting_files import follow_held_files, follow_left_f
 from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile
 from logistics_batch.model.job import Place
-from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code
-from logistics_batch.paper.report_json import report_json
+from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code, tally_of
+from logistics_batch.paper.report_json import report_json_text
 
 _MOST_NOTES = 50  # kept with a run
 
@@ -167,8 +167,9 @@ def _sent_along(parts: Parts, run: PushRun, reports: Sequence[FileReport]) -> li
 
 def not_in_files(documents: Iterable[StoredDocument], reports: Sequence[FileReport]) -> list[StoredDocument]:
     """The documents that no row of these files asks for."""
-    own = {document.key for report in reports for document in report.documents}
-    return [document for document in documents if document.key not in own]
+    asked = list(documents)
+    own = {document.key for report in reports for document in report.documents} if asked else set()
+    return [document for document in asked if document.key not in own]
 
 
 def told_along(documents: Sequence[StoredDocument]) -> Iterator[str]:
@@ -187,25 +188,24 @@ def told_along(documents: Sequence[StoredDocument]) -> Iterator[str]:
 def finish(parts: Parts, run: PushRun) -> RunReport:
     """Close the run and write its own report, also when it found nothing."""
     files = parts.ledger.files(run=run.id)
-    reports = tuple(parts.ledger.file_report(file.id) for file in files)
+    reports = FileReports(parts.ledger.file_report, [file.id for file in files])
+    tally = tally_of(reports)
     follow_held_files(parts, run.job, files, reports)
     if run.left is not None:
         follow_left_files(parts, run.job, run.left)
     notes = list(run.notes)
     parts.ledger.keep_notes(run.id, notes[:_MOST_NOTES])
-    if not reports:
+    if not files:
         notes.append(NO_FILE)
     stopped = " ".join(part for part in (run.stopped, run.remedy, *run.undelivered) if part)
-    names = tuple(sorted(run.names | {report.file for report in reports}))
-    report = RunReport(
-        run.id, run.job, reports, stopped=stopped, notes=tuple(notes), names=names, left=len(run.left or ())
-    )
+    names = tuple(sorted(run.names | {file.name for file in files}))
+    report = RunReport(run.id, run.job, reports, stopped=stopped, names=names, left=len(run.left or ()), tally=tally)
     counts = Counter(report.counts)
     along = _sent_along(parts, run, reports)
     counts.update(FATE_OF_STATE[document.state] for document in along)
     notes += told_along(along)
     report = replace(report, notes=tuple(notes))
-    held = any(found.reason for found in reports)
+    held = bool(tally.held_files)
     unwritten = _put_report(parts, replace(report, exit_code=exit_code(counts, file_held=held, stopped=bool(stopped))))
     if unwritten:  # what was sent is told all the same
         stopped = f"{stopped} {unwritten}".strip()
@@ -221,8 +221,7 @@ def _put_report(parts: Parts, report: RunReport) -> str:
     """Write a run's own report; "" if that went well, else what is told instead."""
     store = parts.open_store(Place(folder=str(parts.reports)))
     try:
-        text = json.dumps(report_json(report), ensure_ascii=False, indent=1)
-        store.put(f"/run-{report.run}.json", text.encode())
+        store.put(f"/run-{report.run}.json", (text.encode() for text in report_json_text(report)))
     except StoreError as error:
         return f"The report of the run could not be written: {error.message} {error.remedy}".strip()
     finally:

@@ -26,12 +26,12 @@ def follow_held_files(parts: Parts, job: str, files: Sequence[StoredFile], repor
     """
     waiting = [(each, parts.ledger.file(each.id)) for each in parts.ledger.held_files()]
     now = parts.clock.now().isoformat()
-    for file, report in zip(files, reports, strict=True):
+    for place, file in enumerate(files):
         by_hand = not file.origin.get("store")
-        if report.reason and not by_hand:
+        if file.reason and not by_hand:
             held = HeldNow(file.id, file.run, job, _stem(parts, file), _identity(file))
             parts.ledger.hold_file(held, now=now)
-        elif not report.reason and report.rows_read and waiting:
+        elif not file.reason and waiting and reports[place].rows_read:
             stem = _stem(parts, file)
             for each, earlier in waiting:
                 if not by_hand and each.job != job:

@@ -24,7 +24,7 @@ def cell_text(value: Cell) -> tuple[str, Mark | None]:
     if isinstance(value, str):
         return value, None
     if isinstance(value, bool):
-        return ("TRUE" if value else "FALSE"), None
+        return ("TRUE" if value else "FALSE"), Mark.TRUTH
     if isinstance(value, int):
         return number_text(value), Mark.IMPRECISE if abs(value) >= IMPRECISE_FROM else Mark.NUMBER
     if isinstance(value, datetime):
@@ -32,8 +32,8 @@ def cell_text(value: Cell) -> tuple[str, Mark | None]:
     if isinstance(value, date):
         return value.isoformat(), Mark.DATE
     if isinstance(value, time):
-        return value.strftime("%H:%M:%S"), None
-    return _duration_text(value), None
+        return value.strftime("%H:%M:%S"), Mark.TIME
+    return _duration_text(value), Mark.TIME
 
 
 def number_text(value: float) -> str:

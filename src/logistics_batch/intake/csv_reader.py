@@ -28,6 +28,8 @@ _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _SEP_LINE = re.compile(rb'"?sep=([^"\r\n])"?[ \t,;]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
 _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _SAMPLE_LINES = 200
+_STRANGE_DELIMITERS = ("^", "~", "¦")
+_FEW_LINES = 2
 _NARROW = 3  # columns; an address over two lines has as many commas as two rows of such a table
 _RECORDS_AT_ONCE = 50_000
 _BLOCK_BYTES = 16 << 20
@@ -49,6 +51,7 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
         notes.append("the first line (sep=) only names the delimiter and is not counted as a row")
     if delimiter == "auto":
         delimiter = detect_delimiter(content, name=name)
+        _refuse_strange_delimiter(content, delimiter, name=name)
     if delimiter != ",":
         notes.append(f"cells are separated by {_DELIMITERS.get(delimiter, delimiter)}")
     if plain := read_plain(content, delimiter=delimiter, limits=limits, name=name):
@@ -65,7 +68,15 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
     if not frame.height:
         raise _no_rows(name)
     cells = counts.head(frame.height)
-    return Sheet(name="", frame=numbered(frame), notes=tuple(notes), cell_counts=cells, ends_open=ends_open)
+    return Sheet(
+        name="",
+        frame=numbered(frame),
+        notes=tuple(notes),
+        cell_counts=cells,
+        ends_open=ends_open,
+        delimiter=delimiter,
+        encoding="" if options.encoding == "auto" else options.encoding,
+    )
 
 
 def detect_delimiter(content: bytes, *, name: str) -> str:
@@ -84,6 +95,23 @@ def detect_delimiter(content: bytes, *, name: str) -> str:
         if score > best_score:
             best, best_score = delimiter, score
     return best
+
+
+def _refuse_strange_delimiter(content: bytes, delimiter: str, *, name: str) -> None:
+    """Raise FileHeld where the first lines have one cell each, and equally many of a sign that may part cells."""
+    lines = [line for line in content[: 1 << 16].splitlines()[:_SAMPLE_LINES] if line.strip()]
+    if len(lines) < _FEW_LINES or any(delimiter.encode() in line for line in lines):
+        return
+    for sign in _STRANGE_DELIMITERS:
+        counts = {line.count(sign.encode()) for line in lines[:-1]}  # the last one may be cut
+        if len(counts) == 1 and counts.pop() > 1:
+            raise FileHeld(
+                f'{printable(name)}: the cells seem to be separated by "{sign}", by which cells are not told apart '
+                "unless the mapping says so.",
+                rule="csv|delimiter",
+                remedy=f'Save it with commas, semicolons or tabs, or set `sheet: {{delimiter: "{sign}"}}` in the '
+                "mapping.",
+            )
 
 
 def read_plain(

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from logistics_batch.errors import FileHeld
+from logistics_batch.intake.code_pages import lines_with, notes_on_letters
 from logistics_batch.intake.guards import Limits
 from logistics_batch.intake.names import printable
 
@@ -20,7 +21,8 @@ _BYTE_ORDER_MARKS = (
 _UTF7_MARKS = (b"+/v8", b"+/v9", b"+/v+", b"+/v/")
 _HALF_CHARACTER = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")  # one surrogate of UTF-16 by itself, written as UTF-8
 _DOS_END = b"\x1a"
-_MOJIBAKE = ("â€", "Ã©", "Ã¼", "Â ", "à¤")
+_MOJIBAKE = re.compile(rb"\xc3(?:\xa2\xe2\x82\xac|\x83\xc2[\xa9\xbc]|\x82 |\xa0\xc2\xa4)")  # â€ Ã© Ã¼ Â à¤
+_PADDING = b"\0" * 8  # no character takes so many
 _MOJIBAKE_BEGIN = b"\xc3"  # of each of them in UTF-8
 _CHECKED_AT_ONCE = 4 << 20
 _SAVE_AS = 'Save it again as "CSV UTF-8" or as .xlsx and send that.'
@@ -42,6 +44,7 @@ def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits |
     """
     _refuse_endless_lines(path, name=name, most=(limits or Limits()).max_line_bytes)
     data = path.read_bytes()
+    _refuse_padding(data, name=name)
     notes: list[str] = []
     found = _marked(data) if encoding == "auto" else (encoding, data)
     is_known = found is None
@@ -49,6 +52,7 @@ def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits |
         found = _unmarked(data, name=name), data
         if found[0] == "cp1252":
             notes.append("read as cp1252 (Windows), because it is not UTF-8")
+            notes += notes_on_letters(data, name=name)
     label, body = found
     if label not in ("utf-8", "cp1252"):
         notes.append(f"read as {label}")
@@ -56,8 +60,9 @@ def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits |
     if content.endswith(_DOS_END):
         content = content.removesuffix(_DOS_END)
     _refuse_zero_bytes(content, name=name)
-    if _MOJIBAKE_BEGIN in content and any(sign.encode() in content for sign in _MOJIBAKE):
-        notes.append("some letters look as if another program had read them in a wrong encoding (such as â€™ for ’)")
+    if _MOJIBAKE_BEGIN in content and (lines := lines_with(_MOJIBAKE, content)):
+        wrong = "some letters look as if another program had read them in a wrong encoding (such as â€™ for ’)"
+        notes.append(f"{wrong}: {lines}")
     return TextFile(content, tuple(notes))
 
 
@@ -175,6 +180,18 @@ def _place(error: UnicodeDecodeError, encoding: str) -> str:
     before = error.object[: error.start].decode(encoding, "ignore").removeprefix("\ufeff")
     *lines, last = before.split("\n")
     return f"character {len(last) + 1:,} of line {len(lines) + 1:,}"
+
+
+def _refuse_padding(data: bytes, *, name: str) -> None:
+    """Raise FileHeld for a file of which a piece is all zero bytes, as broken transfers leave it behind."""
+    offset = data.find(_PADDING)
+    if offset >= 0:
+        raise FileHeld(
+            f"{printable(name)} holds zero bytes in place of text from line {_line(data, offset)} on: it did not "
+            "arrive completely.",
+            rule="csv|zero_bytes",
+            remedy="Send it again and wait until it is uploaded; if that does not help, save it again and send that.",
+        )
 
 
 def _refuse_zero_bytes(content: bytes, *, name: str) -> None:

@@ -4,7 +4,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
@@ -70,7 +70,7 @@ class FolderStore:
             except (StoreError, FileHeld) as error:
                 yield error
 
-    def put(self, path: str, content: bytes) -> None:
+    def put(self, path: str, content: bytes | Iterable[bytes]) -> None:
         """See FileStore.put."""
         target = self._local(path, operation="put")
         temporary = target.with_name(f".{target.name[:200]}.part-{uuid4().hex[:8]}")
@@ -78,7 +78,7 @@ class FolderStore:
             _make_folders(target.parent)
             try:
                 with temporary.open("xb") as file:
-                    file.write(content)
+                    file.writelines((content,) if isinstance(content, bytes) else content)
                     file.flush()
                     os.fsync(file.fileno())
                 temporary.replace(target)

@@ -42,6 +42,8 @@ _WORDS = {
     "encrypted": "a workbook with a password",
     "html": "a web page",
     "xml": "an XML file",
+    "fods": "a flat LibreOffice spreadsheet (.fods)",
+    "json": "a JSON file",
     "pdf": "a PDF",
     "zip": "a zip archive",
     "cut": "a damaged zip archive",
@@ -74,6 +76,7 @@ _BLOCK_BYTES = 1 << 20
 _MOST_ELEMENT_BYTES = 32 << 20
 _ODS_MANIFEST = "META-INF/manifest.xml"
 _ENTRY_HEAD_BYTES = 30  # before the name of each part
+_JSON_BEGIN = re.compile(rb'(?:\[\s*)?\{\s*["}]|\[\s*["\[]')
 _XML_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*<|\xff\xfe<\0|\xfe\xff\0<|<\0|\0<")
 _DOCTYPES = (b"!DOCTYPE", b"!\0D\0O\0C\0T\0Y\0P\0E")  # the second in UTF-16, whichever byte comes first
 
@@ -92,6 +95,7 @@ class Limits:
     max_columns: int = 512
     max_gap_rows: int = 1_000
     max_csv_rows: int = 1_048_576  # as many as a spreadsheet program shows
+    max_sheets: int = 100  # visible ones, of a name that fits
     max_workbook_rows: int = 200_000
     max_workbook_cells: int = 25_000_000
     max_cell_characters: int = 32_767
@@ -200,23 +204,26 @@ def damaged(name: str) -> FileHeld:
     )
 
 
-def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes) -> Iterator[bytes]:
+def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes, or_before: bytes = b"") -> Iterator[bytes]:
     """The content of a part in blocks of some megabytes, each cut behind an `end` tag, so that no element is torn.
 
-    Raises UnsafeXml where an element is as large as none is.
+    or_before: where no such tag stands, the beginning of an element before which it may be cut as well: empty elements
+    have no end tag. Raises UnsafeXml where an element is as large as none is.
     """
     rest = b""
     with archive.open(part) as stream:
         while block := stream.read(4 * _BLOCK_BYTES):
             block = rest + block
-            cut = block.rfind(end)
-            if cut < 0:
+            cut = block.rfind(end) + len(end)
+            if cut < len(end):
+                cut = block.rfind(or_before) if or_before else 0
+            if cut <= 0:
                 rest = block
                 if len(rest) > _MOST_ELEMENT_BYTES:
                     raise UnsafeXml(f"one element of it is larger than {_MOST_ELEMENT_BYTES >> 20} MB")
                 continue
-            yield block[: cut + len(end)]
-            rest = block[cut + len(end) :]
+            yield block[:cut]
+            rest = block[cut:]
     yield rest
 
 
@@ -279,7 +286,9 @@ def _recognise_text(head: bytes) -> str:
     if re.match(rb"<(!doctype html|html|head|table|meta|body|style|div)\b", start):
         return "html"
     if start.startswith(b"<?xml"):
-        return "html" if b"<html" in head.lower() else "xml"
+        return "html" if b"<html" in head.lower() else "fods" if b"opendocument.spreadsheet" in head else "xml"
+    if _JSON_BEGIN.match(start):
+        return "json"
     odd = sum(head.count(byte) for byte in (b"\1", b"\2", b"\3", b"\4", b"\5", b"\6"))
     return "binary" if odd > len(head) // 50 else "csv"
 

@@ -5,6 +5,7 @@ A few bytes of it can stand for millions of cells: rows and cells say how often 
 
 import re
 import zipfile
+from datetime import timedelta
 
 from logistics_batch.intake.number_formats import added_to
 from logistics_batch.intake.sheet_facts import Address, SheetFacts
@@ -14,7 +15,8 @@ _HIDDEN = ("collapse", "filter")
 _CELLS = ("table-cell", "covered-table-cell")
 _PADDED = re.compile(r"0\d+")
 _NUMBERS = ("float", "percentage", "currency")
-_TRUTHS = ("TRUE", "FALSE")
+_TRUTHS = ("TRUE", "FALSE")  # also shown by numbers: so LibreOffice keeps what came from Excel
+_LASTING = re.compile(r"PT(?:(\d{1,7})H)?(?:(\d{1,7})M)?(?:(\d{1,7}(?:\.\d{0,9})?)S)?")
 _MOST_LISTED = 1_000_000  # rows and cells that a repetition may stand for in these facts
 
 
@@ -103,6 +105,11 @@ class _Reader:
                 facts.without_value.add(address)
             elif kind == "error" or (kind != "string" and shown.startswith(("#", "Err:"))):
                 facts.errors[address] = shown or "#VALUE!"
+            elif kind == "time" and (lasting := _LASTING.fullmatch(cell.get("office:time-value", ""))):
+                hours, minutes, seconds = (float(number or 0) for number in lasting.groups())
+                facts.typed[address] = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+            elif kind in (*_NUMBERS, "boolean") and shown.upper() in _TRUTHS:
+                facts.typed[address] = shown.upper() == "TRUE"
             elif kind in _NUMBERS and shown:
                 _note_format(facts, address, shown, value=cell.get("office:value", ""))
 
@@ -117,7 +124,7 @@ def _note_format(facts: SheetFacts, address: Address, shown: str, *, value: str)
     """What a number shows beyond its digits."""
     if _PADDED.fullmatch(shown):
         facts.note_padded(address, len(shown))
-    elif shown.upper() not in _TRUTHS and "E" not in shown and (more := added_to(shown, value)):
+    elif "E" not in shown and (more := added_to(shown, value)):
         facts.worded[address] = more
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
@@ -137,9 +137,10 @@ class SftpStore:
 
         return self._perform("read", path, read)
 
-    def put(self, path: str, content: bytes) -> None:
+    def put(self, path: str, content: bytes | Iterable[bytes]) -> None:
         """See FileStore.put."""
         target = PurePosixPath(self._checked(path, "put"))
+        whole = content if isinstance(content, bytes) else b"".join(content)
         # A second attempt writes over what the first one left.
         temporary = str(target.with_name(f".{target.name[:200]}.part-{uuid4().hex[:8]}"))
 
@@ -147,7 +148,7 @@ class SftpStore:
             session.make_folders(target.parent)
             try:
                 with session.deadline(self._access.transfer_deadline_seconds):
-                    session.upload(temporary, content)
+                    session.upload(temporary, whole)
                 self._replace(session, temporary, str(target))
             except OSError:
                 with suppress(*FAULTS):

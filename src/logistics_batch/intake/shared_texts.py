@@ -43,7 +43,7 @@ def text_lengths(archive: zipfile.ZipFile, *, exactly_from: int) -> list[int]:
 def unfolded_characters(archive: zipfile.ZipFile, part: str, lengths: list[int]) -> int:
     """At most so many characters hold the cells of a sheet that have shared texts."""
     total = 0
-    for block in part_blocks(archive, part, end=_CELL_END):
+    for block in part_blocks(archive, part, end=_CELL_END, or_before=b"<row "):
         total += sum(lengths[at] for at in map(int, _SHARED_CELL.findall(block)) if at < len(lengths))
     return total
 

@@ -1,7 +1,7 @@
 """The cells of a workbook's sheet as text columns and marks, in parts, so that no sheet is in memory as objects."""
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from typing import Protocol
@@ -41,14 +41,14 @@ class UnfoldedSheet:
 
 def read_cells(source: ParsedSheet, facts: SheetFacts) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The cells of a sheet as text columns named from "1", and their marks; a part of the rows at a time."""
-    special = _by_part(dict.fromkeys(facts.without_value, "") | facts.errors)
+    special = _by_part({**dict.fromkeys(facts.without_value, ""), **facts.errors, **facts.typed})
     rows = _whole_rows(source, facts)
     frames: list[pl.DataFrame] = []
     marks = [_told_marks(facts.errors, Mark.ERROR), _told_marks(facts.without_value, Mark.NO_VALUE)]
     above = 0
     while part := _columns(rows):
-        for (row, column), word in special.get(len(frames), ()):
-            part[column - 1][row - above - 1] = word
+        for (row, column), value in special.get(len(frames), ()):
+            part[column - 1][row - above - 1] = value
         columns = [_column(cells, number, above=above) for number, cells in enumerate(part, start=1)]
         frames.append(pl.DataFrame([texts for texts, _ in columns]))
         marks += [found for _, found in columns if found is not None]
@@ -88,11 +88,11 @@ def _columns(rows: Iterator[list[Cell]]) -> list[list[Cell]]:
     return columns
 
 
-def _by_part(words: dict[Address, str]) -> dict[int, list[tuple[Address, str]]]:
-    """What the fast reader took for blanks, by the part of the rows in which it stands."""
-    found: dict[int, list[tuple[Address, str]]] = {}
-    for address, word in words.items():
-        found.setdefault((address[0] - 1) // _ROWS_AT_ONCE, []).append((address, word))
+def _by_part(values: Mapping[Address, Cell]) -> dict[int, list[tuple[Address, Cell]]]:
+    """What the fast reader took for blanks or for something else, by the part of the rows in which it stands."""
+    found: dict[int, list[tuple[Address, Cell]]] = {}
+    for address, value in values.items():
+        found.setdefault((address[0] - 1) // _ROWS_AT_ONCE, []).append((address, value))
     return found
 
 

@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 Address = tuple[int, int]  # row and column, both from 1
 
@@ -16,8 +17,8 @@ class SheetFacts:
     many empty ones, and how many. hidden_columns: the first and last of each group. is_filtered: rows are hidden by a
     filter. shared_texts: at most so many cells hold one. characters: of all texts; merges: as
     `Sheet.merges`; both only where no other reader tells. padded: rows of cells whose number format shows leading
-    zeros, by column and width. worded: what cells show, with 0 for the
-    number, whose number format shows more than it.
+    zeros, by column and width. worded: what cells show, with 0 for the number, whose number format shows more than it.
+    typed: the values of cells that the fast reader takes for something else.
     """
 
     last_row: int = 0
@@ -33,6 +34,7 @@ class SheetFacts:
     without_value: set[Address] = field(default_factory=set)
     padded: dict[tuple[int, int], "array[int]"] = field(default_factory=dict)
     worded: dict[Address, str] = field(default_factory=dict)
+    typed: dict[Address, bool | timedelta] = field(default_factory=dict)
     merges: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def note_padded(self, address: Address, width: int) -> None:

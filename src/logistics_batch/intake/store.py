@@ -4,7 +4,7 @@ A store speaks in whole files. What it fetches is verified, what it puts appears
 never replaces anything. It is used by one thread at a time.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -77,8 +77,11 @@ class FileStore(Protocol):
         """
         ...
 
-    def put(self, path: str, content: bytes) -> None:
-        """Write a file whole or not at all, over an older one of that name; missing folders are created."""
+    def put(self, path: str, content: bytes | Iterable[bytes]) -> None:
+        """Write a file whole or not at all, over an older one of that name; missing folders are created.
+
+        content: its bytes, or blocks of them one after the other.
+        """
         ...
 
     def move(self, path: str, *, to_folder: str, name: str | None = None, as_read: RemoteFile | None = None) -> str:

@@ -217,7 +217,8 @@ class _Inner:
             raise NotPlain
         self.before, block = block[:begin], block[begin + len(_BEGIN) :]
         while (end := block.find(_END)) < 0:
-            yield block
+            if block:
+                yield block
             block = next(self._blocks, b"")
             if not block:
                 raise NotPlain

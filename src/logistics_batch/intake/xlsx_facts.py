@@ -16,7 +16,7 @@ from logistics_batch.intake.sheet_facts import Address, SheetFacts
 from logistics_batch.intake.xlsx_parts import CellStyles
 
 # Hostile XML is scanned before anything else has judged it: no pattern may look at the same bytes again and again.
-_ROW_END = b"</row>"
+_ROW_BEGIN, _ROW_END = b"<row ", b"</row>"
 _CELL_ADDRESS = re.compile(rb'\br="([A-Za-z]{1,3})(\d{1,10})"')
 _FILLED_CELL = re.compile(rb'<c r="([A-Za-z]+)(\d+)"[^<>]*(?<!/)>(?!</c>)')
 _ROW = re.compile(rb'<row r="(\d{1,10})"([^<>]*)')
@@ -56,7 +56,7 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
     shares_texts = _SHARED_TEXTS in archive.namelist()
     facts.last_column = _ORDINARY_COLUMNS
     raw, rows = b"", _RowNumbers()
-    for raw in part_blocks(archive, part, end=_ROW_END):
+    for raw in part_blocks(archive, part, end=_ROW_END, or_before=_ROW_BEGIN):
         odd = is_odd(raw)
         block = normal(raw) if odd or b":" in raw else raw
         if odd and _BEYOND_Z.search(block):
@@ -144,7 +144,7 @@ def exact_extent(archive: zipfile.ZipFile, part: str) -> tuple[int, int]:
     """The last row and column of a sheet in which something stands; slower than `scan_sheet`."""
     last_row = last_column = 0
     normal = _Normaliser()
-    for raw in part_blocks(archive, part, end=_ROW_END):
+    for raw in part_blocks(archive, part, end=_ROW_END, or_before=_ROW_BEGIN):
         row, column = _corner(_FILLED_CELL.findall(normal(raw)))
         last_row, last_column = max(last_row, row), max(last_column, column)
     return last_row, last_column

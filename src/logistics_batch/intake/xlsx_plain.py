@@ -31,11 +31,12 @@ class PlainWorkbook:
         self._room = room
         self._parse = parse
         self._texts: SharedTexts | None = None
+        self._known: tuple[Book, CellStyles] | None = None
 
     def sheet(self, name: str) -> UnfoldedSheet:
         """One sheet. Raises NotPlain where the general reader must read it whole; it also finds what is wrong then."""
         with zipfile.ZipFile(self._path) as archive:
-            book, styles = read_book(archive), cell_styles(archive)
+            book, styles = self._known = self._known or (read_book(archive), cell_styles(archive))
             part = book.sheets.get(name, "")
             if part not in archive.namelist():
                 raise NotPlain
@@ -53,7 +54,7 @@ class PlainWorkbook:
                 numbers=Numbers(self._plain_styles(archive, part, name, styles), styles),
                 texts=self._texts,
             )
-            cells = reader.read(part_blocks(archive, part, end=b"</row>"))
+            cells = reader.read(part_blocks(archive, part, end=b"</row>", or_before=b"<row "))
             odd, facts = self._odd(archive, part, name, cells=cells, known=(book, styles))
             facts.is_filtered |= has_filtered_table(archive, part)
         return _together(cells, odd, facts)

@@ -17,11 +17,12 @@ from logistics_batch.ledger.held_files import HeldFile, HeldFiles, HeldNow, Left
 from logistics_batch.ledger.high_water import HighWater
 from logistics_batch.ledger.history import History
 from logistics_batch.ledger.integrity import check_database
+from logistics_batch.ledger.known_keys import kind_of
 from logistics_batch.ledger.lock import sending_lock
 from logistics_batch.ledger.notices import NewNotice, Notices, StoredNotice
 from logistics_batch.ledger.order_states import OrderStates
 from logistics_batch.ledger.pace import Pace
-from logistics_batch.ledger.planning import Arrival, Planning, kind_of
+from logistics_batch.ledger.planning import Arrival, Planning
 from logistics_batch.ledger.prints import Prints
 from logistics_batch.ledger.purging import Purged, Purging
 from logistics_batch.ledger.recording import Intent

@@ -17,7 +17,9 @@ NEVER_SENT = (
     "older_file",
     "approval",
     "other_grouping",
+    "other_spelling",
 )
+OTHER_SPELLING = "other_spelling"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,10 @@ _WHY = {
     "other_grouping": (
         "Some rows of this were sent by the mapping as it was before, in other documents.",
         "Look at the results of those rows; if all of it is to go out, decide “send-again”, else “drop”.",
+    ),
+    "other_spelling": (
+        '"…" differs only in … from "…" (…, row …), which …: are they one?',
+        "If they are one, decide “drop”; if they are two, decide “send-again”: then this one goes out as well.",
     ),
     "approval": (
         "It goes out when a person has approved it.",
@@ -208,6 +214,13 @@ def _beside(known: Known, waiting: Known | None, body_sha256: str, following: in
     if waiting is not None and waiting.body_sha256 == body_sha256:
         return Decision("follow", existing=waiting)
     return _hold(following, rule, waiting)
+
+
+def said_of(rule: str, *values: str) -> tuple[str, str]:
+    """Why a document waits, with values in the places that its words leave open, and what the operator does."""
+    reason, fix = _WHY[rule]
+    first, *rest = reason.split("…")
+    return first + "".join(value + words for value, words in zip(values, rest, strict=True)), fix
 
 
 def _hold(generation: int, rule: str, supersede: Known | None) -> Decision:

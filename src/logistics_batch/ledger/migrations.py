@@ -14,6 +14,8 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection
 
+from logistics_batch.model.spelling import folded
+
 
 def migrate(connection: Connection, *, found: int, wanted: int) -> None:
     """Take the schema from one version to a later one, within the caller's transaction; rows stay as they are."""
@@ -347,6 +349,21 @@ def _to_version_8(op: Operations, dialect: str) -> None:  # noqa: ARG001
     op.create_index("document_awb_number", "document", ["awb_number"])
 
 
+def _to_version_9(op: Operations, dialect: str) -> None:  # noqa: ARG001
+    """A document is found by its key as people read it, in whatever spelling it came.
+
+    The column means what `folded` says; who changes that fills it anew in a step of its own.
+    """
+    op.add_column("document", sa.Column("folded_key", sa.Text, nullable=False, server_default=""))
+    connection, last = op.get_bind(), 0
+    filled = sa.text("UPDATE document SET folded_key = :folded_key WHERE id = :id")
+    some = sa.text("SELECT id, key FROM document WHERE id > :last ORDER BY id LIMIT 5000")
+    while found := connection.execute(some, {"last": last}).all():
+        connection.execute(filled, [{"id": each.id, "folded_key": folded(each.key)} for each in found])
+        last = found[-1].id
+    op.create_index("document_folded_key", "document", ["account", "kind", "folded_key"])
+
+
 _STEPS: dict[int, Callable[[Operations, str], None]] = {
     2: _to_version_2,
     3: _to_version_3,
@@ -355,4 +372,5 @@ _STEPS: dict[int, Callable[[Operations, str], None]] = {
     6: _to_version_6,
     7: _to_version_7,
     8: _to_version_8,
+    9: _to_version_9,
 }

@@ -1,44 +1,26 @@
 """What a file that came in means for the ledger: which documents are new, known, changed, or wait for a person."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, func, select
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.connection import Connected, digest, dump
 from logistics_batch.ledger.decide import Decision, Known, decide, decide_change, for_approval
+from logistics_batch.ledger.known_keys import CHANGES, ask_whether_one, kind_of, known_keys, why_asked
 from logistics_batch.ledger.line_rows import lines_origin, stored_row, without_lines
 from logistics_batch.ledger.marking import Marking
+from logistics_batch.ledger.records import StoredDocument
 from logistics_batch.ledger.replanning import Kept, kept_rows, withdraw
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, RowState
 from logistics_batch.model.sheet import SourceFile
-
-_CHUNK = 400  # keys in one IN (…), well under every driver's limit
-
-
-_KINDS = {
-    "order.create": "order",
-    "asn.create": "asn",
-    "order.update": "order.update",
-    "order.add_items": "order.add",
-    "order.delete_items": "order.delete",
-    "order.cancel": "order.cancel",
-    "asn.update": "asn.update",
-}
-_CHANGES = tuple(kind for kind in _KINDS.values() if "." in kind)
-_OPEN = ("sending", "in_doubt")
-
-
-def kind_of(operation: str) -> str:
-    """The kind of a document's key: "asn" and "order" for what is created, else the kind of change."""
-    return _KINDS[operation]
+from logistics_batch.model.spelling import folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,54 +121,28 @@ class Planning(Connected):
     def _evaluate(
         self, connection: Connection, arrival: Arrival, documents: Sequence[Document], *, came_before: int
     ) -> list[Decision]:
-        history: dict[tuple[str, str], list[Known]] = {}
-        in_doubt: dict[str, set[str]] = {}
-        by_kind: dict[str, list[str]] = {}
-        for item in documents:
-            by_kind.setdefault(kind_of(item.operation), []).append(item.key)
-        for kind, keys in by_kind.items():
-            for found in self._generations(connection, _CHANGES if kind in _CHANGES else (kind,), keys):
-                known = Known(
-                    found.id,
-                    found.generation,
-                    found.state,
-                    found.body_sha256,
-                    found.rule,
-                    found.file_id,
-                    bool(found.tainted),
-                )
-                history.setdefault((found.kind, found.key), []).append(known)
-                if found.state in _OPEN:
-                    in_doubt.setdefault(found.key, set()).add(found.kind)
+        known = known_keys(connection, self.account, ((kind_of(item.operation), item.key) for item in documents))
         decisions = []
         for item in documents:
             kind = kind_of(item.operation)
             marking = Marking(connection, self.account, item)
-            known_here = marking.as_said(history.get((kind, item.key), []))
+            known_here = marking.as_said(known.history.get((kind, item.key), []))
             content = _content(connection, item, known_here, marking)
-            if kind in _CHANGES:
-                others = bool(in_doubt.get(item.key, set()) - {kind})
-                decisions.append(decide_change(known_here, content, came_before=came_before, order_in_doubt=others))
+            if kind in CHANGES:
+                others = bool(known.in_doubt.get(item.key, set()) - {kind})
+                decision = decide_change(known_here, content, came_before=came_before, order_in_doubt=others)
             else:
-                decisions.append(_explained(decide(known_here, content), item))
-            decisions[-1] = marking.marked(decisions[-1], marks=arrival.marks)
+                decision = _explained(decide(known_here, content), item)
+                decision = ask_whether_one(connection, known, item, decision)
+            decisions.append(marking.marked(decision, marks=arrival.marks))
         return [for_approval(decision) for decision in decisions] if arrival.approval else decisions
 
-    def _generations(
-        self, connection: Connection, kinds: Sequence[str], keys: Sequence[str]
-    ) -> Iterable[Row[tuple[Any, ...]]]:
-        names = ("id", "kind", "key", "generation", "state", "body_sha256", "rule", "file_id", "tainted")
-        columns = [document.c[name] for name in names]
-        for start in range(0, len(keys), _CHUNK):
-            yield from connection.execute(
-                select(*columns)
-                .where(
-                    document.c.account == self.account,
-                    document.c.kind.in_(kinds),
-                    document.c.key.in_(keys[start : start + _CHUNK]),
-                )
-                .order_by(document.c.generation)
-            )
+    def spelt_otherwise(self, found: StoredDocument) -> str:
+        """Which other document has this one's key in another spelling and lives or waits, in words; "" if none does."""
+        kind = kind_of(found.operation)
+        with self._read() as connection:
+            other = known_keys(connection, self.account, [(kind, found.key)]).spelt_otherwise(kind, found.key)
+            return "" if other is None else why_asked(connection, other, found.key)[0]
 
     def _place_documents(
         self, connection: Connection, file_id: int, arrival: Arrival, documents: Sequence[Document], *, kept: Kept
@@ -239,6 +195,7 @@ class Planning(Connected):
             "reason": decision.reason,
             "fix": decision.fix,
             "planned_at": arrival.received_at,
+            "folded_key": folded(item.key),
         }
 
 

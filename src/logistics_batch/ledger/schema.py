@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 metadata = MetaData()
 
@@ -98,11 +98,13 @@ document = Table(
     Column("baseline", Text, nullable=False, default=""),  # ASN: digests of what the service had before the first send
     Column("planned_at", String(40), nullable=False),
     Column("settled_at", String(40), nullable=False, default=""),
+    Column("folded_key", Text, nullable=False, server_default=""),  # as people read it: see `spelling`
     UniqueConstraint("account", "kind", "key", "generation"),
 )
 Index("document_state", document.c.state)
 Index("document_reference", document.c.reference)
 Index("document_awb_number", document.c.awb_number)
+Index("document_folded_key", document.c.account, document.c.kind, document.c.folded_key)
 
 # Every row but the header, once a file. `fate` is empty where the row follows its document.
 row = Table(

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping.bodies import check_body
-from logistics_batch.mapping.cells import as_typed
 from logistics_batch.mapping.changes import check_items, order_named
 from logistics_batch.mapping.checks import check, hold_control_total, hold_mixed_dates, hold_swapped_dates
 from logistics_batch.mapping.contract import refused
@@ -16,6 +16,7 @@ from logistics_batch.mapping.equal_rows import documents_with_equal_rows
 from logistics_batch.mapping.findings import Findings, listed, row_list
 from logistics_batch.mapping.grouping import disagreements
 from logistics_batch.mapping.header import choose, passed_over
+from logistics_batch.mapping.idle_rules import hold_idle_conditions, hold_idle_skips
 from logistics_batch.mapping.kits import check_kits
 from logistics_batch.mapping.lines_from import Fault, blame_faults
 from logistics_batch.mapping.loading import Mapping
@@ -26,6 +27,9 @@ from logistics_batch.mapping.table import CELLS, HEAD_VALUES, RULES, RunValues, 
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet
+from logistics_batch.model.spelling import differences, folded
+
+_PLAIN: Final = "^[!-_a-~]+( [!-_a-~]+)*$"
 
 
 def apply_mapping(
@@ -43,6 +47,8 @@ def apply_mapping(
     be trusted.
     """
     sheet, header = choose(mapping, sheets)
+    hold_idle_skips(mapping, [(sheet, header)])
+    hold_idle_conditions(mapping, sheet, header)
     rows = sort_rows(mapping, sheet, header)
     table = lay_out(mapping, sheet, header, rows, run_values)
     hold_mixed_dates(table)
@@ -168,23 +174,31 @@ def _doubled(table: Table, documents: pl.DataFrame) -> list[tuple[int, str, str]
     """Documents that differ in their key columns and would be one document to the service."""
     if table.mapping.operation is Operation.RECEIPT_READ:
         return []
-    folded = as_typed(pl.col("natural").str.normalize("NFC")).str.to_lowercase()
-    doubled = documents.filter(pl.col("natural").is_not_null() & folded.is_duplicated())
+    read = documents.drop_nulls("natural").select("doc", "natural", _as_read(pl.col("natural")).alias("read"))
+    doubled = read.filter(pl.col("read").is_duplicated())
     if doubled.is_empty():
         return []
     rows = table.grouped.once_a_row("row", "doc").group_by("doc", maintain_order=True).agg("row")
-    placed = doubled.select("doc", "natural").join(rows, on="doc", how="left", maintain_order="left")
+    placed = doubled.join(rows, on="doc", how="left", maintain_order="left")
     reasons: list[tuple[int, str, str]] = []
-    groups = placed.group_by(folded.alias("typed"), maintain_order=True).agg("natural", "doc", "row")
+    groups = placed.group_by("read", maintain_order=True).agg("natural", "doc", "row")
     for _, naturals, docs, places in groups.iter_rows():
         numbers = row_list(table.sheet.physical_rows(number for place in places for number in place))
         spellings = dict.fromkeys(naturals)
         reason = f'"{naturals[0]}" stands for different documents of this file (rows {numbers}).'
         if len(spellings) > 1:
-            alike = "a dash, a quotation mark or capital letters"
-            reason = f"{listed(spellings)} differ in {alike} only (rows {numbers}): are they one?"
+            first, *others = spellings
+            told = dict.fromkeys(name for other in others for name in differences(first, other))
+            reason = f"{listed(spellings)} differ only in {' and '.join(told)} (rows {numbers}): are they one?"
         reasons += [(doc, "duplicate", reason) for doc in docs]
     return reasons
+
+
+def _as_read(names: pl.Expr) -> pl.Expr:
+    """`folded`, which has only letters to make small in plain names; these are nearly all."""
+    plain = names.str.contains(_PLAIN)
+    others = pl.when(~plain).then(names).map_elements(folded, return_dtype=pl.String)
+    return pl.when(plain).then(names.str.to_lowercase()).otherwise(others)
 
 
 def _material(table: Table, documents: pl.DataFrame, barred: _Barred, *, longitude: LongitudeName) -> Material:

@@ -22,6 +22,7 @@ _ODD: Final = (
 _UNSEEN: Final = r"[\u{180e}\u{200c}-\u{200e}\u{202a}\u{202c}\u{2066}\u{2068}\u{2069}]"
 _TURNING: Final = r"[\u{ad}\u{61c}\u{200f}\u{202b}\u{202d}\u{202e}\u{2067}]"  # signs beside it may show elsewhere
 _BREAK: Final = r"[\t\r\n\x0b\x0c\u{85}\u{2028}\u{2029}]"
+_LINE_BREAK: Final = r"[\r\n\x0b\x0c\u{85}\u{2028}\u{2029}]"
 _CONTROL: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
 _EXPONENT: Final = r"(?i)^([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$|^([0-9]+)e\+?[0-9]+$"
 _SHOWN_EXPONENT: Final = r"(?i)^([0-9])(?:\.([0-9]+))?e\+([0-9]{2,3})$"
@@ -57,6 +58,8 @@ class Damage(StrEnum):
     IMPRECISE = "imprecise"
     WORDED = "number_format"
     DATED = "date_cell"
+    TRUTH = "truth_cell"
+    DITTO = "ditto"
 
 
 WORDS: Final[dict[Damage, tuple[str, str]]] = {
@@ -85,6 +88,14 @@ WORDS: Final[dict[Damage, tuple[str, str]]] = {
         "The cell is a true date or time: the spreadsheet program may have made it of a code such as MAR-1 or 1-3.",
         "Format the column as Text and type the code again.",
     ),
+    Damage.TRUTH: (
+        "The cell is true or false for the spreadsheet program, which is no code.",
+        "Format the column as Text and type the code again.",
+    ),
+    Damage.DITTO: (
+        "The cell says “as above”, and nothing above it is taken over.",
+        "Write the value itself, or ask for the mapping to fill this column down.",
+    ),
     Damage.IMPRECISE: (
         "The number has more than 15 digits; the spreadsheet program has already lost the last ones.",
         "Format the column as Text and enter the full number again.",
@@ -107,14 +118,6 @@ class Cleaned:
 def name_of(column: int) -> str:
     """The name of a sheet column in frames of this room: `c7` is column G."""
     return f"c{column}"
-
-
-def as_typed(text: pl.Expr) -> pl.Expr:
-    """A text with the dashes and quotation marks that a keyboard has, which programs replace while one types."""
-    straight = text.str.replace_all("[\u2018\u2019\u201a\u201b\u2032]", "'").str.replace_all(
-        "[\u201c\u201d\u201e\u2033]", '"'
-    )
-    return straight.str.replace_all("[\u2010-\u2015\u2212]", "-")
 
 
 def conspicuous(frame: pl.DataFrame) -> list[str]:
@@ -193,8 +196,8 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
         steps.append(forced)
     if "odd" in signs:
         joint = ", " if use is Use.ADDRESS else " "
-        breaks = cell.str.replace_all(r"\s*,?\s*[\r\n\x0b\x0c]+\s*", joint) if joint == ", " else cell
-        spaces = breaks.str.replace_all(r"\s*[\r\n\x0b\x0c]+\s*", joint).str.replace_all(r"[\t\u{a0}]", " ")
+        breaks = cell.str.replace_all(rf"\s*,?\s*{_LINE_BREAK}+\s*", joint) if joint == ", " else cell
+        spaces = breaks.str.replace_all(rf"\s*{_LINE_BREAK}+\s*", joint).str.replace_all(r"[\t\u{a0}]", " ")
         steps.append(spaces.str.replace_all(r"[\u{200b}\u{2060}\u{feff}]", ""))
     if use in _STRICT and "odd" in signs:
         steps.append(cell.str.replace_all(_UNSEEN, ""))

@@ -27,6 +27,10 @@ _DAMAGING_MARKS: Final = {
     Mark.NO_VALUE.value: Damage.NO_VALUE.value,
     Mark.IMPRECISE.value: Damage.IMPRECISE.value,
 }
+_NO_CODES: Final = {
+    **dict.fromkeys((Mark.DATE.value, Mark.DATETIME.value, Mark.TIME.value), Damage.DATED.value),
+    Mark.TRUTH.value: Damage.TRUTH.value,
+}
 NOT_SHOWN: Final = ";"
 """What a cell shows, in `Sheet.worded`, whose number format shows nothing."""
 
@@ -89,7 +93,7 @@ def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
         pl.col("mark").replace_strict(_DAMAGING_MARKS, return_dtype=pl.String).alias("damage"),
     )
     data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
-    damage = pl.concat([marked, cleaned.damage, _worded(table), _dated(table)]).filter(
+    damage = pl.concat([marked, cleaned.damage, _worded(table), _no_codes(table)]).filter(
         pl.col("row").is_in(data.implode())
     )
     for (column, kind), rows in damage.group_by("column", "damage", maintain_order=True):
@@ -112,8 +116,8 @@ def _worded(table: Table) -> pl.DataFrame:
     return pl.DataFrame(found, schema=schema, orient="row")
 
 
-def _dated(table: Table) -> pl.DataFrame:
-    """True dates where a code is wanted, as a reference or the name of goods."""
+def _no_codes(table: Table) -> pl.DataFrame:
+    """True dates, times and truth values where a code is wanted, as a reference or the name of goods."""
     codes = [
         field.column
         for field in (*table.header, *table.line)
@@ -121,11 +125,10 @@ def _dated(table: Table) -> pl.DataFrame:
         and form_of(field.target, table.mapping.operation) in (Form.IDENTITY, Form.GOODS)
         and not _reads_dates(table, field)
     ]
-    is_date = pl.col("column").is_in(codes) & pl.col("mark").is_in([Mark.DATE.value, Mark.DATETIME.value])
-    found = table.sheet.marks.filter(is_date).select(
-        pl.col("row").cast(pl.UInt32), pl.col("column").cast(pl.UInt16), pl.lit(Damage.DATED.value).alias("damage")
-    )
-    return found
+    is_none = pl.col("column").is_in(codes) & pl.col("mark").is_in(list(_NO_CODES))
+    damage = pl.col("mark").replace_strict(_NO_CODES, default=None, return_dtype=pl.String).alias("damage")
+    found = table.sheet.marks.filter(is_none)
+    return found.select(pl.col("row").cast(pl.UInt32), pl.col("column").cast(pl.UInt16), damage)
 
 
 def _units(table: Table) -> dict[int, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import islice
 from typing import Final
 
 import polars as pl
@@ -15,6 +16,8 @@ from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet
 
 SEARCHED_ROWS: Final = 30
+_SHOWN_SHEETS: Final = 5
+_LOOKED_THROUGH: Final = 2_000  # rows, of which the blank ones do not count
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,8 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
         raise _nothing_fits(mapping, sheets, found)
     fitting = complete if len(complete) == 1 else [each for each in complete if rows_below(*each)]
     if len(fitting) > 1:
-        names = ", ".join(f'"{sheet.name}"' for sheet, _ in fitting)
+        names = ", ".join(f'"{sheet.name}"' for sheet, _ in fitting[:_SHOWN_SHEETS])
+        names += f" and {len(fitting) - _SHOWN_SHEETS} more" if len(fitting) > _SHOWN_SHEETS else ""
         raise FileHeld(
             f"The sheets {names} all have the columns of the mapping; only one sheet of a file is read.",
             rule="sheet",
@@ -148,6 +152,14 @@ def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:
     )
 
 
+def likeliest(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header | None]:
+    """The sheet and row that bear most of the mapping's names, or the longest sheet where none bears any."""
+    rows = [(sheet, row, texts) for sheet in sheets for row, texts in _rows(sheet, mapping.spec.sheet.header)]
+    found = [(sheet, header) for sheet, row, texts in rows if (header := bind(mapping, row, texts)).score]
+    longest = max(sheets, key=lambda sheet: sheet.frame.height)
+    return max(found, key=lambda each: (not each[1].missing, each[1].score), default=(longest, None))
+
+
 def _first(group: Sequence[str], columns: dict[str, int]) -> int | None:
     return next((columns[name] for name in group if name in columns), None)
 
@@ -202,9 +214,9 @@ def _has_rows(sheet: Sheet, header: Header, *, until: int) -> bool:
 
 def _rows(sheet: Sheet, wanted: int | str) -> list[tuple[int, list[str]]]:
     """The rows that may be the header: the one that the mapping names, or the first with anything in them."""
-    frame = sheet.frame.filter(sheet.frame["row"] == wanted) if isinstance(wanted, int) else sheet.frame.head(200)
-    filled = [(int(row), [text or "" for text in texts]) for row, *texts in frame.iter_rows()]
-    return [(row, texts) for row, texts in filled if any(text.strip() for text in texts)][:SEARCHED_ROWS]
+    frame = sheet.frame.filter(sheet.frame["row"] == wanted) if isinstance(wanted, int) else sheet.frame
+    every = ((int(row), [text or "" for text in texts]) for row, *texts in frame.head(_LOOKED_THROUGH).iter_rows())
+    return list(islice(((row, texts) for row, texts in every if any(text.strip() for text in texts)), SEARCHED_ROWS))
 
 
 def _place(sheet: Sheet) -> str:

@@ -1,12 +1,14 @@
 """Which rows are data: the others are skipped with the rule, and blank cells are filled down within their block."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping.cells import Cleaned, Use, clean, conspicuous, name_of, trimmed
+from logistics_batch.mapping.continuations import continuations
+from logistics_batch.mapping.ditto import unfilled, without_dittos
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.patterns import fits
@@ -24,6 +26,7 @@ _TOTAL_ALONE: Final = (
     r"\s*(?:[:=(\-0-9].*|(?:qty|quantity|amount|value|items?|pcs|pieces|units|rs|inr|of|for)\b.*)?$"
 )
 
+_DRAWN: Final = r"^[-=_+]{3,}$"
 _NUMBERS: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.DEGREES, Form.QUANTITY, Form.COUNT})
 _DIGITS: Final = frozenset({Form.MOBILE, Form.PINCODE})
 _READ_AS: Final[dict[str, Use]] = {
@@ -62,9 +65,16 @@ def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     bare = trimmed(used, unclean)
     headers = {number: header.texts[number - 1].strip() for number in uses}
     cleaned = clean(bare, {number: use for number, use in uses.items() if name_of(number) in unclean}, headers)
-    skipped = _skipped(mapping, sheet, header, body=body, bare=bare, cleaned=cleaned.frame)
-    marked = cleaned.frame.with_columns(_spread_rules(cleaned.frame["row"], skipped))
+    declared = [header.column(mapping.names_of(name)) for name in mapping.spec.sheet.fill_down]
+    frame, dittos = without_dittos(cleaned.frame, uses, declared)
+    skipped = _skipped(mapping, sheet, header, body=body, bare=bare, cleaned=frame)
+    marked = frame.with_columns(_spread_rules(frame["row"], skipped))
+    if not (further := continuations(mapping, header, marked)).is_empty():
+        skipped = pl.concat([skipped, further]).sort("row")
+        marked = marked.with_columns(_spread_rules(marked["row"], skipped))
     filled = _fill_down(mapping, header, marked, spread=merged_values(mapping, sheet, header, marked))
+    below = [name.removeprefix("own:") for name in filled.columns if name.startswith("own:")]
+    cleaned = replace(cleaned, frame=frame, damage=pl.concat([cleaned.damage, unfilled(dittos, filled, below)]))
     wanted = ["row", *(name for name in filled.columns if name.startswith(("c", "own:")) and _is_used(name, uses))]
     data = filled if skipped.is_empty() else filled.filter(pl.col("rule").is_null())
     hidden = filled.clear() if skipped.is_empty() else filled.filter(_IS_HIDDEN)
@@ -98,10 +108,13 @@ def _skipped(
         bare.select(resembles_header(header, numbers)).to_series(),
         _lacks(mapping, header),
         _nothing_mapped(mapping, header),
+        *(pl.col(name_of(column)).str.contains(_DRAWN) for column in keys[:1]),
         *patterns,
         *_declared_totals(mapping, header),
     ]
     places = cleaned.select(pl.any_horizontal(suspect).fill_null(value=False)).to_series().arg_true()
+    if places.is_empty():
+        return pl.DataFrame(schema={"row": body.schema["row"], "rule": pl.String, "reason": pl.String})
     every = body[places]
     every = trimmed(every, [name for name in every.columns if name != "row"])
     marked = every.with_columns(cleaned[places].drop("row"))
@@ -200,6 +213,7 @@ def _rule(
             "comment",
             "The row begins with ; and is a comment.",
         ),
+        (_rows_of(frame, _is_drawn(cells)), "comment", "The row is a line that parts others."),
         *_by_pattern(mapping, header),
         (_is_total(mapping, header, cells), "total", "The row holds a total."),
         (_rows_of(frame, _nothing_mapped(mapping, header)), "comment", "No mapped column of the row is filled."),
@@ -274,6 +288,11 @@ def _is_total(mapping: Mapping, header: Header, cells: Sequence[str]) -> pl.Expr
     named = pl.when(names_goods).then(first.str.contains(_TOTAL_ALONE)).otherwise(first.str.contains(_TOTAL))
     called = named.fill_null(value=False) & _lacks(mapping, header) & keyless
     return pl.any_horizontal(called, *_declared_totals(mapping, header))
+
+
+def _is_drawn(cells: Sequence[str]) -> pl.Expr:
+    """Whether a row holds nothing but dashes, as lists of SAP have between their parts."""
+    return pl.all_horizontal(pl.col(name).is_null() | pl.col(name).str.contains(_DRAWN) for name in cells)
 
 
 def _declared_totals(mapping: Mapping, header: Header) -> list[pl.Expr]:

@@ -1,6 +1,7 @@
 """What comes back: one fate for every row, and totals that balance."""
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -138,26 +139,47 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Tally:
+    """What the reports of many files come to: how many rows have each fate, and how many files are held as a whole."""
+
+    counts: Mapping[Fate, int]
+    held_files: int
+
+
+def tally_of(reports: Iterable[FileReport]) -> Tally:
+    """Go through the reports once."""
+    total, held = Counter[Fate](), 0
+    for report in reports:
+        total.update(row.fate for row in report.rows)
+        held += bool(report.reason)
+    return Tally({fate: total.get(fate, 0) for fate in Fate}, held)
+
+
+@dataclass(frozen=True, slots=True)
 class RunReport:
     """One run over its files. names: of all files that it met, also those that did not come. left: how many of them
-    should be taken and cannot be."""
+    should be taken and cannot be. tally: what `files` come to, if they were gone through already: of thousands, each is
+    read anew whenever it is looked at."""
 
     run: str
     job: str
-    files: tuple[FileReport, ...] = ()
+    files: Sequence[FileReport] = ()
     stopped: str = ""  # why the run stopped early, "" if it did not
     notes: tuple[str, ...] = ()
     exit_code: int = 0
     names: tuple[str, ...] = ()
     left: int = 0
+    tally: Tally | None = None
 
     @property
     def counts(self) -> dict[Fate, int]:
-        """The fates over all files."""
-        total: Counter[Fate] = Counter()
-        for report in self.files:
-            total.update(report.counts)
-        return {fate: total.get(fate, 0) for fate in Fate}
+        """The fates over all files; all fates are listed."""
+        return dict((self.tally or tally_of(self.files)).counts)
+
+    @property
+    def held_files(self) -> int:
+        """How many files are held as a whole."""
+        return (self.tally or tally_of(self.files)).held_files
 
 
 def exit_code(counts: dict[Fate, int], *, file_held: bool = False, stopped: bool = False) -> int:

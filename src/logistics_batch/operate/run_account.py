@@ -108,7 +108,7 @@ def _next_step(past: PastRun) -> str:
     by_hand = stored.exit_code == ExitCode.STOPPED_EARLY and stored.kind == "push" and stored.job == "push"
     if by_hand:  # there is no job of that name
         steps = [_PUSH_AGAIN]
-    if any(file.reason for file in past.report.files):
+    if past.report.held_files:
         steps.insert(0, "Correct the files that are held as a whole (see why above), and drop them again.")
         if not past.report.counts[Fate.IN_DOUBT] and not _decisions(past):
             del steps[1:]

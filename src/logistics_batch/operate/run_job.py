@@ -170,7 +170,7 @@ def push_line(report: RunReport) -> str:
     """
     counts = ", ".join(f"{count} {fate.value.replace('_', ' ')}" for fate, count in report.counts.items() if count)
     files = "1 file" if len(report.files) == 1 else f"{len(report.files)} files"
-    held = sum(1 for file in report.files if file.reason)
+    held = report.held_files
     line = f"run {report.run}: {files}" + (f": {counts}" if counts else "")
     line += (f"; {held} held as a whole" if held else "") + (f"; {report.left} left" if report.left else "")
     return f"{line}; stopped early: {report.stopped}" if report.stopped else line

@@ -142,7 +142,7 @@ def _held_text(job: JobSpec, outcome: Outcome, line: str, causes: list[str]) -> 
     commands.append("`logistics-batch held list` for what is held")
     if isinstance(report, RunReport):
         commands.append(f"`logistics-batch runs show {report.run}` for why")
-        if isinstance(job, PushJob) and job.source.quarantine and any(file.reason for file in report.files):
+        if isinstance(job, PushJob) and job.source.quarantine and report.held_files:
             commands.append(f"files held as a whole lie in {job.source.quarantine}, each with a note")
     return "\n".join([f"{line}.", *causes, f"What to do: {', '.join(commands)}."])
 

@@ -27,6 +27,7 @@ HELD_FIXES: Final[Mapping[str, str]] = {
     "older_file": "Nothing, if the later file is right; if this one is, ask the operator.",
     "order_in_doubt": "Nothing now: the other change of this order is checked with the service first.",
     "other_grouping": "Nothing now: the operator decides, for some rows of it were sent in another order.",
+    "other_spelling": f"If they are one, write it as it is there; if it is another order, {_NUMBER}.",
     "possible_duplicate": _LOOKED_UP,
     "reference_taken": f"If it is another order, {_NUMBER}; else ask the operator.",
     "refused_after_doubt": _LOOKED_UP,

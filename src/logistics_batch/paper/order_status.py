@@ -1,20 +1,25 @@
 """The status report of orders (one line an item) and the status feed (one line an order), as CSV and as workbook."""
 
 import io
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from decimal import Decimal
 from typing import Any
 
 import polars as pl
 from openpyxl import Workbook
+from openpyxl.formatting.rule import Rule
+from openpyxl.styles import Font, PatternFill
+from openpyxl.styles.differential import DifferentialStyle
+from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.order_line import OrderLine
 from logistics_batch.paper.palette import Paint
-from logistics_batch.paper.reconciliation_cells import at, font, paint, put_text
+from logistics_batch.paper.reconciliation_cells import at, font, put_text
 from logistics_batch.paper.reconciliation_columns import Column, Kind
-from logistics_batch.paper.reconciliation_tables import Layout, add_table, prepare_page
+from logistics_batch.paper.reconciliation_rows import Rows, looks_of, with_rows
+from logistics_batch.paper.reconciliation_tables import Layout, lay_table, prepare_page
 from logistics_batch.paper.result_csv import csv_bytes
 
 _AT_END = Paint("FFDDF1E0", "FF14532D")
@@ -59,6 +64,9 @@ FEED_COLUMNS = (
     Column("Difference", "difference", _K.WORDS, 42),
     *_PLACE,
 )
+_LARGEST = 1_048_575  # lines below the headings that a sheet can hold: of a feed none may be missing
+_LONGEST_IN_FORMULA = 255
+_MOST_WORDS = 25
 _QUANTITIES = ("qty_sent", "qty_ordered", "qty_picked", "qty_delivered")
 _AMOUNTS = ("cod_sent", "cod_shown")
 
@@ -72,18 +80,20 @@ def order_status_workbook(lines: Sequence[OrderLine], *, facts: Sequence[tuple[s
     """What differs first, then everything, then what this report is."""
     book = Workbook()
     book.remove(book.worksheets[0])
-    different = _frame([asdict(line) for line in lines if line.difference])
+    everything = _frame(lines)
+    different = everything.filter(pl.col("difference") != "")
     nothing = "Everything is as it was sent, as far as it is known."
-    _colour(add_table(book, different, Layout("Differences", REPORT_COLUMNS, nothing, frozen=3)), different)
-    everything = _frame([asdict(line) for line in lines])
-    _colour(add_table(book, everything, Layout("Orders", REPORT_COLUMNS, "No order.", frozen=3)), everything)
+    tables = [
+        _coloured(lay_table(book, different, Layout("Differences", REPORT_COLUMNS, nothing, 3, _LARGEST))),
+        _coloured(lay_table(book, everything, Layout("Orders", REPORT_COLUMNS, "No order.", 3, _LARGEST))),
+    ]
     _add_facts(book, facts)
-    return _bytes(book)
+    return _bytes(book, tables)
 
 
 def status_feed_csv(orders: Sequence[Sequence[OrderLine]]) -> bytes:
     """One line an order, quantities added up over its items."""
-    return csv_bytes(_texts([_added_up(lines) for lines in orders], FEED_COLUMNS))
+    return csv_bytes(_texts([asdict(_added_up(lines)) for lines in orders], FEED_COLUMNS))
 
 
 def status_feed_workbook(orders: Sequence[Sequence[OrderLine]]) -> bytes:
@@ -91,24 +101,29 @@ def status_feed_workbook(orders: Sequence[Sequence[OrderLine]]) -> bytes:
     book = Workbook()
     book.remove(book.worksheets[0])
     frame = _frame([_added_up(lines) for lines in orders])
-    _colour(add_table(book, frame, Layout("Orders", FEED_COLUMNS, "No order.", frozen=3)), frame)
-    return _bytes(book)
+    table = lay_table(book, frame, Layout("Orders", FEED_COLUMNS, "No order.", 3, _LARGEST))
+    return _bytes(book, [_coloured(table)])
 
 
-def _added_up(lines: Sequence[OrderLine]) -> dict[str, Any]:
+def _added_up(lines: Sequence[OrderLine]) -> OrderLine:
     """An order in one line; a sum in which a quantity is not known is not known."""
-    order = asdict(lines[0])
+    sums: dict[str, Any] = {}
     for name in _QUANTITIES:
         told = [getattr(line, name) for line in lines]
-        order[name] = None if None in told else sum(told, Decimal(0))
-    order["difference"] = "; ".join(line.difference for line in lines if line.difference)
-    return order
+        sums[name] = None if None in told else sum(told, Decimal(0))
+    return replace(lines[0], difference="; ".join(line.difference for line in lines if line.difference), **sums)
 
 
-def _frame(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+def _frame(lines: Sequence[OrderLine]) -> pl.DataFrame:
+    """What workbooks show; their numbers are floats, and no row is an empty cell."""
     schema: dict[str, Any] = dict.fromkeys(OrderLine.__dataclass_fields__, pl.String)
-    schema |= dict.fromkeys((*_QUANTITIES, *_AMOUNTS), pl.Object) | {"row": pl.Int64, "days_since_sent": pl.Int64}
-    return pl.DataFrame(rows, schema=schema | {"at_end": pl.Boolean}, orient="row")
+    schema |= dict.fromkeys((*_QUANTITIES, *_AMOUNTS), pl.Float64) | {"row": pl.Int64, "days_since_sent": pl.Int64}
+    schema |= {"at_end": pl.Boolean}
+    columns = {name: [getattr(line, name) for line in lines] for name in schema}
+    for name in (*_QUANTITIES, *_AMOUNTS):
+        columns[name] = [None if value is None else float(value) for value in columns[name]]
+    columns["row"] = [number or None for number in columns["row"]]
+    return pl.DataFrame(columns, schema=schema)
 
 
 def _texts(rows: Sequence[dict[str, Any]], columns: Sequence[Column]) -> pl.DataFrame:
@@ -125,16 +140,30 @@ def _text(name: str, value: Any) -> str:
     return f"{value.normalize():f}" if isinstance(value, Decimal) else str(value)
 
 
-def _colour(sheet: Worksheet, frame: pl.DataFrame) -> None:
+def _coloured(table: Rows) -> Rows:
     """The status by whether the order is at its end; differences and notes stand out."""
-    titles = [cell.value for cell in sheet[1]]
-    for row, (at_end, difference, note) in enumerate(frame.select("at_end", "difference", "note").iter_rows(), 2):
-        if at_end:
-            paint(at(sheet, row, titles.index("Status") + 1), _AT_END)
-        if difference:
-            paint(at(sheet, row, titles.index("Difference") + 1), _DIFFERS)
-        if note and "Note" in titles:
-            paint(at(sheet, row, titles.index("Note") + 1), _NOTED)
+    frame, lines = table.frame, table.frame.height
+    letters = {column.field: get_column_letter(index) for index, column in enumerate(table.columns, 1)}
+    ended = frame.filter("at_end")["status"].unique(maintain_order=True).to_list()
+    rules = {
+        "status": (_is_one_of(f"${letters['status']}2", ended), _AT_END),
+        "difference": (f'${letters["difference"]}2<>""', _DIFFERS),
+        "note": (f'${letters.get("note")}2<>""', _NOTED),
+    }
+    for field, (holds, look) in rules.items():
+        if lines and holds and field in letters:
+            cells = f"{letters[field]}2:{letters[field]}{lines + 1}"
+            fill = PatternFill(bgColor=look.fill)  # of a rule it is the background that is seen
+            shown = DifferentialStyle(font=Font(color=look.text, bold=look.bold), fill=fill)
+            table.sheet.conditional_formatting.add(cells, Rule("expression", dxf=shown, formula=[holds]))
+    return table
+
+
+def _is_one_of(cell: str, words: Iterable[str]) -> str:
+    """A formula that asks whether a cell holds one of some words; "" if there are none."""
+    short = [word.replace('"', '""') for word in words if len(word) <= _LONGEST_IN_FORMULA]
+    asked = [f'{cell}="{word}"' for word in short[:_MOST_WORDS]]
+    return f"OR({','.join(asked)})" if asked else ""
 
 
 def _add_facts(book: Workbook, facts: Sequence[tuple[str, str]]) -> None:
@@ -157,7 +186,8 @@ _WORDS = (
 )
 
 
-def _bytes(book: Workbook) -> bytes:
+def _bytes(book: Workbook, tables: Sequence[Rows]) -> bytes:
+    looks = looks_of(tables[0].sheet)
     out = io.BytesIO()
     book.save(out)
-    return out.getvalue()
+    return with_rows(out.getvalue(), tables, looks)

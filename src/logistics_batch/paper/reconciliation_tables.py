@@ -29,19 +29,14 @@ _LINE_HEIGHT = 13.5
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One table's sheet; `frozen` columns stay in view. nothing: said where there are no lines."""
+    """One table's sheet; `frozen` columns stay in view. nothing: said where there are no lines. largest: how many lines
+    it shows."""
 
     title: str
     columns: Sequence[Column]
     nothing: str = ""
     frozen: int = 0
-
-
-def add_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Worksheet:
-    """A sheet with one table from A1, written cell by cell: for a few thousand lines."""
-    rows = lay_table(book, frame, layout)
-    write_lines(rows.sheet, rows.frame, layout.columns, first_row=2)
-    return rows.sheet
+    largest: int = LARGEST_SHEET
 
 
 def lay_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Rows:
@@ -53,14 +48,14 @@ def lay_table(book: Workbook, frame: pl.DataFrame, layout: Layout) -> Rows:
         put_heading(at(sheet, 1, index), column.title, column.kind)
         sheet.column_dimensions[get_column_letter(index)].width = column.width
     sheet.row_dimensions[1].height = HEADING_HEIGHT
-    shown = frame.head(LARGEST_SHEET)
+    shown = frame.head(layout.largest)
     last = 1 + shown.height
     sheet.freeze_panes = f"{get_column_letter(layout.frozen + 1)}2"
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{max(last, 2)}"
     _print_on_pages(sheet, layout)
     if shown.is_empty():
         _say(sheet, 2, layout.nothing)
-    elif frame.height > LARGEST_SHEET:
+    elif frame.height > layout.largest:
         _say(sheet, last + 1, left_out(layout.title, frame))
         at(sheet, last + 1, 1).hyperlink = whole_table(layout.title)
     return Rows(sheet, shown, columns)

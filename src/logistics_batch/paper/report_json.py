@@ -1,5 +1,7 @@
 """What `push`, `run` and `mapping preview` print with --json."""
 
+import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -13,6 +15,21 @@ def report_json(report: RunReport) -> dict[str, Any]:
     Rows have the columns of NAME.result.csv (without its guards and without the source columns) and `would` in a dry
     run; `body` of a document is the very text that is sent.
     """
+    return _head(report) | {"files": [_file(file) for file in report.files]}
+
+
+def report_json_text(report: RunReport) -> Iterator[str]:
+    """The same as indented text, in pieces: no more than one file's report is held at a time."""
+    head = json.dumps(_head(report), ensure_ascii=False, indent=1)
+    yield head.removesuffix("\n}") + ',\n "files": ['
+    for number, file in enumerate(report.files):
+        # No text of JSON holds a line break of its own.
+        text = json.dumps(_file(file), ensure_ascii=False, indent=1).replace("\n", "\n  ")
+        yield f"{',' if number else ''}\n  {text}"
+    yield "\n ]\n}" if report.files else "]\n}"
+
+
+def _head(report: RunReport) -> dict[str, Any]:
     return {
         "run": report.run,
         "job": report.job,
@@ -20,7 +37,6 @@ def report_json(report: RunReport) -> dict[str, Any]:
         "stopped": report.stopped,
         "counts": _words(report.counts),
         "notes": list(report.notes),
-        "files": [_file(file) for file in report.files],
     }
 
 

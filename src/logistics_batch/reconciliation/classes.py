@@ -22,7 +22,8 @@ class Rules:
 
     grace_days: a line may be called short or not received from the day after delivery date + grace_days.
     limits: tolerances; classes not named keep their default. complete: False if the service's answer may be cut short.
-    claim_days: how many days after the delivery date goods can be claimed.
+    claim_days: how many days after the delivery date goods can be claimed. unsearched: invoice numbers, case-folded,
+    that the range lacks and for which the service was not asked.
     """
 
     business_date: date
@@ -30,6 +31,7 @@ class Rules:
     limits: dict[Discrepancy, Limit] = field(default_factory=dict)
     complete: bool = True
     claim_days: int = 60
+    unsearched: frozenset[str] = frozenset()
 
     def limit(self, code: Discrepancy) -> Limit:
         """The tolerance of a class."""
@@ -126,6 +128,7 @@ def _steps_of_the_notice(rules: Rules) -> Steps:
     return [
         (has_announced & ~accepted, Discrepancy.NOT_SENT),
         ((has_announced | has_returned) & which_is_unclear(), Discrepancy.UNVERIFIABLE),
+        (~returned & not_searched(rules), Discrepancy.UNVERIFIABLE),
         (has_announced & ~returned, absent),
         (has_returned & ~(announced & accepted), Discrepancy.UNEXPECTED_IN_SERVICE),
         (pl.col("stray").is_not_null(), Discrepancy.UNVERIFIABLE),
@@ -161,6 +164,11 @@ def which_is_unclear() -> pl.Expr:
     return pl.col("possible").is_not_null()
 
 
+def not_searched(rules: Rules) -> pl.Expr:
+    """The range lacks the invoice number, and the service was not asked for it: there were too many."""
+    return pl.col("invoice").is_in(sorted(rules.unsearched))
+
+
 def without_lines() -> pl.Expr:
     """The service's notice came without any SKU lines."""
     return pl.col("returned").is_not_null() & (pl.col("returned_lines") == 0)
@@ -180,7 +188,9 @@ def _steps_of_nothing(rules: Rules) -> Steps:
 def _causes(rules: Rules, receipts: bool) -> dict[Discrepancy, pl.Expr]:
     """When the causes apply that are not about quantities and conditions."""
     both = pl.col("has_announced") & pl.col("has_returned")
-    unknown = (both & (price_unknown() | mrp_unknown())) | (pl.col("condition_unknown") > 0)
+    unknown = (both & (price_unknown() | mrp_unknown() | mixed("price") | mixed("mrp"))) | (
+        pl.col("condition_unknown") > 0
+    )
     one_sku = pl.col("accepted") & pl.col("found_returned").is_null()  # of which prices can be compared
     causes = {
         Discrepancy.PRICE_VAR: one_sku & (pl.col("price_delta") != 0) & ~pl.col("price_near"),
@@ -254,6 +264,18 @@ def price_unknown() -> pl.Expr:
 def mrp_unknown() -> pl.Expr:
     """A retail price was announced, and the service's reply has none to compare."""
     return pl.col("mrp_announced").is_not_null() & pl.col("mrp_returned").is_null()
+
+
+def mixed(kind: str) -> pl.Expr:
+    """A SKU of several lines has other prices on both sides, and their averages hide it or cannot be made.
+
+    kind: "price" or "mrp". While the quantities differ, the averages do, and nothing is hidden; a side that has one
+    line for all has no other price to say than the average.
+    """
+    differs = pl.col(f"{kind}_mix_announced") != pl.col(f"{kind}_mix_returned").fill_null("")
+    several = (pl.col("lines_announced") > 1) & (pl.col("lines_returned") > 1)
+    hidden = pl.col(f"{kind}_delta").is_null() | ((pl.col(f"{kind}_delta") == 0) & several)
+    return (differs & hidden & (pl.col("service_delta") == 0)).fill_null(False)
 
 
 def _differs_a_little() -> pl.Expr:

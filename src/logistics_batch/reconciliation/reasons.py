@@ -9,7 +9,9 @@ from logistics_batch.reconciliation.amounts import applies_beside
 from logistics_batch.reconciliation.causes import CAUSES, by_receipts, is_wrong, unreadable
 from logistics_batch.reconciliation.classes import (
     Rules,
+    mixed,
     mrp_unknown,
+    not_searched,
     price_unknown,
     which_is_unclear,
     without_lines,
@@ -99,6 +101,15 @@ def which_is_which() -> pl.Expr:
     return pl.when(pl.col("announced").is_not_null()).then(pl.concat_str(ours, lost)).otherwise(theirs)
 
 
+def _mixed_prices(kind: str, begin: str) -> pl.Expr:
+    return pl.format(
+        f"{begin} of its lines are not the same, and which line is which cannot be told: "
+        "announced {}; in the service {}.",
+        f"{kind}_mix_announced",
+        pl.col(f"{kind}_mix_returned").fill_null("none"),
+    )
+
+
 def _cannot_tell(rules: Rules) -> pl.Expr:
     unknown = pl.format('The receipt\'s condition "{}" is not a word we know.', pl.col("condition_word").fill_null(""))
     absent = pl.col("returned").is_null()
@@ -107,11 +118,17 @@ def _cannot_tell(rules: Rules) -> pl.Expr:
         (which_is_unclear(), pl.concat_str(unclear, which_is_which())),
         (pl.col("stray").is_not_null(), pl.format("{} received, but {}", plain("qty_received"), pl.col("stray"))),
         (pl.col("doubtful"), receipts_in_doubt()),
+        (
+            absent & not_searched(rules),
+            pl.lit("Not in the range, and the service was not asked for the number: too many are not in the range."),
+        ),
         (absent & (not rules.complete), pl.lit("Not found, but the service's answer may have been cut short.")),
         (unreadable(), pl.lit("A quantity is absent or no plain number, so nothing can be compared.")),
         (without_lines(), pl.lit("The service returns the ASN without any SKU lines.")),
         (pl.col("sku") == "", pl.lit("The line names no SKU.")),
         (pl.col("condition_unknown") > 0, unknown),
+        (mixed("price"), _mixed_prices("price", "The prices")),
+        (mixed("mrp"), _mixed_prices("mrp", "The retail prices")),
         (price_unknown(), pl.lit("A price was announced, but the service's reply holds none for this line.")),
         (mrp_unknown(), pl.lit("A retail price was announced, but the service's reply holds none for this line.")),
     ]
@@ -248,6 +265,10 @@ def _also_unknown() -> pl.Expr:
         .then(unread)
         .when(pl.col("condition_unknown") > 0)
         .then(word)
+        .when(mixed("price"))
+        .then(_mixed_prices("price", " Also the prices"))
+        .when(mixed("mrp"))
+        .then(_mixed_prices("mrp", " Also the retail prices"))
         .when(price_unknown() | mrp_unknown())
         .then(pl.lit(" Also the service's reply lacks a price that was announced."))
         .otherwise(pl.lit(" Also no delivery date tells whether more is due."))

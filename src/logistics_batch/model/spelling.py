@@ -1,0 +1,71 @@
+"""What people read as one name, however it is typed: references that look alike are rarely two. Pure."""
+
+import unicodedata
+from collections.abc import Callable
+from typing import Final
+
+_QUOTES: Final = str.maketrans("\u2018\u2019\u201a\u201b\u2032\u00b4`\u201c\u201d\u201e\u2033", "'" * 7 + '"' * 4)
+_MORE_DASHES: Final = "\u2212\u2043\u02d7"  # minus sign, hyphen bullet, modifier minus: no dashes to Unicode
+_FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5")  # unseen, but no format characters
+
+
+def folded(text: str) -> str:
+    """A name as it is read: without letter case, kinds of dashes, quotes and blanks, Unicode form, and unseen marks.
+
+    >>> folded("Zé\u20111") == folded("ze\u0301-1") == folded(" ＺÉ\u200b-1")
+    True
+    """
+    if text.isascii():
+        return " ".join(text.replace("`", "'").lower().split())
+    return _read(text, but="")
+
+
+def differences(one: str, other: str) -> tuple[str, ...]:
+    """In what two names differ that are read as one, in words.
+
+    >>> differences("Z-1", "z\u20131")
+    ('a dash', 'capital letters')
+    """
+    names = dict.fromkeys(name for name, _ in _STEPS)
+    found = tuple(name for name in names if _read(one, but=name) != _read(other, but=name))
+    return found or ("the way it is typed",)
+
+
+def _read(text: str, *, but: str) -> str:
+    for name, step in _STEPS:
+        if name != but:
+            text = step(text)
+    return text
+
+
+def _without_dashes(text: str) -> str:
+    return "".join("-" if _is_dash(char) else char for char in text)
+
+
+def _is_dash(char: str) -> bool:
+    return unicodedata.category(char) == "Pd" or char in _MORE_DASHES
+
+
+def _seen(text: str) -> str:
+    return "".join(char for char in text if not _is_unseen(char))
+
+
+def _is_unseen(char: str) -> bool:
+    chooses_a_form = 0xFE00 <= ord(char) <= 0xFE0F or 0xE0100 <= ord(char) <= 0xE01EF
+    return unicodedata.category(char) == "Cf" or chooses_a_form or char in _FILLERS
+
+
+def _same_form(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)
+
+
+_FORM: Final = ("the form of a letter", _same_form)
+_STEPS: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
+    ("a quotation mark", lambda text: text.translate(_QUOTES)),
+    _FORM,
+    ("a mark that nobody sees", _seen),
+    ("a dash", _without_dashes),
+    ("capital letters", str.casefold),
+    _FORM,
+    ("blanks", lambda text: " ".join(text.split())),
+)

@@ -1,0 +1,54 @@
+"""One reference in two spellings, in two files: a person says whether they are one order."""
+
+from pathlib import Path
+
+import pytest
+from campaigns.commands import Forker
+from support.sandbox_process import RunningSandbox
+from support.workspace import Finished, Workspace, order_lines
+
+
+class Desk:
+    """Commands in a workspace, started at once."""
+
+    def __init__(self, workspace: Workspace, forker: Forker) -> None:
+        self._workspace = workspace
+        self._forker = forker
+
+    def run(self, *arguments: str | Path) -> Finished:
+        return self._forker.start(self._workspace, *arguments).end()
+
+    def push(self, name: str, *references: str) -> Finished:
+        return self.run("push", self._workspace.drop(name, order_lines(references)), "--mapping", "orders", "--json")
+
+
+@pytest.fixture
+def desk(workspace: Workspace, forker: Forker) -> Desk:
+    return Desk(workspace, forker)
+
+
+def created(sandbox: RunningSandbox) -> list[str]:
+    return sorted(line["reference_number"] for line in sandbox.committed("order.created"))
+
+
+def test_a_person_says_whether_two_spellings_are_one_order(desk: Desk, sandbox: RunningSandbox) -> None:
+    desk.push("first.csv", "Z-1", "Zé-2")
+    second = ("z\u20111", "Ze\u0301-2", "Z-3")
+    asked = desk.push("second.csv", *second).json
+    assert created(sandbox) == ["Z-1", "Z-3", "Zé-2"]
+    one, two = desk.run("held", "list", "--json").json["held"]
+    assert 'from "Z-1" (first.csv, row 2), which was accepted: are they one?' in asked["files"][0]["rows"][0]["reason"]
+    desk.run("held", "decide", str(one["id"]), "send-again", "--reason", "two shops")
+    desk.run("held", "decide", str(two["id"]), "drop", "--reason", "typed twice")
+    answers = [row["fate"] for row in desk.push("second.csv", *second).json["files"][0]["rows"]]
+    assert answers == ["accepted", "skipped", "unchanged"]
+    assert created(sandbox) == ["Z-1", "Z-3", "Zé-2", "z\u20111"]
+
+
+def test_a_retry_asks_as_well(desk: Desk, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_400", "times": 1}])
+    refused = desk.push("first.csv", "Z-1").json["run"]
+    desk.push("second.csv", "z-1")
+    retried = desk.run("retry", refused)
+    assert 'differs only in capital letters from "z-1" (second.csv, row 2)' in retried.out + retried.err
+    assert created(sandbox) == ["z-1"]

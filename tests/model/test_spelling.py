@@ -1,0 +1,34 @@
+"""References are compared as people read them."""
+
+import pytest
+
+from logistics_batch.model.spelling import differences, folded
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ("Z-1", "z-1", "capital letters"),
+        ("STRASSE", "straße", "capital letters"),
+        ("Z-1", "Z\u20111", "a dash"),
+        ("Z-1", "Z\u22121", "a dash"),
+        ("Zé-2", "Ze\u0301-2", "the form of a letter"),
+        ("Ｒ-1", "R-1", "the form of a letter"),
+        ("Z-1", "Z\u200b-1", "a mark that nobody sees"),
+        ("Z-1", "\u202aZ-1\u202c", "a mark that nobody sees"),
+        ("Z-1", "Z\u00ad-1", "a mark that nobody sees"),
+        ("Ze\u0301", "Ze\u200b\u0301", "a mark that nobody sees"),
+        ("D'Souza 1", "D\u2019Souza 1", "a quotation mark"),
+        ('12" A', "12\u2033 A", "a quotation mark"),
+        ("ORD 1", "ORD  1 ", "blanks"),
+        ("Z-1", "z\u20131", "a dash, capital letters"),
+    ],
+)
+def test_what_is_read_as_one_name_is_folded_to_one_text(one: str, other: str, told: str) -> None:
+    assert folded(one) == folded(other)
+    assert ", ".join(differences(one, other)) == ", ".join(differences(other, one)) == told
+
+
+@pytest.mark.parametrize("other", ["Z-2", "Z1", "Z 1", "Z_1", "Z-1A", "Z-01", "Ž-1", "Z/1", "Z.1"])
+def test_what_people_tell_apart_stays_apart(other: str) -> None:
+    assert folded("Z-1") != folded(other)

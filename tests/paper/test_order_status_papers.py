@@ -1,0 +1,87 @@
+"""The workbook of a status report: numbers are numbers, texts stay texts, and what matters stands out."""
+
+import io
+from decimal import Decimal
+
+from openpyxl import Workbook, load_workbook
+from openpyxl.worksheet.worksheet import Worksheet
+
+from logistics_batch.model.order_line import OrderLine
+from logistics_batch.paper.order_status import order_status_workbook, status_feed_workbook
+
+
+def line(reference: str, status: str, *, at_end: bool = False, difference: str = "", row: int = 2) -> OrderLine:
+    return OrderLine(
+        reference,
+        "SH-1",
+        status,
+        "2026-11-21T20:15:00+05:30",
+        "fetch",
+        "",
+        "",
+        2,
+        at_end,
+        item="=SUM(A1)",
+        qty_sent=Decimal(3),
+        qty_picked=Decimal("2.5"),
+        cod_sent=Decimal("1234.50"),
+        difference=difference,
+        file="orders.csv",
+        row=row,
+    )
+
+
+LINES = [
+    line("SO-1", 'Said "done"', at_end=True),
+    line("SO-2", "Picked", difference="2.5 of 3 picked", row=0),
+    line("SO-3", "Complete", at_end=True),
+]
+
+
+def opened(content: bytes) -> Workbook:
+    return load_workbook(io.BytesIO(content))
+
+
+def lines_of(sheet: Worksheet) -> list[dict[str, object]]:
+    titles, *rows = sheet.iter_rows(values_only=True)
+    return [dict(zip(map(str, titles), row, strict=True)) for row in rows]
+
+
+def rules_of(sheet: Worksheet) -> dict[str, str]:
+    """By the cells that it is for the formula of each conditional format."""
+    return {str(area.sqref): rule.formula[0] for area in sheet.conditional_formatting for rule in area.rules}
+
+
+def test_what_differs_stands_on_a_sheet_of_its_own_and_numbers_are_numbers() -> None:
+    book = opened(order_status_workbook(LINES, facts=[("Run", "run-1")]))
+    assert book.sheetnames == ["Differences", "Orders", "About"]
+    assert [each["Reference"] for each in lines_of(book["Differences"])] == ["SO-2"]
+    first, second, _ = lines_of(book["Orders"])
+    assert (first["Sent"], first["Picked"], first["Delivered"], first["COD sent"]) == (3, 2.5, None, 1234.5)
+    assert (first["Item"], book["Orders"]["F2"].data_type, first["Row"], second["Row"]) == ("=SUM(A1)", "s", 2, None)
+    assert (book["Orders"].freeze_panes, book["Orders"].auto_filter.ref) == ("D2", "A1:T4")
+    assert book["About"]["B1"].value == "run-1"
+
+
+def test_ends_differences_and_notes_are_coloured() -> None:
+    sheet = opened(order_status_workbook(LINES, facts=[]))["Orders"]
+    assert rules_of(sheet) == {
+        "C2:C4": 'OR($C2="Said ""done""",$C2="Complete")',
+        "D2:D4": '$D2<>""',
+        "E2:E4": '$E2<>""',
+    }
+
+
+def test_nothing_to_tell_is_said() -> None:
+    book = opened(order_status_workbook([], facts=[]))
+    assert book["Differences"]["A2"].value == "Everything is as it was sent, as far as it is known."
+    assert book["Orders"]["A2"].value == "No order."
+    assert not rules_of(book["Orders"])
+
+
+def test_a_feed_has_one_line_an_order_and_unknown_sums_stay_empty() -> None:
+    (sheet,) = opened(status_feed_workbook([[LINES[0], LINES[0]], [LINES[1]]])).worksheets
+    first, second = lines_of(sheet)
+    assert (first["Reference"], first["Picked"], first["Delivered"]) == ("SO-1", 5, None)
+    assert (second["Reference"], second["Difference"]) == ("SO-2", "2.5 of 3 picked")
+    assert rules_of(sheet) == {"C2:C3": 'OR($C2="Said ""done""")', "K2:K3": '$K2<>""'}
