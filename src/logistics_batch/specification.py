@@ -119,7 +119,8 @@ class _Reader:
             place = (mark.line + 1, mark.column + 1) if mark else (0, 0)
             if self._line(place[0])[place[1] - 1 : place[1]] == "\t":
                 raise _Unreadable(place, "A tab stands before the text.", "Indent with blanks, two a level.") from error
-            raise _Unreadable(place, f"This is not readable as YAML: {error.problem}.") from error
+            remedy = "Write a blank and a value behind the colon." if "':'" in str(error.problem) else ""
+            raise _Unreadable(place, f"This is not readable as YAML: {error.problem}.", remedy) from error
         except yaml.reader.ReaderError as error:
             before = self._text[: error.position]
             place = (before.count("\n") + 1, len(before) - before.rfind("\n"))

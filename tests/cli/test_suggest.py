@@ -1,5 +1,7 @@
 """`mapping suggest` as people use it: a draft saved as a mapping, and a diff for a file that drifted."""
 
+import gzip
+
 from cli.conftest import Run
 from support.workspace import Workspace, order_lines
 
@@ -44,3 +46,9 @@ def test_what_cannot_be_proposed_is_said(run: Run, workspace: Workspace) -> None
     both = run("mapping", "suggest", numbers, "--like", "orders", "--operation", "order.create")
     assert (both.code, "either --like or --operation" in both.err) == (2, True)
     assert "has no column of the mapping" in run("mapping", "suggest", numbers, "--like", "orders").err
+
+
+def test_a_packed_file_is_looked_into(run: Run, workspace: Workspace) -> None:
+    packed = workspace.root / "drop.csv.gz"
+    packed.write_bytes(gzip.compress(order_lines(["A"]).encode()))
+    assert "operation: order.create" in run("mapping", "suggest", str(packed)).out

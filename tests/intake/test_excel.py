@@ -515,3 +515,15 @@ def test_reading_is_a_function_of_the_bytes(tmp_path):
     for path in (tmp_path / "a.csv", tmp_path / "0a1b2c", tmp_path / "x.xls"):
         path.write_bytes(content.getvalue())
         assert read_file(path, name="orders.XLSX", options=ReadOptions())[0].frame.rows() == [(1, "x")]
+
+
+def test_more_sheets_than_anybody_means_are_not_looked_into(read):
+    def build(book, sheet):
+        sheet.append(["a"])
+        for number in range(2):
+            book.create_sheet(f"More {number}").append(["b"])
+
+    limits = Limits(max_sheets=2)
+    assert [each.name for each in read(build, limits=limits, name="More*")] == ["More 0", "More 1"]
+    message = held(lambda: read(build, limits=limits), "sheet|too_many")
+    assert "has 3 visible sheets; at most 2 are looked into" in message

@@ -54,7 +54,8 @@ def expected(rows: list[tuple[int, list[str]]]) -> dict[str, list[int]]:
         agree = all(len({one(line) for _, line in lines}) == 1 for one in (_name, _phone, _address))
         complete = all(_phone(line) and line[3] and line[4] for _, line in lines)
         readable = all(_phone(line) != "bad" and QUANTITIES[line[5]] != "bad" for _, line in lines)
-        if agree and complete and readable:
+        differ = len({tuple(line) for _, line in lines}) == len(lines)
+        if agree and complete and readable and differ:
             sendable[key] = [number for number, _ in lines]
     return sendable
 

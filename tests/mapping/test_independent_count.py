@@ -62,6 +62,7 @@ COMMA = {"Qty": {"1.200": "1200"}, "Price": {"1.499,50": "1499.50", "99,5": "99.
 USUAL = {name: next(iter(cells)) for name, cells in CELLS.items()} | {"Payment": "Prepaid"}
 HEADER_CELLS = ("Name", "Phone", "Address", "City", "PIN", "Payment")
 Line = tuple[int, dict[str, str | None]]  # a row's number, and what its cells say
+Cells = tuple[str, ...]
 
 
 @dataclass
@@ -107,6 +108,7 @@ def counted(kind: str, text: str) -> Count:
     """Every row's fate and every payload, row by row."""
     count = Count()
     orders: defaultdict[str, list[Line]] = defaultdict(list)
+    typed: defaultdict[str, list[Cells]] = defaultdict(list)
     above: dict[str, str] = {}  # where cells are filled down: the last ones of this block, its key among them
     rows = csv.reader(io.StringIO(text), delimiter=";" if kind == "decimal comma" else ",")
     next(rows)
@@ -123,8 +125,9 @@ def counted(kind: str, text: str) -> Count:
             count.fates[number] = RowState.INVALID
         if cells["Order No"]:
             orders[cells["Order No"]].append((number, _said(kind, cells | above)))
+            typed[cells["Order No"]].append(tuple((cells | above).values()))
     for key, lines in orders.items():
-        _judge(count, key, lines)
+        _judge(count, key, lines, pasted_twice=len(set(typed[key])) < len(lines))
     return count
 
 
@@ -134,14 +137,14 @@ def _said(kind: str, cells: dict[str, str]) -> dict[str, str | None]:
     return {name: meanings[name][cells[name]] for name in CELLS}
 
 
-def _judge(count: Count, key: str, lines: list[Line]) -> None:
-    """An order is sent if all of its rows are fine and say the same, and if what the service wants is there."""
+def _judge(count: Count, key: str, lines: list[Line], *, pasted_twice: bool) -> None:
+    """An order is sent if all of its rows are fine, differ and agree, and if what the service wants is there."""
     heads = {_head(said) for _, said in lines}
     wrong = any(number in count.fates or WRONG in said.values() for number, said in lines)
     name, mobile, address, pin, is_cod = heads.pop()
     amounts = [Decimal(said["Price"]) * Decimal(said["Qty"]) for _, said in lines if said["Price"] and not wrong]
     due = f"{sum(amounts):.2f}" if is_cod == "true" else None
-    if heads or wrong or not mobile or not address or (due is not None and Decimal(due) <= 0):
+    if heads or wrong or pasted_twice or not mobile or not address or (due is not None and Decimal(due) <= 0):
         count.fates |= {number: RowState.BLOCKED for number, _ in lines if number not in count.fates}
         return
     count.fates |= {number: RowState.READY for number, _ in lines}

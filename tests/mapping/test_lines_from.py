@@ -265,6 +265,13 @@ def test_each_fault_of_the_form_is_found_at_load(form: str, said: str) -> None:
     assert said in complaints(text)
 
 
+def test_a_numbered_column_that_is_not_made_is_found_at_load() -> None:
+    """All lines would go out without quantities."""
+    said = complaints(NUMBERED.replace('["SKU {n}", "Qty {n}"]', '"SKU {n}"'))
+    assert "`Qty {n}` is not among the columns that `lines_from` makes." in said
+    assert "columns: [SKU {n}, Qty {n}]" in said
+
+
 def test_what_differs_by_line_is_no_field_of_the_document() -> None:
     text = PATTERN.replace("  delivery_address: {from: Address}", "  delivery_address: {from: sku}")
     assert "`sku` differs from line to line" in complaints(text)

@@ -179,3 +179,22 @@ def test_what_cannot_go_with_it_is_said_at_load(change: tuple[str, str], said: s
     with pytest.raises(SpecificationError) as caught:
         mapping_of(MAPPING.replace(*change, 1))
     assert said in str(caught.value)
+
+
+def test_a_line_that_stands_twice_on_its_sheet_holds_its_order_back() -> None:
+    twice = [
+        ["A1", "tea", "1", "5", ""],
+        ["A1", "salt", "1", "5", ""],
+        ["A1", " tea", "1", "5", ""],
+        ["A2", "tea", "1", "5", ""],
+    ]
+    found = mapped([A1, A2], twice)
+    assert told(found) == {2: "invalid", 3: "ready"}
+    assert told(found, LINES_NAME) == {1: "skipped title", **dict.fromkeys((3, 4, 5), "blocked sibling"), 6: "ready"}
+    (issue,) = found.issues
+    assert 'on the sheet "Order lines" the rows 3, 5 are equal in every cell' in issue.reason
+    noted = mapped([A1, A2], twice, text=MAPPING + "checks: {equal_rows: note}\n")
+    assert len(noted.documents) == 2
+    assert [note for note in noted.notes if "the rows 3, 5 are equal" in note]
+    apart = [[*line[:4], str(number)] for number, line in enumerate(twice)]
+    assert len(mapped([A1, A2], apart).documents) == 2

@@ -183,12 +183,14 @@ def test_keys_that_look_alike_are_not_two_orders(cell: str) -> None:
 
 @pytest.mark.parametrize("cell", ["ORD  1", "ORD\u00a01", "ORD \u200b1", "ORD\u00a0 1"])
 def test_blanks_and_invisible_signs_inside_a_key_do_not_make_another_order(cell: str) -> None:
-    mapped = orders(order(Order_No="ORD 1"), order(Order_No=cell))
+    mapped = orders(order(Order_No="ORD 1"), order(Order_No=cell, Qty="3"))
     assert [(document.key, len(document.rows)) for document in mapped.documents] == [("ORD 1", 2)]
 
 
 def test_keys_are_compared_without_invisible_blanks_and_excel_tails() -> None:
-    mapped = orders(order(Order_No="1001.0"), order(Order_No="1001"), order(Order_No="\u00a01001\u200b "))
+    mapped = orders(
+        order(Order_No="1001.0"), order(Order_No="1001", Qty="3"), order(Order_No="\u00a01001\u200b ", Qty="4")
+    )
     assert [(document.key, len(document.rows)) for document in mapped.documents] == [("1001", 3)]
 
 
@@ -204,7 +206,9 @@ def test_two_numbers_or_goods_in_one_cell_are_never_joined_into_one(column: str,
 
 
 def test_breaks_at_the_ends_of_a_number_or_within_a_name_of_somebody_do_no_harm() -> None:
-    mapped = orders(order(Order_No="\nA-1\r\n", SKU="tea\n", Name="Asha\nRao"), order(Order_No="A-1", Name="Asha Rao"))
+    mapped = orders(
+        order(Order_No="\nA-1\r\n", SKU="tea\n", Name="Asha\nRao"), order(Order_No="A-1", Name="Asha Rao", Qty="1")
+    )
     assert [document.key for document in mapped.documents] == ["A-1"]
     assert '"customer_name":"Asha Rao"' in mapped.documents[0].body
 
@@ -353,7 +357,7 @@ def test_a_customer_called_total_does_not_vanish() -> None:
 
 def test_a_customer_called_total_on_a_filled_down_row_does_not_vanish() -> None:
     mapping = ORDERS + "sheet: {fill_down: [Order No]}\n"
-    rows = [["Total Gas", key, "9876543210", "12 MG Road", "tea", "2"] for key in ("A1", "")]
+    rows = [["Total Gas", key, "9876543210", "12 MG Road", f"tea{key}", "2"] for key in ("A1", "")]
     assert states(orders(*rows, header=CUSTOMER_FIRST, mapping=mapping)) == {2: "ready", 3: "ready"}
 
 
@@ -454,3 +458,38 @@ def test_signs_that_may_show_a_reference_otherwise_are_told(mark: str) -> None:
 
 def test_references_that_differ_in_capitals_only_are_asked_about() -> None:
     assert states(orders(ROW, order(Order_No="a1"))) == {2: "blocked duplicate", 3: "blocked duplicate"}
+
+
+def test_further_rows_of_an_order_that_is_left_out_go_with_its_first() -> None:
+    """Only the first row says that the order is cancelled; its other goods would be sent."""
+    mapping = ORDERS + "sheet: {skip_rows_where: {Cancelled: Y}, fill_down: [Cancelled, Name, Phone, Address]}\n"
+    further = ["A1", "", "", "", "cup", "1", ""]
+    rows = [[*ROW, "Y"], further, ["", *further[1:]], ["A2", *ROW[1:], ""], ["A2", *further[1:4], "jug", "1", ""]]
+    rows += [["A3", *ROW[1:], "Y"], [], ["A3", *ROW[1:], ""]]
+    mapped = orders(*rows, mapping=mapping, header=[*HEADER, "Cancelled"])
+    assert states(mapped) == {
+        **dict.fromkeys((2, 3, 4, 7), "skipped skip_rows_where"),
+        **dict.fromkeys((5, 6, 9), "ready"),
+        8: "skipped blank",
+    }
+    assert mapped.rows["reason"][2] == "It belongs to row 2, which the mapping leaves out."
+    assert [document.rows for document in mapped.documents] == [(5, 6), (9,)]
+
+
+def test_lines_below_a_subtotal_do_not_go_with_it() -> None:
+    mapping = ORDERS + "sheet: {skip_rows_where: {Order No: TOTAL, Name: VOID}, fill_down: [Order No, Name]}\n"
+    below = ["", *ROW[1:]]
+    kept = orders(["TOTAL", "", "", "", "", "9"], below, order(Name="VOID"), order(Name="Asha"), mapping=mapping)
+    assert states(kept) == {2: "skipped skip_rows_where", 3: "invalid", 4: "skipped skip_rows_where", 5: "ready"}
+
+
+@pytest.mark.parametrize("mark", ["〃", '"', "-do-", "Ditto"])
+def test_a_cell_that_says_as_above_takes_what_is_above_where_the_column_is_filled_down(mark: str) -> None:
+    mapping = ORDERS + "sheet: {fill_down: [Order No, Name, Phone, Address]}\n"
+    below = [mark, mark, mark, mark, "cup", "1"]
+    mapped = orders(ROW, below, mapping=mapping)
+    assert states(mapped) == {2: "ready", 3: "ready"}
+    assert [document.rows for document in mapped.documents] == [(2, 3)]
+    first = orders([*ROW[:3], mark, *ROW[4:]], order(SKU=mark), mapping=mapping)
+    assert rules(first) == [("D2", "delivery_address|ditto"), ("E3", "item_name|ditto")]
+    assert rules(orders(order(SKU=mark))) == [("E2", "item_name|ditto")]

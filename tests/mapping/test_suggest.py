@@ -222,3 +222,31 @@ def test_a_file_of_another_layout_has_no_drift() -> None:
 
 def test_a_file_that_fits_needs_no_change() -> None:
     assert drift(HEADER)[0] == ""
+
+
+def test_two_new_columns_that_are_equally_like_a_missing_one_are_left_to_a_person() -> None:
+    header = [*HEADER[:5], "Qty (ordered)", "Qty (sent)"]
+    found = drift_of(mapping_of(ORDERS), [sheet_of([header, [*ROW, "2"]])], ORDERS, load=mapping_of)
+    assert found is not None
+    assert (found.doubtful, found.renamed) == ((("Qty", ("Qty (ordered)", "Qty (sent)")),), ())
+    assert not found.fresh and not found.lost and not found.diff(ORDERS, path="orders.yaml")
+
+
+@pytest.mark.parametrize(
+    ("dates", "said"),
+    [
+        (("03/24/2027", "05/06/2027"), '"%m/%d/%Y"}}  # 0.91: the usual name; the values look right (date)'),
+        (("24/03/2027", "05/06/2027"), '"%d/%m/%Y"}}  # 0.91: the usual name; the values look right (date)'),
+        (("03/04/2027", "05/06/2027"), '"%d/%m/%Y"}}  # 0.61: the usual name; whether day or month comes first'),
+    ],
+)
+def test_all_dates_of_a_column_tell_whether_day_or_month_comes_first(dates: tuple[str, str], said: str) -> None:
+    rows = [[*HEADER, "Delivery Date"], *([*ROW, date] for date in dates)]
+    _, text = drafted(*rows)
+    assert said in text
+
+
+def test_weights_that_can_hardly_be_kilograms_are_doubted() -> None:
+    _, text = drafted([*HEADER, "Weight"], [*ROW, "750"], [*ROW, "1,200"])
+    assert "grams are read with {unit: g -> kg}" in text
+    assert "grams" not in drafted([*HEADER, "Weight"], [*ROW, "0.75"])[1]

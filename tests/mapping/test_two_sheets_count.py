@@ -65,6 +65,10 @@ def counted(orders: Rows, items: Rows) -> tuple[Fates, dict[str, list[tuple[str,
         else:
             fates["Items", row] = "ready" if quantity == "2" else "invalid"
             lines_of[key].append(row)
+    for key, rows in rows_of.items():
+        lines = [tuple(items[row - 2]) for row in lines_of[key]]
+        if rows and len(set(lines)) < len(lines):  # pasted twice: the order itself is to blame
+            fates["", rows[0]] = "invalid"
     sent: dict[str, list[tuple[str, int]]] = {}
     for key, rows in rows_of.items():
         if rows and not lines_of[key]:

@@ -132,6 +132,7 @@ INVALID: dict[str, WrongRow] = {
         rest='lines_from: {columns: ["SKU {n}", "Qty {n}"]}\nignore: [SKU, Qty]',
     ),
     "cells": WrongRow({"Remarks": "fragile", "": "call first"}, counts=(7, 8), rest="ignore: [Remarks]"),
+    "ditto": WrongRow({"SKU": "-do-"}),
     "date_cell": WrongRow({"SKU": "2026-03-01"}, mark=Mark.DATE),
     "truth_cell": WrongRow({"SKU": "TRUE"}, mark=Mark.TRUTH),
     "number_format": WrongRow({"SKU": "17"}, worded=((2, 5, "0-0"),)),
@@ -143,7 +144,7 @@ BLOCKED: dict[str, WrongRow] = {
     "duplicate": WrongRow(
         {"Site": "BLR"}, more=[{"Site": "CCU"}], key="Order No, Site", rest="keep: {site: {from: Site}}"
     ),
-    "equal rows": WrongRow(more=[{}], rest="checks: {equal_rows: block}"),
+    "equal rows": WrongRow(more=[{}]),
     "hidden row": WrongRow(more=[{"SKU": "MILK"}], hidden=(3,), rest="sheet: {hidden_rows: skip}"),
 }
 

@@ -23,8 +23,9 @@ from support.result_samples import (
     row_result,
 )
 
+from logistics_batch.intake.reading import read_file
 from logistics_batch.model.report import Fate, FileReport
-from logistics_batch.model.sheet import Sheet
+from logistics_batch.model.sheet import ReadOptions, Sheet
 from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_workbook import result_workbook
 from logistics_batch.paper.xlsx_moved_rows import moved_formula
@@ -230,6 +231,32 @@ def test_a_csv_gets_a_csv_of_the_same_columns() -> None:
     assert found[0] == "csv"
     lines = list(csv.reader(io.StringIO(found[1].decode("utf-8-sig"))))
     assert lines == [["Order", "Phone"], ["SO-1", "'+91"], ["SO-1", "'=1"]]
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "encoding"),
+    [(";", "cp1252"), ("tab", "utf-16"), ("|", "auto"), ("^", "utf-8"), ("¦", "iso-8859-1"), ("auto", "auto")],
+)
+def test_a_corrected_csv_is_read_again_as_its_mapping_reads_the_first(
+    delimiter: str, encoding: str, tmp_path: Path
+) -> None:
+    mark = {"tab": "\t", "auto": ";"}.get(delimiter, delimiter)
+    lines = [
+        mark.join(cells) for cells in (["Order", "Phone", "Rate"], ["SO-1", "Zoë", "1.234,50"], ["SO-2", "x", "1"])
+    ]
+    path = tmp_path / "orders.csv"
+    path.write_text(
+        "\n".join([*lines, f'SO-3{mark}"a{mark}b, c;d"{mark}2']), encoding=encoding.replace("auto", "cp1252")
+    )
+    options = ReadOptions(delimiter=delimiter, encoding=encoding)
+    (sheet,) = read_file(path, name=path.name, options=options)
+    rows = tuple(row_result(row, Fate.INVALID) for row in (2, 4))
+    fix = fix_file(order_report(rows=rows, issues=(), header_row=1), sheet=sheet, original=b"", format="csv")
+    assert fix is not None
+    path.write_bytes(fix[1])
+    (again,) = read_file(path, name=path.name, options=options)
+    assert again.frame.drop("row").rows() == [sheet.frame.drop("row").row(place) for place in (0, 1, 3)]
+    assert mark in fix[1].decode("utf-8-sig" if encoding == "auto" else encoding)
 
 
 def test_other_workbooks_get_a_plain_one_with_comments() -> None:

@@ -76,23 +76,27 @@ def test_text_that_looks_like_a_formula_stays_text_also_when_it_is_edited() -> N
     assert found["A4"].number_format == "@"
 
 
-def test_numbers_and_dates_stay_what_they_were(tmp_path: Path) -> None:
+def test_numbers_dates_and_truths_stay_what_they_were(tmp_path: Path) -> None:
     marks = {
         (2, 1): Mark.NUMBER,
         (2, 2): Mark.DATE,
         (2, 3): Mark.DATETIME,
         (2, 4): Mark.ERROR,
+        (2, 5): Mark.TRUTH,
+        (2, 6): Mark.TIME,
         (3, 1): Mark.NUMBER,
         (3, 3): Mark.DATE,
+        (3, 5): Mark.TRUTH,
+        (3, 6): Mark.TIME,
     }
     sheet = sheet_of(
-        ("Qty", "Due", "At", "Rate"),
-        ("1200.5", "2026-11-03", "2026-11-03 18:30:00", "#N/A"),
-        ("-7", "03/11/2026", "not a date", "00123"),
+        ("Qty", "Due", "At", "Rate", "SKU", "Ref"),
+        ("1200.5", "2026-11-03", "2026-11-03 18:30:00", "#N/A", "TRUE", "10:05:09"),
+        ("-7", "03/11/2026", "not a date", "00123", "FALSE", "30:00:00"),
         marks=marks,
     )
     again = read_again(plain(sheet), tmp_path)[0]
-    assert again.frame.select("1", "2", "3", "4").rows() == sheet.frame.drop("row").rows()
+    assert again.frame.select("1", "2", "3", "4", "5", "6").rows() == sheet.frame.drop("row").rows()
     read = {(row, column): mark for row, column, mark in again.marks.rows()}
     assert read == {place: mark.value for place, mark in marks.items() if place != (3, 3)}
 

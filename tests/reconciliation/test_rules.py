@@ -384,3 +384,21 @@ def test_the_scorecard_counts_each_supplier_for_itself():
     cards = {card["supplier"]: card for card in audit(world.legs(), rules=PLAIN).suppliers.to_dicts()}
     assert (cards["A"]["match_percent"], cards["A"]["exceptions"]) == (100.0, 0)
     assert (cards["B"]["match_percent"], cards["B"]["short"], str(cards["B"]["impact_inr"])) == (0.0, 1, "12.00")
+
+
+@pytest.mark.parametrize(
+    ("ours", "docks"),
+    [
+        ("CAF\u00c9", "CAFE\u0301"),
+        ("\uff26\uff11", "F1"),
+        ("A-1", "A\u20131"),
+        ("A1", "\u200eA1\u200e"),
+        ("A 1", "a\u00a01"),
+    ],
+)
+def test_one_number_in_two_spellings_is_one(ours, docks):
+    world = World()
+    world.announce(f"I-{ours}", (ours, "10"))
+    world.serve(f"I\u2011{docks}", (docks, "10"))
+    world.receive(f"i-{docks}", docks, "10")
+    assert word(world) == "matched"

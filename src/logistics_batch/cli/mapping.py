@@ -102,7 +102,7 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
     workspace = Workspace(Path(folder))
     with workspace.parts(Need(calls=False, writes=False, knows_service=False)) as parts:
         if like is None:
-            draft, text = suggest_mapping(parts.read_file, Path(file), operation=operation)
+            draft, text = suggest_mapping(parts, Path(file), operation=operation)
             if as_json:
                 print_json({"operation": draft.operation, "columns": [asdict(each) for each in draft.guesses],
                             "spare": draft.spare, "text": text})  # fmt: skip
@@ -110,13 +110,16 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
                 click.echo(text, nl=False)
             return 0
         old, path, load = workspace.mapping_as_text(like)
-        drift = drifted(parts.read_file, Path(file), Known(parts.mapping(like), old, path, load))
+        drift = drifted(parts, Path(file), Known(parts.mapping(like), old, path, load))
     diff = drift.diff(old, path=path)
     if as_json:
-        print_json({"renamed": drift.renamed, "new": drift.fresh, "missing": drift.lost, "diff": diff})
+        print_json({"renamed": drift.renamed, "doubtful": drift.doubtful, "new": drift.fresh, "missing": drift.lost,
+                    "diff": diff})  # fmt: skip
         return 0
     for was, now, sure in drift.renamed:
         click.echo(plain(f"# {sure:.2f}: “{now}” is probably what was called “{was}”"))
+    for was, each in drift.doubtful:
+        click.echo(plain(f"# {' or '.join(f'“{name}”' for name in each)} may be what was called “{was}”: say which"))
     for name in drift.fresh:
         click.echo(plain(f"# new: “{name}”"))
     for name in drift.lost:

@@ -17,7 +17,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import Arrival
-from logistics_batch.mapping import Mapping, RunValues, apply_mapping
+from logistics_batch.mapping import Mapping, RunValues, apply_mapping, both_sheets
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.sheet import Sheet, SourceFile
@@ -87,7 +87,7 @@ def _map(
         mapped = apply_mapping(mapping, sheets, run_values=run_values, longitude=parts.policy.longitude)
         return source, sheets, _noted(mapped, received.origin.get("archive_notes")), None
     except FileHeld as held:
-        return source, sheets, rows_of_held(sheets, held), held
+        return source, sheets, rows_of_held(sheets, held, mapping), held
 
 
 def first_name(parts: Parts, name: str, *, mapping: str) -> str:
@@ -117,16 +117,26 @@ def _noted(mapped: MappedFile, archive_notes: object) -> MappedFile:
     return replace(mapped, notes=(NO_ROWS, *mapped.notes))
 
 
-def rows_of_held(sheets: Sequence[Sheet], held: FileHeld) -> MappedFile | None:
-    """The countable rows of a file that mapping refused; None if it has none."""
+def rows_of_held(sheets: Sequence[Sheet], held: FileHeld, mapping: Mapping) -> MappedFile | None:
+    """The countable rows of a file that mapping refused, of both sheets if it reads two; None if it has none."""
     named = [sheet for sheet in sheets if sheet.name == held.sheet] or sorted(
         sheets, key=lambda sheet: -sheet.frame.height
     )
     if not named:
         return None
-    sheet = named[0]
-    frame = sheet.frame.filter(pl.col("row") != held.header_row)
-    blank = pl.all_horizontal([pl.col(name).is_null() for name in _own_cells(sheet, held)] or [pl.lit(value=True)])
+    (sheet, header_row), *second = both_sheets(mapping, sheets) or [(named[0], held.header_row)]
+    rows = [_rows_of_held(sheet, header_row, place="")]
+    rows += [_rows_of_held(lines, row, place=lines.name) for lines, row in second]
+    columns = tuple("" for _ in range(sheet.width))
+    found = MappedFile(sheet.name, header_row, columns, pl.concat(rows), (), (), sheet.notes)
+    return replace(found, lines_sheet=second[0][0].name, lines_header_row=second[0][1]) if second else found
+
+
+def _rows_of_held(sheet: Sheet, header_row: int, *, place: str) -> pl.DataFrame:
+    """The rows of one sheet. place: the second sheet's name, "" for the file's own."""
+    frame = sheet.frame.filter(pl.col("row") != header_row)
+    names = _own_cells(sheet, header_row)
+    blank = pl.all_horizontal([pl.col(name).is_null() for name in names] or [pl.lit(value=True)])
     rows = frame.select(
         pl.col("row").cast(pl.UInt32),
         pl.when(blank).then(pl.lit(RowState.SKIPPED.value)).otherwise(pl.lit(RowState.READY.value)).alias("state"),
@@ -134,15 +144,14 @@ def rows_of_held(sheets: Sequence[Sheet], held: FileHeld) -> MappedFile | None:
         pl.lit(None, dtype=pl.UInt32).alias("document"),
         pl.lit(None, dtype=pl.String).alias("key"),
         pl.when(blank).then(pl.lit("The row is empty.")).alias("reason"),
-        pl.lit("").alias("sheet"),
+        pl.lit(place).alias("sheet"),
     )
-    columns = tuple("" for _ in range(sheet.width))
-    return MappedFile(sheet.name, held.header_row, columns, rows.cast(ROWS_SCHEMA), (), (), sheet.notes)  # type: ignore[arg-type]
+    return rows.cast(ROWS_SCHEMA)  # type: ignore[arg-type]
 
 
-def _own_cells(sheet: Sheet, held: FileHeld) -> list[str]:
+def _own_cells(sheet: Sheet, header_row: int) -> list[str]:
     """The user's columns: those of an earlier answer of ours do not make a blank row data."""
     names = [name for name in sheet.frame.columns if name != "row"]
-    headers = sheet.frame.filter(pl.col("row") == held.header_row).select(names)
+    headers = sheet.frame.filter(pl.col("row") == header_row).select(names)
     ours = earlier_columns([text or "" for text in headers.row(0)]) if headers.height else ()
     return [name for position, name in enumerate(names) if position not in ours]

@@ -1,11 +1,14 @@
 """Proposals for a file that has no mapping yet, or no longer fits the one it has; nothing is written."""
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from logistics_batch.errors import FileHeld, UsageError
-from logistics_batch.flows.parts import ReadFile
+from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.receive_file import ReceivedFile
+from logistics_batch.flows.unpack import unpacked
 from logistics_batch.mapping import Draft, Drift, Mapping, draft_of, draft_text, drift_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions, Sheet
@@ -21,14 +24,14 @@ class Known:
     load: Callable[[str], Mapping]
 
 
-def suggest(read_file: ReadFile, path: Path, *, operation: str | None) -> tuple[Draft, str]:
+def suggest(parts: Parts, path: Path, *, operation: str | None) -> tuple[Draft, str]:
     """A draft for a file, and its text.
 
     Raises:
         UsageError: no such file or operation, the file cannot be read, or nothing in it looks like a header.
     """
     wanted = _operation(operation)
-    draft = draft_of(_sheets(read_file, path, ReadOptions()), operation=wanted)
+    draft = draft_of(_sheets(parts, path, ReadOptions()), operation=wanted)
     if draft is None:
         raise UsageError(
             f"No row of {path.name} looks like a header.",
@@ -37,13 +40,13 @@ def suggest(read_file: ReadFile, path: Path, *, operation: str | None) -> tuple[
     return draft, draft_text(draft, file_name=path.name)
 
 
-def drifted(read_file: ReadFile, path: Path, known: Known) -> Drift:
+def drifted(parts: Parts, path: Path, known: Known) -> Drift:
     """How a file differs from what a mapping knows.
 
     Raises:
         UsageError: no such file, it cannot be read, or it has nothing in common with the mapping.
     """
-    sheets = _sheets(read_file, path, known.mapping.read_options)
+    sheets = _sheets(parts, path, known.mapping.read_options)
     found = drift_of(known.mapping, sheets, known.text, load=known.load)
     if found is None:
         raise UsageError(
@@ -62,10 +65,16 @@ def _operation(name: str | None) -> Operation | None:
     return Operation(name)
 
 
-def _sheets(read_file: ReadFile, path: Path, options: ReadOptions) -> tuple[Sheet, ...]:
+def _sheets(parts: Parts, path: Path, options: ReadOptions) -> tuple[Sheet, ...]:
     if not path.is_file():
         raise UsageError(f"No such file: {path}.", remedy="Check the name and the folder.")
-    try:
-        return read_file(path, name=path.name, options=options)
-    except FileHeld as held:
-        raise UsageError(held.message, remedy=held.remedy) from held
+    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
+        (file, *others) = unpacked(parts, [ReceivedFile(path, path.name)], to=Path(folder))
+        if others:
+            raise UsageError(f"{path.name} holds {len(others) + 1} files.", remedy="Unpack it and name one of them.")
+        try:
+            if file.held is not None:
+                raise file.held
+            return parts.read_file(file.path, name=file.name, options=options)
+        except FileHeld as held:
+            raise UsageError(held.message, remedy=held.remedy) from held

@@ -68,7 +68,15 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
     if not frame.height:
         raise _no_rows(name)
     cells = counts.head(frame.height)
-    return Sheet(name="", frame=numbered(frame), notes=tuple(notes), cell_counts=cells, ends_open=ends_open)
+    return Sheet(
+        name="",
+        frame=numbered(frame),
+        notes=tuple(notes),
+        cell_counts=cells,
+        ends_open=ends_open,
+        delimiter=delimiter,
+        encoding="" if options.encoding == "auto" else options.encoding,
+    )
 
 
 def detect_delimiter(content: bytes, *, name: str) -> str:

@@ -29,6 +29,7 @@ from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
 
 _SHOWN_RANGES = 5
+_SHOWN_NAMES = 20  # of sheets
 _FAULTS = (
     calamine.CalamineError,
     zipfile.BadZipFile,
@@ -78,23 +79,33 @@ class _WorkbookReader:
         """The candidates, each read in full."""
         taken: list[Sheet] = []
         passed: list[str] = []
-        for metadata in self._sheets_metadata():
-            why = _unwanted(metadata, options)
-            sheet = None if why else self._sheet(metadata.name, options)
+        judged = [(metadata.name, _unwanted(metadata, options)) for metadata in self._sheets_metadata()]
+        self._refuse_crowd(sum(not why for _, why in judged))
+        for name, why in judged:
+            sheet = None if why else self._sheet(name, options)
             if sheet:
                 taken.append(sheet)
             else:
-                passed.append(f'"{printable(metadata.name)}" ({why or "empty"})')
+                passed.append(f'"{printable(name)}" ({why or "empty"})')
         if not taken:
             wanted = f' named "{options.name}"' if options.name else ""
             raise FileHeld(
-                f"{self._name} has no visible, filled sheet{wanted}. It has: {', '.join(passed) or 'none'}.",
+                f"{self._name} has no visible, filled sheet{wanted}. It has: {_first_of(passed) or 'none'}.",
                 rule="sheet|none",
                 remedy="Unhide or rename the sheet with the rows, or correct sheet.name in the mapping.",
             )
         left = [name for name in passed if name.endswith(("(hidden)", "(another name)"))]
-        note = (f"sheets that are not taken: {', '.join(left)}",) if left else ()
+        note = (f"sheets that are not taken: {_first_of(left)}",) if left else ()
         return tuple(replace(sheet, notes=(*sheet.notes, *note)) for sheet in taken)
+
+    def _refuse_crowd(self, sheets: int) -> None:
+        """Raise FileHeld for more sheets than anybody means: to look into each takes long, and one only is sent."""
+        if sheets > self._limits.max_sheets:
+            raise FileHeld(
+                f"{self._name} has {sheets:,} visible sheets; at most {self._limits.max_sheets} are looked into.",
+                rule="sheet|too_many",
+                remedy="Delete the sheets that do not belong to it, or name the one to read in the mapping.",
+            )
 
     def _sheets_metadata(self) -> list[calamine.SheetMetadata]:
         if self._plain is not None:
@@ -200,6 +211,11 @@ def _unwanted(metadata: calamine.SheetMetadata, options: ReadOptions) -> str:
     if options.name and not name_matches(metadata.name, [options.name]):
         return "another name"
     return ""
+
+
+def _first_of(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+    return ", ".join(names[:_SHOWN_NAMES]) + more
 
 
 def _merge_notes(ranges: Sequence[tuple[int, int, int, int]]) -> Iterator[str]:

@@ -4,7 +4,6 @@ import hashlib
 from pathlib import Path
 
 from logistics_batch.intake.csv_reader import read_csv
-from logistics_batch.intake.excel_reader import read_workbook
 from logistics_batch.intake.guards import Limits, check_archive, check_kind, check_size, recognise
 from logistics_batch.model.sheet import ReadOptions, Sheet, SourceFile
 
@@ -32,4 +31,6 @@ def read_file(path: Path, *, name: str, options: ReadOptions, limits: Limits | N
         return (read_csv(path, name=name, options=options, limits=bounds),)
     if kind != "xls":
         check_archive(path, name=name, limits=bounds)
+    from logistics_batch.intake.excel_reader import read_workbook  # takes a while to import; text files need none of it
+
     return read_workbook(path, name=name, kind=kind, options=options, limits=bounds)

@@ -31,11 +31,12 @@ class PlainWorkbook:
         self._room = room
         self._parse = parse
         self._texts: SharedTexts | None = None
+        self._known: tuple[Book, CellStyles] | None = None
 
     def sheet(self, name: str) -> UnfoldedSheet:
         """One sheet. Raises NotPlain where the general reader must read it whole; it also finds what is wrong then."""
         with zipfile.ZipFile(self._path) as archive:
-            book, styles = read_book(archive), cell_styles(archive)
+            book, styles = self._known = self._known or (read_book(archive), cell_styles(archive))
             part = book.sheets.get(name, "")
             if part not in archive.namelist():
                 raise NotPlain

@@ -2,6 +2,7 @@
 
 from logistics_batch.mapping.changes import unnamed_items, with_item_ids
 from logistics_batch.mapping.legible import legible_rows
+from logistics_batch.mapping.lines_sheet import both_sheets
 from logistics_batch.mapping.loading import Mapping, load_mapping
 from logistics_batch.mapping.reference import reference_text
 from logistics_batch.mapping.spec import schema_json
@@ -23,6 +24,7 @@ __all__ = [
     "Verb",
     "apply_mapping",
     "asn_update",
+    "both_sheets",
     "draft_of",
     "draft_text",
     "drift_of",

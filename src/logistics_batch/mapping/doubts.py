@@ -23,10 +23,11 @@ _PIN_IN_TEXT: Final = r"(?:^|[^0-9])[1-9][0-9]{2} ?[0-9]{3}(?:[^0-9]|$)"
 def doubts(table: Table) -> list[str]:
     """What looks odd: weights in the wrong unit, pieces that may be codes, another PIN, an MRP below the price."""
     found = [*_weights(table), *_pieces(table), *_pins(table), *_prices(table)]
-    return [f'Column "{name}": {said} in {_rows(table, rows)}.' for name, said, rows in found if rows.len()]
+    return [f'Column "{name}": {said} in {in_rows(table, rows)}.' for name, said, rows in found if rows.len()]
 
 
-def _rows(table: Table, rows: pl.Series) -> str:
+def in_rows(table: Table, rows: pl.Series) -> str:
+    """The rows in words."""
     numbers = table.sheet.physical_rows(rows.unique().sort())
     return f"row{'' if len(numbers) == 1 else 's'} {row_list(numbers)}"
 
@@ -39,7 +40,11 @@ def _weights(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
             continue
         weight = _number(field) / grams
         odd = (weight > 0) & ~weight.is_between(LIGHTEST_KG, HEAVIEST_KG)
-        yield _name(table, field), "a weight below 10 g or above 100 kg; check the unit", _where(table, field, odd)
+        yield (
+            column_name(table, field),
+            "a weight below 10 g or above 100 kg; check the unit",
+            rows_read(table, field, odd),
+        )
 
 
 def _pieces(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
@@ -47,7 +52,7 @@ def _pieces(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
         field = table.field(f"lines.{target}")
         if field is not None and field.column is not None:
             many = _number(field) > MOST_PIECES
-            yield _name(table, field), f"more than {MOST_PIECES:,} pieces", _where(table, field, many)
+            yield column_name(table, field), f"more than {MOST_PIECES:,} pieces", rows_read(table, field, many)
 
 
 def _pins(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
@@ -64,27 +69,28 @@ def _pins(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
         text, digits = pl.col(address.value_name), pl.col(pin.value_name)
         same = text.str.replace_all(" ", "", literal=True).str.contains(digits, literal=True)
         yield (
-            _name(table, pin),
+            column_name(table, pin),
             "the address holds another PIN",
-            _where(table, pin, text.str.contains(_PIN_IN_TEXT) & ~same),
+            rows_read(table, pin, text.str.contains(_PIN_IN_TEXT) & ~same),
         )
 
 
 def _prices(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
     mrp, price = table.field("lines.maximum_retail_price"), table.field("lines.price_per_qty")
     if mrp is not None and price is not None and mrp.column is not None:
-        yield _name(table, mrp), "an MRP below the price", _where(table, mrp, _number(mrp) < _number(price))
+        yield column_name(table, mrp), "an MRP below the price", rows_read(table, mrp, _number(mrp) < _number(price))
 
 
 def _number(field: Field) -> pl.Expr:
     return pl.col(field.value_name).cast(pl.Float64, strict=False)
 
 
-def _name(table: Table, field: Field) -> str:
+def column_name(table: Table, field: Field) -> str:
+    """How the sheet calls the column of a field."""
     return " ".join(table.bound.texts[(field.column or 1) - 1].split())
 
 
-def _where(table: Table, field: Field, odd: pl.Expr) -> pl.Series:
+def rows_read(table: Table, field: Field, odd: pl.Expr) -> pl.Series:
     """The rows with an odd value, of those that are read at all."""
     wrong = [pl.col(field.rule_name(n)) for n in range(len(field.rules))]
     mask = odd.fill_null(value=False) & ~pl.any_horizontal([*wrong, pl.lit(value=False)])

@@ -1,7 +1,7 @@
 """Rows of one document that are equal in every cell: pasted twice they double the goods, and nothing looks wrong."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import polars as pl
@@ -10,6 +10,7 @@ from logistics_batch.mapping.cells import name_of
 from logistics_batch.mapping.findings import row_list
 from logistics_batch.mapping.table import Table
 from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import Sheet
 
 _CELL: Final = re.compile(r"c[0-9]+")
 
@@ -71,3 +72,25 @@ def _rows_of_documents(table: Table) -> dict[int, list[int]]:
     found = equal_rows(table).group_by("doc", maintain_order=True).agg("row")
     rows = {doc: table.sheet.physical_rows(numbers) for doc, numbers in found.iter_rows()}
     return {doc: numbers for doc, numbers in rows.items() if len(numbers) > 1}
+
+
+def equal_lines(
+    sheet: Sheet, keys: Mapping[int, tuple[str, ...]], *, own: Sequence[int], filled: Mapping[int, Mapping[int, str]]
+) -> dict[tuple[str, ...], list[int]]:
+    """Of lines on a sheet of their own those that are equal in every cell, by their key.
+
+    keys: of the rows that are data, by number. own: our result columns. filled: cells filled down, by column and row.
+    """
+    frame = sheet.frame.filter(pl.col("row").is_in([row for row, key in keys.items() if any(key)]))
+    cells = [str(column) for column in range(1, sheet.width + 1) if column not in own]
+    frame = frame.select("row", *(pl.col(name).str.strip_chars() for name in cells)).with_columns(
+        pl.col("row")
+        .replace_strict(dict(values), default=pl.col(str(column)), return_dtype=pl.String)
+        .alias(str(column))
+        for column, values in filled.items()
+        if values and str(column) in cells
+    )
+    found: dict[tuple[str, ...], list[int]] = {}
+    for row in _alike(frame, cells)["row"] if cells else ():
+        found.setdefault(keys[row], []).append(row)
+    return found

@@ -16,6 +16,7 @@ from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet
 
 SEARCHED_ROWS: Final = 30
+_SHOWN_SHEETS: Final = 5
 _LOOKED_THROUGH: Final = 2_000  # rows, of which the blank ones do not count
 
 
@@ -61,7 +62,8 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
         raise _nothing_fits(mapping, sheets, found)
     fitting = complete if len(complete) == 1 else [each for each in complete if rows_below(*each)]
     if len(fitting) > 1:
-        names = ", ".join(f'"{sheet.name}"' for sheet, _ in fitting)
+        names = ", ".join(f'"{sheet.name}"' for sheet, _ in fitting[:_SHOWN_SHEETS])
+        names += f" and {len(fitting) - _SHOWN_SHEETS} more" if len(fitting) > _SHOWN_SHEETS else ""
         raise FileHeld(
             f"The sheets {names} all have the columns of the mapping; only one sheet of a file is read.",
             rule="sheet",
@@ -148,6 +150,14 @@ def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:
         unused=tuple(texts[number - 1].strip() for number in sorted(spare - ignored)),
         absent=tuple(group[0] for group in mapping.groups if not _first(group, columns)),
     )
+
+
+def likeliest(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header | None]:
+    """The sheet and row that bear most of the mapping's names, or the longest sheet where none bears any."""
+    rows = [(sheet, row, texts) for sheet in sheets for row, texts in _rows(sheet, mapping.spec.sheet.header)]
+    found = [(sheet, header) for sheet, row, texts in rows if (header := bind(mapping, row, texts)).score]
+    longest = max(sheets, key=lambda sheet: sheet.frame.height)
+    return max(found, key=lambda each: (not each[1].missing, each[1].score), default=(longest, None))
 
 
 def _first(group: Sequence[str], columns: dict[str, int]) -> int | None:

@@ -13,8 +13,10 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.cells import BLANKS, name_of
+from logistics_batch.mapping.equal_rows import equal_lines
 from logistics_batch.mapping.findings import listed, row_list
-from logistics_batch.mapping.header import Header, choose, passed_over
+from logistics_batch.mapping.header import Header, choose, likeliest, passed_over
+from logistics_batch.mapping.idle_rules import hold_idle_skips
 from logistics_batch.mapping.lines_from import Fault, Parting
 from logistics_batch.mapping.lines_sheet_spec import header_mapping, inner_mapping, lines_mapping
 from logistics_batch.mapping.loading import Mapping
@@ -76,18 +78,41 @@ def joined(mapping: Mapping, sheets: Sequence[Sheet]) -> Joined:
     """
     of_lines, others = _told_apart(mapping, sheets)
     outer = header_mapping(mapping)
-    first = _side(outer, *choose(outer, others))
     reading = lines_mapping(mapping)
-    second = _side(reading, *choose(reading, of_lines))
+    chosen, chosen_lines = choose(outer, others), choose(reading, of_lines)
+    hold_idle_skips(mapping, [chosen, chosen_lines])
+    first, second = _side(outer, *chosen), _side(reading, *chosen_lines)
     inner, wanted = inner_mapping(mapping, first.header, second.header, sheet=second.sheet.name)
     added = {first.sheet.width + place: column for place, column in enumerate(wanted.values(), 1)}
     parting, lines = _joined_rows(first, second, added, titles=list(wanted))
+    twice = {} if mapping.spec.checks.equal_rows == "allow" else _equal_lines(second)
+    if mapping.spec.checks.equal_rows == "block":
+        _blame_equal(parting, first, second, twice)
     passed, orphans = _left_over(first, second)
     whole = longer(first.sheet, first.header, parting)
     whole = replace(whole, marks=_marks(whole, second, added, lines), worded=_worded(whole, second, added, lines))
-    notes = (*_notes(second), *passed_over(outer, others, first.sheet))
+    notes = (*_notes(second), *_note_of_equal(second, twice), *passed_over(outer, others, first.sheet))
     made = Parted(inner, whole, first.header, parting, first.sheet, notes)
     return Joined(made, first, second, lines, added, passed, orphans)
+
+
+def both_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[tuple[Sheet, int], ...]:
+    """The two sheets, each with the row that is its header, of a file that was held all the same.
+
+    The row is 0 where the first sheet has no row with all columns of the mapping; of the second it is the likeliest.
+    Nothing where the mapping reads one sheet, or one of the two is missing.
+    """
+    if mapping.spec.lines_sheet is None:
+        return ()
+    try:
+        of_lines, others = _told_apart(mapping, sheets)
+    except FileHeld:
+        return ()
+    first, header = likeliest(header_mapping(mapping), others)
+    second, of_second = likeliest(lines_mapping(mapping), of_lines)
+    filled = second.frame.filter(pl.any_horizontal(pl.exclude("row").is_not_null()))["row"].to_list()
+    row = header.row if header is not None and not header.missing else 0
+    return (first, row), (second, of_second.row if of_second else next(iter(filled), 0))
 
 
 def _told_apart(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[list[Sheet], list[Sheet]]:
@@ -200,6 +225,30 @@ def _blame(parting: Parting, first: Side, second: Side, key: Key, *, own: Sequen
     elif not own:
         reason = f'No row of the sheet "{name}" has "{value}" in {second.key_names}.'
         _fault(parting, first, "no_lines", reason, f'Write its lines on the sheet "{name}", or take this row out.')
+
+
+def _equal_lines(second: Side) -> dict[Key, list[int]]:
+    return equal_lines(second.sheet, second.keys, own=second.header.own, filled=second.filled)
+
+
+def _blame_equal(parting: Parting, first: Side, second: Side, twice: Table[Key, Sequence[int]]) -> None:
+    """Lines that stand twice are blamed on the row that they belong to."""
+    numbers = first.sheet.frame["row"].to_list()
+    blamed: set[Key] = set()
+    for line, position in enumerate(parting.rows):
+        key = first.keys.get(numbers[position], ())
+        if key in twice and key not in blamed:
+            blamed.add(key)
+            where = f'on the sheet "{second.sheet.name}" the rows {row_list(twice[key])}'
+            reason = f'Of the lines of "{" | ".join(key)}", {where} are equal in every cell: were they pasted twice?'
+            fix = "Remove the line that stands twice; if both are meant, ask for the mapping to allow equal rows."
+            parting.faults.append(Fault(line, first.key_columns[0], "lines_sheet|equal_rows", reason, fix))
+
+
+def _note_of_equal(second: Side, twice: Table[Key, Sequence[int]]) -> list[str]:
+    rows = sorted(row for numbers in twice.values() for row in numbers)
+    where = f'Sheet "{second.sheet.name}": the rows {row_list(rows)} are equal, in every cell, to another line'
+    return [f"{where} of their document: were they pasted twice?"] if rows else []
 
 
 def _fault(parting: Parting, first: Side, rule: str, reason: str, fix: str) -> None:

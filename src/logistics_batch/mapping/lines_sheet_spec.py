@@ -57,12 +57,14 @@ def inner_mapping(mapping: Mapping, first: Header, second: Header, *, sheet: str
         name: field if _is_there(field, first) or not _is_there(field, second) else _of_line(field, second, moved)
         for name, field in spec.keep.items()
     }
+    rules = spec.sheet.skip_rows_where
+    skip = {name: rules[name] for name in rules if first.column(mapping.names_of(name)) is not None}
     changes = {
         "fields": fields,
         "lines": lines,
         "keep": keep,
         "lines_sheet": None,
-        "sheet": spec.sheet.model_copy(update={"header": first.row}),
+        "sheet": spec.sheet.model_copy(update={"header": first.row, "skip_rows_where": skip}),
         "checks": spec.checks.model_copy(update={"line_total": _checked(spec, moved)}),
     }
     return replace(mapping, spec=spec.model_copy(update=changes)), wanted

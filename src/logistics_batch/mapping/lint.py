@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
+from itertools import takewhile
 from typing import Any, Final
 
-from logistics_batch.mapping.lint_fields import Complaint, Place, field_complaints
+from logistics_batch.mapping.lint_fields import Complaint, Place, field_complaints, place_of
 from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.spec import ChecksSpec, FieldSpec, KitsSpec, MappingSpec, OrderIdSpec, SheetSpec
 from logistics_batch.mapping.spec_lines import LinesFromSpec
@@ -20,6 +21,7 @@ _MAY_BE_LEFT_OUT: Final = frozenset(
     if field.default is None
 )
 _KEPT_NAME: Final = re.compile(r"[\w-]+")
+_LETTERS_OF_A_SLIP: Final = 5  # shorter names are easily alike: Rate, Date
 _TAKEN: Final = ("row",)
 _TAKEN_OF_RECEIPTS: Final = ("file_name", "sheet", *RECEIPT_TARGETS)
 
@@ -85,6 +87,7 @@ def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
     for place, field in spec.everything.items():
         yield from field_complaints(spec, place, field)
     yield from _kept_names(spec)
+    yield from _slips(spec)
     yield from _filled_down(spec)
     yield from _left_out_blank(spec)
     yield from _ignored_and_used(spec)
@@ -131,6 +134,7 @@ def _lines_from_complaints(spec: MappingSpec) -> Iterator[Complaint]:
     if not spec.lines and not by_row:
         yield Complaint(("lines_from",), "`lines_from` makes lines, and `lines` is missing.", "Map them under `lines`.")
     made = {ColumnName.of(name).identity: name for name in spec.lines_from.made}
+    yield from _numbered_apart(spec, spec.lines_from, set(made))
     used: set[str] = set()
     for place, field in spec.everything.items():
         part, target = place.split(".", 1)
@@ -146,6 +150,16 @@ def _lines_from_complaints(spec: MappingSpec) -> Iterator[Complaint]:
             yield Complaint(
                 ("lines_from",), f"`{name}` is not used.", f"Use it as `{{from: {name}}}` in one of {known or 'lines'}."
             )
+
+
+def _numbered_apart(spec: MappingSpec, form: LinesFromSpec, made: set[str]) -> Iterator[Complaint]:
+    """Numbered columns that a field reads and that `lines_from` does not make: no sheet has a column `Qty {n}`."""
+    for place, field in spec.everything.items():
+        for name in (name for names in field.columns for name in names):
+            if re.search(r"\{\w+\}", name) and ColumnName.of(name).identity not in made:
+                message = f"`{name}` is not among the columns that `lines_from` makes."
+                wanted = f"Add it: `columns: [{', '.join(form.columns or [])}, {name}]`."
+                yield Complaint(place_of(place), message, wanted if form.columns else "Name the column itself.")
 
 
 def _lines_sheet_complaints(spec: MappingSpec) -> Iterator[Complaint]:
@@ -211,6 +225,38 @@ def _filled_down(spec: MappingSpec) -> Iterator[Complaint]:
             near = get_close_matches(identity, list(known), n=1)
             remedy = f"Did you mean `{known[near[0]]}`?" if near else "Name a column that a field or the key reads."
             yield Complaint(("sheet", "fill_down", index), f"`{name}` is filled down and read by nothing.", remedy)
+
+
+def _slips(spec: MappingSpec) -> Iterator[Complaint]:
+    """Columns of the key and of rules that no field reads and that are one letter away from one that is known."""
+    read = [name for field in spec.everything.values() for names in field.columns for name in names]
+    known = {ColumnName.of(name).identity: name for name in (*read, *spec.ignore)}
+    asked: list[tuple[Place, str]] = [(("key", index), name) for index, name in enumerate(spec.key)]
+    for rule in ("skip_rows_where", "only_rows_where"):
+        asked += [(("sheet", rule, name), name) for name in getattr(spec.sheet, rule)]
+    for place, field in spec.everything.items():
+        asked += [((*place_of(place), "when", name), name) for name in field.when or ()]
+    for where, name in asked:
+        identity = ColumnName.of(name).identity
+        meant = [] if identity in known else [other for other in known if _is_slip(identity, other)]
+        if meant:
+            remedy = f"Did you mean `{known[meant[0]]}`? If it is a column of its own, name it under `keep`, too."
+            yield Complaint(where, f"No field reads `{name}`.", remedy)
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Whether two names differ by one letter more, less or other, or by two that changed places; digits tell apart."""
+    if min(len(one), len(other)) < _LETTERS_OF_A_SLIP or re.sub(r"\D", "", one) != re.sub(r"\D", "", other):
+        return False
+    begin = _shared(one, other)
+    end = _shared(one[begin:][::-1], other[begin:][::-1])
+    rest, others = one[begin : len(one) - end], other[begin : len(other) - end]
+    return max(len(rest), len(others)) == 1 or (len(rest) == 2 and rest == others[::-1])
+
+
+def _shared(one: str, other: str) -> int:
+    """How many letters two words have in common at their beginning."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _left_out_blank(spec: MappingSpec) -> Iterator[Complaint]:

@@ -1,5 +1,6 @@
 """What is wrong with one field of a mapping: dates, units, tables, and values that its target can never take."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -57,10 +58,16 @@ _WANTED: Final[dict[Form, str]] = {
 }
 
 
+def place_of(place: str) -> Place:
+    """The keys under which a field stands in the file; place as in `MappingSpec.everything`."""
+    part, name = place.split(".", 1)
+    return ("kits", "lines", name) if part == "kit_lines" else (part, name)
+
+
 def field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:
     """What is wrong with one field; place as in `MappingSpec.everything`."""
     part, name = place.split(".", 1)
-    here: Place = ("kits", "lines", name) if part == "kit_lines" else (part, name)
+    here = place_of(place)
     if part in ("lines", "kits", "kit_lines") and field.source in ("sum", "first"):
         yield Complaint(here, f"`{field.source}` speaks of a whole document; it cannot stand under `lines`.")
     form = form_of(name, spec.operation) if part in ("fields", "lines", "kit_lines") else Form.TEXT
@@ -109,6 +116,9 @@ def _table_complaints(where: Place, table: dict[str, str], target: str, form: Fo
     seen: dict[str, str] = {}
     for key, value in table.items():
         folded = key.strip().lower()
+        if not folded:
+            message = "A blank cell is not looked up: an empty cell gives nothing."
+            yield Complaint((*where, key), message, f"Write `default: {json.dumps(value)}` beside `read` instead.")
         if seen.setdefault(folded, value) != value:
             yield Complaint((*where, key), f"`{key}` is listed with different answers; case does not matter here.")
         if value in unfit:

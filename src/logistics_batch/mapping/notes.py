@@ -7,6 +7,7 @@ from logistics_batch.mapping.doubts import doubts
 from logistics_batch.mapping.equal_rows import note_of_equal_rows
 from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
+from logistics_batch.mapping.losses import losses
 from logistics_batch.mapping.phones import holds_two
 from logistics_batch.mapping.rows import Rows
 from logistics_batch.mapping.table import Table
@@ -24,23 +25,15 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         notes.append(f"Columns were not used because another name came first: {listed(bound.unused, limit=20)}.")
     if bound.absent:
         notes.append(f"Columns of the mapping that this sheet does not have: {listed(bound.absent, limit=20)}.")
-    notes += _idle_rules(table)
     return (
         *notes,
         *rows.cleaned.notes,
         *_unused_errors(table),
         *_two_numbers(table),
         *doubts(table),
+        *losses(table),
         *note_of_equal_rows(table),
     )
-
-
-def _idle_rules(table: Table) -> list[str]:
-    """Rules by which rows are left out, on columns that the sheet lacks; of two sheets the other one may have them."""
-    spec, bound = table.mapping.spec, table.bound
-    names = () if spec.lines_sheet else spec.sheet.skip_rows_where
-    absent = [name for name in names if bound.column(table.mapping.names_of(name)) is None]
-    return [f'`skip_rows_where` left out no row by "{name}": this sheet has no such column.' for name in absent]
 
 
 def _unused_errors(table: Table) -> list[str]:

@@ -102,10 +102,11 @@ def whole(text: pl.Expr, around: Surroundings) -> pl.Expr:
 
 
 def money(text: pl.Expr, around: Surroundings) -> pl.Expr:
-    """Canonical digits with two decimals, halves away from zero; null where the text is no amount."""
+    """Canonical digits with two decimals, halves away from zero; null where the text is none, or rounds to nothing."""
 
     def long_way(cell: pl.Expr) -> pl.Expr:
-        return rounded(plain_number(cell, around), places=2)
+        number = plain_number(cell, around)
+        return _unless_nothing_is_left(rounded(number, places=2), number)
 
     return long_way(text) if around.decimal != "." else where_unusual(text, _CANONICAL_MONEY, long_way)
 
@@ -114,9 +115,15 @@ def decimal(text: pl.Expr, around: Surroundings) -> pl.Expr:
     """Canonical digits to nine decimals, without trailing zeros; null where the text is no number."""
 
     def long_way(cell: pl.Expr) -> pl.Expr:
-        return shortest(plain_number(cell, around))
+        number = plain_number(cell, around)
+        return _unless_nothing_is_left(shortest(number), number)
 
     return long_way(text) if around.decimal != "." else where_unusual(text, _CANONICAL_DECIMAL, long_way)
+
+
+def _unless_nothing_is_left(result: pl.Expr, number: pl.Expr) -> pl.Expr:
+    """A rounded number; null where it is nought and the number is not."""
+    return pl.when(result.str.contains("[1-9]") | ~number.str.contains("[1-9]")).then(result)
 
 
 def rounded(number: pl.Expr, *, places: int) -> pl.Expr:

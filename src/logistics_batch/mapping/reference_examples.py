@@ -259,7 +259,10 @@ I-77 | Drum 50 l | 11 | ok
 I-77 | Lid | 0 | lost
 ### Rows that are no data, and cells that are written once
 Skip rules apply first; patterns know `*` and `?`. `fill_down` copies a cell into the blank ones below, from a
-filled key to the next different one, or to a blank or skipped row.
+filled key to the next different one, or to a blank or skipped row. Where a rule asks for a column that is filled down,
+the rows that follow with the same key or none, blank in that column, are left out with the first. A column of such a
+rule that no sheet has holds the file. A cell that says "as above" (〃, ", -do-, ditto) is blank where its column is
+filled down, and an issue elsewhere.
 ~~~ mapping
 @order
 lines: {item_name: {from: SKU}}
@@ -277,9 +280,9 @@ Sub total | | | |
 A2 | 9876543210 | 12 MG Road | Draft | salt
 ### Checks that are asked for
 `line_total` multiplies, `control_total` adds up and compares with the sheet's own total row, and
-`sample_values` finds rows that a template brought along. `equal_rows: block` sends no document in which a row stands
-twice; without it such rows are told in a note, and with `allow` they are right as they are, as where each scanned piece
-has a row.
+`sample_values` finds rows that a template brought along. A document in which a row stands twice, equal in every cell,
+is not sent, asked for or not: pasted twice it doubles the goods. With `equal_rows: note` it is sent and told in a note,
+with `allow` such rows are right as they are, as where each scanned piece has a row.
 ~~~ mapping
 @order
 lines: {item_name: {from: SKU}, item_quantity: {from: Qty}}
@@ -287,7 +290,6 @@ checks:
   line_total: {quantity: Qty, price: Rate, total: Amount, tolerance: "1.00"}
   control_total: {column: Qty, row_where: {Order No: "TOTAL*"}}
   sample_values: true
-  equal_rows: block
 ~~~ sheet
 Order No | Phone | Address | SKU | Qty | Rate | Amount
 A1 | 9876543210 | 12 MG Road | tea | 2 | 50 | 100

@@ -1,5 +1,6 @@
 """What a mapping file may say: the models that load it and that its JSON Schema is made from."""
 
+import codecs
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
@@ -31,6 +32,9 @@ from logistics_batch.mapping.spec_texts import (
 from logistics_batch.model.complaints import TIME_OF_DAY
 from logistics_batch.model.document import Operation
 from logistics_batch.specification import nearest
+
+_OF_SOMETHING_ELSE = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined", "utf-7")
+"""Encodings of host names, source text and mail: what they make of a file is no table."""
 
 WORDS = ("text", "upper", "lower", "integer", "decimal", "money", "mobile", "pincode")
 
@@ -95,6 +99,8 @@ def _one_verb(value: Any) -> Any:
     if isinstance(value, str) and value in verbs:
         example = {"date": '{date: "%d/%m/%Y"}', "unit": "{unit: g -> kg}", "lookup": '{lookup: {Yes: "true"}}'}
         raise complaint(f"`{value}` needs to be told more.", f"Write it as `{example[value]}`.")
+    if isinstance(value, str) and value not in WORDS:
+        raise complaint(f"`{printable_text(value)}` is not known here.", nearest(value, [*WORDS, *verbs]))
     if isinstance(value, dict):
         named = [key for key in value if key in verbs]
         if len(named) > 1:
@@ -182,12 +188,17 @@ class FieldSpec(Part):
         return [*single, *(self.join or []), *self.plus, *self.minus]
 
 
+def _no_flag(value: Any) -> Any:
+    """A number as it is; `true` counts as 1 in Python."""
+    return "true" if value is True else value
+
+
 class SheetSpec(Part):
     """How the file is read; the defaults cope with ordinary files."""
 
     name: Name | None = Field(default=None, description="Sheet name or pattern; hidden sheets are never taken.")
     header: Literal["auto"] | RowNumber = Field(default="auto", description="auto or a row number.")
-    header_rows: Literal[1, 2] = Field(
+    header_rows: Annotated[Literal[1, 2], BeforeValidator(_no_flag, json_schema_input_type=Literal[1, 2])] = Field(
         default=1, description="2 where column names run over two rows: `Consignee` above `Name` is `Consignee Name`."
     )
     delimiter: str = Field(default="auto", description="CSV: auto or the character.")
@@ -224,6 +235,8 @@ class SheetSpec(Part):
             return encoding
         try:
             "a".encode(encoding)  # refuses also those that are no encodings of text, such as rot13
+            if codecs.lookup(encoding).name in _OF_SOMETHING_ELSE:
+                raise LookupError(encoding)
         except (LookupError, ValueError) as error:
             raise complaint(
                 f"`{printable_text(encoding)}` is no encoding that is known here.",
@@ -256,7 +269,7 @@ class ChecksSpec(Part):
     )
     line_total: LineTotal | None = Field(default=None, description="Quantity times price is the total of the row.")
     equal_rows: Literal["note", "block", "allow"] = Field(
-        default="note", description="Rows equal in every cell within a document: told, not sent, or right as they are."
+        default="block", description="Rows equal in every cell within a document: not sent, told, or right as they are."
     )
     sample_values: Flag = Field(default=False, description="Rows that a template brought along: ORD001, John Doe …")
 

@@ -25,6 +25,7 @@ _GUESSED: Final = (Operation.ORDER_CREATE, Operation.ASN_CREATE, Operation.RECEI
 _CODE_OR_NAME: Final = {"site": 1.0, "supplier": 1.0, "site_name": 0.0, "supplier_name": 0.0}  # share of codes
 _FOR_SHOW: Final = re.compile(r"(?i)example|sample|instruction|definition|how to")
 _BARE: Final = frozenset(["id", "no", "number", "code", "ref"])  # what is numbered, they do not say
+_DOUBTFUL: Final = 0.3
 _BLANK_BELOW: Final = 0.05  # share of blank cells beside a filled line from which a column is filled down
 
 
@@ -214,7 +215,19 @@ def _guess(column: str, profile: Profile, place: str, names: str, operation: Ope
     sure = like - 0.02 * position - (0.1 if fits is None and shape else 0.0) - (0.25 if fits is False else 0.0)
     seen = f"; the values look right ({shape})" if fits else "; no value to look at" if not profile.values else ""
     words = "the usual name" if like > 0.95 else f"the name is like “{name}”"
-    return Guess(column, place, round(0.95 * sure, 2), words + seen)
+    doubt = _doubt(column, profile, target, operation)
+    return Guess(column, place, round(0.95 * sure - (_DOUBTFUL if doubt else 0), 2), words + (doubt or seen))
+
+
+def _doubt(column: str, profile: Profile, target: str, operation: Operation) -> str:
+    """What the values leave open although they look right, "" if nothing."""
+    form = form_of(target, operation)
+    if form in (Form.DATE, Form.MOMENT) and profile.is_day_first_a_guess:
+        return "; whether day or month comes first cannot be told from these values"
+    in_kilograms = operation is Operation.ORDER_CREATE and not re.search(r"[(\[]", column)
+    if target == "weight" and in_kilograms and profile.is_heavy:
+        return "; the service wants kilograms, and these are many: grams are read with {unit: g -> kg}"
+    return ""
 
 
 def _fill_down(guesses: Sequence[Guess], profiles: dict[str, Profile], address: Sequence[str]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from logistics_batch.model.sheet import Sheet
 
 _SEARCHED_ROWS: Final = 30
 _SAMPLED_ROWS: Final = 300
+_EQUALLY: Final = 0.03
 _TELLING: Final = 0.15  # what values say that hardly anything else looks like
 _SOURCES: Final = r"(?:from|first|sum|less|times|ledger)"
 
@@ -31,14 +32,16 @@ Load = Callable[[str], Mapping]
 class Drift:
     """How a file differs from what its mapping knows.
 
-    renamed: for a column that is missing the new one that is probably meant, with a confidence. fresh: new columns that
-    nothing is missing for. lost: missing columns without a successor. text: the mapping with these changes.
+    renamed: for a column that is missing the new one that is probably meant, with a confidence. doubtful: for one that
+    is missing the new ones of which each may be meant, just as likely. fresh: new columns that nothing is missing for.
+    lost: missing columns without a successor. text: the mapping with these changes.
     """
 
     renamed: tuple[tuple[str, str, float], ...]
     fresh: tuple[str, ...]
     lost: tuple[str, ...]
     text: str
+    doubtful: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def diff(self, old: str, *, path: str) -> str:
         """The change of the mapping file as a unified diff, "" if there is none."""
@@ -61,19 +64,23 @@ def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load
     here = {name for _, _, header in views for name in header.columns}
     changed = text
     told: list[tuple[str, str, float]] = []
-    for old, new, sure in (pair for view in views for pair in _renamed(*view) if pair[0] not in here):
+    likely = [pair for view in views for pair in _likely(*view) if pair[0] not in here]
+    doubtful = _doubtful(likely)
+    for old, new, sure in _renamed([pair for pair in likely if pair[0] not in doubtful]):
         proposed = _with_alias(changed, old, new)
         if proposed is not None and _still_loads(proposed, load):
             changed = proposed
             told.append((old, new, sure))
     settled = here | {old for old, _, _ in told}
-    taken = {new for _, new, _ in told}
+    taken = {new for _, new, _ in told} | {new for each in doubtful.values() for new in each}
     fresh = tuple(dict.fromkeys(name for _, _, header in views for name in header.unknown if name not in taken))
-    lost = tuple(dict.fromkeys(name for _, _, header in views for name in header.absent if name not in settled))
+    absent = dict.fromkeys(name for _, _, header in views for name in header.absent)
+    lost = tuple(name for name in absent if name not in settled and name not in doubtful)
     wanted = {name for _, _, header in views for name in header.missing} - settled
     # One of the new columns may be the one that no row can do without: a person looks first.
     ignoring = changed if wanted else _ignoring(changed, fresh)
-    return Drift(tuple(told), fresh, lost, ignoring if _still_loads(ignoring, load) else changed)
+    text = ignoring if _still_loads(ignoring, load) else changed
+    return Drift(tuple(told), fresh, lost, text, tuple(doubtful.items()))
 
 
 def _views(mapping: Mapping, sheets: Sequence[Sheet]) -> list[tuple[Mapping, Sequence[Sheet]]]:
@@ -96,15 +103,35 @@ def _best(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header] | N
     return max((each for each in candidates if each[1].score), key=lambda each: each[1].score, default=None)
 
 
-def _renamed(mapping: Mapping, sheet: Sheet, header: Header) -> list[tuple[str, str, float]]:
-    """For each missing column the new one that is most like it, the surest first; each new one once."""
+def _likely(mapping: Mapping, sheet: Sheet, header: Header) -> list[tuple[str, str, float]]:
+    """Each missing column with each new one that may be meant, the surest first."""
     pairs = []
     for group in mapping.groups:
         if group[0] in header.absent:
             pairs += [(group[0], new, _like(mapping, sheet, header, group, new)) for new in header.unknown]
+    return sorted((pair for pair in pairs if pair[2] >= LIKELY), key=lambda pair: -pair[2])
+
+
+def _doubtful(pairs: Sequence[tuple[str, str, float]]) -> dict[str, tuple[str, ...]]:
+    """The missing columns of which two new ones are equally like, with these."""
+    found: dict[str, tuple[str, ...]] = {}
+    best = {old: sure for old, _, sure in reversed(pairs)}
+    better = {new: max(sure for _, other, sure in pairs if other == new) for _, new, _ in pairs}
+    for old, surest in best.items():
+        # One that is more like another missing column is meant by that.
+        equal = tuple(
+            new for name, new, sure in pairs if name == old and sure == better[new] and sure > surest - _EQUALLY
+        )
+        if len(equal) > 1:
+            found[old] = equal
+    return found
+
+
+def _renamed(pairs: Sequence[tuple[str, str, float]]) -> list[tuple[str, str, float]]:
+    """For each missing column the new one that is most like it, the surest first; each new one once."""
     taken: dict[str, tuple[str, str, float]] = {}
-    for old, new, sure in sorted(pairs, key=lambda pair: -pair[2]):
-        if sure >= LIKELY and old not in taken and new not in {each[1] for each in taken.values()}:
+    for old, new, sure in pairs:
+        if old not in taken and new not in {each[1] for each in taken.values()}:
             taken[old] = (old, new, round(sure, 2))
     return list(taken.values())
 

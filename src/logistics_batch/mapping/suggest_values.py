@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import median
 from typing import Final
 
 from logistics_batch.mapping.targets import Form
@@ -42,6 +43,7 @@ _DATE_FORMATS: Final = (
     "%Y/%m/%d",
 )  # fmt: skip
 _ISO: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?")
+_HEAVY_KILOGRAMS: Final = 100
 _MOST: Final = 0.8
 _SOME: Final = 0.5
 
@@ -71,14 +73,31 @@ class Profile:
 
     @property
     def date_formats(self) -> tuple[str, ...] | None:
-        """The formats that read most values, day first; () for ISO and true dates; None if these are no dates."""
+        """The formats that read most values, of equals day first; () for ISO and true dates; None if none are dates."""
         texts = [value for value in self.values if not _ISO.fullmatch(value)]
         if not self.values:
             return None
         if len(texts) <= (1 - _MOST) * len(self.values):
             return ()
-        wanted = _SOME * len(texts)
-        return tuple(each for each in _DATE_FORMATS if sum(_reads(each, text) for text in texts) >= wanted) or None
+        read = {each: sum(_reads(each, text) for text in texts) for each in _DATE_FORMATS}
+        fitting = [each for each in _DATE_FORMATS if read[each] >= _SOME * len(texts)]
+        return tuple(sorted(fitting, key=lambda each: -read[each])) or None
+
+    @property
+    def is_day_first_a_guess(self) -> bool:
+        """Whether every date would be one with day and month changed over, too."""
+        (first, *_) = self.date_formats or ("",)
+        changed = first.translate(str.maketrans("dm", "md"))
+        dates = [text for text in self.values if first and _reads(first, text)]
+        return changed != first and bool(dates) and all(_reads(changed, text) for text in dates)
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether most values, taken for kilograms, would be more than a parcel weighs."""
+        numbers = [
+            float(text) for value in self.values if re.fullmatch(r"\d+(?:\.\d+)?", text := value.replace(",", ""))
+        ]
+        return bool(numbers) and median(numbers) > _HEAVY_KILOGRAMS
 
     @property
     def _dates(self) -> float:

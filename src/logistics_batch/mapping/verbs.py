@@ -47,7 +47,7 @@ def decimal(reading: Reading, _step: Step, around: Surroundings) -> Reading:
 
 
 def money(reading: Reading, _step: Step, around: Surroundings) -> Reading:
-    """An amount with two decimals; ₹, Rs., INR, /- and lakh grouping are understood, (250) is negative."""
+    """An amount; ₹, Rs., INR, /- and lakh grouping are understood, (250) is negative; rounded to paise with a note."""
     value = numbers.money(reading.value, around)
     words = say("The cell is not an amount of money.", "Write the amount in digits, such as 1499.00.")
     return reading.then(value, "money", words, form=Form.MONEY)

@@ -50,6 +50,8 @@ class Sheet:
     hidden_rows: numbers of the rows that the user cannot see; they are in `frame` like the others.
     cell_counts: how many cells each record of a text file has, trailing empty ones among them, a line of `frame` each;
         None for workbooks, whose rows are all of one width.
+    delimiter, encoding: of a text file what its cells are separated by, and the encoding that the mapping declares; ""
+        of workbooks, and where the encoding was found.
     ends_open: of a text file whether its last line has no line break behind it.
     merges: merged ranges as first row, first column, last row, last column, from 1; only the first cell has a value.
     worded: number cells (row, column) whose number format shows words or signs that are not in the text, as "ORD-"000,
@@ -68,6 +70,8 @@ class Sheet:
     merges: tuple[tuple[int, int, int, int], ...] = ()
     worded: tuple[tuple[int, int, str], ...] = ()
     ends_open: bool = False
+    delimiter: str = ""
+    encoding: str = ""
     origins: pl.Series | None = None
     added: int = 0
 

@@ -2,8 +2,13 @@
 
 Of a file that was held as a whole it has all rows, for none of them was sent.
 The layout is that of the file that came, without any column of ours, so that it can be corrected and dropped as it is.
+A text file has its delimiter, and its encoding where the mapping declares one.
 In a workbook the failing cells are coloured and say in a comment what is wrong.
 """
+
+import codecs
+from dataclasses import replace
+from typing import Final
 
 import polars as pl
 
@@ -18,6 +23,8 @@ from logistics_batch.paper.xlsx_fix import KeptRows, fix_workbook
 from logistics_batch.paper.xlsx_patch import Annotations
 from logistics_batch.paper.xlsx_sheet import Area
 from logistics_batch.paper.xml_bytes import NotPatchable
+
+_FOUND_BY_THEMSELVES: Final = ",;\t|"
 
 
 def fix_file(
@@ -46,7 +53,7 @@ def fix_file(
         for source, (of_sheet, rows) in zip(sources, sheets, strict=False)
     ]
     if format == "csv":
-        return "csv", csv_bytes(close[0].frame.drop("row"), header=False, as_it_came=True)
+        return "csv", text_file(close[0])
     annotations = [_annotations(*each) for each in sheets]
     return "xlsx", plain_workbook(*zip(close, annotations, strict=True))
 
@@ -85,9 +92,29 @@ def close_rows(sheet: Sheet, rows: tuple[int, ...], *, header_row: int) -> Sheet
     marks = sheet.marks.join(numbers, on="row", how="inner").drop("row").rename({"new": "row"})
     moved = {row: number for number, row in enumerate((header_row, *rows), 1)}
     worded = tuple((moved[row], column, shown) for row, column, shown in sheet.worded if row in moved)
-    return Sheet(
-        sheet.name, frame.drop("row").rename({"new": "row"}), marks, merges=_moved_merges(sheet, moved), worded=worded
+    return replace(
+        sheet,
+        frame=frame.drop("row").rename({"new": "row"}),
+        marks=marks,
+        hidden_rows=(),
+        cell_counts=None,
+        merges=_moved_merges(sheet, moved),
+        worded=worded,
     )
+
+
+def text_file(sheet: Sheet) -> bytes:
+    """A sheet as a text file of its own kind: with the delimiter it came with, in the encoding its mapping declares.
+
+    Where the encoding was found and not declared, it is UTF-8 with a mark, which is never taken for another.
+    """
+    separator = sheet.delimiter or ","
+    written = csv_bytes(sheet.frame.drop("row"), header=False, as_it_came=True, separator=separator)
+    if separator not in _FOUND_BY_THEMSELVES and separator.isascii():
+        written = codecs.BOM_UTF8 + f"sep={separator}\r\n".encode() + written.removeprefix(codecs.BOM_UTF8)
+    if not sheet.encoding or codecs.lookup(sheet.encoding).name == "utf-8":
+        return written
+    return written.decode("utf-8-sig").encode(sheet.encoding)
 
 
 def _moved_merges(sheet: Sheet, moved: dict[int, int]) -> tuple[tuple[int, int, int, int], ...]:

@@ -40,6 +40,7 @@ class PlainStyle(IntEnum):
     HEADER = 5
     TITLE = 6
     WRAPPED = 7
+    TIME = 8
 
 
 _CENTRED = '<alignment vertical="center"/>'  # as our columns beside them, also where these take several lines
@@ -54,6 +55,7 @@ _LOOKS: dict[PlainStyle, tuple[int, int, int, str, str]] = {
     PlainStyle.HEADER: (49, 1, 2, "", '<alignment vertical="center" wrapText="1"/>'),
     PlainStyle.TITLE: (49, 2, 0, "", ""),
     PlainStyle.WRAPPED: (49, 0, 0, "", '<alignment vertical="top" wrapText="1"/>'),
+    PlainStyle.TIME: (46, 0, 0, "", _CENTRED),
 }
 
 

@@ -162,10 +162,11 @@ def _cell(name: str, columns: list[str], header_row: int) -> pl.Expr:
 
 
 def _typed(name: str, address: pl.Expr) -> pl.Expr:
-    """A number, date or error as what it is; null where the cell is text after all."""
+    """A number, date, time, truth or error as what it is; null where the cell is text after all."""
     text, mark = pl.col(name), pl.col(f"mark {name}")
     day = text.str.to_datetime("%Y-%m-%d", strict=False)
     moment = text.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
+    lasting = _days(text)
     style = pl.coalesce(f"style {name}", pl.lit(PlainStyle.GENERAL.value)).cast(pl.String)
     numeric = mark.is_in([Mark.NUMBER.value, Mark.IMPRECISE.value]) & text.str.contains(_NUMBER)
     return (
@@ -175,10 +176,22 @@ def _typed(name: str, address: pl.Expr) -> pl.Expr:
         .then(_joined(address, f'" s="{PlainStyle.DATE.value}"><v>', _serial(day).cast(pl.Int64), "</v></c>"))
         .when((mark == Mark.DATETIME.value) & moment.is_not_null())
         .then(_joined(address, f'" s="{PlainStyle.DATE_TIME.value}"><v>', _serial(moment), "</v></c>"))
+        .when((mark == Mark.TIME.value) & lasting.is_not_null())
+        .then(_joined(address, f'" s="{PlainStyle.TIME.value}"><v>', lasting, "</v></c>"))
+        .when((mark == Mark.TRUTH.value) & text.is_in(["TRUE", "FALSE"]))
+        .then(
+            _joined(address, f'" s="{PlainStyle.GENERAL.value}" t="b"><v>', (text == "TRUE").cast(pl.Int8), "</v></c>")
+        )
         .when((mark == Mark.ERROR.value) & text.is_in(_ERROR_WORDS))
         .then(_joined(address, f'" s="{PlainStyle.GENERAL.value}" t="e"><v>', text, "</v></c>"))
         .otherwise(None)
     )
+
+
+def _days(text: pl.Expr) -> pl.Expr:
+    """The days of a time as H:MM:SS; null where the text is none."""
+    hours, minutes, seconds = (text.str.extract(r"^(\d{1,6}):(\d\d):(\d\d)$", part) for part in (1, 2, 3))
+    return (hours.cast(pl.Int64) * 3600 + minutes.cast(pl.Int64) * 60 + seconds.cast(pl.Int64)) / 86_400
 
 
 def _serial(moment: pl.Expr) -> pl.Expr:

@@ -1,0 +1,86 @@
+"""What reading has taken off numbers or rounded, and zeros that cells may have lost: told in notes, with the rows."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.cells import Use, name_of
+from logistics_batch.mapping.doubts import column_name, in_rows, rows_read
+from logistics_batch.mapping.fields import Field
+from logistics_batch.mapping.rows import uses_of
+from logistics_batch.mapping.table import Table, marked_rows
+from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.mapping.verbs import verb_of
+from logistics_batch.model.sheet import Mark
+
+_PLACES: Final = {"money": ("two", 2), "decimal": ("nine", 9), "unit": ("nine", 9)}  # decimals that are kept
+_READ_AS: Final = {Form.MONEY: "money", Form.DECIMAL: "decimal", Form.DEGREES: "decimal"}
+_DRESSED: Final = r"[^0-9.,\-]|,[0-9]+,|^0[0-9]"
+_LED_BY_ZERO: Final = "^0[0-9]+$"
+
+
+def losses(table: Table) -> list[str]:
+    """The notes: numbers rounded or written with more than digits, and identities that may lack leading zeros."""
+    return [*_numbers(table), *_lost_zeros(table)]
+
+
+def _numbers(table: Table) -> Iterator[str]:
+    fields = {field.column: field for field in (*table.line, *table.header) if field.column is not None}
+    for column, field in fields.items():
+        verb, cell, lines = _verb(table, field), pl.col(name_of(column)), table.grouped.lines
+        if verb is None or name_of(column) not in lines.columns:
+            continue
+        words, places = _PLACES[verb]
+        beyond = f"[0-9]{{{places}}}[0-9]*[1-9]"
+        if not lines.select(cell.str.contains(rf"[.,]{beyond}|{_DRESSED}").any()).item():
+            continue  # as of most columns
+        if (rows := rows_read(table, field, _has_decimals(table, column, beyond))).len():
+            yield f'Column "{column_name(table, field)}": rounded to {words} decimals in {in_rows(table, rows)}.'
+        if (rows := rows_read(table, field, _is_dressed(table, cell))).len():
+            taken = "currency signs, units, groups or leading zeros were taken off the numbers"
+            yield f'Column "{column_name(table, field)}": {taken} in {in_rows(table, rows)}.'
+
+
+def _verb(table: Table, field: Field) -> str | None:
+    """By which verb a field's cell is read as a number with decimals, None if by none."""
+    if field.spec.source not in ("from", "first"):
+        return None
+    verbs = [verb_of(step).name for step in field.spec.read or ()]
+    natural = None if verbs else _READ_AS.get(form_of(field.target, table.mapping.operation))
+    return next((verb for verb in verbs if verb in _PLACES), natural)
+
+
+def _has_decimals(table: Table, column: int, pattern: str) -> pl.Expr:
+    """Whether decimals of a column's cells fit a pattern; a true number has a full stop, whatever texts have."""
+    cell = pl.col(name_of(column))
+    with_point, with_comma = (cell.str.contains(sign + pattern) for sign in (r"\.", ","))
+    if table.mapping.spec.sheet.decimal == ".":
+        return with_point
+    is_number = pl.col("row").is_in(marked_rows(table.sheet, column, (Mark.NUMBER,)).implode())
+    return pl.when(is_number).then(with_point).otherwise(with_comma)
+
+
+def _is_dressed(table: Table, cell: pl.Expr) -> pl.Expr:
+    """Whether a number is written with more than digits, a minus and its decimal mark."""
+    groups = "," if table.mapping.spec.sheet.decimal == "." else r"\..*\.|\..*,"
+    return cell.str.contains(rf"[^0-9.,\-]|^0[0-9]|{groups}")
+
+
+def _lost_zeros(table: Table) -> Iterator[str]:
+    """Numbers among codes with leading zeros: the spreadsheet program takes the zeros off where a cell is no text."""
+    for column, use in uses_of(table.mapping, table.bound).items():
+        name = name_of(column)
+        numbers = marked_rows(table.sheet, column, (Mark.NUMBER,))
+        if use not in (Use.IDENTITY, Use.GOODS) or numbers.is_empty() or name not in table.grouped.lines.columns:
+            continue
+        cells = table.grouped.lines.select(
+            "row", pl.col(name).alias("cell"), number=pl.col("row").is_in(numbers.implode())
+        )
+        led = cells.filter(~pl.col("number") & pl.col("cell").str.contains(_LED_BY_ZERO))
+        longest = led["cell"].str.len_bytes().max() or 0
+        is_short = pl.col("number") & (pl.col("cell").str.len_bytes() < longest) & ~pl.col("cell").str.starts_with("0")
+        if (short := cells.filter(is_short)["row"]).len():
+            where = f"numbers in {in_rows(table, short)}, codes with leading zeros in {in_rows(table, led['row'])}"
+            text = table.bound.texts[column - 1].strip()
+            yield f'Column "{text}": {where}: were zeros lost? Format the column as Text.'
