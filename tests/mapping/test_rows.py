@@ -481,3 +481,15 @@ def test_lines_below_a_subtotal_do_not_go_with_it() -> None:
     below = ["", *ROW[1:]]
     kept = orders(["TOTAL", "", "", "", "", "9"], below, order(Name="VOID"), order(Name="Asha"), mapping=mapping)
     assert states(kept) == {2: "skipped skip_rows_where", 3: "invalid", 4: "skipped skip_rows_where", 5: "ready"}
+
+
+@pytest.mark.parametrize("mark", ["〃", '"', "-do-", "Ditto"])
+def test_a_cell_that_says_as_above_takes_what_is_above_where_the_column_is_filled_down(mark: str) -> None:
+    mapping = ORDERS + "sheet: {fill_down: [Order No, Name, Phone, Address]}\n"
+    below = [mark, mark, mark, mark, "cup", "1"]
+    mapped = orders(ROW, below, mapping=mapping)
+    assert states(mapped) == {2: "ready", 3: "ready"}
+    assert [document.rows for document in mapped.documents] == [(2, 3)]
+    first = orders([*ROW[:3], mark, *ROW[4:]], order(SKU=mark), mapping=mapping)
+    assert rules(first) == [("D2", "delivery_address|ditto"), ("E3", "item_name|ditto")]
+    assert rules(orders(order(SKU=mark))) == [("E2", "item_name|ditto")]

@@ -132,6 +132,7 @@ INVALID: dict[str, WrongRow] = {
         rest='lines_from: {columns: ["SKU {n}", "Qty {n}"]}\nignore: [SKU, Qty]',
     ),
     "cells": WrongRow({"Remarks": "fragile", "": "call first"}, counts=(7, 8), rest="ignore: [Remarks]"),
+    "ditto": WrongRow({"SKU": "-do-"}),
     "date_cell": WrongRow({"SKU": "2026-03-01"}, mark=Mark.DATE),
     "truth_cell": WrongRow({"SKU": "TRUE"}, mark=Mark.TRUTH),
     "number_format": WrongRow({"SKU": "17"}, worded=((2, 5, "0-0"),)),

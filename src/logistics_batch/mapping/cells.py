@@ -59,6 +59,7 @@ class Damage(StrEnum):
     WORDED = "number_format"
     DATED = "date_cell"
     TRUTH = "truth_cell"
+    DITTO = "ditto"
 
 
 WORDS: Final[dict[Damage, tuple[str, str]]] = {
@@ -90,6 +91,10 @@ WORDS: Final[dict[Damage, tuple[str, str]]] = {
     Damage.TRUTH: (
         "The cell is true or false for the spreadsheet program, which is no code.",
         "Format the column as Text and type the code again.",
+    ),
+    Damage.DITTO: (
+        "The cell says “as above”, and nothing above it is taken over.",
+        "Write the value itself, or ask for the mapping to fill this column down.",
     ),
     Damage.IMPRECISE: (
         "The number has more than 15 digits; the spreadsheet program has already lost the last ones.",

@@ -1,13 +1,14 @@
 """Which rows are data: the others are skipped with the rule, and blank cells are filled down within their block."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping.cells import Cleaned, Use, clean, conspicuous, name_of, trimmed
 from logistics_batch.mapping.continuations import continuations
+from logistics_batch.mapping.ditto import unfilled, without_dittos
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.patterns import fits
@@ -64,12 +65,16 @@ def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     bare = trimmed(used, unclean)
     headers = {number: header.texts[number - 1].strip() for number in uses}
     cleaned = clean(bare, {number: use for number, use in uses.items() if name_of(number) in unclean}, headers)
-    skipped = _skipped(mapping, sheet, header, body=body, bare=bare, cleaned=cleaned.frame)
-    marked = cleaned.frame.with_columns(_spread_rules(cleaned.frame["row"], skipped))
+    declared = [header.column(mapping.names_of(name)) for name in mapping.spec.sheet.fill_down]
+    frame, dittos = without_dittos(cleaned.frame, uses, declared)
+    skipped = _skipped(mapping, sheet, header, body=body, bare=bare, cleaned=frame)
+    marked = frame.with_columns(_spread_rules(frame["row"], skipped))
     if not (further := continuations(mapping, header, marked)).is_empty():
         skipped = pl.concat([skipped, further]).sort("row")
         marked = marked.with_columns(_spread_rules(marked["row"], skipped))
     filled = _fill_down(mapping, header, marked, spread=merged_values(mapping, sheet, header, marked))
+    below = [name.removeprefix("own:") for name in filled.columns if name.startswith("own:")]
+    cleaned = replace(cleaned, frame=frame, damage=pl.concat([cleaned.damage, unfilled(dittos, filled, below)]))
     wanted = ["row", *(name for name in filled.columns if name.startswith(("c", "own:")) and _is_used(name, uses))]
     data = filled if skipped.is_empty() else filled.filter(pl.col("rule").is_null())
     hidden = filled.clear() if skipped.is_empty() else filled.filter(_IS_HIDDEN)
