@@ -154,6 +154,9 @@ def test_a_doubt_is_settled_by_its_marker(marking: Workspace, sandbox: RunningSa
     with closing(sqlite3.connect(marking.root / "var/ledger.db")) as connection:
         notices = connection.execute("SELECT key, wanted FROM notice").fetchall()
         assert notices == [("asn|duplicate|1", 1)] * twice
+    if twice:
+        assert marking.run("held", "decide", "1", "accept", "--reason", "closed the other").code == 0
+        assert over(marking)[0].endswith("closed the other") and rows(marking, "asns")[0]["rule"] == "decided"
 
 
 def test_a_proxy_that_sends_it_twice_is_noticed(marking: Workspace, sandbox: RunningSandbox) -> None:

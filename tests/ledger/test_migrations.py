@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -131,6 +132,24 @@ def test_the_schema_becomes_that_of_a_new_ledger(old: str, tmp_path: Path, reque
     open_ledger(new, account=ACCOUNT).close()
     assert shape(old) == shape(new)
     assert version(old) == version(new) == str(SCHEMA_VERSION)
+
+
+def test_each_version_between_becomes_today_s_as_well(tmp_path: Path) -> None:
+    open_ledger(f"sqlite:///{tmp_path}/new.db", account=ACCOUNT).close()
+    for between in range(2, SCHEMA_VERSION):
+        url = f"sqlite:///{tmp_path}/{between}.db"
+        Path(tmp_path / f"{between}.db").touch(mode=0o600)
+        with closing(sqlite3.connect(tmp_path / f"{between}.db")) as connection:
+            connection.executescript((VERSION_1 / "sqlite.sql").read_text("utf-8"))
+        engine = create_engine(url)
+        with engine.begin() as changing:
+            migrate(changing, found=1, wanted=between)
+            changing.execute(text("UPDATE meta SET value = :v WHERE name = 'schema_version'"), {"v": str(between)})
+        engine.dispose()
+        before = rows(url)
+        open_ledger(url, account=ACCOUNT).close()
+        assert (shape(url), version(url)) == (shape(f"sqlite:///{tmp_path}/new.db"), str(SCHEMA_VERSION))
+        assert rows(url) == before
 
 
 def test_every_row_is_still_there(old: str) -> None:

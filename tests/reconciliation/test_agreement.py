@@ -1,5 +1,6 @@
 """What is set aside cheaply is what the whole audit would say: both ways give the same report."""
 
+import sys
 from dataclasses import replace
 from datetime import date
 
@@ -88,6 +89,15 @@ def test_both_ways_say_the_same_of_notices_that_mostly_agree(made, with_receipts
     found = audit(legs, rules=RULES)
     same_lines(found, lines)
     same_sums(found, lines)
+
+
+@pytest.mark.parametrize("with_receipts", [False, True])
+def test_lines_that_agree_are_put_together_from_parts(monkeypatch, with_receipts):
+    monkeypatch.setattr(sys.modules["logistics_batch.reconciliation.audit"], "_NOTICES_AT_ONCE", 2)
+    two, later = [("1", "same", "came"), ("2", "same", "nothing")], [("10.0", "same", "came")]
+    made = [(two, "2026-11-30", ""), (later, "2026-11-01", ""), (two, "2026-11-30", "20.00"), (later, "2026-11-30", "")]
+    legs = mostly_agreeing([*made, (two, "2026-11-01", "")], with_receipts=with_receipts).legs()
+    same_lines(audit(legs, rules=RULES), the_long_way(legs, RULES))
 
 
 def mostly_agreeing(made, *, with_receipts: bool) -> World:

@@ -1,5 +1,6 @@
 """Purchase orders as a leg: what was ordered against what was announced, down to what was received."""
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
@@ -9,7 +10,7 @@ from reconciliation.world import World
 
 from logistics_batch.model.reconciliation import Discrepancy, Level
 from logistics_batch.model.reconciliation_history import Earlier, Watch
-from logistics_batch.reconciliation import Limit, Rules, audit
+from logistics_batch.reconciliation import Limit, Rules, audit, counted_once
 
 TODAY = date(2026, 11, 10)
 PLAIN = Rules(business_date=TODAY)
@@ -163,3 +164,71 @@ def test_an_order_line_keeps_its_id_and_is_resolved_only_by_orders():
     watch = Watch(date(2026, 11, 11), (date(2026, 11, 1), date(2026, 11, 9)), complete=True)
     (gone,) = audit(world.legs(), rules=PLAIN, earlier=earlier, watch=watch).resolved.to_dicts()
     assert (gone["standing"], gone["became"]) == ("not checked", "No purchase orders were compared tonight.")
+
+
+def told_of_lists(world: World) -> list[dict[str, object]]:
+    """The lines of orders that stand in several lists, as the job puts them together."""
+    legs = world.legs()
+    assert legs.ordered is not None
+    counted = counted_once(legs.ordered)
+    lines = audit(replace(legs, ordered=counted.lines), rules=PLAIN).lines
+    return lines.filter(pl.col("level") == Level.ORDER.value).to_dicts()
+
+
+@pytest.mark.parametrize(
+    ("amended", "expected"),
+    [({"qty": "80"}, "OVER"), ({"delivery_date": "2026-11-12"}, "matched"), ({"price": "3.00"}, "PRICE_VAR")],
+)
+def test_an_amended_order_stands_in_the_place_of_the_earlier_one(amended, expected):
+    world = World()
+    world.both("I1", ("W", "100", "2.00"), po_number="4712")
+    told_first = {"qty": "100", "price": "2.00", "row": 2}
+    world.order("4712", "W", **told_first, file_name="po1.csv")
+    world.order("PO 4712", "w", **told_first | amended, file_name="po2.csv")
+    (line,) = told_of_lists(world)
+    assert code(line) == expected
+    assert expected == "matched" or "in the place of earlier lists: po1.csv row 2." in str(line["reason"])
+
+
+def test_a_line_that_a_later_list_of_its_order_lacks_may_be_cancelled():
+    world = World()
+    world.both("I1", ("W", "10"), ("V", "5"), po_number="7")
+    for sku, qty in (("W", "10"), ("V", "5"), ("X", "3")):
+        world.order("7", sku, qty, file_name="po1.csv")
+    world.order("7", "W", "10", file_name="po2.csv")
+    lines = {line["sku_name"]: line for line in told_of_lists(world)}
+    assert {sku: code(line) for sku, line in lines.items()} == {"W": "matched", "V": "matched", "X": "UNVERIFIABLE"}
+    assert "the later list po2.csv names the order without this SKU" in str(lines["X"]["reason"])
+
+
+@pytest.mark.parametrize(
+    ("ordered", "announced", "expected", "inr"),
+    [
+        ([("100", "100")], [("50", "100"), ("50", "140")], "PRICE_VAR", "2000.00"),
+        ([("100", "100")], [("50", "60"), ("50", "140")], "UNVERIFIABLE", None),
+        ([("50", "100"), ("50", "140")], [("60", "140"), ("40", "100")], "UNVERIFIABLE", None),
+        ([("50", "100"), ("50", "140")], [("50", "140"), ("50", "100")], "matched", None),
+        ([("100", "100")], [("50", "100"), ("50", "")], "UNVERIFIABLE", None),
+    ],
+)
+def test_prices_of_several_lines_are_not_hidden_by_their_average(ordered, announced, expected, inr):
+    world = World()
+    world.both("I6", *(("W", qty, price) for qty, price in announced), po_number="4716")
+    for qty, price in ordered:
+        world.order("4716", "W", qty, price=price)
+    (line,) = told(world)
+    assert code(line) == expected
+    assert inr is None or str(line["impact_inr"]) == inr
+
+
+def test_an_order_that_others_announce_or_that_goes_elsewhere_does_not_match():
+    world = World()
+    world.both("I8", ("W", "10"), po_number="1", supplier="Z1", supplier_name="Zeta Foods")
+    world.both("I9", ("W", "10"), po_number="2", site="D1", site_name="DELHI-01")
+    world.both("I7", ("W", "10"), po_number="3", supplier="S-1", supplier_name="Acme Traders Pvt Ltd")
+    for number in ("1", "2", "3"):
+        world.order(number, "W", "10", site_name="BHIWANDI-01")
+    lines = {line["po_number"]: line for line in told(world)}
+    assert [code(lines[number]) for number in ("1", "2", "3")] == ["HEADER_DIFF", "HEADER_DIFF", "matched"]
+    assert "announced by or for Zeta Foods of ASN I8" in str(lines["1"]["reason"])
+    assert "announced by or for DELHI-01 of ASN I9" in str(lines["2"]["reason"])

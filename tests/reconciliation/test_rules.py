@@ -197,6 +197,23 @@ def test_skus_swapped_in_the_service_are_one_line_that_names_both():
     assert '"W" is missing with 10, and "X" stands there' in found["reason"][0]
 
 
+def test_skus_swapped_in_the_service_alone_are_not_said_to_be_received():
+    world = World()
+    world.announce("I1", ("A", "10"))
+    world.serve("I1", ("B", "10"))
+    world.receive("I1", "A", "10")
+    assert only_line(world)["reason"].endswith('What is shown as in the service is "B"; 10 of "A" were received.')
+
+
+@pytest.mark.parametrize("later", ["-2", "0"])
+def test_goods_are_not_late_by_a_correction(later):
+    world = World()
+    world.both("I1", ("W", "10"))
+    world.receive("I1", "W", "12" if later == "-2" else "10", received_date="2026-11-01")
+    world.receive("I1", "W", later, received_date="2026-11-09")
+    assert word(world) == "matched"
+
+
 def test_a_swap_that_leaves_a_choice_is_not_guessed():
     world = World()
     world.announce("I1", ("W", "10"), ("V", "10"))
@@ -384,3 +401,21 @@ def test_the_scorecard_counts_each_supplier_for_itself():
     cards = {card["supplier"]: card for card in audit(world.legs(), rules=PLAIN).suppliers.to_dicts()}
     assert (cards["A"]["match_percent"], cards["A"]["exceptions"]) == (100.0, 0)
     assert (cards["B"]["match_percent"], cards["B"]["short"], str(cards["B"]["impact_inr"])) == (0.0, 1, "12.00")
+
+
+@pytest.mark.parametrize(
+    ("ours", "docks"),
+    [
+        ("CAF\u00c9", "CAFE\u0301"),
+        ("\uff26\uff11", "F1"),
+        ("A-1", "A\u20131"),
+        ("A1", "\u200eA1\u200e"),
+        ("A 1", "a\u00a01"),
+    ],
+)
+def test_one_number_in_two_spellings_is_one(ours, docks):
+    world = World()
+    world.announce(f"I-{ours}", (ours, "10"))
+    world.serve(f"I\u2011{docks}", (docks, "10"))
+    world.receive(f"i-{docks}", docks, "10")
+    assert word(world) == "matched"

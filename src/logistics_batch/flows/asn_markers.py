@@ -70,10 +70,25 @@ def raise_alarm(parts: Parts, document: StoredDocument, marked: Marked) -> None:
             job=job,
             business_date=run.business_date if run else "",
             title=f"{job}: an ASN stands {marked.shown} times at the service",
-            text=" ".join((f"Document {document.id} of {document.file_name}.", *duplicate_words(marked))),
+            text=" ".join(
+                (
+                    f"Document {document.id} of {document.file_name}.",
+                    *duplicate_words(marked),
+                    f"When that is done, say so: held decide {document.id} accept --reason TEXT",
+                )
+            ),
         ),
         now=parts.clock.now().isoformat(),
     )
+
+
+def end_alarm(parts: Parts, document: StoredDocument, *, reason: str) -> bool:
+    """A person says that the others are closed at the service; False if there is no such alarm."""
+    now = parts.clock.now().isoformat()
+    if not parts.ledger.over(_alarm(document.id), reason, now=now):
+        return False
+    parts.ledger.note_duplicate(document.id, rule="decided", reason=reason, fix="", at=now)
+    return True
 
 
 def confirm_marked(parts: Parts) -> list[str]:

@@ -2,6 +2,7 @@
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.approval import RULE, decided_words, previews
+from logistics_batch.flows.asn_markers import end_alarm
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, probe_order
 from logistics_batch.ledger import Outcome, StoredDocument, kind_of
@@ -28,12 +29,16 @@ def what_would_go_out(parts: Parts, held_id: int | str) -> list[StoredDocument]:
 def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissue: bool = False) -> StoredDocument:
     """A person's word about one held document, written down with the reason; returns the document as it is now.
 
-    approve, send-again: it goes out with the next run. accept: the service has it. drop: it is not wanted any more.
+    approve, send-again: it goes out with the next run. accept: the service has it; of an accepted ASN that stood more
+    than once at the service, it has it once again. drop: it is not wanted any more.
 
     Raises:
         UsageError: no such held document, or the decision does not fit what is known about it.
     """
     document = parts.ledger.document(document_id)
+    closed = document is not None and (document.state, decision) == ("accepted", "accept")
+    if document is not None and closed and end_alarm(parts, document, reason=decided_words(parts, reason)):
+        return parts.ledger.document(document_id) or document
     if document is None or document.state != "held":
         raise UsageError(f"Nothing with the number {document_id} is held.", remedy="See “held list”.")
     outcome = _decided(parts, document, decision, reason, reissue=reissue)

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from logistics_batch.api.answers import Answer, Meaning
-from logistics_batch.api.client import Reply
+from logistics_batch.api.client import Reply, Trace
 from logistics_batch.ledger import Outcome, ServiceFacts, StoredDocument
 from logistics_batch.model.document import Operation
 
@@ -156,16 +157,18 @@ def _is_another(document: StoredDocument, answer: Answer) -> bool:
 
 def trace_text(reply: Reply) -> str:
     """The evidence of one call as JSON."""
-    trace = reply.trace
-    return json.dumps(
-        {
-            "connect": trace.connect_started,
-            "send": trace.send_started,
-            "body": trace.body_sent,
-            "reply": trace.reply_started,
-            "seconds": round(reply.elapsed_seconds, 3),
-        }
-    )
+    return f'{{{_steps_text(reply.trace)}, "seconds": {round(reply.elapsed_seconds, 3)}}}'
+
+
+@lru_cache(maxsize=16)
+def _steps_text(trace: Trace) -> str:
+    steps = {
+        "connect": trace.connect_started,
+        "send": trace.send_started,
+        "body": trace.body_sent,
+        "reply": trace.reply_started,
+    }
+    return json.dumps(steps)[1:-1]
 
 
 def _words(state: str, reply: Reply, answer: Answer, *, creates: bool) -> tuple[str, str, str]:

@@ -240,6 +240,11 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
             f"What only repeats an earlier list counts once: left out is {counted(kept.left_out, 'line')}; the reason "
             "of a line that differs names them."
         )
+    if kept.replaced:
+        notes.append(
+            f"An order that stands in several lists counts as the latest one has it: {counted(kept.replaced, 'line')} "
+            "of earlier lists no longer count; the reason of a line that differs names them."
+        )
     if kept.alike:
         notes.append(
             f"Receipt lines alike in several lists count each time, as deliveries of their own: {_first(kept)}"

@@ -1,15 +1,20 @@
 """One change for each of many records of a table, in as few statements as the database takes.
 
 SQLite's driver lets go of the interpreter at each record of an `executemany`; with many threads on the telephone the
-ledger's thread then waits for its turn again and again. So there many records go into one statement.
+ledger's thread then waits for its turn again and again. So there many records go into one statement, and that goes to
+the driver itself.
 """
 
-from collections.abc import Iterator, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Table, bindparam
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
 
 from logistics_batch.errors import LedgerRefused
@@ -39,8 +44,22 @@ def insert_all(connection: Connection, table: Table, records: Sequence[dict[str,
     }
     for some in _chunks([defaults | record for record in records]):
         columns = tuple(some[0])
-        values = tuple(record[name] for record in some for name in columns)
-        connection.exec_driver_sql(_insertion(table.name, columns, len(some)), values)
+        values = tuple(chain.from_iterable(map(_values_of(columns), some)))
+        execute_plain(connection, _insertion(table.name, columns, len(some)), values)
+
+
+def execute_plain(connection: Connection, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
+    """A statement for SQLite's driver, within the connection's transaction.
+
+    SQLAlchemy's way there takes longer than such a statement. Raises SQLAlchemy's exceptions all the same.
+    """
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    try:
+        return driver.execute(statement, values)
+    except sqlite3.Error as error:
+        wrapped = DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True)
+        raise wrapped from error
 
 
 def update_all(connection: Connection, table: Table, changes: Sequence[Change]) -> None:
@@ -65,12 +84,17 @@ def _update(connection: Connection, table: Table, changes: Sequence[Change]) -> 
         statement = table.update().where(*(table.c[name] == bindparam(f"found_{name}") for name in found))
         given = [{f"found_{name}": each.found[name] for name in found} | each.values for each in changes]
         return connection.execute(statement, given).rowcount
-    given_values = tuple(
-        value
-        for each in changes
-        for value in (*(each.found[name] for name in found), *(each.values[name] for name in values))
-    )
-    return connection.exec_driver_sql(_updating(table.name, found, values, len(changes)), given_values).rowcount
+    finding, assigned = _values_of(found), _values_of(values)
+    given_values = tuple(chain.from_iterable((*finding(each.found), *assigned(each.values)) for each in changes))
+    return execute_plain(connection, _updating(table.name, found, values, len(changes)), given_values).rowcount
+
+
+def _values_of(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """Takes a record's values in the order of these names."""
+    if len(names) == 1:
+        (only,) = names
+        return lambda record: (record[only],)
+    return itemgetter(*names)
 
 
 def _chunks(records: Sequence[_Record]) -> Iterator[Sequence[_Record]]:

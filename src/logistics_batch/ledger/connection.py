@@ -13,6 +13,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
+from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.high_water import HighWater, Mark, count_transaction, read_mark
 from logistics_batch.ledger.integrity import check_at_opening
 from logistics_batch.ledger.spill import Spill
@@ -22,13 +23,19 @@ from logistics_batch.ledger.version import prepare
 _WAL_SAFE_FROM = (3, 51, 3)
 _WAL_SAFE_PATCHES = {(3, 44): 6, (3, 50): 7}
 _LOCK_WAIT_SECONDS = 30
+_SQLITE_ARGUMENTS = {
+    "timeout": _LOCK_WAIT_SECONDS,
+    "check_same_thread": False,
+    "cached_statements": 1024,  # one for each number of records: see `bulk`
+}
 _LOCKED = "database is locked"  # in SQLite's words
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _DAMAGED = ("file is not a database", "database disk image is malformed")
 
 
 def dump(value: Any) -> str:
     """Compact JSON for a column that holds several values."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _COMPACT.encode(value)
 
 
 def digest(body: str) -> str:
@@ -139,7 +146,7 @@ def _require_own_session(engine: Engine, url: str) -> None:
 
 def _sqlite_engine(url: str, *, durable: bool) -> Engine:
     extra: dict[str, Any] = {} if durable else {"poolclass": StaticPool}
-    engine = create_engine(url, connect_args={"timeout": _LOCK_WAIT_SECONDS, "check_same_thread": False}, **extra)
+    engine = create_engine(url, connect_args=_SQLITE_ARGUMENTS, **extra)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _record: object) -> None:
@@ -154,8 +161,9 @@ def _sqlite_engine(url: str, *, durable: bool) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        write = connection.get_execution_options().get("write", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        options = connection.get_execution_options()
+        if not options.get("one_statement", False):
+            execute_plain(connection, "BEGIN IMMEDIATE" if options.get("write", False) else "BEGIN", ())
 
     return engine
 
@@ -191,8 +199,9 @@ class Connected:
         self._claimed: dict[int, int] = {}  # the attempts that this object began, by document
 
     @contextmanager
-    def _read(self) -> Iterator[Connection]:
-        with self._engine.connect() as connection, connection.begin():
+    def _read(self, *, one_statement: bool = False) -> Iterator[Connection]:
+        """What is seen does not change within the block. one_statement: it has only one, which sees one state."""
+        with self._engine.connect().execution_options(one_statement=one_statement) as connection, connection.begin():
             yield connection
 
     @contextmanager

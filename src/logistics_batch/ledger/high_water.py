@@ -15,6 +15,7 @@ from pathlib import Path
 from sqlalchemy import BigInteger, Connection, String, cast, select
 
 from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.schema import meta
 
 _LINE_BYTES = 128  # one small write within a sector: whole or not at all
@@ -42,11 +43,18 @@ _COUNT = (
     .values(value=cast(cast(meta.c.value, BigInteger) + 1, String))
     .returning(meta.c.value, _EPOCH.scalar_subquery())
 )
+_COUNT_PLAIN = (
+    "UPDATE meta SET value = CAST(CAST(value AS BIGINT) + 1 AS VARCHAR) WHERE name = 'seq' "
+    "RETURNING value, (SELECT value FROM meta WHERE name = 'epoch')"
+)
 
 
 def count_transaction(connection: Connection) -> Mark | None:
     """Count the transaction that is about to commit; None in a ledger of a version that does not count."""
-    counted = connection.execute(_COUNT).first()
+    if connection.dialect.name == "sqlite":
+        counted = execute_plain(connection, _COUNT_PLAIN, ()).fetchone()
+    else:
+        counted = connection.execute(_COUNT).first()
     return None if counted is None else Mark(str(counted[1]), int(counted[0]))
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import Connection, bindparam, select
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.bulk import Change, insert_all, update_all
+from logistics_batch.ledger.bulk import Change, execute_plain, insert_all, update_all
 from logistics_batch.ledger.connection import digest, dump
 from logistics_batch.ledger.records import Outcome, StoredDocument
 from logistics_batch.ledger.schema import attempt, document, evidence, file
@@ -27,9 +27,9 @@ _STANDING = (
     .order_by(document.c.id)
     .with_for_update()
 )
-_STANDING_LISTED = text(
+_STANDING_LISTED = (
     "SELECT json_group_array(json_array(id, state, attempts, operation)) FROM document "
-    "WHERE id IN (SELECT value FROM json_each(:documents))"
+    "WHERE id IN (SELECT value FROM json_each(?))"
 )
 _NOWHERE = ("", 0, "")
 _CANCELLING = (
@@ -159,7 +159,7 @@ def _standing(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple
     found: dict[int, tuple[str, int, str]] = {}
     for some in _chunks(numbers):
         if connection.dialect.name == "sqlite":  # all in one record, for the reason that `bulk` gives
-            listed = json.loads(connection.execute(_STANDING_LISTED, {"documents": json.dumps(some)}).scalar_one())
+            listed = json.loads(execute_plain(connection, _STANDING_LISTED, (json.dumps(some),)).fetchone()[0])
         else:
             listed = connection.execute(_STANDING, {"documents": some}).all()
         found |= {number: (state, attempts, operation) for number, state, attempts, operation in listed}

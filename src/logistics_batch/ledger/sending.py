@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Select, bindparam, func, select
 from sqlalchemy.exc import DBAPIError
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.recording import Elsewhere, Intent, add_evidence, claim_all, move_all, record_all
 from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
@@ -46,6 +47,15 @@ def select_documents() -> Select[Any]:
         file.c.sheet.label("file_sheet"),
         file.c.operation.label("file_operation"),
     ).join(file, document.c.file_id == file.c.id)
+
+
+# By the number alone: with more to choose from, SQLite goes through all orders of the account.
+_OWNERS_PLAIN = (
+    "SELECT awb_number, id, account, operation, rule FROM document WHERE awb_number IN (SELECT value FROM json_each(?))"
+)
+_OWNERS = select(document.c.awb_number, document.c.id, document.c.account, document.c.operation, document.c.rule).where(
+    document.c.awb_number.in_(bindparam("numbers", expanding=True))
+)
 
 
 class Sending(Connected):
@@ -113,15 +123,13 @@ class Sending(Connected):
 
     def owners_of(self, awb_numbers: Sequence[str]) -> dict[str, int]:
         """Which of our orders have these AWB numbers, as far as nobody knows that they were cancelled."""
-        told = (document.c.awb_number, document.c.id, document.c.account, document.c.operation, document.c.rule)
-        # By the number alone: with more to choose from, SQLite goes through all orders of the account.
-        query = select(*told).where(document.c.awb_number.in_(list(awb_numbers)))
-        with self._read() as connection:
-            return {
-                found.awb_number: found.id
-                for found in connection.execute(query)
-                if (found.account, found.operation) == (self.account, "order.create") and found.rule != "cancelled"
-            }
+        with self._read(one_statement=True) as connection:
+            if connection.dialect.name == "sqlite":
+                found = execute_plain(connection, _OWNERS_PLAIN, (dump(list(awb_numbers)),)).fetchall()
+            else:
+                found = [tuple(each) for each in connection.execute(_OWNERS, {"numbers": list(awb_numbers)})]
+        ours = (self.account, "order.create")
+        return {number: owner for number, owner, *of, rule in found if tuple(of) == ours and rule != "cancelled"}
 
     def keep_answers(self, outcomes: Sequence[Outcome], *, now: str) -> str:
         """Keep answers outside of a ledger that does not take them; gives a sentence about them, "" if there is none.

@@ -5,6 +5,7 @@ stands once on each side, and quantity, prices and what was received are alike. 
 finds the same.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -38,14 +39,19 @@ class Agreement:
         """The pairs that are not among the notices left."""
         return self.pairs.filter("whole")
 
-    def legs_aside(self) -> Legs:
-        """The legs of the lines that were set aside."""
+    def legs_aside(self, *, notices_at_once: int) -> Iterator[Legs]:
+        """The legs of the lines that were set aside, so many notices after the other."""
         lines = {name: getattr(self.whole, name).filter(mask) for name, mask in self.aside.items()}
-        for leg in ("announced", "returned"):
-            notices = getattr(self.whole, f"{leg}_notices")
-            ours = self.pairs.select(pl.col(leg).alias("notice"))
-            lines[f"{leg}_notices"] = notices.join(ours, on="notice", how="semi", maintain_order="left")
-        return replace(self.whole, **lines, unsent_rows=self.whole.unsent_rows.clear())
+        for pairs in self.pairs.iter_slices(notices_at_once):
+            part: dict[str, pl.DataFrame] = {"unsent_rows": self.whole.unsent_rows.clear()}
+            for leg in ("announced", "returned"):
+                is_ours = pl.col("notice").is_in(pairs[leg].implode())
+                part[f"{leg}_notices"] = getattr(self.whole, f"{leg}_notices").filter(is_ours)
+                part[f"{leg}_lines"] = lines[f"{leg}_lines"].filter(is_ours)
+            if "received" in lines:
+                of_ours = identifier("invoice_number").is_in(pairs["invoice"].implode())
+                part["received"] = lines["received"].filter(of_ours)
+            yield replace(self.whole, **part)
 
 
 def set_aside(legs: Legs, *, rules: Rules, looked_at: pl.Series) -> Agreement:

@@ -5,7 +5,7 @@ from functools import cache, partial
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import LegTotals, Reconciliation
+from logistics_batch.model.reconciliation import LINES_SCHEMA, LegTotals, Reconciliation
 from logistics_batch.model.reconciliation_history import Earlier, Watch
 from logistics_batch.reconciliation import totals
 from logistics_batch.reconciliation.agreement import Agreement, set_aside
@@ -14,6 +14,8 @@ from logistics_batch.reconciliation.faces import accepted_pairs, not_returned
 from logistics_batch.reconciliation.legs import Legs, identifier, with_units
 from logistics_batch.reconciliation.line_audit import audited_lines, audited_orders
 from logistics_batch.reconciliation.since import carried, uncompared
+
+_NOTICES_AT_ONCE = 10_000
 
 
 def audit(legs: Legs, *, rules: Rules, earlier: Earlier | None = None, watch: Watch | None = None) -> Reconciliation:
@@ -67,9 +69,41 @@ def _read(legs: Legs) -> Legs:
 
 
 def _agreeing_lines(agreement: Agreement, rules: Rules) -> pl.DataFrame:
-    """The lines that were set aside, put together as the whole audit does it."""
-    found, _ = audited_lines(agreement.legs_aside(), rules=rules)
-    return totals.in_report_order(found)
+    """The lines that were set aside, put together as the whole audit does it, in parts: there may be millions."""
+    found = (audited_lines(legs, rules=rules)[0] for legs in agreement.legs_aside(notices_at_once=_NOTICES_AT_ONCE))
+    parts = [_told_once(lines) for lines in found]
+    if not parts:
+        return pl.DataFrame(schema=LINES_SCHEMA)
+    firsts = pl.concat([first for _, first in parts], how="vertical_relaxed")
+    told = {name for part, _ in parts for name in part.columns}
+    same = [name for name in firsts.columns if name not in told and _is_same(firsts[name])]
+    others = [name for name in firsts.columns if name not in same]
+    whole = pl.concat(
+        [
+            part.with_columns(_everywhere(first.select(others).drop(part.columns))).select(others)
+            for part, first in parts
+        ],
+        how="vertical_relaxed",
+    )
+    return totals.in_report_order(whole.with_columns(_everywhere(firsts.select(same))))
+
+
+def _told_once(lines: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The invoice and what else differs from line to line, and the first line, which says what the others hold."""
+    return lines.select("invoice_number", *_differing(lines)), lines.head(1)
+
+
+def _differing(lines: pl.DataFrame) -> list[str]:
+    return [column.name for column in lines if column.name != "invoice_number" and not _is_same(column)]
+
+
+def _everywhere(lines: pl.DataFrame) -> list[pl.Expr]:
+    """What the first line says, for all lines."""
+    return [pl.lit(column).first().alias(column.name) for column in lines]
+
+
+def _is_same(column: pl.Series) -> bool:
+    return column.n_unique() <= 1
 
 
 def _leg_totals(legs: Legs) -> tuple[LegTotals, ...]:

@@ -177,7 +177,9 @@ def _steps_of_nothing(rules: Rules) -> Steps:
 def _causes(rules: Rules, receipts: bool) -> dict[Discrepancy, pl.Expr]:
     """When the causes apply that are not about quantities and conditions."""
     both = pl.col("has_announced") & pl.col("has_returned")
-    unknown = (both & (price_unknown() | mrp_unknown())) | (pl.col("condition_unknown") > 0)
+    unknown = (both & (price_unknown() | mrp_unknown() | mixed("price") | mixed("mrp"))) | (
+        pl.col("condition_unknown") > 0
+    )
     one_sku = pl.col("accepted") & pl.col("found_returned").is_null()  # of which prices can be compared
     causes = {
         Discrepancy.PRICE_VAR: one_sku & (pl.col("price_delta") != 0) & ~pl.col("price_near"),
@@ -237,6 +239,18 @@ def price_unknown() -> pl.Expr:
 def mrp_unknown() -> pl.Expr:
     """A retail price was announced, and the service's reply has none to compare."""
     return pl.col("mrp_announced").is_not_null() & pl.col("mrp_returned").is_null()
+
+
+def mixed(kind: str) -> pl.Expr:
+    """A SKU of several lines has other prices on both sides, and their averages hide it or cannot be made.
+
+    kind: "price" or "mrp". While the quantities differ, the averages do, and nothing is hidden; a side that has one
+    line for all has no other price to say than the average.
+    """
+    differs = pl.col(f"{kind}_mix_announced") != pl.col(f"{kind}_mix_returned").fill_null("")
+    several = (pl.col("lines_announced") > 1) & (pl.col("lines_returned") > 1)
+    hidden = pl.col(f"{kind}_delta").is_null() | ((pl.col(f"{kind}_delta") == 0) & several)
+    return (differs & hidden & (pl.col("service_delta") == 0)).fill_null(False)
 
 
 def _differs_a_little() -> pl.Expr:

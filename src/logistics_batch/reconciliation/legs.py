@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from logistics_batch.model.reconciliation import PRICE, QUANTITY
+from logistics_batch.model.spelling import folded
 
 _HEADER = {
     "notice": pl.UInt32,  # index of the notice within its leg, from 0
@@ -79,7 +80,8 @@ ORDERED_LINES = {
     "file_name": pl.String,
     "sheet": pl.String,
     "row": pl.UInt32,
-    "repeats": pl.String,
+    "repeats": pl.String,  # rows of earlier lists in whose place this one stands
+    "absent_from": pl.String,  # a later list that names the order without this SKU
 }
 UNREAD_ROWS = {
     "invoice_number": pl.String,  # as far as it can be read, like the next three; null where it cannot
@@ -143,8 +145,17 @@ class Legs:
 
 
 def identifier(column: str) -> pl.Expr:
-    """An id for comparing: outer blanks and case do not count, leading zeros do; never null."""
-    return pl.col(column).fill_null("").str.strip_chars().str.to_lowercase()
+    """An id for comparing: outer blanks, case, kinds of dashes and unseen marks do not count, leading zeros do.
+
+    Never null. A spreadsheet turns a hyphen into a dash, a phone sends letters in another Unicode form.
+    """
+    plain = pl.col(column).fill_null("").str.strip_chars().str.to_lowercase()
+    return plain.map_batches(_as_read, return_dtype=pl.String, is_elementwise=True)
+
+
+def _as_read(texts: pl.Series) -> pl.Series:
+    odd = texts.filter(texts.str.len_bytes() != texts.str.len_chars()).unique()
+    return texts.replace({text: folded(text) for text in odd}) if odd.len() else texts
 
 
 def spelling(column: str) -> pl.Expr:

@@ -31,6 +31,7 @@ def side_by_side(announced: pl.DataFrame, returned: pl.DataFrame, received: pl.D
     sides = (_summed_announced(announced), _summed_returned(returned), _summed_received(received))
     whole = sides[0].join(sides[1], on=_KEYS, how="full", coalesce=True, maintain_order="left_right")
     whole = whole.join(sides[2], on=_KEYS, how="full", coalesce=True, maintain_order="left_right")
+    whole = _with_mixes(whole, announced, returned)
     counts = [f"{count}_{leg}" for count in ("lines", "unreadable") for leg in ("announced", "returned", "received")]
     return whole.with_columns(
         pl.col(counts).fill_null(0).cast(pl.UInt32),
@@ -38,6 +39,32 @@ def side_by_side(announced: pl.DataFrame, returned: pl.DataFrame, received: pl.D
         pl.coalesce("sku_announced", "sku_returned", "sku_received").alias("sku_name"),
         pl.coalesce("found_returned", "found_received").fill_null("").alias("found_sku"),
     )
+
+
+def _with_mixes(lines: pl.DataFrame, announced: pl.DataFrame, returned: pl.DataFrame) -> pl.DataFrame:
+    """The lines with `price_mix_…` and `mrp_mix_…`: how many pieces at which price, as text that can be compared.
+
+    Only of SKUs of which a side has several lines, and both have some: averages may be alike where the prices are not.
+    """
+    several = lines.filter((pl.col("lines_announced") > 1) | (pl.col("lines_returned") > 1)).select(_KEYS)
+    for leg, side in (("announced", announced), ("returned", returned)):
+        ours = side.join(several, on=_KEYS, how="semi")
+        for price_column, name in (("unit_price", "price_mix"), ("unit_mrp", "mrp_mix")):
+            mixed = price_mix(ours, price_column, keys=_KEYS).rename({"mix": f"{name}_{leg}"})
+            lines = lines.join(mixed, on=_KEYS, how="left", maintain_order="left")
+    return lines
+
+
+def price_mix(lines: pl.DataFrame, price_column: str, *, keys: list[str]) -> pl.DataFrame:
+    """By key, how many `units` stand at which price: "10 at 100, 5 at no price"; null where no price is known."""
+    each = lines.group_by(*keys, price_column).agg(pl.col("units").sum()).sort(price_column, nulls_last=True)
+    said = pl.format("{} at {}", _short("units"), pl.coalesce(_short(price_column), pl.lit("no price")))
+    known = pl.col(price_column).is_not_null().any()
+    return each.group_by(keys, maintain_order=True).agg(pl.when(known).then(said.str.join(", ")).alias("mix"))
+
+
+def _short(column: str) -> pl.Expr:
+    return pl.col(column).cast(pl.String).str.strip_chars_end("0").str.strip_suffix(".")
 
 
 def _summed(side: pl.DataFrame, leg: str, *more: pl.Expr) -> pl.DataFrame:
@@ -73,6 +100,7 @@ def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
         pl.col("units").filter(pl.col("condition_code") == code.value).sum().alias(f"units_{code.value}")
         for code in CONDITION_CLASSES
     ]
+    came = day("received_date").filter(pl.col("units") > 0)  # a correction moves no goods
     return _summed(
         side,
         "received",
@@ -85,8 +113,8 @@ def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
         pl.col("repeats").filter(pl.col("repeats") != "").str.join("; ").alias("receipts_repeated"),
         pl.col("alike").filter(pl.col("alike") != "").unique(maintain_order=True).str.join("; ").alias("alike_lists"),
         _taken_back().alias("receipts_taken_back"),
-        day("received_date").min().alias("received_first"),
-        day("received_date").max().alias("received_date"),
+        came.min().alias("received_first"),
+        came.max().alias("received_date"),
         (pl.len() - pl.struct("units", "condition", "received_date").n_unique()).alias("receipts_alike"),
         *by_class,
     )
@@ -94,8 +122,7 @@ def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
 
 def _taken_back() -> pl.Expr:
     """The rows with negative quantities, in words."""
-    size = pl.col("units").cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
-    return pl.format("{} ({} row {})", size, "file_name", "row").filter(pl.col("units") < 0).str.join("; ")
+    return pl.format("{} ({} row {})", _short("units"), "file_name", "row").filter(pl.col("units") < 0).str.join("; ")
 
 
 def _found() -> pl.Expr:

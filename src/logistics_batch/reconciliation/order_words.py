@@ -25,6 +25,12 @@ def order_reason(*, rules: Rules) -> pl.Expr:
         _D.PRICE_VAR: pl.format(
             "Ordered at INR {} a unit, announced at INR {}.", plain("price_ordered"), plain("price_announced")
         ),
+        _D.HEADER_DIFF: pl.format(
+            "Ordered from {} for {}, but announced by or for {}.",
+            pl.col("supplier").fill_null("?"),
+            pl.col("site").fill_null("?"),
+            "strangers",
+        ),
         Outcome.TOO_EARLY: pl.format(
             "Ordered {}, announced {} so far; due {}, judged from {} on.",
             plain("qty_ordered"),
@@ -53,6 +59,25 @@ def _cannot_tell() -> pl.Expr:
             pl.col("unreadable_ordered") + pl.col("unreadable_announced") > 0,
             pl.lit("A quantity is absent or no plain number, so nothing can be compared."),
         ),
+        (
+            pl.col("mixed"),
+            pl.format(
+                "The prices of its lines are not the same, and which line is which cannot be told: ordered {}; "
+                "announced {}.",
+                "mix_ordered",
+                pl.col("mix_announced").fill_null("without a price"),
+            ),
+        ),
+        (
+            pl.col("perhaps_cancelled"),
+            pl.format(
+                "Ordered {}, announced {}; the later list {} names the order without this SKU, and does not say "
+                "whether it is cancelled.",
+                plain("qty_ordered"),
+                plain("qty_announced"),
+                "absent_from",
+            ),
+        ),
     ]
     undated = pl.format(
         "Ordered {}, announced {}; without a delivery date nobody can say whether more is due.",
@@ -80,6 +105,16 @@ def _besides() -> pl.Expr:
             pl.format(
                 " Also ordered at INR {} a unit, announced at INR {}.", plain("price_ordered"), plain("price_announced")
             ),
+        ),
+    ]
+    parts += [
+        (
+            (pl.col("strangers") != "") & (pl.col("verdict") != _D.HEADER_DIFF.value),
+            pl.format(" Announced by or for others than ordered: {}.", "strangers"),
+        ),
+        (
+            pl.col("repeats").fill_null("") != "",
+            pl.format(" Stands in the place of earlier lists: {}.", "repeats"),
         ),
     ]
     said = (pl.when(excepted & condition).then(words) for condition, words in parts)

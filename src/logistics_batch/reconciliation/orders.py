@@ -7,10 +7,11 @@ what it holds and what was received stand beside it, to be seen from the order t
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Level, Outcome
+from logistics_batch.model.reconciliation import MONEY, PRICE, QUANTITY, Discrepancy, Level, Outcome
 from logistics_batch.reconciliation.ageing import days_overdue
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.legs import Legs, day, identifier, order_number, price, spelling
+from logistics_batch.reconciliation.lines import price_mix
 from logistics_batch.reconciliation.order_words import order_reason
 from logistics_batch.reconciliation.tolerance import near_price, near_quantity
 
@@ -57,18 +58,22 @@ def _linked_orders(ordered: pl.DataFrame) -> pl.DataFrame:
         (number != "").alias("by_number"),
         identifier("sku_name").alias("sku"),
         spelling("supplier_name").alias("party"),
+        spelling("site_name").alias("place"),
     )
 
 
 def _linked_notices(legs: Legs, orders: pl.DataFrame) -> pl.DataFrame:
     """The announced notices under the links of the orders: by number, or by invoice where the supplier fits."""
     links = (
-        orders.filter(pl.col("link") != "").group_by("link").agg(pl.col("party").filter(pl.col("party") != "").unique())
+        orders.filter(pl.col("link") != "")
+        .group_by("link")
+        .agg(pl.col(name).filter(pl.col(name) != "").unique() for name in ("party", "place"))
     )
     named = legs.announced_notices.with_columns(
         pl.concat_str(pl.lit("po:"), order_number("po_number")).alias("number_link"),
         pl.concat_str(pl.lit("invoice:"), identifier("invoice_number")).alias("invoice_link"),
         pl.concat_list(spelling("supplier"), spelling("supplier_name")).alias("a_parties"),
+        pl.concat_list(spelling("site"), spelling("site_name")).alias("a_places"),
     )
     alone = pl.concat_str(spelling("supplier"), spelling("supplier_name")).n_unique().over("invoice_link") == 1
     by_number = named.with_columns(pl.col("number_link").alias("link")).join(links, on="link", maintain_order="left")
@@ -76,12 +81,28 @@ def _linked_notices(legs: Legs, orders: pl.DataFrame) -> pl.DataFrame:
         links, on="link", maintain_order="left"
     )
     fits = pl.col("alone") | (pl.col("party").list.set_intersection("a_parties").list.len() > 0)
-    return pl.concat([by_number, by_invoice.filter(fits).drop("alone")])
+    return pl.concat([by_number, by_invoice.filter(fits).drop("alone")]).with_columns(_strangers())
+
+
+def _strangers() -> pl.Expr:
+    """Whom an ASN names in the place of the order's supplier and site; an id says nothing against a name."""
+    others = [
+        pl.when(
+            (spelling(shown) != "")
+            & (pl.col(ordered).list.len() > 0)
+            & (pl.col(ordered).list.set_intersection(theirs).list.len() == 0)
+        ).then(pl.format("{} of ASN {}", shown, "invoice_number"))
+        for shown, ordered, theirs in (("supplier_name", "party", "a_parties"), ("site_name", "place", "a_places"))
+    ]
+    return (
+        pl.when(pl.col("accepted").fill_null(False)).then(pl.concat_list(others).list.drop_nulls()).alias("strangers")
+    )
 
 
 def _ordered(orders: pl.DataFrame) -> pl.DataFrame:
     prices = price()
-    return orders.group_by(_KEYS, maintain_order=True).agg(
+    mixes = price_mix(orders.with_columns(prices.alias("unit_price")), "unit_price", keys=_KEYS)
+    summed = orders.group_by(_KEYS, maintain_order=True).agg(
         pl.when(pl.col("units").null_count() < pl.len()).then(pl.col("units").sum()).alias("qty_ordered"),
         pl.len().alias("lines_ordered"),
         pl.col("units").null_count().alias("unreadable_ordered"),
@@ -90,7 +111,9 @@ def _ordered(orders: pl.DataFrame) -> pl.DataFrame:
         day("delivery_date").max().alias("ordered_for"),
         pl.col("file_name", "sheet").first(),
         pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("rows"),
+        pl.col("repeats", "absent_from").filter(pl.col("repeats", "absent_from") != "").unique().str.join("; "),
     )
+    return summed.join(mixes.rename({"mix": "mix_ordered"}), on=_KEYS, how="left", maintain_order="left")
 
 
 def _announced(legs: Legs, notices: pl.DataFrame) -> pl.DataFrame:
@@ -100,17 +123,26 @@ def _announced(legs: Legs, notices: pl.DataFrame) -> pl.DataFrame:
         identifier("sku_name").alias("sku"), price().alias("unit_price")
     )
     accepted = pl.col("accepted").fill_null(False)
-    prices = pl.col("unit_price").filter(accepted)
-    return lines.group_by(_KEYS, maintain_order=True).agg(
+    prices, units = pl.col("unit_price").filter(accepted), pl.col("units").filter(accepted)
+    average = (prices * units).sum() / pl.when(units.sum() != 0).then(units.sum())
+    known = (prices.null_count() == 0) & (units.null_count() == 0)
+    mixes = price_mix(lines.filter(accepted), "unit_price", keys=_KEYS).rename({"mix": "mix_announced"})
+    summed = lines.group_by(_KEYS, maintain_order=True).agg(
         pl.col("units").filter(accepted).sum().alias("qty_announced"),
         pl.col("units").filter(~accepted).sum().alias("qty_not_accepted"),
         pl.col("units").filter(accepted).null_count().alias("unreadable_announced"),
-        pl.when(prices.n_unique() == 1).then(prices.first()).alias("price_announced"),
+        pl.when(prices.n_unique() == 1)
+        .then(prices.first())
+        .when(known)
+        .then(average)
+        .cast(PRICE)
+        .alias("price_announced"),
         pl.col("sku_name").first().alias("announced_sku"),
         pl.col("invoice_number").filter(accepted).unique(maintain_order=True).str.join(", ").alias("invoices"),
         accepted.any().alias("is_announced"),
         (~pl.col("in_window").fill_null(False)).any().alias("beyond"),
     )
+    return summed.join(mixes, on=_KEYS, how="left", maintain_order="left")
 
 
 def _sums_in_service(legs: Legs) -> pl.DataFrame:
@@ -143,6 +175,7 @@ def _heads(orders: pl.DataFrame, notices: pl.DataFrame) -> pl.DataFrame:
         day("delivery_date").max().alias("announced_for"),
         pl.col("accepted").any().alias("any_announced"),
         _each("a_parties").filter(_each("a_parties") != "").unique().alias("a_parties"),
+        _each("strangers").unique(maintain_order=True).str.join(", ").alias("strangers"),
     )
     heads = said.join(dues, on="link", how="left", maintain_order="left")
     return heads.with_columns(pl.col("any_announced").fill_null(False), pl.col("a_parties").alias("r_parties")).rename(
@@ -175,9 +208,17 @@ def _with_facts(whole: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     more, less = (
         near_quantity(delta, of=ordered, limit=rules.limit(code)) for code in (Discrepancy.OVER, Discrepancy.SHORT)
     )
+    # Prices of several lines: an average may be alike, or be none, where the prices are not.
+    mixed = (pl.col("mix_ordered") != pl.col("mix_announced").fill_null("")) & (delta == 0) & (off.fill_null(0) == 0)
     near = pl.when(delta == 0).then(True).when(delta > 0).then(more).otherwise(less)
     price_near = near_price(off, of=pl.col("price_ordered"), limit=rules.limit(Discrepancy.PRICE_VAR))
-    return facts.with_columns(near.alias("near"), price_near.fill_null(True).alias("price_near"))
+    return facts.with_columns(
+        near.alias("near"),
+        price_near.fill_null(True).alias("price_near"),
+        mixed.fill_null(False).alias("mixed"),
+        (pl.col("absent_from").fill_null("") != "").alias("perhaps_cancelled"),
+        pl.col("strangers").fill_null(""),
+    )
 
 
 def _verdict() -> pl.Expr:
@@ -187,13 +228,15 @@ def _verdict() -> pl.Expr:
     steps: list[tuple[pl.Expr, Discrepancy | Outcome]] = [
         (unclear | (pl.col("sku") == ""), Discrepancy.UNVERIFIABLE),
         (~has_ordered & announced, Discrepancy.EXTRA_SKU),
-        (less & pl.col("due").is_null(), Discrepancy.UNVERIFIABLE),
+        (less & (pl.col("due").is_null() | pl.col("perhaps_cancelled")), Discrepancy.UNVERIFIABLE),
         (less & ~pl.col("due"), Outcome.TOO_EARLY),
         (less & ~announced & pl.col("any_announced"), Discrepancy.MISSING_SKU),
         (less & ~announced, Discrepancy.NO_ASN),
         (less, Discrepancy.SHORT),
         (~pl.col("near"), Discrepancy.OVER),
         (~pl.col("price_near"), Discrepancy.PRICE_VAR),
+        (pl.col("mixed"), Discrepancy.UNVERIFIABLE),
+        (pl.col("strangers") != "", Discrepancy.HEADER_DIFF),
         ((delta != 0) | (pl.col("price_delta").fill_null(0) != 0), Outcome.WITHIN_TOLERANCE),
     ]
     return pl.coalesce(*(pl.when(rule).then(pl.lit(word.value)) for rule, word in steps), pl.lit(Outcome.MATCHED.value))

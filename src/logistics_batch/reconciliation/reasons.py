@@ -10,6 +10,7 @@ from logistics_batch.reconciliation.causes import CAUSES, by_receipts, is_wrong,
 from logistics_batch.reconciliation.classes import (
     Rules,
     less_than_nothing,
+    mixed,
     mrp_unknown,
     price_unknown,
     which_is_unclear,
@@ -125,6 +126,15 @@ def _unread() -> pl.Expr:
     return pl.when(less_than_nothing()).then(less).otherwise(told)
 
 
+def _mixed_prices(kind: str, begin: str) -> pl.Expr:
+    return pl.format(
+        f"{begin} of its lines are not the same, and which line is which cannot be told: "
+        "announced {}; in the service {}.",
+        f"{kind}_mix_announced",
+        pl.col(f"{kind}_mix_returned").fill_null("none"),
+    )
+
+
 def _cannot_tell(rules: Rules) -> pl.Expr:
     unknown = pl.format('The receipt\'s condition "{}" is not a word we know.', pl.col("condition_word").fill_null(""))
     absent = pl.col("returned").is_null()
@@ -137,6 +147,8 @@ def _cannot_tell(rules: Rules) -> pl.Expr:
         (without_lines(), pl.lit("The service returns the ASN without any SKU lines.")),
         (pl.col("sku") == "", pl.lit("The line names no SKU.")),
         (pl.col("condition_unknown") > 0, unknown),
+        (mixed("price"), _mixed_prices("price", "The prices")),
+        (mixed("mrp"), _mixed_prices("mrp", "The retail prices")),
         (price_unknown(), pl.lit("A price was announced, but the service's reply holds none for this line.")),
         (mrp_unknown(), pl.lit("A retail price was announced, but the service's reply holds none for this line.")),
     ]
@@ -167,16 +179,19 @@ def _line_words() -> dict[Discrepancy | Outcome, pl.Expr]:
     return bad | {
         _D.WRONG_SKU: pl.format(
             '"{}" is missing with {}, and "{}" stands there with the same quantity: probably swapped. What is shown as '
-            '{} is "{}".',
+            '{} is "{}"{}.',
             pl.col("sku_name"),
             plain("expected"),
             pl.col("found_sku"),
             pl.when(pl.col("found_returned").is_null())
             .then(pl.lit("received"))
-            .when(pl.col("lines_received") > 0)
+            .when(pl.col("found_received").is_not_null())
             .then(pl.lit("in the service and as received"))
             .otherwise(pl.lit("in the service")),
             pl.col("found_sku"),
+            pl.when(pl.col("found_returned").is_not_null() & (pl.col("sku_received") == pl.col("sku_name")))
+            .then(pl.format('; {} of "{}" were received', plain("qty_received"), "sku_name"))
+            .otherwise(pl.lit("")),
         ),
         _D.MISSING_SKU: _missing_sku(),
         _D.EXTRA_SKU: extra,
@@ -257,6 +272,10 @@ def _also_unknown() -> pl.Expr:
         .then(unread)
         .when(pl.col("condition_unknown") > 0)
         .then(word)
+        .when(mixed("price"))
+        .then(_mixed_prices("price", " Also the prices"))
+        .when(mixed("mrp"))
+        .then(_mixed_prices("mrp", " Also the retail prices"))
         .when(price_unknown() | mrp_unknown())
         .then(pl.lit(" Also the service's reply lacks a price that was announced."))
         .otherwise(pl.lit(" Also no delivery date tells whether more is due."))

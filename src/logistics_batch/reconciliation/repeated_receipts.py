@@ -1,13 +1,15 @@
-"""Receipts and orders of several files: what only repeats an earlier list, and lines that are alike and still count.
+"""Receipts of several files: what only repeats an earlier list, and lines that are alike and still count.
 
 A warehouse's list often holds yesterday's lines again, and the same list may be dropped under two names. Two lorries
 with as many pieces of one SKU on one day look alike, too: so receipts are left out only where a whole list repeats. A
-line of an order that stands in several files is the same line each time.
+line of an order that stands in several files is the same line each time, and the latest file says what it is now.
 """
 
 from dataclasses import dataclass
 
 import polars as pl
+
+from logistics_batch.reconciliation.amended_orders import as_last_listed
 
 _NOT_SAID = ("file_name", "sheet", "row", "repeats", "alike")
 _DAY = "received_date"
@@ -19,11 +21,13 @@ class Counted:
 
     lines: as they came (RECEIVED_LINES or ORDERED_LINES); `repeats` names the rows that were left out for a line, and
     of receipts `alike` rows of other lists that look like it and count. left_out, alike: how many lines of each.
+    replaced: how many lines of orders a later list has anew.
     """
 
     lines: pl.DataFrame
     left_out: int = 0
     alike: int = 0
+    replaced: int = 0
 
 
 def counted_once(received: pl.DataFrame) -> Counted:
@@ -34,19 +38,19 @@ def counted_once(received: pl.DataFrame) -> Counted:
     """
     if received["file_name"].n_unique() < 2:
         return Counted(received)
+    if _DAY not in received.columns:
+        orders, replaced = as_last_listed(received)
+        return Counted(orders, replaced=replaced)
     lines = _numbered(received)
     shared = _shared(lines)
-    dated = _DAY in received.columns
-    repeated = shared.join(_repeating(lines, shared), on=["list", "list_later"], how="semi") if dated else shared
+    repeated = shared.join(_repeating(lines, shared), on=["list", "list_later"], how="semi")
     out = repeated["line_later"].unique()
     places = pl.format("{} row {}", "file_name", "row")
     named = lines.with_columns(places.alias("place"))
     kept = named.filter(~pl.col("line").is_in(out.implode()))
     left_out = _places_by(named.filter(pl.col("line").is_in(out.implode())), "repeats")
-    kept = kept.drop("repeats", "alike", strict=False).join(
-        left_out, on=["thing", "nth"], how="left", maintain_order="left"
-    )
-    often = (pl.col("list").n_unique().over("thing") > 1) if dated else pl.lit(False)
+    kept = kept.drop("repeats", "alike").join(left_out, on=["thing", "nth"], how="left", maintain_order="left")
+    often = pl.col("list").n_unique().over("thing") > 1
     everywhere = pl.col("place").sort_by("line").str.join("; ").over("thing")
     told = kept.with_columns(
         pl.when(often).then(everywhere).fill_null("").alias("alike"), pl.col("repeats").fill_null("")
