@@ -56,24 +56,6 @@ def test_a_status_that_changed_today_has_not_stood_still():
     assert "STALE_STATUS" not in exceptions(world)["code"].to_list()
 
 
-def test_what_the_dock_received_is_not_called_swapped_because_the_service_is_wrong():
-    world = World()
-    world.announce("I1", ("A", "10", "5.00"))
-    world.serve("I1", ("B", "10", "5.00"))
-    world.receive("I1", "A", "10")
-    line = exceptions(world).row(0, named=True)
-    assert line["code"] == "WRONG_SKU"
-    assert line["reason"] == 'The service has "B" with 10 in place of "A"; received is "A", 10 of 10.'
-
-
-def test_a_correction_booked_later_makes_no_goods_late():
-    world = World()
-    world.both("I1", ("A", "10", "5.00"))
-    for qty, on in (("12", "2026-11-01"), ("-2", "2026-11-09"), ("0", "2026-11-09")):
-        world.receive("I1", "A", qty, received_date=on)
-    assert exceptions(world).is_empty()
-
-
 def test_a_date_in_a_form_that_cannot_be_read_is_not_compared_and_said_so():
     world = World()
     world.announce("I1", ("A", "10", "5.00"))

@@ -22,8 +22,7 @@ class Rules:
 
     grace_days: a line may be called short or not received from the day after delivery date + grace_days.
     limits: tolerances; classes not named keep their default. complete: False if the service's answer may be cut short.
-    claim_days: how many days after the delivery date goods can be claimed. unsearched: invoice numbers, case-folded,
-    that the range lacks and for which the service was not asked.
+    claim_days: how many days after the delivery date goods can be claimed.
     """
 
     business_date: date
@@ -31,7 +30,6 @@ class Rules:
     limits: dict[Discrepancy, Limit] = field(default_factory=dict)
     complete: bool = True
     claim_days: int = 60
-    unsearched: frozenset[str] = frozenset()
 
     def limit(self, code: Discrepancy) -> Limit:
         """The tolerance of a class."""
@@ -128,7 +126,6 @@ def _steps_of_the_notice(rules: Rules) -> Steps:
     return [
         (has_announced & ~accepted, Discrepancy.NOT_SENT),
         ((has_announced | has_returned) & which_is_unclear(), Discrepancy.UNVERIFIABLE),
-        (~returned & not_searched(rules), Discrepancy.UNVERIFIABLE),
         (has_announced & ~returned, absent),
         (has_returned & ~(announced & accepted), Discrepancy.UNEXPECTED_IN_SERVICE),
         (pl.col("stray").is_not_null(), Discrepancy.UNVERIFIABLE),
@@ -162,11 +159,6 @@ def _graver_than_extra(code: Discrepancy) -> bool:
 def which_is_unclear() -> pl.Expr:
     """The notice is paired with none, since it may be any of several that name no supplier and site."""
     return pl.col("possible").is_not_null()
-
-
-def not_searched(rules: Rules) -> pl.Expr:
-    """The range lacks the invoice number, and the service was not asked for it: there were too many."""
-    return pl.col("invoice").is_in(sorted(rules.unsearched))
 
 
 def without_lines() -> pl.Expr:

@@ -11,7 +11,6 @@ from logistics_batch.reconciliation.classes import (
     Rules,
     mixed,
     mrp_unknown,
-    not_searched,
     price_unknown,
     which_is_unclear,
     without_lines,
@@ -118,10 +117,6 @@ def _cannot_tell(rules: Rules) -> pl.Expr:
         (which_is_unclear(), pl.concat_str(unclear, which_is_which())),
         (pl.col("stray").is_not_null(), pl.format("{} received, but {}", plain("qty_received"), pl.col("stray"))),
         (pl.col("doubtful"), receipts_in_doubt()),
-        (
-            absent & not_searched(rules),
-            pl.lit("Not in the range, and the service was not asked for the number: too many are not in the range."),
-        ),
         (absent & (not rules.complete), pl.lit("Not found, but the service's answer may have been cut short.")),
         (unreadable(), pl.lit("A quantity is absent or no plain number, so nothing can be compared.")),
         (without_lines(), pl.lit("The service returns the ASN without any SKU lines.")),
@@ -157,38 +152,25 @@ def _line_words() -> dict[Discrepancy | Outcome, pl.Expr]:
         for code in CONDITION_CLASSES
     }
     return bad | {
-        _D.WRONG_SKU: _wrong_sku(),
+        _D.WRONG_SKU: pl.format(
+            '"{}" is missing with {}, and "{}" stands there with the same quantity: probably swapped. What is shown as '
+            '{} is "{}"{}.',
+            pl.col("sku_name"),
+            plain("expected"),
+            pl.col("found_sku"),
+            pl.when(pl.col("found_returned").is_null())
+            .then(pl.lit("received"))
+            .when(pl.col("found_received").is_not_null())
+            .then(pl.lit("in the service and as received"))
+            .otherwise(pl.lit("in the service")),
+            pl.col("found_sku"),
+            pl.when(pl.col("found_returned").is_not_null() & (pl.col("sku_received") == pl.col("sku_name")))
+            .then(pl.format('; {} of "{}" were received', plain("qty_received"), "sku_name"))
+            .otherwise(pl.lit("")),
+        ),
         _D.MISSING_SKU: _missing_sku(),
         _D.EXTRA_SKU: extra,
     }
-
-
-def _wrong_sku() -> pl.Expr:
-    """Which SKU stands where; what came under the announced one is said to have come."""
-    in_service, at_dock = pl.col("found_returned").is_not_null(), pl.col("found_received").is_not_null()
-    swapped = pl.format(
-        '"{}" is missing with {}, and "{}" stands there with the same quantity: probably swapped. What is shown as '
-        '{} is "{}".',
-        pl.col("sku_name"),
-        plain("expected"),
-        pl.col("found_sku"),
-        pl.when(~in_service)
-        .then(pl.lit("received"))
-        .when(at_dock)
-        .then(pl.lit("in the service and as received"))
-        .otherwise(pl.lit("in the service")),
-        pl.col("found_sku"),
-    )
-    came = pl.format(
-        'The service has "{}" with {} in place of "{}"; received is "{}", {} of {}.',
-        pl.col("found_sku"),
-        plain("qty_returned"),
-        pl.col("sku_name"),
-        pl.col("sku_name"),
-        plain("qty_received"),
-        plain("expected"),
-    )
-    return pl.when(in_service & ~at_dock & (pl.col("lines_received") > 0)).then(came).otherwise(swapped)
 
 
 def _missing_sku() -> pl.Expr:
