@@ -17,6 +17,7 @@ from flows.audit_room import audit_room
 from support.sandbox_process import start_sandbox
 
 from logistics_batch.errors import FileHeld, KeyRefused, StoreError, UsageError
+from logistics_batch.flows import reconcile_gather
 from logistics_batch.flows.push import push_by_hand
 from logistics_batch.flows.reconcile import ListPlan, ReconcilePlan, plan_of_job, run_reconcile
 from logistics_batch.flows.reconcile_receipts import ListPlace
@@ -197,6 +198,19 @@ def test_an_asn_whose_date_was_moved_at_the_service_is_not_called_missing(parts,
     assert "2026-12-24" in report.document["exceptions"][0]["reason"]
 
 
+def test_what_was_not_searched_is_not_called_missing(parts, service, tmp_path, monkeypatch):
+    push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "10") for nth in range(3)))
+    moved = [one for one in service.records if one["invoice_number"] in ("I0", "I1")]
+    for one in moved:
+        one["delivery_date"] = "2026-12-24"
+    monkeypatch.setattr(reconcile_gather, "SEARCHED_BY_INVOICE", 1)
+    report = run_reconcile(parts, plan(tmp_path))
+    assert sorted(found(report)) == [("HEADER_DIFF", "I0", ""), ("UNVERIFIABLE", "I1", "W")]
+    assert (
+        "1 invoice numbers that the range does not show were not searched one by one (the first: I1)." in report.doubts
+    )
+
+
 def test_what_the_range_and_a_search_both_show_counts_once(parts, service, tmp_path):
     push(parts, tmp_path, asn_row("I1", "W", "10"), "Zeta,Bhiwandi,I1,2026-11-02,W,20,5.00")
     service.records[1]["delivery_date"] = "2026-12-24"
@@ -269,6 +283,14 @@ def test_rows_never_sent_are_listed_of_files_that_came_up_to_a_week_around_the_r
     for window in ({"date_from": last, "date_to": last}, {"date_from": first, "date_to": first}):
         report = run_reconcile(parts, plan(tmp_path, **window))
         assert found(report) == ([("NOT_SENT", "I-BAD", "W")] if listed else [])
+
+
+def test_a_row_never_sent_is_listed_when_it_is_due_however_early_it_was_announced(parts, service, tmp_path):
+    push(parts, tmp_path, "Acme,Bhiwandi,I-BAD,2026-12-20,W,ten,5.00", "Acme,Bhiwandi,I-BAD,2026-12-20,V,5,100.00")
+    due = plan(tmp_path, date_from=date(2026, 12, 18), date_to=date(2026, 12, 21))
+    assert sorted(found(run_reconcile(parts, due))) == [("NOT_SENT", "I-BAD", "V"), ("NOT_SENT", "I-BAD", "W")]
+    later = plan(tmp_path, date_from=date(2026, 12, 21), date_to=date(2026, 12, 22))
+    assert found(run_reconcile(parts, later)) == []
 
 
 def test_receipts_come_from_a_folder_and_repeat_nothing(parts, service, tmp_path):

@@ -66,6 +66,9 @@ def counted(orders: Rows, items: Rows) -> tuple[Fates, dict[str, list[tuple[str,
             fates["Items", row] = "ready" if quantity == "2" else "invalid"
             lines_of[key].append(row)
     for key, rows in rows_of.items():
+        phones = [orders[row - 2][1] for row in rows]
+        if any(phones) and not phones[0]:  # a blank beside a value disagrees with it
+            fates["", rows[0]] = "blocked"
         lines = [tuple(items[row - 2]) for row in lines_of[key]]
         if rows and len(set(lines)) < len(lines):  # pasted twice: the order itself is to blame
             fates["", rows[0]] = "invalid"

@@ -197,6 +197,23 @@ def test_skus_swapped_in_the_service_are_one_line_that_names_both():
     assert '"W" is missing with 10, and "X" stands there' in found["reason"][0]
 
 
+def test_skus_swapped_in_the_service_alone_are_not_said_to_be_received():
+    world = World()
+    world.announce("I1", ("A", "10"))
+    world.serve("I1", ("B", "10"))
+    world.receive("I1", "A", "10")
+    assert only_line(world)["reason"].endswith('What is shown as in the service is "B"; 10 of "A" were received.')
+
+
+@pytest.mark.parametrize("later", ["-2", "0"])
+def test_goods_are_not_late_by_a_correction(later):
+    world = World()
+    world.both("I1", ("W", "10"))
+    world.receive("I1", "W", "12" if later == "-2" else "10", received_date="2026-11-01")
+    world.receive("I1", "W", later, received_date="2026-11-09")
+    assert word(world) == "matched"
+
+
 def test_a_swap_that_leaves_a_choice_is_not_guessed():
     world = World()
     world.announce("I1", ("W", "10"), ("V", "10"))

@@ -28,7 +28,7 @@ from logistics_batch.flows.reconcile_receipts import (
     list_by_hand,
     list_from,
 )
-from logistics_batch.flows.reconcile_unsent import legible_of
+from logistics_batch.flows.reconcile_unsent import ANNOUNCED_BEFORE_DAYS, legible_of
 from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.flows.snapshots import Circumstances, furthest_statuses, keep_snapshot
 from logistics_batch.model.document import Operation
@@ -200,7 +200,7 @@ def _account(
         receipts_compared=receipts.lines is not None,
         orders_compared=orders.lines is not None,
         doubts=(*gathered.doubts, *doubts, *previous.doubts),
-        notes=(*gathered.notes, *notes, *_unreturned(result), *previous.notes, *besides.notes),
+        notes=(*notes, *_unreturned(result), *previous.notes, *besides.notes),
         log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
     )
 
@@ -251,16 +251,20 @@ def _legs(parts: Parts, scope: Scope, gathered: Gathered, *, receipts: ReadList,
 
 
 def _unsent(parts: Parts, scope: Scope, business_date: date) -> pl.DataFrame:
-    """The rows that were never sent, of files that came in the range or shortly before or after.
-
-    A row that could not be read may show no date, or a wrong one, so that its file's is taken.
-    """
-    since = scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)
-    until = scope.wanted.date_to + timedelta(days=LOOK_BACK_DAYS)
+    """The rows that were never sent: of files that came about the range, or with a delivery date that lies in it."""
     rows = parts.ledger.rows_not_sent(
-        operation=Operation.ASN_CREATE.value, planned_from=since.isoformat(), planned_to=until.isoformat()
+        operation=Operation.ASN_CREATE.value,
+        planned_from=(scope.wanted.date_from - timedelta(days=ANNOUNCED_BEFORE_DAYS)).isoformat(),
+        planned_to=(scope.wanted.date_to + timedelta(days=LOOK_BACK_DAYS)).isoformat(),
     )
-    return unsent_frame(rows, legible_of(parts, rows, business_date=business_date))
+    legible = legible_of(parts, rows, business_date=business_date)
+    since = (scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)).isoformat()
+    ours = [row for row in rows if row.received_at >= since or _is_due(legible.get(row, {}), scope)]
+    return unsent_frame(ours, legible)
+
+
+def _is_due(legible: Mapping[str, str], scope: Scope) -> bool:
+    return scope.wanted.by == "delivery" and scope.holds(scope.day_of(legible.get("delivery_date", "")))
 
 
 def _unreturned(result: Reconciliation) -> tuple[str, ...]:

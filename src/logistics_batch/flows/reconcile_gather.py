@@ -21,11 +21,12 @@ from logistics_batch.flows.fetch_asns import FetchedAsns, fetch_asns, fetch_by_i
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_notices import Scope, announced_documents, in_scope
 from logistics_batch.flows.reconcile_receipts import ReadList
+from logistics_batch.intake.names import printable
 from logistics_batch.ledger import StoredDocument
 from logistics_batch.reconciliation import order_number_of
 
-SEARCHED_BY_INVOICE = 100
-"""How many ASNs that the range does not show are searched one by one before they are called missing."""
+SEARCHED_BY_INVOICE = 2_000
+"""So many ASNs that the range does not show are searched, one by one; none is called missing that was not."""
 
 _OVERLAP = timedelta(days=1)
 # A document in these states may stand in the service.
@@ -43,7 +44,6 @@ class Gathered:
     documents: list[StoredDocument] = field(repr=False)
     complete: bool
     doubts: tuple[str, ...]
-    notes: tuple[str, ...]
     requests: int
     folder: Path | None
 
@@ -73,15 +73,13 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
         *not_asked_for(searched, absent[:SEARCHED_BY_INVOICE]),
         *nothing_of_ours(announced, scope, (fetched, searched)),
         *as_many_as_a_page(fetched, announced),
+        *_not_searched(absent[SEARCHED_BY_INVOICE:]),
     )
-    unsearched = len(absent) - SEARCHED_BY_INVOICE
-    notes = (f"{unsearched} invoice numbers that the range does not show were not searched one by one.",)
     return Gathered(
         records=_once((*fetched.records, *searched.records)),
         documents=documents,
         complete=fetched.complete and searched.complete and not doubts and len(documents) == len(announced),
         doubts=(*_doubts(fetched), *_doubts(searched), *doubts, *_purged(len(announced) - len(documents))),
-        notes=notes if unsearched > 0 else (),
         requests=fetched.requests + searched.requests,
         folder=fetched.folder,
     )
@@ -118,6 +116,13 @@ def _absent(
         if folded(number) not in known:
             wanted.setdefault(folded(number), number.strip())
     return [number for number in wanted.values() if number]
+
+
+def _not_searched(numbers: Sequence[str]) -> tuple[str, ...]:
+    if not numbers:
+        return ()
+    first = f"the first: {printable(numbers[0])}"
+    return (f"{len(numbers)} invoice numbers that the range does not show were not searched one by one ({first}).",)
 
 
 def _once(records: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:

@@ -13,6 +13,8 @@ from logistics_batch.mapping import RunValues, legible_rows
 
 READ_AGAIN: Final = 100
 """So many files, the latest, are read again for the rows of theirs that were never sent."""
+ANNOUNCED_BEFORE_DAYS: Final = 90
+"""So long before the range a file may have announced what is due in it."""
 
 Legible = dict[RowNotSent, dict[str, str]]
 

@@ -54,7 +54,8 @@ def _stored_file(record: RowMapping) -> StoredFile:
 def _not_sent(line: Row[Any]) -> RowNotSent:
     number, second = shown_row(line.row, json.loads(line.origin))
     why = line.issue_reason or line.reason
-    return RowNotSent(line.name, second or line.sheet, number, line.key, line.fate, why, line.run_id)
+    sheet = second or line.sheet
+    return RowNotSent(line.name, sheet, number, line.key, line.fate, why, line.run_id, line.received_at)
 
 
 def _without_digits(name: str) -> str:
@@ -277,7 +278,11 @@ class History(Connected):
             document.c.account == self.account, document.c.operation == operation, document.c.state == "accepted"
         )
         query = (
-            select(row, file.c.name, file.c.sheet, file.c.origin, file.c.run_id, first_issue.label("issue_reason"))
+            select(
+                row,
+                *file.c["name", "sheet", "origin", "run_id", "received_at"],
+                first_issue.label("issue_reason"),
+            )
             .join(file, row.c.file_id == file.c.id)
             .where(row.c.fate.in_(("invalid", "blocked", "held")), row.c.key.not_in(accepted))
             .where(file.c.operation == operation)

@@ -132,6 +132,7 @@ class RowNotSent:
     fate: str
     reason: str
     run: str
+    received_at: str
 
 
 @dataclass(frozen=True, slots=True)

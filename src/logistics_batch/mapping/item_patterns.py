@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
 import polars as pl
 
@@ -9,6 +10,8 @@ from logistics_batch.mapping.cells import BLANKS
 from logistics_batch.mapping.spec_lines import LinesFromSpec
 
 Line = tuple[str | None, ...]
+
+_NUMBER: Final = r"((?:(?:₹|rs\.?|inr)\s*)?[0-9][0-9.,]*(?:\s*/-)?)"
 
 
 def read_items(form: LinesFromSpec, numeric: Collection[str], texts: Iterable[str]) -> dict[str, Line]:
@@ -44,7 +47,7 @@ def _regex(pattern: str, numeric: Collection[str], text: str) -> str:
     made = ""
     for number, piece in enumerate(pieces):
         if number % 2:
-            made += r"([0-9][0-9.,]*)" if piece in numeric else text
+            made += _NUMBER if piece in numeric else text
             continue
         words = piece.split()
         before, after = (piece[:1].isspace(), piece[-1:].isspace()) if words else (bool(piece), False)

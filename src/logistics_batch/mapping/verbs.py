@@ -124,11 +124,13 @@ def unit(reading: Reading, step: Step, around: Surroundings) -> Reading:
 
 
 def lookup(reading: Reading, step: Step, _around: Surroundings) -> Reading:
-    """The value that a table gives for the cell; case and outer blanks do not matter, an unlisted value is an issue."""
+    """What a table gives for the cell, in any case; an unlisted value is an issue unless `"*"` has an answer for it."""
     table = step.lookup if isinstance(step, LookupRead) and isinstance(step.lookup, dict) else {}
     known = {key.strip().lower(): value for key, value in table.items()}
+    rest = known.pop("*", None)
     folded = reading.value.str.to_lowercase()
-    value = folded.replace_strict(list(known), list(known.values()), default=None, return_dtype=pl.String)
+    value = folded.replace_strict(list(known), list(known.values()), default=rest, return_dtype=pl.String)
+    value = pl.when(folded.is_not_null()).then(value)
     shown = ", ".join(list(table)[:8]) + (" …" if len(table) > 8 else "")
     words = say("The value is not in the list of known values.", f"Write one of: {shown}.")
     return reading.then(value, "lookup", words, form=None)

@@ -100,6 +100,7 @@ def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
         pl.col("units").filter(pl.col("condition_code") == code.value).sum().alias(f"units_{code.value}")
         for code in CONDITION_CLASSES
     ]
+    came = day("received_date").filter(pl.col("units") > 0)  # a correction moves no goods
     return _summed(
         side,
         "received",
@@ -112,8 +113,8 @@ def _summed_received(side: pl.DataFrame) -> pl.DataFrame:
         pl.col("repeats").filter(pl.col("repeats") != "").str.join("; ").alias("receipts_repeated"),
         pl.col("alike").filter(pl.col("alike") != "").unique(maintain_order=True).str.join("; ").alias("alike_lists"),
         _taken_back().alias("receipts_taken_back"),
-        day("received_date").min().alias("received_first"),
-        day("received_date").max().alias("received_date"),
+        came.min().alias("received_first"),
+        came.max().alias("received_date"),
         (pl.len() - pl.struct("units", "condition", "received_date").n_unique()).alias("receipts_alike"),
         *by_class,
     )

@@ -179,16 +179,19 @@ def _line_words() -> dict[Discrepancy | Outcome, pl.Expr]:
     return bad | {
         _D.WRONG_SKU: pl.format(
             '"{}" is missing with {}, and "{}" stands there with the same quantity: probably swapped. What is shown as '
-            '{} is "{}".',
+            '{} is "{}"{}.',
             pl.col("sku_name"),
             plain("expected"),
             pl.col("found_sku"),
             pl.when(pl.col("found_returned").is_null())
             .then(pl.lit("received"))
-            .when(pl.col("lines_received") > 0)
+            .when(pl.col("found_received").is_not_null())
             .then(pl.lit("in the service and as received"))
             .otherwise(pl.lit("in the service")),
             pl.col("found_sku"),
+            pl.when(pl.col("found_returned").is_not_null() & (pl.col("sku_received") == pl.col("sku_name")))
+            .then(pl.format('; {} of "{}" were received', plain("qty_received"), "sku_name"))
+            .otherwise(pl.lit("")),
         ),
         _D.MISSING_SKU: _missing_sku(),
         _D.EXTRA_SKU: extra,
