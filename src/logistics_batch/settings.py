@@ -269,3 +269,12 @@ def open_secrets(workspace: Path) -> str:
 def armed_crash_point(environment: Mapping[str, str] = os.environ) -> str:
     """The point at which a test wants the process to die, "" outside tests."""
     return environment.get(CRASH_POINT, "")
+
+
+def without_settings(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment of a program of ours that is to heed the settings file alone.
+
+    >>> without_settings({"PATH": "/bin", "LOGISTICS_BATCH_LEDGER__URL": "sqlite:///other.db"})
+    {'PATH': '/bin'}
+    """
+    return {name: value for name, value in environment.items() if not name.startswith(PREFIX)}

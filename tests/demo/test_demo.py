@@ -7,6 +7,8 @@ import signal
 import socket
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +30,18 @@ def run_demo(folder: Path, *options: str, **environment: str) -> subprocess.Comp
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
+
+
+@contextmanager
+def nobody_calls() -> Iterator[str]:
+    """The address of another service, which is not called."""
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere:
+        elsewhere.settimeout(0.2)
+        yield f"http://127.0.0.1:{elsewhere.getsockname()[1]}"
+        with pytest.raises(TimeoutError):
+            elsewhere.accept()
 
 
 def journal(folder: Path, effect: str) -> list[dict[str, Any]]:
@@ -54,10 +66,15 @@ def test_the_loop_closes_and_runs_again(tmp_path: Path) -> None:
     check_files(folder, account)
     check_comparison(account)
     check_labels(folder, account)
+    check_status(folder, account)
     check_opened(folder, account)
 
-    second = run_demo(folder)
+    with nobody_calls() as url:  # no variable of the environment leads the samples to another service or ledger
+        ledger = f"sqlite:///{tmp_path}/other.db"
+        variables = {"SERVICE__BASE_URL": url, "SERVICE__API_KEY": "a-real-key", "LEDGER__URL": ledger}
+        second = run_demo(folder, **{f"LOGISTICS_BATCH_{name}": value for name, value in variables.items()})
     assert second.returncode == 0, second.stderr
+    assert not (tmp_path / "other.db").exists()
     assert "The loop closed" in second.stdout
     assert (folder / "earlier/1/logistics-batch.toml").is_file()
     assert journal(folder / "earlier/1", "order.created")
@@ -108,10 +125,24 @@ def check_labels(folder: Path, account: dict[str, Any]) -> None:
     assert printed == {line["awb_number"] for line in journal(folder, "order.created")}
 
 
+def check_status(folder: Path, account: dict[str, Any]) -> None:
+    """Every event that was sent came in, and the feed tells of each order, with what the service shows of it."""
+    status = account["status"]
+    assert status["events"] == status["announced"] == sum(account["reached"].values())
+    feed = folder / "sftp/outbound/status/order-status-000001.csv"
+    assert Path(status["files"][0]["path"]) == feed
+    with feed.open(encoding="utf-8-sig", newline="") as lines:
+        told = {row["awb_number"]: (row["status"], row["source"]) for row in csv.DictReader(lines)}
+    *_, last = account["reached"]
+    assert told == {line["awb_number"]: (last, "event") for line in journal(folder, "order.created")}
+    assert status["fed"] == len(told) == account["created"]["order"]
+
+
 def check_opened(folder: Path, account: dict[str, Any]) -> None:
     """Every file that the account names is there to be opened, at the place on the server that it names."""
     opened = [one for file in account["files"] for one in file["answers"]]
-    opened += [*account["reconciliation"]["files"], *account["labels"]["files"], account["receipts"]]
+    opened += [*account["reconciliation"]["files"], *account["labels"]["files"], *account["status"]["files"]]
+    opened.append(account["receipts"])
     for one in opened:
         assert Path(one["path"]).stat().st_size
         assert Path(one["path"]) == folder / "sftp" / one["server_path"].lstrip("/")
@@ -119,19 +150,6 @@ def check_opened(folder: Path, account: dict[str, Any]) -> None:
         assert not list((folder / "sftp/inbound" / name).iterdir()), "processed files are archived"
     assert (folder / "secrets").stat().st_mode & 0o077 == 0
     assert all(path.stat().st_mode & 0o077 == 0 for path in (folder / "secrets").iterdir())
-
-
-@pytest.mark.slow
-def test_no_variable_of_the_environment_leads_the_samples_to_another_service(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as elsewhere:
-        elsewhere.settimeout(0.2)
-        url = f"http://127.0.0.1:{elsewhere.getsockname()[1]}"
-        done = run_demo(
-            tmp_path / "demo", LOGISTICS_BATCH_SERVICE__BASE_URL=url, LOGISTICS_BATCH_SERVICE__API_KEY="a-real-key"
-        )
-        assert done.returncode == 0, done.stderr
-        with pytest.raises(TimeoutError):
-            elsewhere.accept()
 
 
 @pytest.mark.slow

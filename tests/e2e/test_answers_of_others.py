@@ -71,6 +71,26 @@ def test_an_asn_is_accepted_only_where_the_answer_says_so(tmp_path: Path, sandbo
     assert [row["fate"] for row in pushed.json["files"][0]["rows"]] == ["in_doubt", "in_doubt"]
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_asns_that_are_always_answered_without_a_word_go_out_while_a_search_shows_them(
+    tmp_path: Path, sandbox: RunningSandbox, there: bool
+) -> None:
+    def rule(asked: Asked, service: Service) -> Told:
+        if asked.method != "POST":
+            return service(asked)
+        if there:
+            service(asked)
+        return said(200, {})
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
+        drop = workspace.drop("asns.csv", asn_lines([f"INV-{n}" for n in range(12)]))
+        pushed = workspace.run("push", drop, "--mapping", "asns", "--json")
+        assert len(sandbox.committed("asn.created")) == (12 if there else 0)
+        fates = {row["fate"] for row in pushed.json["files"][0]["rows"]}
+        assert fates == ({"accepted"} if there else {"in_doubt", "pending"})
+
+
 @pytest.mark.parametrize(
     "told",
     [Told(400, b"<html>400 Bad Request nginx</html>", "text/html"), Told(400, b""), said(400, {})],

@@ -10,7 +10,8 @@ from logistics_batch.cli.opening import json_option, stopping
 @json_option
 def demo(*, folder: str, as_json: bool) -> int:
     """See a whole night in a few seconds: a service and an SFTP server start on this machine, sample spreadsheets are
-    dropped, the sample jobs push orders and ASNs, reconcile and make labels, and you are told what happened.
+    dropped, the sample jobs push orders and ASNs, reconcile, make labels and follow the orders, and you are told what
+    happened.
 
     Nothing leaves this machine. Run again, it moves what an earlier demo left to DIR/earlier and begins anew.
 

@@ -22,6 +22,7 @@ from logistics_batch.demo.account import (
     LabelsAccount,
     Opened,
     ReconciliationAccount,
+    StatusAccount,
 )
 from logistics_batch.model.report import Fate
 
@@ -57,7 +58,9 @@ def print_account(account: Account, console: Console | None = None) -> None:
     if account.reconciliation:
         _print_comparison(console, account, account.reconciliation)
     if account.labels:
-        _print_labels(console, account, account.labels)
+        _print_labels(console, account.labels)
+    if account.status:
+        _print_status(console, account, account.status)
     _print_places(console, account)
     _print_end(console, account)
 
@@ -147,7 +150,7 @@ def _class_cells(one: ClassAccount) -> Sequence[Text]:
     )
 
 
-def _print_labels(console: Console, account: Account, labels: LabelsAccount) -> None:
+def _print_labels(console: Console, labels: LabelsAccount) -> None:
     _heading(console, "Labels", "in the order in which people pick: hub, route, SKU")
     missing = f"{len(labels.missing)} missing" if labels.missing else "none missing"
     text = Text.assemble(
@@ -157,11 +160,20 @@ def _print_labels(console: Console, account: Account, labels: LabelsAccount) -> 
         (f"  bundle {labels.bundle}", "bright_black"),
     )
     console.print(text)
-    if account.reached:
-        steps = " → ".join(f"{count} {status}" for status, count in account.reached.items())
-        console.print(Text(f"  Meanwhile at the service: {steps}", "bright_black"))
     for lost in labels.missing:
         console.print(Text(f"  {plain(lost)}", "red"))
+
+
+def _print_status(console: Console, account: Account, status: StatusAccount) -> None:
+    _heading(console, "After sending", "events are hints: the service is asked before anything counts")
+    steps = " → ".join(f"{count} {name}" for name, count in account.reached.items())
+    text = Text.assemble(
+        (f"  {status.events} events received", "green"),
+        f", {status.asked} orders asked for, {status.changed} changed; ",
+        (f"{status.fed} in the feed for the warehouse system", "green"),
+    )
+    console.print(text)
+    console.print(Text(f"  At the service: {steps}", "bright_black"))
 
 
 def _print_places(console: Console, account: Account) -> None:
@@ -175,6 +187,9 @@ def _print_places(console: Console, account: Account) -> None:
     if account.labels:
         files += account.labels.files
         kinds += [("Labels", "labels"), ("", "manifest.pdf")]
+    if account.status:
+        files += account.status.files
+        kinds += [("Status feed", "order-status-"), ("Orders", "order_status.xlsx")]
     for title, part in [*kinds, ("Receipts", "receipts_")]:
         found = [file for file in (*files, account.receipts) if part in file.path.name]
         for number, file in enumerate(found):

@@ -98,6 +98,22 @@ class LabelsAccount:
 
 
 @dataclass(frozen=True, slots=True)
+class StatusAccount:
+    """What became of the orders once they were sent.
+
+    events: how many came in, of `announced` that the service sent. asked: orders that the service was asked for;
+    changed: those that it showed changed. fed: orders in the feed. files: the feed first, then the report.
+    """
+
+    announced: int
+    events: int
+    asked: int
+    changed: int
+    fed: int
+    files: tuple[Opened, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """The whole demo.
 
@@ -117,6 +133,7 @@ class Account:
     receipt_lines: int
     reconciliation: ReconciliationAccount | None
     labels: LabelsAccount | None
+    status: StatusAccount | None
     seconds: float
     faults: tuple[str, ...] = field(default=())
 
@@ -180,4 +197,16 @@ def _paper_faults(account: Account) -> list[str]:
         found.append("No labels were made.")
     elif account.labels.orders != account.sent.get("order", 0):
         found.append(f"{account.labels.orders} orders have labels, {account.sent.get('order', 0)} were accepted.")
+    return [*found, *_status_faults(account)]
+
+
+def _status_faults(account: Account) -> list[str]:
+    status = account.status
+    if status is None:
+        return ["Nobody asked what became of the orders."]
+    found = []
+    if status.events < status.announced:
+        found.append(f"{status.events} events came in, {status.announced} were sent.")
+    if status.fed != account.sent.get("order", 0):
+        found.append(f"The feed tells of {status.fed} orders, {account.sent.get('order', 0)} were accepted.")
     return found

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from logistics_batch.demo.account import BadRow, FileAccount, LabelsAccount, Opened
+from logistics_batch.demo.account import BadRow, FileAccount, LabelsAccount, Opened, StatusAccount
 from logistics_batch.flows.labels import LabelReport
+from logistics_batch.flows.order_status import OrderStatusReport
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import answers_of_run
 from logistics_batch.model.report import Fate, FileReport, RowResult, RunReport
@@ -54,6 +55,18 @@ def labels_of(report: LabelReport, server: ServerFolder) -> LabelsAccount:
         pages=_pages(index) if index else 0,
         missing=tuple(f"{lost.reference_number or lost.awb_number}: {lost.reason}" for lost in report.missing),
         files=files,
+    )
+
+
+def status_of(report: OrderStatusReport, server: ServerFolder, *, announced: int) -> StatusAccount:
+    """The account of what became of the orders."""
+    return StatusAccount(
+        announced=announced,
+        events=report.events,
+        asked=report.asked.asked,
+        changed=report.asked.changed,
+        fed=report.feed.orders,
+        files=delivered_files((*report.feed.delivered, *report.delivered), server),
     )
 
 

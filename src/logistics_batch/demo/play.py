@@ -9,18 +9,28 @@ from pathlib import Path
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from logistics_batch.demo.account import Account, FileAccount, LabelsAccount, ReconciliationAccount, faults_of
+from logistics_batch.demo.account import (
+    Account,
+    FileAccount,
+    LabelsAccount,
+    ReconciliationAccount,
+    StatusAccount,
+    faults_of,
+)
 from logistics_batch.demo.comparison import comparison_of
-from logistics_batch.demo.findings import ServerFolder, files_of, labels_of
+from logistics_batch.demo.findings import ServerFolder, files_of, labels_of, status_of
 from logistics_batch.demo.grounds import claimed
+from logistics_batch.demo.receiver import address_of, running_receiver
 from logistics_batch.demo.service import Sandbox, running_sandbox
-from logistics_batch.demo.stage import API_KEY_FILE, DemoWorkspace, connect, drop_samples, furnish
+from logistics_batch.demo.stage import API_KEY_FILE, EVENTS_FILE, DemoWorkspace, connect, drop_samples, furnish
 from logistics_batch.errors import RunStopped
+from logistics_batch.flows.by_hand import subscribe_webhook
 from logistics_batch.flows.labels import LabelReport
+from logistics_batch.flows.order_status import OrderStatusReport
 from logistics_batch.flows.parts import Parts, Progress
 from logistics_batch.flows.reconcile import ReconcileReport
 from logistics_batch.jobs import load_jobs
-from logistics_batch.model.job import JobSpec, LabelsJob, PushJob, ReconcileJob
+from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob
 from logistics_batch.model.report import RunReport
 from logistics_batch.operate.run_job import Order, run_job
 from logistics_batch.wiring import Need
@@ -28,6 +38,9 @@ from logistics_batch.wiring import Need
 _ZONE = ZoneInfo("Asia/Kolkata")
 _SEED = 5  # of the warehouse behind the sandbox: shorts, overs, one damaged line, one swapped SKU
 _STEPS = 2  # orders get a driver, who sets out
+_EVENTS_SECONDS = 10.0  # after the jobs of the night; the events came long before
+_EVENTS_POLL_SECONDS = 0.05
+_WEBHOOK = 1  # its number at the service
 _RECEIPTS = "/inbound/receipts/receipts_{day:%Y%m%d}.csv"
 
 
@@ -47,6 +60,7 @@ class _Told:
     receipt_lines: int = 0
     reconciliation: ReconciliationAccount | None = None
     labels: LabelsAccount | None = None
+    status: StatusAccount | None = None
 
 
 def play(folder: Path, narrator: Narrator, stop: threading.Event) -> Account:
@@ -92,11 +106,17 @@ class _Night:
         self._act("Dropping the day's spreadsheets into the SFTP inboxes")
         drop_samples(self._workspace, business_date=self._today)
         jobs = load_jobs(self._workspace.folder)
-        with self._workspace.parts(Need(progress=self._narrator, stop=self._stop)) as parts:
+        with (
+            self._workspace.parts(Need(progress=self._narrator, stop=self._stop)) as parts,
+            running_receiver(self._workspace.folder) as receiver,
+        ):
             self._run_all(parts, [job for job in jobs if isinstance(job, PushJob)])
+            self._subscribe(parts, address_of(receiver))
             receipts = self._day_goes_on()
             self._run_all(parts, [job for job in jobs if isinstance(job, ReconcileJob)])
             self._run_all(parts, [job for job in jobs if isinstance(job, LabelsJob)])
+            self._wait_for_events(parts)
+            self._run_all(parts, [job for job in jobs if isinstance(job, OrderStatusJob)])
         told = self._told
         created = {noun: self._sandbox.created(noun) for noun in ("order", "ASN")}
         return Account(
@@ -113,6 +133,7 @@ class _Night:
             receipt_lines=told.receipt_lines,
             reconciliation=told.reconciliation,
             labels=told.labels,
+            status=told.status,
             seconds=0.0,
         )
 
@@ -127,6 +148,25 @@ class _Night:
                     self._told.reconciliation = comparison_of(report, self._server)
                 case LabelReport():
                     self._told.labels = labels_of(report, self._server)
+                case OrderStatusReport():
+                    announced = sum(self._told.reached.values())
+                    self._told.status = status_of(report, self._server, announced=announced)
+
+    def _subscribe(self, parts: Parts, address: str) -> None:
+        """Ask the service to tell the receiver of each change of an order."""
+        receive = self._workspace.settings().receive
+        secret = (self._workspace.folder / EVENTS_FILE).read_text(encoding="utf-8")
+        wanted = {"webhookId": _WEBHOOK, "callbackUrl": address + receive.path, "headers": {receive.header: secret}}
+        conclusion = subscribe_webhook(parts, wanted)
+        if conclusion.exit_code:
+            raise RunStopped(f"The subscription to events did not work. {conclusion.text}", remedy="Run it again.")
+
+    def _wait_for_events(self, parts: Parts) -> None:
+        """The service sends its events beside its other work."""
+        until = time.monotonic() + _EVENTS_SECONDS
+        announced = sum(self._told.reached.values())
+        while sum(1 for _ in parts.ledger.hints()) < announced and time.monotonic() < until:
+            parts.clock.sleep(_EVENTS_POLL_SECONDS)
 
     def _day_goes_on(self) -> str:
         """Vans set out, and the dock writes down what it received; the path of its list on the server."""

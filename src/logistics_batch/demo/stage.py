@@ -15,6 +15,7 @@ from logistics_batch.wiring import Workspace
 
 SERVER = "bhiwandi"
 API_KEY_FILE = Path("secrets") / "api-key"
+EVENTS_FILE = Path("secrets") / "events"
 _PASSWORD_FILE = Path("secrets") / SERVER
 # What lies in each inbox at the end of the day.
 DROPS = {
@@ -40,6 +41,9 @@ url = "sqlite:///var/ledger.db"
 [reports]
 dir = "reports"
 
+[receive]
+secret_file = "{events_file}"
+
 [sftp.{server}]
 host = "{host}"
 port = {port}
@@ -58,7 +62,7 @@ class DemoWorkspace(Workspace):
 
 
 def furnish(folder: Path) -> None:
-    """Mappings, jobs, and a key for the sandbox, in a new workspace.
+    """Mappings, jobs, and keys for the sandbox and for the receiver of its events, in a new workspace.
 
     Raises UsageError if the program came without its samples.
     """
@@ -70,7 +74,8 @@ def furnish(folder: Path) -> None:
     for path in (folder / "jobs").glob("*.yaml"):
         path.write_text(path.read_text(encoding="utf-8").replace(_PATIENT, _BRISK), encoding="utf-8")
     (folder / "secrets").mkdir(mode=0o700)
-    _write_secret(folder / API_KEY_FILE, f"demo-{secrets.token_hex(16)}")
+    for path in (API_KEY_FILE, EVENTS_FILE):
+        _write_secret(folder / path, f"demo-{secrets.token_hex(16)}")
 
 
 def connect(folder: Path, sandbox: Sandbox) -> DemoWorkspace:
@@ -79,6 +84,7 @@ def connect(folder: Path, sandbox: Sandbox) -> DemoWorkspace:
     text = _SETTINGS.format(
         url=sandbox.url,
         api_key_file=API_KEY_FILE.as_posix(),
+        events_file=EVENTS_FILE.as_posix(),
         server=SERVER,
         password_file=_PASSWORD_FILE.as_posix(),
         **{name: sandbox.sftp[name] for name in ("host", "port", "username", "host_key")},

@@ -23,6 +23,7 @@ from logistics_batch.flows.gate_of_sending import SendGate
 from logistics_batch.flows.last_look import broken_contract
 from logistics_batch.flows.outcomes import outcome_of, stop_reason, unless_sent_before, without_others_numbers
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.silent_answers import SilentAnswers
 from logistics_batch.ledger import Intent, Outcome, StoredDocument
 from logistics_batch.model.document import Operation
 
@@ -55,9 +56,7 @@ class Finished:
 @dataclass
 class _State:
     queue: deque[StoredDocument]
-    handed: dict[Future[Finished], Intent | None] = field(
-        default_factory=dict
-    )  # to the workers, in order; not yet back
+    handed: dict[Future[Finished], Intent | None] = field(default_factory=dict)  # to workers, in order; not yet back
     doubts: int = 0  # in a row
     created: set[int] = field(default_factory=set)  # accepted orders among the outcomes
     mixed: int = 0  # answers with another order's AWB number
@@ -97,6 +96,7 @@ class Dispatcher:
         self._run = run
         self._done: SimpleQueue[Future[Finished]] = SimpleQueue()
         self._gate = SendGate(patience_seconds=INTENT_MAY_AGE_SECONDS)
+        self._silent = SilentAnswers(parts)
         self._facts = parts.ledger.facts()
         lately = (parts.clock.now() - _HISTORY_LOST_FOR).isoformat()
         self._history_lost = any(str(each["at"]) >= lately for each in parts.ledger.restorations())
@@ -348,12 +348,15 @@ class Dispatcher:
             state.proven, state.doubts, state.failures, state.slow_downs = True, 0, 0, 0
             return
         state.doubts += 1
+        self._silent.note(intent.document, reply, answer)
         if answer.looks_like_html and not state.proven:
             state.stop(
                 "A web page came back instead of an answer of the service.",
                 "Check service.base_url: it points to something else than the API.",
             )
-        if state.doubts >= DOUBTS_UNTIL_STOP:
+        if state.doubts >= DOUBTS_UNTIL_STOP and self._silent.mean_yes():
+            state.proven, state.doubts = True, 0
+        elif state.doubts >= DOUBTS_UNTIL_STOP:
             state.stop(
                 f"{state.doubts} calls in a row had no trustworthy answer.",
                 "Find out what is wrong with the service; run the job again later, doubts are settled first.",
