@@ -1,6 +1,7 @@
 """Commands that talk to a service: single calls by hand, history, decisions, the doctor; against the sandbox."""
 
 import socket
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,9 @@ def test_a_push_tells_people_what_became_of_their_rows(run: Run, workspace: Work
     assert "accepted         1  the service took them" in done.out
     assert "Row 3, cell D3 (PIN):" in done.out
     assert f"Answers: {workspace.root / 'reports/orders'}.*" in done.out
+    written = [*(workspace.root / "reports").rglob("*"), *(workspace.root / "var").rglob("*")]
+    assert len(written) > 5
+    assert not [path for path in written if stat.S_IMODE(path.stat().st_mode) & 0o077], "they hold names and addresses"
 
 
 def test_labels_are_bundled_once_and_again_only_with_a_reason(run: Run, workspace: Workspace) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.workspace import Workspace, order_lines
 
-from logistics_batch.flows.parts import Clock, Parts
+from logistics_batch.flows.parts import Clock, Parts, Silent
 from logistics_batch.flows.pull import Pulled, pull
 from logistics_batch.jobs import parse_job
 from logistics_batch.model.job import PushJob
@@ -100,3 +100,38 @@ def test_another_job_may_take_a_file_meanwhile(parts: Parts, tmp_path: Path) -> 
     (tmp_path / "inbound/orders.csv").write_text(order_lines(["A"]).rstrip("\n"))
     found, _ = pulled(parts, tmp_path, lambda nap: (tmp_path / "inbound/orders.csv").unlink() if nap == 2 else None)
     assert found.files == ()
+
+
+class BetweenListingAndFetching(Silent):
+    """Does something in that moment."""
+
+    def __init__(self, act: Callable[[], object]) -> None:
+        self._act = act
+
+    def start(self, label: str, total: int | None) -> None:
+        if label == "Fetching":
+            self._act()
+
+
+def test_a_file_that_was_gone_when_it_was_to_be_fetched_is_no_failure(parts: Parts, tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / "inbound" / name).write_text(order_lines([name]))
+    taken = BetweenListingAndFetching((tmp_path / "inbound/a.csv").unlink)
+    found, _ = pulled(replace(parts, progress=taken), tmp_path)
+    assert [file.name for file in found.files] == ["b.csv"]
+    assert (found.notes, found.failed) == (("a.csv was gone when it was to be fetched.",), ())
+
+
+def test_a_file_that_cannot_be_read_stops_only_itself(parts: Parts, tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / "inbound" / name).write_text(order_lines([name]))
+
+    def become_a_link() -> None:
+        (tmp_path / "inbound/a.csv").unlink()
+        (tmp_path / "inbound/a.csv").symlink_to("b.csv")
+
+    found, _ = pulled(replace(parts, progress=BetweenListingAndFetching(become_a_link)), tmp_path)
+    assert [file.name for file in found.files] == ["b.csv"]
+    (failed,) = found.failed
+    assert failed.startswith("a.csv could not be fetched: ")
+    assert failed.endswith("it is a link, and links are not followed. Put the file itself there.")

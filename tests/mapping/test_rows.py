@@ -493,3 +493,11 @@ def test_a_cell_that_says_as_above_takes_what_is_above_where_the_column_is_fille
     first = orders([*ROW[:3], mark, *ROW[4:]], order(SKU=mark), mapping=mapping)
     assert rules(first) == [("D2", "delivery_address|ditto"), ("E3", "item_name|ditto")]
     assert rules(orders(order(SKU=mark))) == [("E2", "item_name|ditto")]
+
+
+def test_a_pattern_knows_two_signs_and_the_others_stand_for_themselves() -> None:
+    mapping = ORDERS + 'sheet: {skip_rows_where: {Name: ["As.a", "[A-z]sha", "Ravi|Asha", "Rao (2)"]}}\n'
+    assert states(orders(ROW, order(Order_No="A2", Name="Rao (2)"), mapping=mapping)) == {
+        2: "ready",
+        3: "skipped skip_rows_where",
+    }

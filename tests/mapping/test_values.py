@@ -302,6 +302,11 @@ def test_lookups_ignore_case_and_blanks_and_refuse_what_they_do_not_list(cell: s
     assert value(COD, cell) == read
 
 
+@pytest.mark.parametrize(("verb", "read"), [("upper", "SOUTH É"), ("lower", "south é"), ("text", "South é")])
+def test_letters_are_made_capital_or_small(verb: str, read: str) -> None:
+    assert value(f"division: {{from: Cell, read: {verb}}}", " South é") == read
+
+
 @pytest.mark.parametrize(("cell", "read"), [(" south", "S"), ("North", "elsewhere"), ("", None)])
 def test_a_lookup_may_have_an_answer_for_all_other_words_but_not_for_a_blank(cell: str, read: str | None) -> None:
     assert value('division: {from: Cell, read: {lookup: {South: S, "*": elsewhere}}}', cell) == read

@@ -118,9 +118,14 @@ def test_two_hundred_slow_senders_hold_up_nobody_and_are_cut_off(receiver: Runni
 @pytest.mark.slow
 def test_more_connections_than_it_holds_make_room_for_a_new_one(receiver: RunningReceiver) -> None:
     with ExitStack() as stack:
-        for _ in range(600):
+        opened = [
             stack.enter_context(socket.create_connection(("127.0.0.1", receiver.port), timeout=WAIT_SECONDS))
+            for _ in range(600)
+        ]
         assert receiver.post(event("SH-ROOM"))[0] == 200
+        opened[0].setblocking(False)  # it waited longest, and was closed at once
+        with suppress(ConnectionResetError):
+            assert opened[0].recv(1) == b""
 
 
 @pytest.mark.slow
