@@ -69,6 +69,49 @@ def test_an_order_in_doubt_that_was_cancelled_by_hand_is_not_created_again(tmp_p
         sandbox.stop()
 
 
+def test_an_order_cancelled_by_a_number_that_nobody_here_knew_is_not_created_again(tmp_path: Path) -> None:
+    """Cancelled by a file, by hand while it cannot be looked at, and by hand after the program was killed."""
+    sandbox = start_sandbox(tmp_path, order_id_reading="id")
+    try:
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url, settle_after="1h")
+        workspace.configure('reuse_connections = "never"')
+        workspace.mapping("cancel", "operation: order.cancel\nkey: [AWB]\norder_id: {from: AWB}\n")
+        assert workspace.run("doctor", "--staging").code == 0
+        sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 2}])
+        assert push(workspace, "A", "B") == 4
+        by_file = workspace.drop("cancel.csv", f"AWB\n{awb_of(sandbox, 'A')}\n")
+        workspace.run("push", by_file, "--mapping", "cancel")
+        sandbox.set_faults([{"endpoint": "order.fetch", "kind": "error_500_before", "times": 1}])
+        workspace.run("order", "cancel", awb_of(sandbox, "B"))
+        killed = workspace.drop("killed.csv", order_lines(["C"]))
+        workspace.run("push", killed, "--mapping", "orders", LOGISTICS_BATCH_CRASH_AT="send.after:1")
+        workspace.run("order", "cancel", awb_of(sandbox, "C"))
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+        workspace.configure('reuse_connections = "never"')
+        workspace.run("settle", "--wait")
+        assert held(workspace) == ["found_cancelled"] * 3
+        assert created(sandbox) == ["A", "B", "C"]
+    finally:
+        sandbox.stop()
+
+
+def test_an_order_accepted_without_its_number_is_known_when_it_is_cancelled(tmp_path: Path) -> None:
+    sandbox = start_sandbox(tmp_path, order_id_reading="id")
+    try:
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+        workspace.configure('reuse_connections = "never"')
+        assert workspace.run("doctor", "--staging").code == 0
+        sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 1}])
+        push(workspace, "A")
+        assert workspace.run("settle", "--wait").code == 0
+        assert "The ledger knows it." in workspace.run("order", "cancel", awb_of(sandbox, "A")).out
+        changed = workspace.drop("b.csv", order_lines(["A"]).replace("Market", "Station"))
+        workspace.run("push", changed, "--mapping", "orders")
+        assert held(workspace) == ["cancelled"]
+    finally:
+        sandbox.stop()
+
+
 def test_an_earlier_order_under_the_reference_says_nothing_of_the_new_one(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:

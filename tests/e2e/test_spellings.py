@@ -52,3 +52,18 @@ def test_a_retry_asks_as_well(desk: Desk, sandbox: RunningSandbox) -> None:
     retried = desk.run("retry", refused)
     assert 'differs only in capital letters from "z-1" (second.csv, row 2)' in retried.out + retried.err
     assert created(sandbox) == ["z-1"]
+
+
+def test_a_reissue_asks_for_other_spellings_and_waiting_ones_count(desk: Desk, sandbox: RunningSandbox) -> None:
+    desk.push("first.csv", "Z-1", "Y-1")
+    for reference in ("Z-1", "Y-1"):
+        assert desk.run("order", "cancel", reference).code == 0
+    desk.push("y.csv", "y-1")
+    desk.push("again.csv", "Z-1", "Y-1")
+    z, y = desk.run("held", "list", "--json").json["held"]
+    desk.push("z.csv", "z-1")  # while Z-1 waits
+    refused = desk.run("held", "decide", str(y["id"]), "send-again", "--reissue", "--reason", "wanted")
+    assert (refused.code, 'from "y-1" (y.csv, row 2), which was accepted' in refused.err) == (2, True)
+    assert desk.run("held", "decide", str(z["id"]), "drop", "--reason", "typed twice").code == 0
+    assert created(sandbox) == ["Y-1", "Z-1", "y-1"]
+    assert [one["rule"] for one in desk.run("held", "list", "--json").json["held"]] == ["cancelled", "other_spelling"]

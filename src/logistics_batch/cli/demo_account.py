@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
@@ -144,7 +145,7 @@ def _class_cells(one: ClassAccount) -> Sequence[Text]:
     return (
         Text(one.name, style),
         Text(str(one.lines)),
-        Text(one.units if one.units.strip("0.") else "–"),
+        Text(f"{Decimal(one.units):,f}" if one.units.strip("0.") else "–"),
         Text(one.rupees or "–"),
         Text(one.says),
     )

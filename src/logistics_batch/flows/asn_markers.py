@@ -27,12 +27,13 @@ _ALARM = "asn|duplicate|"
 class Marked:
     """How many records show the marker of an ASN; new: those that were not there before its first send.
 
-    live: those that are not expired.
+    live: those that are not expired. whole: the service did not say that it has more.
     """
 
     shown: int
     new: int
     live: int = 0
+    whole: bool = True
     unreachable: bool = False
 
 
@@ -43,7 +44,7 @@ def find_marked(parts: Parts, document: StoredDocument) -> Marked:
         return Marked(0, 0, unreachable=True)
     marked = marked_in(document, found)
     live = [record for record in marked if asn_header(record).status.casefold() != _EXPIRED]
-    return Marked(len(marked), sum(is_new(document, record) for record in marked), len(live))
+    return Marked(len(marked), sum(is_new(document, record) for record in marked), len(live), found.whole)
 
 
 def marked_in(document: StoredDocument, found: Found) -> list[dict[str, object]]:
@@ -84,11 +85,17 @@ def raise_alarm(parts: Parts, document: StoredDocument, marked: Marked) -> None:
 
 def end_alarm(parts: Parts, document: StoredDocument, *, reason: str) -> bool:
     """A person says that the others are closed at the service; False if there is no such alarm."""
-    now = parts.clock.now().isoformat()
-    if not parts.ledger.over(_alarm(document.id), reason, now=now):
+    if not any(each.key == _alarm(document.id) for each in parts.ledger.open_notices()):
         return False
-    parts.ledger.note_duplicate(document.id, rule="decided", reason=reason, fix="", at=now)
+    _end(parts, document, reason, rule="decided")
     return True
+
+
+def _end(parts: Parts, document: StoredDocument, reason: str, *, rule: str) -> None:
+    """The alarm last, so that whoever is interrupted can say it again."""
+    now = parts.clock.now().isoformat()
+    parts.ledger.note_duplicate(document.id, rule=rule, reason=reason, fix="", at=now)
+    parts.ledger.over(_alarm(document.id), reason, now=now)
 
 
 def confirm_marked(parts: Parts) -> list[str]:
@@ -162,6 +169,7 @@ def _end_alarms(parts: Parts) -> None:
         marked = find_marked(parts, document)
         if marked.unreachable:
             return
-        if marked.live <= 1:
-            words = "The service has it once now: the others are gone from it, or expired."
-            parts.ledger.over(alarm.key, words, now=parts.clock.now().isoformat())
+        if marked.live == 1 and marked.whole:  # of an empty list, or of a part of one, nothing follows
+            _end(
+                parts, document, "The service has it once now: the others are gone from it, or expired.", rule="settled"
+            )

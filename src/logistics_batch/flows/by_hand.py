@@ -17,11 +17,13 @@ from logistics_batch.api.answers import (
     asn_lines,
     judge,
     read_order,
+    same_order,
     shows_change,
 )
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
 from logistics_batch.flows.outcomes import REISSUE_OR_DROP
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.stray_cancellations import note_cancelling
 from logistics_batch.ledger import NewNotice, Outcome
 from logistics_batch.model.payloads import WebhookSubscription, WebhookUpdate, body_text
 from logistics_batch.model.report import ExitCode
@@ -74,7 +76,8 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     Raises KeyRefused, ServiceMisaddressed: the order was not cancelled.
     """
     order_id = _awb_of(parts, order_id)
-    _note(parts, order_id, "cancelling was asked for by hand")
+    if not _note(parts, order_id, "cancelling was asked for by hand"):
+        note_cancelling(parts.ledger, order_id, now=parts.clock.now().isoformat())
     answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
     undone = _undone(answer)
     if undone is not None:
@@ -96,6 +99,8 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
 
 
 def _cancelled(parts: Parts, order_id: str, order: OrderDetails | None, answer: Answer) -> Conclusion:
+    if order is not None:
+        _name_accepted(parts, order)
     ours = _note(parts, order_id, _evidence(answer), cancelled=True)
     held = _hold_doubts(parts, order, order_id)
     _known_now(parts, order_id, "It is cancelled.")
@@ -112,6 +117,17 @@ def _looked_at(parts: Parts, order_id: str) -> OrderDetails | None:
         return None
     order = seen.order
     return order if order.is_called(order_id) else None
+
+
+def _name_accepted(parts: Parts, order: OrderDetails) -> None:
+    """An order that was accepted without its AWB number is this one, if it has its reference and content."""
+    for document in parts.ledger.documents(
+        operations=["order.create"], states=["accepted"], references=[order.reference_number]
+    ):
+        nameless = not (document.awb_number or document.purged) and document.rule != "cancelled"
+        if order.awb_number and nameless and same_order(document.body, order):
+            now = parts.clock.now().isoformat()
+            parts.ledger.fill_in_awb_number(document.id, order.awb_number, order_id=order.order_id, now=now)
 
 
 def _hold_doubts(parts: Parts, order: OrderDetails | None, order_id: str) -> bool:

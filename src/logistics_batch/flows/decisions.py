@@ -79,6 +79,9 @@ def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool) -> N
         raise UsageError("An earlier version is held, too.", remedy="Decide about the earlier version first.")
     if not Operation(document.operation).creates:
         return  # a change may be made as often as it is wanted
+    elsewhere = "" if document.rule == "other_spelling" else parts.ledger.spelt_otherwise(document)
+    if elsewhere:
+        raise UsageError(elsewhere, remedy="If they are one, decide “drop”; else give this one another reference.")
     accepted = [found for found in others if found.state == "accepted"]
     if (accepted or document.rule == "found_cancelled") and not reissue:
         raise UsageError(

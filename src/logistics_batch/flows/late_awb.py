@@ -32,6 +32,13 @@ def fill_in_awb_numbers(parts: Parts) -> int:
             now = parts.clock.now().isoformat()
             parts.ledger.fill_in_awb_number(document.id, probe.awb_number, order_id=probe.order_id, now=now)
             found, fruitless = found + 1, 0
+        elif probe.presence is Presence.CANCELLED and probe.awb_number:
+            now = parts.clock.now().isoformat()
+            parts.ledger.fill_in_awb_number(document.id, probe.awb_number, order_id=probe.order_id, now=now)
+            parts.ledger.record_by_hand(
+                reference_or_awb=probe.awb_number, at=now, text="found cancelled at the service", cancelled=True
+            )
+            found, fruitless = found + 1, 0
         else:
             fruitless += 1
     return found

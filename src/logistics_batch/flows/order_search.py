@@ -12,6 +12,7 @@ from functools import cached_property
 from logistics_batch.api.client import Client
 from logistics_batch.flows.probe import Calibration, Presence, Probe, calibrate, probe_awb, probe_order
 from logistics_batch.flows.receive_event import order_named_by
+from logistics_batch.flows.stray_cancellations import StrayCancellations
 from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.model.document import Operation
 
@@ -33,8 +34,8 @@ class OrderSearch:
             return hinted
         probe = self._by_reference(document)
         # A cancelled order counts where nothing else was found: without this it might be created a second time.
-        if hinted is not None and probe.presence in (Presence.ABSENT, Presence.UNKNOWN):
-            return hinted
+        if probe.presence in (Presence.ABSENT, Presence.UNKNOWN):
+            return hinted or self._strays.look_for(document) or probe
         return probe
 
     def _by_reference(self, document: StoredDocument) -> Probe:
@@ -48,6 +49,11 @@ class OrderSearch:
         """Which of these AWB numbers belong to other orders of ours."""
         known = self._ledger.documents(operations=[Operation.ORDER_CREATE], references=awb_numbers)
         return {found.awb_number for found in known if found.id != document.id} & set(awb_numbers)
+
+    @cached_property
+    def _strays(self) -> StrayCancellations:
+        since = min(document.planned_at for document in self._doubts)
+        return StrayCancellations(self._client, self._ledger, since=since)
 
     @cached_property
     def _calibration(self) -> Calibration:

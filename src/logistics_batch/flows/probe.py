@@ -29,12 +29,19 @@ class Presence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The conclusion, its words for the evidence, and what the service told about a present order."""
+    """The conclusion, its words for the evidence, and what the service told about a present order.
+
+    may_be_cancelled: an order was cancelled from here that may be this one.
+    """
 
     presence: Presence
     text: str
     awb_number: str = ""
     order_id: str = ""
+    may_be_cancelled: bool = False
+
+
+Sight = OrderFound | OrderAbsent | ReadFailed | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +65,8 @@ def calibrate(client: Client, ledger: Ledger) -> Calibration:
     )
     if known is None:
         return Calibration(False, text="no accepted order is known yet to compare with")
-    by_reference = _ask(client, known.reference)
-    by_awb = _ask(client, known.awb_number)
+    by_reference = fetch_order(client, known.reference)
+    by_awb = fetch_order(client, known.awb_number)
     if not (isinstance(by_reference, OrderFound) and isinstance(by_awb, OrderFound)):
         return Calibration(False, text="a known order is not found by its reference")
     if by_reference.order.awb_number != by_awb.order.awb_number:
@@ -73,7 +80,7 @@ def calibrate(client: Client, ledger: Ledger) -> Calibration:
 
 def _absent_form(client: Client, reference: str) -> str | None:
     """How the service says that this reference is not there, with the reference itself taken out."""
-    seen = _ask(client, reference)
+    seen = fetch_order(client, reference)
     return _form(seen, reference) if isinstance(seen, OrderAbsent) else None
 
 
@@ -82,7 +89,7 @@ def _form(seen: OrderAbsent, reference: str) -> str:
     return re.sub(rf"(?<!\w){re.escape(reference)}(?!\w)", "*", seen.signature)
 
 
-def _ask(client: Client, order_id: str) -> OrderFound | OrderAbsent | ReadFailed | None:
+def fetch_order(client: Client, order_id: str) -> Sight:
     """Fetch one order; None where its id cannot stand in a path."""
     try:
         return read_order(client.call("order.fetch", order_id=order_id))
@@ -92,11 +99,11 @@ def _ask(client: Client, order_id: str) -> OrderFound | OrderAbsent | ReadFailed
 
 def probe_order(client: Client, document: StoredDocument, calibration: Calibration) -> Probe:
     """Look for one order by its reference."""
-    seen = _ask(client, document.reference)
+    seen = fetch_order(client, document.reference)
     if seen is None:
         return Probe(Presence.UNKNOWN, "the service cannot be asked for such a reference")
     if isinstance(seen, OrderFound):
-        return _judge_found(document, seen)
+        return judge_found(document, seen)
     if isinstance(seen, ReadFailed):
         return Probe(Presence.UNREACHABLE, f"the service could not be asked: {seen.message}")
     if not calibration.valid:
@@ -108,17 +115,18 @@ def probe_order(client: Client, document: StoredDocument, calibration: Calibrati
 
 def probe_awb(client: Client, document: StoredDocument, awb_number: str) -> Probe:
     """Fetch the order that is said to be this document; only one with its reference and this AWB number can be it."""
-    seen = _ask(client, awb_number)
+    seen = fetch_order(client, awb_number)
     if isinstance(seen, ReadFailed):
         return Probe(Presence.UNREACHABLE, f"the service could not be asked: {seen.message}")
     if not isinstance(seen, OrderFound):
         return Probe(Presence.UNKNOWN, "the service does not show an order with this AWB number")
     if (seen.order.reference_number, seen.order.awb_number) != (document.reference, awb_number):
         return Probe(Presence.UNKNOWN, "the order with this AWB number does not show our reference")
-    return _judge_found(document, seen)
+    return judge_found(document, seen)
 
 
-def _judge_found(document: StoredDocument, seen: OrderFound) -> Probe:
+def judge_found(document: StoredDocument, seen: OrderFound) -> Probe:
+    """What an order that the service shows says about a document of ours."""
     order = seen.order
     if order.reference_number and order.reference_number != document.reference:
         return Probe(Presence.UNKNOWN, "another order came back than was asked for")

@@ -66,7 +66,8 @@ class KnownKeys:
     def spelt_otherwise(self, kind: str, key: str) -> Known | None:
         """What lives or waits under another spelling of a key; None if nothing does."""
         others = [known for spelling, known in self.alike.get((kind, folded(key)), ()) if spelling != key]
-        alive = [known for known in others if known.state in _ALIVE and known.rule != "cancelled"]
+        gone = ("accepted", "cancelled")
+        alive = [known for known in others if known.state in _ALIVE and (known.state, known.rule) != gone]
         return min(alive, key=lambda known: (list(_ALIVE).index(known.state), -known.id), default=None)
 
 
