@@ -93,13 +93,13 @@ class HighWater:
         for path in self._paths:
             _write(path, mark, durable=True)
 
-    def check(self, found: Mark) -> None:
-        """Compare the ledger with its notes.
+    def check(self, found: Mark, *, noted: Sequence[Mark]) -> None:
+        """Compare the ledger with its notes, which were read before it: others may be writing.
 
         Raises:
             LedgerRefused: it is an older copy, or another ledger than the one that was used last.
         """
-        for mark in self.noted():
+        for mark in noted:
             if mark.epoch != found.epoch:
                 raise LedgerRefused(
                     "This ledger is not the one with which this workspace sent before: it was deleted, replaced, or "

@@ -32,9 +32,10 @@ class Restored(Connected):
         Raises:
             LedgerRefused: it is an older copy, or another one.
         """
+        noted = self._high_water.noted()
         found = self._mark = self.mark()
         if found is not None:
-            self._high_water.check(found)
+            self._high_water.check(found, noted=noted)
 
     def accept_restored(self, *, reason: str, now: str) -> int:
         """A person confirms that this older copy goes on; gives how many open documents it holds.

@@ -336,7 +336,7 @@ def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: s
         connection.execute(file.update().where(file.c.id.in_(asking), file.c.stale == 0).values(stale=1))
         connection.execute(
             document.update()
-            .where(some)
+            .where(some, document.c.state == "sending")  # one that lost its lock may still finish some
             .values(
                 state="in_doubt",
                 rule=rule,
