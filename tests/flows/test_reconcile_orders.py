@@ -119,7 +119,7 @@ def test_a_job_reads_orders_from_a_place_and_says_if_there_are_none(parts, servi
         orders(drop, "1,Acme,W,60,5.00,02/11/2026", name=name)
     report = run_reconcile(parts, plan_of_job(job, date(2026, 11, 5)))
     assert report.complete and told(report) == [("1", "W", "SHORT")]
-    assert "left out is 1 line;" in " ".join(report.notes)
+    assert "left out is 1 line of earlier lists;" in " ".join(report.notes)
 
 
 def test_orders_that_cannot_be_read_are_refused_or_said(parts, service, ordered, tmp_path):

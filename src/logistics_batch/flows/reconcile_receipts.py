@@ -261,8 +261,8 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
         )
     if kept.replaced:
         notes.append(
-            f"An order that stands in several lists counts as the latest one has it: {counted(kept.replaced, 'line')} "
-            "of earlier lists no longer count; the reason of a line that differs names them."
+            "An order that stands in several lists counts as the latest one has it: left out is "
+            f"{counted(kept.replaced, 'line')} of earlier lists; the reason of a line that differs names them."
         )
     if kept.alike:
         notes.append(
