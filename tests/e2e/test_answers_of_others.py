@@ -1,6 +1,8 @@
 """Answers that are not the service's, or speak of something else: a gateway's page, a cache, a mixed-up proxy."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,13 +18,21 @@ def numbers(sandbox: RunningSandbox, operation: str) -> list[str]:
     return [line["reference_number"] for line in sandbox.committed(operation)]
 
 
-def test_an_asn_that_never_arrived_is_not_found_in_the_record_of_another_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("purged", [False, True])
+def test_an_asn_that_never_arrived_is_not_found_in_the_record_of_another_one(tmp_path: Path, purged: bool) -> None:
     """Two sites, one invoice number, the same lines; the service shows ids of the parties where names were sent."""
     sandbox = start_sandbox(tmp_path, asn_parties="id")
     try:
-        workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url, settle_after="1h")
         sandbox.set_faults([{"endpoint": "asn.create", "kind": "drop_before", "times": 1}])
         workspace.run("push", workspace.drop("asns.csv", TWO_SITES), "--mapping", "asns")
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+        if purged:
+            with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger, ledger:  # as if long ago
+                ledger.execute(
+                    "UPDATE document SET settled_at = '2020' || substr(settled_at, 5) WHERE settled_at != ''"
+                )
+            workspace.configure("[ledger]", 'purge_after = "30d"')
         workspace.run("settle", "--wait")
         listed = workspace.run("held", "list", "--json").json["held"]
         assert [(line["rule"], line["key"]) for line in listed] == [("not_distinct", "Acme | Chennai | INV-30")]

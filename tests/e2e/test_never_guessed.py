@@ -95,6 +95,24 @@ def test_an_order_cancelled_by_a_number_that_nobody_here_knew_is_not_created_aga
         sandbox.stop()
 
 
+def test_the_number_of_an_earlier_order_says_nothing_of_its_reissue(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    assert push(workspace, "A") == 0
+    old = awb_of(sandbox, "A")
+    assert workspace.run("order", "cancel", old).code == 0
+    changed = workspace.drop("b.csv", order_lines(["A"]).replace("Market", "Station"))
+    workspace.run("push", changed, "--mapping", "orders")
+    (line,) = workspace.run("held", "list", "--json").json["held"]
+    workspace.run("held", "decide", str(line["id"]), "send-again", "--reissue", "--reason", "wanted")
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 1}])
+    later = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    later.run("push", changed, "--mapping", "orders")
+    assert "held now" not in later.run("order", "cancel", old).out
+    assert held(later) == []
+    assert created(sandbox) == ["A", "A"]
+
+
 def test_an_order_accepted_without_its_number_is_known_when_it_is_cancelled(tmp_path: Path) -> None:
     sandbox = start_sandbox(tmp_path, order_id_reading="id")
     try:

@@ -131,14 +131,20 @@ def _name_accepted(parts: Parts, order: OrderDetails) -> None:
 
 
 def _hold_doubts(parts: Parts, order: OrderDetails | None, order_id: str) -> bool:
-    """An order that is in doubt and was cancelled here must not be created a second time by settling it."""
+    """An order that is in doubt and was cancelled here must not be created a second time by settling it.
+
+    The number of another order of ours, or other content under the reference, says nothing about it.
+    """
     if order is None or not order.reference_number:
         return False
     doubts = parts.ledger.documents(
         operations=["order.create"], states=["in_doubt"], references=[order.reference_number]
     )
     now = parts.clock.now().isoformat()
-    for document in doubts:
+    known = parts.ledger.documents(operations=["order.create"], references=[order.awb_number])
+    earlier = {one.id for one in known if one.awb_number == order.awb_number}
+    ours = [one for one in doubts if not earlier - {one.id} and (one.purged or same_order(one.body, order))]
+    for document in ours:
         outcome = Outcome(
             document.id,
             "held",
@@ -149,7 +155,7 @@ def _hold_doubts(parts: Parts, order: OrderDetails | None, order_id: str) -> boo
         )
         evidence = f"order {order_id} shows this reference and was cancelled by hand"
         parts.ledger.settle_document(outcome, expected="in_doubt", now=now, evidence_text=evidence)
-    return bool(doubts)
+    return bool(ours)
 
 
 def _tell_unknown(parts: Parts, order_id: str) -> None:
