@@ -20,6 +20,7 @@ from logistics_batch.model.spelling import differences, folded
         ("Ze\u0301", "Ze\u200b\u0301", "a mark that nobody sees"),
         ("D'Souza 1", "D\u2019Souza 1", "a quotation mark"),
         ('12" A', "12\u2033 A", "a quotation mark"),
+        ("Q'1", "Q\uff401", "a quotation mark, the form of a letter"),
         ("ORD 1", "ORD  1 ", "blanks"),
         ("Z-1", "z\u20131", "a dash, capital letters"),
     ],

@@ -59,10 +59,16 @@ def _same_form(text: str) -> str:
     return unicodedata.normalize("NFKC", text)
 
 
+def _same_quotes(text: str) -> str:
+    return text.translate(_QUOTES)
+
+
 _FORM: Final = ("the form of a letter", _same_form)
+_QUOTE: Final = ("a quotation mark", _same_quotes)
 _STEPS: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
-    ("a quotation mark", lambda text: text.translate(_QUOTES)),
+    _QUOTE,  # some fall apart by their form, and others come of it
     _FORM,
+    _QUOTE,
     ("a mark that nobody sees", _seen),
     ("a dash", _without_dashes),
     ("capital letters", str.casefold),
