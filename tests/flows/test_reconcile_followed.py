@@ -81,11 +81,3 @@ def test_without_receipts_tonight_nothing_is_said_of_goods(parts, service, tmp_p
     second = night(parts, tmp_path, LATER, lists=False)
     assert [one["invoice_number"] for one in second.document["not_checked"]] == ["I1"]
     assert second.document["resolved"] == []
-
-
-def test_a_list_that_is_written_anew_under_its_name_takes_nothing_from_what_came(parts, service, tmp_path):
-    push(parts, tmp_path, asn_row("I1", "W", "10"))
-    night(parts, tmp_path, FIRST, "I1,W,5,,2026-11-02", "I1,W,4,,2026-11-02", name="list.csv")
-    second = night(parts, tmp_path, LATER, "I9,V,1,,", "I9,V,2,,", name="list.csv")
-    [short] = [one for one in second.document["exceptions"] if one["code"] == "SHORT"]
-    assert (short["qty_received"], short["qty_affected"], short["state"]) == ("9", "1", "still open")

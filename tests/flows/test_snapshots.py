@@ -32,7 +32,7 @@ def test_what_a_night_saw_is_kept_whole_and_private(parts, service, tmp_path):
     assert sorted(kept.legs.returned_notices["invoice_number"]) == ["I1", "I2"]
     assert kept.legs.received["qty"].to_list() == ["10", "4"]
     assert kept.found["code"].to_list() == ["SHORT"]
-    assert sorted(path.suffix for path in kept.folder.iterdir()) == [".json", *[".parquet"] * 9]
+    assert sorted(path.suffix for path in kept.folder.iterdir()) == [".json", *[".parquet"] * 10]
     assert stat.S_IMODE(kept.folder.stat().st_mode) == 0o700
     [raw] = list((parts.files / "asn-replies").iterdir())
     assert kept.about["raw_replies"] == str(raw)

@@ -7,14 +7,10 @@ from logistics_batch.api.answers import asn_header, record_digest
 from logistics_batch.flows.fetch_asns import FetchedAsns
 from logistics_batch.flows.reconcile_notices import Scope, in_scope
 from logistics_batch.ledger import StoredDocument
+from logistics_batch.model.spelling import folded
 
 ENOUGH_TO_TELL = 3
 """So many accepted ASNs must all be absent before the answer is doubted instead of calling them missing."""
-
-
-def folded(number: str) -> str:
-    """An invoice number for comparing."""
-    return number.strip().casefold()
 
 
 def invoices(records: Iterable[Mapping[str, Any]]) -> list[str]:

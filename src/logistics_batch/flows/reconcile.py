@@ -14,6 +14,7 @@ from logistics_batch.flows.asn_ranges import AsnRange, asn_range
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_followed import Followed, followed
 from logistics_batch.flows.reconcile_gather import Gathered, gather, order_numbers
+from logistics_batch.flows.reconcile_gone import Counting, Known, known_receipts, with_known
 from logistics_batch.flows.reconcile_limits import limits_of
 from logistics_batch.flows.reconcile_notices import Scope, announced_frames, returned_frames, unsent_frame
 from logistics_batch.flows.reconcile_older import judged_invoices, with_older_lists
@@ -38,6 +39,7 @@ from logistics_batch.model.job import Lists, Place, ReconcileJob, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy, Reconciliation
 from logistics_batch.model.reconciliation_history import Watch
 from logistics_batch.model.report import ExitCode
+from logistics_batch.model.spelling import folded
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_document
 from logistics_batch.reconciliation import TOLERATED, WITHOUT_RECEIPTS, Legs, Limit, Rules, audit
@@ -160,10 +162,11 @@ def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What lists, service, ledger and the earlier report say. receipts: as the lists of the range have them."""
+    """What lists, service, ledger and earlier reports say. receipts: as the lists of the range have them."""
 
     previous: Previous
     receipts: ReadList
+    known: Known | None
     orders: ReadList
     besides: Followed
     scope: Scope
@@ -174,32 +177,34 @@ def _ask(parts: Parts, plan: ReconcilePlan, wanted: AsnRange) -> _Asked:
     receipts = _read(parts, plan.receipts, RECEIPTS, since=wanted.date_from, on=plan.business_date)
     orders = _read(parts, plan.purchase_orders, PURCHASE_ORDERS, since=wanted.date_from, on=plan.business_date)
     previous = _previous(parts, plan)
-    besides = followed(parts, previous.earlier, wanted, receipts)
+    run = previous.earlier.run if previous.earlier else ""
+    known = known_receipts(parts, job=plan.job, run=run, until=plan.business_date)
+    besides = followed(previous.earlier, wanted, receipts, known)
     scope = Scope(wanted, ZoneInfo(parts.policy.timezone), besides.invoices)
-    gathered = gather(parts, scope, besides.receipts, orders)
-    return _Asked(previous, receipts, orders, besides, scope, gathered)
+    gathered = gather(parts, scope, receipts, orders)
+    return _Asked(previous, receipts, known, orders, besides, scope, gathered)
 
 
-def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, ReadList]:
+def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, Counting]:
     """The legs, and the receipts as far back as the ASNs want them."""
-    scope, receipts = asked.scope, asked.besides.receipts
-    legs = _legs(parts, scope, asked.gathered, receipts=receipts, orders=asked.orders)
+    scope, on = asked.scope, plan.business_date
+    legs = _legs(parts, scope, asked.gathered, receipts=asked.receipts, orders=asked.orders)
     judged = judged_invoices(legs, asked.gathered, scope)
-    place, on = plan.receipts.place, plan.business_date
-    older, unopened = with_older_lists(parts, place, asked.receipts, judged=judged, business_date=on)
-    if older.lines is not asked.receipts.lines:
-        receipts = followed(parts, asked.previous.earlier, scope.wanted, older).receipts
-    told = replace(receipts, notes=older.notes)
+    older, unopened = with_older_lists(parts, plan.receipts.place, asked.receipts, judged=judged, business_date=on)
+    invoices = {folded(number) for number in judged["invoice"]} | scope.followed.keys()
+    counting = with_known(older, asked.known, judged=invoices, on=on)
+    told = counting.receipts
     unsent = _unsent(parts, scope, on)
     whole = replace(legs, received=told.lines, unread=told.unread, unopened=unopened, unsent_rows=unsent)
-    return whole, told
+    return whole, counting
 
 
 def _account(
     parts: Parts, plan: ReconcilePlan, run: str, wanted: AsnRange, limits: dict[Discrepancy, Limit]
 ) -> Account:
     asked = _ask(parts, plan, wanted)
-    legs, receipts = _compared(parts, plan, asked)
+    legs, counting = _compared(parts, plan, asked)
+    receipts = counting.receipts
     gathered, orders, previous, besides = asked.gathered, asked.orders, asked.previous, asked.besides
     rules = _rules(plan, limits, complete=gathered.complete)
     due = (wanted.date_from, wanted.date_to) if wanted.by == "delivery" else None
@@ -220,6 +225,7 @@ def _account(
         window=wanted,
         complete=whole,
         raw_replies=str(gathered.folder or ""),
+        known=counting.known,
     )
     keep_snapshot(parts, legs, result, made=made)
     doubts = [note for read in (receipts, orders) if not read.complete for note in read.notes]

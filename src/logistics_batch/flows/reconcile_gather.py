@@ -10,7 +10,6 @@ from typing import Any
 from logistics_batch.api.answers import record_digest
 from logistics_batch.flows.answer_doubts import (
     as_many_as_a_page,
-    folded,
     hidden,
     invoices,
     not_asked_for,
@@ -23,6 +22,7 @@ from logistics_batch.flows.reconcile_notices import Scope, announced_documents, 
 from logistics_batch.flows.reconcile_receipts import ReadList
 from logistics_batch.intake.names import printable
 from logistics_batch.ledger import StoredDocument
+from logistics_batch.model.spelling import folded
 from logistics_batch.reconciliation import order_number_of
 
 SEARCHED_BY_INVOICE = 2_000

@@ -16,6 +16,7 @@ from logistics_batch.flows.asn_ranges import AsnRange
 from logistics_batch.flows.reconcile_versions import Lines, changed_lines, left_out
 from logistics_batch.ledger import Ledger, RowNotSent, StoredDocument
 from logistics_batch.model.document import Operation
+from logistics_batch.model.spelling import folded
 from logistics_batch.reconciliation import (
     ANNOUNCED_LINES,
     ANNOUNCED_NOTICES,
@@ -54,7 +55,7 @@ _AT_ONCE = 500  # references a query
 class Scope:
     """What the report judges: a range of dates in the service's zone, and the ASNs of some invoice numbers besides.
 
-    followed: these invoice numbers as they are written, by themselves without outer blanks and case-folded.
+    followed: these invoice numbers as they are written, by their folded form.
     """
 
     wanted: AsnRange
@@ -63,7 +64,7 @@ class Scope:
 
     def follows(self, invoice_number: str) -> bool:
         """Whether an ASN is judged whatever its dates."""
-        return invoice_number.strip().casefold() in self.followed
+        return bool(self.followed) and folded(invoice_number) in self.followed
 
     def holds(self, day: date | None) -> bool:
         """Whether a date lies in the range."""

@@ -28,6 +28,8 @@ LOOK_BACK_DAYS = 7
 """Goods may come, and lists of them be written, this many days before the first day of the range."""
 _ORDERED_BEFORE_DAYS = 90
 
+_RETRACTED = ".retracted"  # at the end of a list's name: it did not hold
+
 _ROWS_NAMED = 5
 _TOTALS = ("total", "totals", "subtotal", "subtotals", "grandtotal")
 
@@ -59,7 +61,8 @@ class ReadList:
     lines: as the kind's columns say; None where there was no file at all. complete: every row of every file could be
     read. notes: what could not, and what was left out, in words. files: what was read. unread: UNREAD_ROWS. refused:
     how many files could not be read at all. opened_since: lists of a place that were written before this day were not
-    opened; older: the days when those were.
+    opened; older: the days when those were. listed: the lines as they were read, before what only repeats was left out.
+    lying: names of the lists that lie there, opened or not; retracted: names of those that a person took back.
     """
 
     lines: pl.DataFrame | None
@@ -70,6 +73,9 @@ class ReadList:
     refused: int = 0
     opened_since: date | None = None
     older: tuple[date, ...] = ()
+    listed: pl.DataFrame | None = None
+    lying: frozenset[str] = frozenset()
+    retracted: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +106,9 @@ def list_by_hand(parts: Parts, path: Path, *, kind: ListKind, mapping: str, busi
         raise UsageError(f"There is no {kind.file_word} {path}.", remedy=f"Check the path after {kind.option}.")
     with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
         members = parts.unpack(path, name=path.name, to=Path(folder))
-        if not members:
-            return _put_together([_read(parts, path, path.name, reader)])
-        return _put_together(_members_read(parts, path.name, members, reader))
+        read = _members_read(parts, path.name, members, reader) if members else [_read(parts, path, path.name, reader)]
+    retracted = frozenset(file.name.removesuffix(_RETRACTED) for file in path.parent.glob(f"*{_RETRACTED}"))
+    return replace(_put_together(read), lying=frozenset([path.name]), retracted=retracted)
 
 
 def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, business_date: date) -> ReadList:
@@ -116,7 +122,8 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
     read: list[ReadList] = []
     store = parts.open_store(source.place)
     try:
-        listed = [file for file in _listed(store, source.place.path) if _is_list(file, source.patterns)]
+        lying = _listed(store, source.place.path)
+        listed = [file for file in lying if _is_list(file, source.patterns)]
         written = {file: _day_of(file, parts) for file in listed}
         wanted = [file for file, day in written.items() if day is None or day >= oldest]
         older = tuple(sorted(day for day in written.values() if day is not None and day < oldest))
@@ -131,7 +138,13 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
         named = f"No {kind.file_word} written since {oldest}"
         note = f"{named} lies in {store.label} {source.place.path}: nothing was compared."
         return ReadList(None, complete=False, notes=(note,))
-    return replace(_put_together(read), opened_since=oldest, older=older)
+    return replace(
+        _put_together(read),
+        opened_since=oldest,
+        older=older,
+        lying=frozenset(file.name for file in listed),
+        retracted=frozenset(_retracted(lying)),
+    )
 
 
 def _reader(parts: Parts, name: str, *, kind: ListKind, business_date: date) -> _Reader:
@@ -150,14 +163,20 @@ def _listed(store: FileStore, path: str) -> list[RemoteFile]:
     try:
         return store.list(path)
     except StoreError:
-        beside = [file for file in store.list(str(named.parent)) if file.name == named.name] if named.suffix else []
+        ours = {named.name, f"{named.name}{_RETRACTED}"}
+        beside = [file for file in store.list(str(named.parent)) if file.name in ours] if named.suffix else []
         if not beside:
             raise
         return beside
 
 
 def _is_list(file: RemoteFile, patterns: Sequence[str]) -> bool:
-    return not file.is_link and not never_input(file.name) and name_matches(file.name, patterns)
+    usable = not file.is_link and not never_input(file.name) and not file.name.endswith(_RETRACTED)
+    return usable and name_matches(file.name, patterns)
+
+
+def _retracted(lying: Sequence[RemoteFile]) -> set[str]:
+    return {file.name.removesuffix(_RETRACTED) for file in lying if file.name.endswith(_RETRACTED)}
 
 
 def _day_of(file: RemoteFile, parts: Parts) -> date | None:
@@ -253,7 +272,8 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
     files = tuple(name for one in read for name in one.files)
     if not frames:
         return ReadList(None, complete=False, notes=tuple(notes), refused=len(read))
-    kept = counted_once(pl.concat(frames))
+    listed = pl.concat(frames)
+    kept = counted_once(listed)
     if kept.left_out:
         notes.append(
             f"What only repeats an earlier list counts once: left out is {counted(kept.left_out, 'line')}; the reason "
@@ -271,7 +291,9 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
     complete = all(one.complete for one in read)
     unread = pl.concat([one.unread for one in read])
     refused = len(read) - len(frames)
-    return ReadList(kept.lines, complete=complete, notes=tuple(notes), files=files, unread=unread, refused=refused)
+    return ReadList(
+        kept.lines, complete=complete, notes=tuple(notes), files=files, unread=unread, refused=refused, listed=listed
+    )
 
 
 def _first(kept: Counted) -> str:

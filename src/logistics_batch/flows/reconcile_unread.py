@@ -40,7 +40,9 @@ def unread_rows(
     issues = _first_issues(mapped)
     where = f"{run_values.file_name} {mapped.sheet}".strip()
     places = [_place(where, row, issues.get(row), reason) for row, reason in rows.iter_rows()]
-    told = rows.with_columns(pl.Series("spot", places, dtype=pl.String))
+    told = rows.with_columns(
+        pl.Series("spot", places, dtype=pl.String), pl.lit(run_values.file_name).alias("file_name")
+    )
     told = told.join(legible_rows(mapping, sheets, run_values=run_values), on="row", how="left", maintain_order="left")
     absent = [pl.lit(None, pl.String).alias(name) for name in UNREAD_ROWS if name not in told.columns]
     return told.with_columns(*absent).select(*UNREAD_ROWS)
@@ -61,7 +63,9 @@ def skipped_goods(
         return pl.DataFrame(schema=UNREAD_ROWS)
     word = pl.col("invoice_number").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "")
     whole = legible.filter(pl.all_horizontal(_filled(name) for name in _GOODS) & ~word.str.contains(_ONLY_A_TOTAL))
-    told = rows.join(whole, on="row", maintain_order="left")
+    told = rows.join(whole, on="row", maintain_order="left").with_columns(
+        pl.lit(run_values.file_name).alias("file_name")
+    )
     where = f"{run_values.file_name} {mapped.sheet}".strip()
     spot = pl.format("{} row {}: {}", pl.lit(where), "row", pl.col("reason").str.strip_chars_end("."))
     absent = [pl.lit(None, pl.String).alias(name) for name in UNREAD_ROWS if name not in told.columns]

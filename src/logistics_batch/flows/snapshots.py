@@ -15,11 +15,12 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.asn_ranges import AsnRange
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.reconciliation import Outcome, Reconciliation
-from logistics_batch.reconciliation import Legs, further_status
+from logistics_batch.reconciliation import KNOWN_LINES, UNREAD_ROWS, Legs, further_status
 
 _FOLDER = "reconciliation"
 _ABOUT = "snapshot.json"
 _FOUND = "found"
+_KNOWN = "known"
 _STATUSES = "statuses.parquet"
 _KEPT_DAYS = 180  # the furthest status of an ASN that no report has seen since
 _LEGS = tuple(one.name for one in fields(Legs))
@@ -46,7 +47,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """Under which a reconciliation was made, as far as a reader of its snapshot needs them."""
+    """Under which a reconciliation was made, as far as a reader of its snapshot needs them.
+
+    known: KNOWN_LINES, all rows of receipts that the next report has to know of; None: there never were any.
+    """
 
     run: str
     job: str
@@ -54,6 +58,7 @@ class Circumstances:
     window: AsnRange
     complete: bool
     raw_replies: str
+    known: pl.DataFrame | None = None
 
 
 def keep_snapshot(parts: Parts, legs: Legs, result: Reconciliation, *, made: Circumstances) -> Path:
@@ -62,7 +67,7 @@ def keep_snapshot(parts: Parts, legs: Legs, result: Reconciliation, *, made: Cir
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     landing = home / f".{uuid4().hex}.part"
     landing.mkdir(mode=0o700)
-    frames = {name: getattr(legs, name) for name in _LEGS} | {_FOUND: result.differing}
+    frames = {name: getattr(legs, name) for name in _LEGS} | {_FOUND: result.differing, _KNOWN: made.known}
     for name, frame in frames.items():
         if frame is not None:
             frame.write_parquet(landing / f"{name}.parquet")
@@ -140,6 +145,40 @@ def load_snapshot(parts: Parts, named: str) -> Snapshot:
         ) from error
 
 
+def receipts_of(parts: Parts, *, job: str, run: str, until: date) -> tuple[pl.DataFrame, pl.DataFrame, date] | None:
+    """Receipts (KNOWN_LINES), rows not read (UNREAD_ROWS) and business date of a job's last report up to a day.
+
+    Or of the run of that id, if it is later or job is "". None if there is none, or if it never knew of receipts.
+    """
+    for name in reversed(snapshot_names(parts)):
+        folder = parts.files / _FOLDER / name
+        day, its_run = date.fromisoformat(name.split("_", 1)[0]), name.split("_", 1)[1]
+        try:
+            about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+            if day <= until and (its_run == run or (job and about["job"] == job)):
+                return _receipts_in(folder, day)
+        except (pl.exceptions.PolarsError, OSError, KeyError, TypeError, ValueError):
+            continue  # damaged: an earlier one knows nearly as much
+    return None
+
+
+def _receipts_in(folder: Path, day: date) -> tuple[pl.DataFrame, pl.DataFrame, date] | None:
+    """What an older release kept has no list of what is known, and lacks columns."""
+    kept = [path for name in (_KNOWN, "received") if (path := folder / f"{name}.parquet").exists()]
+    if not kept:
+        return None
+    lines = pl.read_parquet(kept[0])
+    dated = lines if "last_listed" in lines.columns else lines.with_columns(pl.lit(day).alias("last_listed"))
+    unread = folder / "unread.parquet"
+    rows = pl.read_parquet(unread) if unread.exists() else pl.DataFrame(schema=UNREAD_ROWS)
+    return _in_full(dated, KNOWN_LINES), _in_full(rows, UNREAD_ROWS), day
+
+
+def _in_full(frame: pl.DataFrame, schema: Mapping[str, Any]) -> pl.DataFrame:
+    absent = [pl.lit(None, kind).alias(name) for name, kind in schema.items() if name not in frame.columns]
+    return frame.with_columns(*absent).select(*schema)
+
+
 def exceptions_of(parts: Parts, run: str) -> dict[str, str]:
     """The invoice number of each exception that a run's report listed, by exception_id; none if it was not kept."""
     kept = [name for name in snapshot_names(parts) if name.split("_", 1)[1] == run]
@@ -157,6 +196,7 @@ def _read(folder: Path) -> Snapshot:
     about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
     frames = {path.stem: pl.read_parquet(path) for path in folder.glob("*.parquet")}
     found = frames.pop(_FOUND)
+    frames.pop(_KNOWN, None)
     day_from, day_to = (date.fromisoformat(about[name]) for name in ("from", "to"))
     return Snapshot(
         run=about["run"],

@@ -36,7 +36,7 @@ class Watch:
     due: the delivery dates that were asked for, both ends inclusive; None where another date of the ASN was.
     complete: nothing that belongs into the report is known to be missing. orders: purchase orders were compared.
     receipts: receipts were compared.
-    followed: invoice numbers, case-folded, that were asked for whatever the dates of their ASNs.
+    followed: invoice numbers, folded, that were asked for whatever the dates of their ASNs.
     """
 
     business_date: date

@@ -3,6 +3,7 @@
 from logistics_batch.reconciliation.audit import audit
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.compare import Change, Comparison, Night, compare
+from logistics_batch.reconciliation.gone_lists import KNOWN_LINES, still_counting
 from logistics_batch.reconciliation.legs import (
     ANNOUNCED_LINES,
     ANNOUNCED_NOTICES,
@@ -26,6 +27,7 @@ __all__ = [
     "ANNOUNCED_LINES",
     "ANNOUNCED_NOTICES",
     "BY_SKU",
+    "KNOWN_LINES",
     "MEASURES",
     "ORDERED_LINES",
     "RECEIVED_LINES",
@@ -50,4 +52,5 @@ __all__ = [
     "further_status",
     "identifier",
     "order_number_of",
+    "still_counting",
 ]

@@ -90,6 +90,7 @@ UNREAD_ROWS = {
     "supplier_name": pl.String,
     "site_name": pl.String,
     "sku_name": pl.String,
+    "file_name": pl.String,
     "spot": pl.String,  # file, sheet, row and cell, and what is wrong there, in words
 }
 UNOPENED = {

@@ -20,6 +20,7 @@ from logistics_batch.model.reconciliation import (
     State,
 )
 from logistics_batch.model.reconciliation_history import ENTRIES, Earlier, Watch
+from logistics_batch.model.spelling import folded
 from logistics_batch.reconciliation.causes import shown_by_receipts
 from logistics_batch.reconciliation.legs import order_number
 
@@ -227,7 +228,7 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
 
 
 def _inside(watch: Watch) -> pl.Expr:
-    followed = pl.col("invoice_number").str.strip_chars().str.to_lowercase().is_in(sorted(watch.followed))
+    followed = pl.col("invoice_number").map_elements(folded, return_dtype=pl.String).is_in(sorted(watch.followed))
     if watch.due is None:
         return followed.fill_null(False)
     return (pl.col("due_date").is_between(*watch.due).fill_null(False) | followed).fill_null(False)
