@@ -34,6 +34,11 @@ KINDS = (
     {"kind": "status_503", "phase": "after"},
     {"kind": "status_504", "phase": "after"},
     {"kind": "status_429", "retry_after": "0.05"},
+    *(
+        {"kind": "gateway_page", "status": status, "page": status == 502, "phase": "after"}
+        for status in (200, 400, 502)
+    ),
+    {"kind": "swapped_answer"},
     {"kind": "html_200", "phase": "after"},
     {"kind": "empty_200"},
     {"kind": "fail_200", "phase": "after"},

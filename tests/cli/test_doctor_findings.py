@@ -1,8 +1,11 @@
 """Every finding of `doctor` is provoked once; what it says to do is done; then it is gone."""
 
+import ast
 import json
 import socket
 import subprocess
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,9 +15,11 @@ import pytest
 import time_machine
 from cli.conftest import Run
 from support.canary import key_of_tests
+from support.event_receiver import Receiver, receiving
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
 
+import logistics_batch
 from logistics_batch.ledger import Ledger, NewNotice, open_ledger
 from logistics_batch.operate.heartbeat import HEARTBEAT, beat
 
@@ -29,12 +34,16 @@ NIGHTLY = 'schedule: {cron: "15 21 * * *"}\n'
 
 @dataclass(frozen=True)
 class Finding:
-    """check: its name. remedy: words of what to do. provoke, follow: what brings it, and what the remedy says."""
+    """check: its name. remedy: words of what to do. provoke, follow: what brings it, and what the remedy says.
+
+    options: of the command.
+    """
 
     check: str
     remedy: str
     provoke: Callable[[Workspace], object]
     follow: Callable[[Workspace], object]
+    options: tuple[str, ...] = ()
 
 
 def ledger_of(workspace: Workspace) -> Ledger:
@@ -54,6 +63,28 @@ def set_url(workspace: Workspace, url: str) -> None:
 
 def right_url(workspace: Workspace) -> None:
     set_url(workspace, json.loads((workspace.root / "url").read_text()))
+
+
+def sftp(workspace: Workspace, *, host_key: str = "") -> None:
+    """A server for the job `nightly`; with the host key of another one unless one is given."""
+    server = json.loads((workspace.root / "sftp").read_text())
+    workspace.secret("sftp", server["password"])
+    workspace.settings = workspace.settings[:5]
+    other = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPqp4PXZ9jC6Zb3o8dQm6qJ0h5m8m4VJ0m1m2n3o4p5q"
+    said = {name: json.dumps(server[name]) for name in ("host", "port", "username")}
+    said |= {"password_file": '"secrets/sftp"', "host_key": json.dumps(host_key or other)}
+    workspace.configure("[sftp.bhiwandi]", *(f"{name} = {text}" for name, text in said.items()))
+    workspace.job("nightly", "kind: push\nmapping: orders\nsource: {sftp: bhiwandi, path: /inbound}\n")
+
+
+def pinned(workspace: Workspace) -> None:
+    sftp(workspace, host_key=json.loads((workspace.root / "sftp").read_text())["host_key"])
+
+
+def set_alerts(workspace: Workspace, address: str) -> None:
+    workspace.secret("alerts", f"{address}\n")
+    workspace.settings = [each for each in workspace.settings if each != "[notify]" and "urls_file" not in each]
+    workspace.configure("[notify]", 'urls_file = "secrets/alerts"')
 
 
 def set_settle_after(workspace: Workspace, text: str) -> None:
@@ -89,8 +120,8 @@ def ahead(workspace: Workspace) -> None:
     ledger.close()
 
 
-def sign(workspace: Workspace) -> None:
-    now = datetime.now().astimezone()
+def sign(workspace: Workspace, *, after: timedelta = timedelta()) -> None:
+    now = datetime.now().astimezone() + after
     (workspace.root / "var").mkdir(exist_ok=True)
     beat(workspace.root / HEARTBEAT, now=now, started_at=now, jobs=1, running=(), next_run="")
 
@@ -136,6 +167,12 @@ FINDINGS = {
     "a calendar of an earlier year": Finding(
         "calendar", "Add the holidays", lambda w: calendar(w, 2020), lambda w: calendar(w, 2099)
     ),
+    "a calendar with a mistake": Finding(
+        "calendar in",
+        "Did you mean",
+        lambda w: (calendar(w, 2099), (w.root / "calendars/in.yaml").write_text("holiday: {}\n")),
+        lambda w: calendar(w, 2099),
+    ),
     "nobody is told": Finding(
         "notify",
         "notify.urls_file",
@@ -147,6 +184,25 @@ FINDINGS = {
         "documentation",
         lambda w: (w.secret("alerts", "pigeon://x"), w.configure("[notify]", 'urls_file = "secrets/alerts"')),
         lambda w: w.secret("alerts", "json://127.0.0.1/"),
+    ),
+    "addresses that cannot be read": Finding(
+        "notify",
+        "notify.urls_file",
+        lambda w: w.configure("[notify]", 'urls_file = "secrets/alerts"'),
+        lambda w: w.secret("alerts", "json://127.0.0.1/"),
+    ),
+    "an address that takes no message": Finding(
+        "notify",
+        "can be reached",
+        lambda w: set_alerts(w, f"{nowhere().replace('http', 'json')}/?cto=1"),
+        lambda w: set_alerts(w, json.loads((w.root / "people").read_text())),
+        options=("--notify",),
+    ),
+    "a scheduler that stopped": Finding(
+        "scheduler",
+        "`logistics-batch schedule`",
+        lambda w: (w.job("nightly", "kind: settle\n" + NIGHTLY), sign(w, after=-timedelta(hours=5))),
+        sign,
     ),
     "no scheduler": Finding(
         "scheduler",
@@ -179,6 +235,9 @@ FINDINGS = {
         lambda w: (w.root / "elsewhere.yaml").write_text(PUSH),
     ),
     "a service that is not there": Finding("service", "service.base_url", lambda w: set_url(w, nowhere()), right_url),
+    "an address that doubles the paths": Finding(
+        "service", "order.cancel", lambda w: set_url(w, f"{json.loads((w.root / 'url').read_text())}/api"), right_url
+    ),
     "a key that is refused": Finding(
         "service", "api_key_file", lambda w: w.secret("api-key", "wrong"), lambda w: w.secret("api-key", key_of_tests())
     ),
@@ -197,6 +256,7 @@ FINDINGS = {
     "a folder that is not there": Finding(
         "folder .:/inbound", "", lambda w: w.job("orders", PUSH), lambda w: (w.root / "inbound").mkdir()
     ),
+    "a host key that is not the pinned one": Finding("sftp.bhiwandi:/inbound", "SHA256:", sftp, pinned),
     "alerts that wait": Finding("alerts", "[notify]", owed, told),
     "a clock that is behind": Finding("clock", "Set the clock right", ahead, NOTHING),
 }
@@ -204,22 +264,33 @@ FINDINGS = {
 
 @pytest.fixture(scope="module")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path_factory.mktemp("sandbox"))
+    running = start_sandbox(tmp_path_factory.mktemp("sandbox"), sftp=True)
+    assert running.sftp is not None
+    (running.sftp.root / "inbound").mkdir(exist_ok=True)
     yield running
     running.stop()
 
 
+@pytest.fixture(scope="module")
+def people() -> Iterator[Receiver]:
+    with receiving() as somebody:
+        yield somebody
+
+
 @pytest.mark.parametrize("name", FINDINGS)
 def test_a_finding_is_gone_once_its_remedy_was_followed(
-    name: str, run: Run, tmp_path: Path, sandbox: RunningSandbox
+    name: str, run: Run, tmp_path: Path, sandbox: RunningSandbox, people: Receiver
 ) -> None:
     finding = FINDINGS[name]
     workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
     (tmp_path / "url").write_text(json.dumps(sandbox.url))
+    server = {name: getattr(sandbox.sftp, name) for name in ("host", "port", "username", "password", "host_key")}
+    (tmp_path / "sftp").write_text(json.dumps(server))
+    (tmp_path / "people").write_text(json.dumps(people.url.replace("http", "json")))
     (tmp_path / "results").mkdir()
 
     def found() -> list[dict[str, str]]:
-        checks = run("doctor", "--json").json["checks"]
+        checks = run("doctor", *finding.options, "--json").json["checks"]
         return [each for each in checks if each["name"] == finding.check and each["state"] != "ok"]
 
     run("ledger", "verify")
@@ -275,6 +346,28 @@ def test_a_doubt_and_a_held_document(run: Run, tmp_path: Path, sandbox: RunningS
     assert problems(run, "ledger") == []
 
 
+def test_metrics_without_their_library(
+    run: Run, tmp_path: Path, sandbox: RunningSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Workspace(tmp_path, url=sandbox.url, settle_after="180s").configure("[metrics]", 'textfile = "lb.prom"')
+    with monkeypatch.context() as context:
+        context.setitem(sys.modules, "prometheus_client", None)
+        (finding,) = problems(run, "metrics")
+    assert "pip install" in finding["remedy"]
+    assert problems(run, "metrics") == []
+
+
+def test_events_without_a_secret(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
+    workspace.configure("[receive]", f'public_url = "{nowhere()}/events"')
+    (finding,) = problems(run, "events")
+    assert "secret_file" in finding["remedy"]
+    workspace.secret("events", "0123456789abcdef0123456789abcdef")
+    workspace.configure('secret_file = "secrets/events"')
+    (finding,) = problems(run, "events")
+    assert "cannot be reached" in finding["text"], "that is another one"
+
+
 SMALL_DISK = """
 mount -t tmpfs -o size="$2" none "$1/var" || exit 77
 "$3" -m logistics_batch --workspace "$1" doctor --json > "$1/small.json"
@@ -305,3 +398,77 @@ def test_a_disk_with_little_space(size: str, state: str, tmp_path: Path, sandbox
     assert str(tmp_path / "var") in finding["text"]
     assert "Free some space" in finding["remedy"]
     assert findings("large") == []
+
+
+# Where the program makes a finding: function and state, or `tried` for an error of another room; and what provokes it
+# here, or the test elsewhere that does.
+PROVOKED_BY = {
+    "checkup problem": ["a key that does not exist", "no key"],
+    "checkup tried": ["a mapping with a mistake", "a job with a mistake", "a job file that leads nowhere"],
+    "checkup warning": ["a job file that is not read"],
+    "_settings_checks warning": ["a secret that others can read"],
+    "check_times warning": ["too little patience"],
+    "_night_checks problem": [
+        "addresses that cannot be read",
+        "a job after one that is not there",
+        "a calendar that is not there",
+    ],
+    "_night_checks tried": ["a calendar with a mistake"],
+    "check_addresses warning": ["nobody is told"],
+    "_check_address problem": ["an address that nobody knows", "an address that takes no message"],
+    "check_calendars warning": ["a calendar of an earlier year"],
+    "check_scheduler warning": ["no scheduler", "a scheduler that stopped"],
+    "check_textfile problem": ["test_metrics_without_their_library"],
+    "_check_writing problem": ["metrics that cannot be written", "a log that cannot be written"],
+    "_check_disk problem": ["test_a_disk_with_little_space"],
+    "_check_disk warning": ["test_a_disk_with_little_space"],
+    "_parts_checks warning": ["an address that doubles the paths"],
+    "check_service problem": ["a service that is not there", "a key that is refused"],
+    "check_service warning": [
+        "a path of ASNs that the service does not know",
+        "test_asns_that_cannot_be_read_for_a_while",
+    ],
+    "check_ledger warning": ["test_a_doubt_and_a_held_document"],
+    "check_owed warning": ["alerts that wait"],
+    "check_clock problem": ["a clock that is behind"],
+    "check_places tried": ["a folder that is not there", "a host key that is not the pinned one"],
+    "_event_check problem": ["test_events_without_a_secret"],
+    "check_events problem": [
+        "test_a_server_that_drops_the_header_is_named",
+        "test_a_receiver_that_is_not_there_or_keeps_another_ledger",
+    ],
+    "check_facts warning": ["test_where_uniqueness_cannot_be_shown_a_person_decides"],
+    "_of_facts warning": [
+        "test_where_uniqueness_cannot_be_shown_a_person_decides",
+        "test_doubts_are_settled_where_orders_cannot_be_looked_for",
+    ],
+    "_of_leftovers problem": ["test_test_orders_that_could_not_be_cancelled_are_named_and_cancelled_next_time"],
+}
+
+
+def makings() -> Counter[str]:
+    """How often each function of the program makes a finding of each state, from its source."""
+    package = Path(logistics_batch.__file__).parent
+    found: Counter[str] = Counter()
+    for path in package.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(function, ast.FunctionDef) or function.name == "tried":
+                continue
+            for call in ast.walk(function):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+                    if call.func.id == "tried":
+                        found[f"{function.name} tried"] += 1
+                    if call.func.id == "Check" and (state := ast.unparse(call.args[1])) != "State.OK":
+                        found[f"{function.name} {state.removeprefix('State.').lower()}"] += 1
+    return found
+
+
+def test_every_finding_of_the_program_is_provoked_here_or_elsewhere() -> None:
+    """A new finding needs a provocation: this test fails until it is named above."""
+    made = makings()
+    assert made.keys() == PROVOKED_BY.keys()
+    assert {name: number for name, number in made.items() if number > len(PROVOKED_BY[name])} == {}
+    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parents[1].glob("*/test_*.py"))
+    named = {name for names in PROVOKED_BY.values() for name in names}
+    assert {name for name in named if name not in FINDINGS and f"def {name}(" not in tests} == set()
+    assert set(FINDINGS) - named == set()

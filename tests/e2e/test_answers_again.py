@@ -239,3 +239,21 @@ def test_our_reports_in_the_drop_folder_are_no_input(
     left = {path.name for path in (root / "inbound").iterdir()}
     assert {"orders.ack.json", "orders.result.csv"} <= left, "left where they lie"
     assert ORDER_COLUMNS.encode() not in (root / results / "orders.result.csv").read_bytes()
+
+
+def test_answers_that_could_not_be_written_are_not_told_and_are_written_later(
+    office: Workspace, service: RunningSandbox, forker: Forker
+) -> None:
+    """The reports folder is a file at first; whoever writes answers next writes these, and says so while it cannot."""
+    reports = office.root / "reports"
+    reports.write_text("in the way")
+    stopped = run(forker, office, "push", office.drop("late.csv", order_lines(["LATE-1"])), "--mapping", "orders")
+    assert (stopped.code, "Answers:" in stopped.out) == (5, False)
+    assert "The results of late.csv could not be written" in stopped.out
+    still = run(forker, office, "settle", "--wait")
+    assert (still.code, "The results of late.csv could not be written" in still.out) == (5, True)
+    reports.unlink()
+    assert run(forker, office, "settle", "--wait").code == 0
+    assert "LATE-1" in (reports / "late.result.csv").read_text("utf-8-sig")
+    assert (reports / "late.ack.json").exists()
+    assert created(service, "LATE") == {"LATE-1": 1}

@@ -63,8 +63,17 @@ def test_an_order_in_doubt_that_was_cancelled_by_hand_is_not_created_again(tmp_p
         sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 1}])
         assert push(workspace, "A") == 4
         assert "held now" in workspace.run("order", "cancel", awb_of(sandbox, "A")).out
-        assert held(workspace) == ["found_cancelled"]
-        assert created(sandbox) == ["A"]
+        (line,) = workspace.run("held", "list", "--json").json["held"]
+        assert (line["rule"], created(sandbox)) == ("found_cancelled", ["A"])
+        # What was found of the first attempt says nothing of the next.
+        workspace.run("held", "decide", str(line["id"]), "send-again", "--reissue", "--reason", "wanted")
+        sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_before", "times": 1}])
+        assert push(workspace, "A") == 4
+        assert "held now" not in workspace.run("order", "cancel", awb_of(sandbox, "A")).out
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+        workspace.configure('reuse_connections = "never"')
+        assert workspace.run("settle", "--wait").code == 0
+        assert created(sandbox) == ["A", "A"]
     finally:
         sandbox.stop()
 

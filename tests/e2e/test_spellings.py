@@ -54,6 +54,20 @@ def test_a_retry_asks_as_well(desk: Desk, sandbox: RunningSandbox) -> None:
     assert created(sandbox) == ["z-1"]
 
 
+def test_a_decision_about_a_cancelled_order_is_none_about_spellings(desk: Desk, sandbox: RunningSandbox) -> None:
+    desk.push("first.csv", "Z-1")
+    desk.run("order", "cancel", "Z-1")
+    again = desk.push("again.csv", "Z-1").json["run"]
+    (waiting,) = desk.run("held", "list", "--json").json["held"]
+    desk.run("held", "decide", str(waiting["id"]), "send-again", "--reissue", "--reason", "wanted")
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_400", "times": 1}])
+    desk.push("other.csv", "Q-1")
+    desk.push("z.csv", "z-1")
+    retried = desk.run("retry", again)
+    assert 'differs only in capital letters from "z-1" (z.csv, row 2)' in retried.out + retried.err
+    assert created(sandbox) == ["Q-1", "Z-1", "z-1"]
+
+
 def test_a_reissue_asks_for_other_spellings_and_waiting_ones_count(desk: Desk, sandbox: RunningSandbox) -> None:
     desk.push("first.csv", "Z-1", "Y-1")
     for reference in ("Z-1", "Y-1"):

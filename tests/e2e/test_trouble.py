@@ -2,10 +2,12 @@
 
 import http.server
 import signal
+import sqlite3
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -286,3 +288,30 @@ def test_the_key_is_nowhere(workspace: Workspace, sandbox: RunningSandbox) -> No
     ]
     assert canary not in everything
     assert found == []
+
+
+def test_answers_that_come_while_the_ledger_fails_are_kept(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    """It takes three answers more; the others come while four calls are under way."""
+    workspace.configure("concurrency = 4")
+    workspace.settings = [line.replace('"0s"', '"1h"') for line in workspace.settings]  # nothing is settled by asking
+    workspace.configure()
+    workspace.run("push", workspace.drop("first.csv", order_lines(["F-1"])), "--mapping", "orders")
+    database = workspace.root / "var/ledger.db"
+    with closing(sqlite3.connect(database)) as ledger, ledger:
+        ledger.execute(
+            "CREATE TRIGGER full BEFORE UPDATE OF status ON attempt "
+            "WHEN (SELECT count(*) FROM attempt WHERE finished_at <> '') > 3 "
+            "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "delay", "seconds": 0.2, "phase": "after"}])
+    stopped = push(workspace)
+    assert stopped.code == 5
+    assert "database or disk is full" in said(stopped)
+    assert "kept beside the ledger" in stopped.out + stopped.err
+    with closing(sqlite3.connect(database)) as ledger, ledger:
+        ledger.execute("DROP TRIGGER full")
+    assert workspace.run("settle", "--json").json["open"] == []
+    with closing(sqlite3.connect(database)) as ledger:
+        accepted = [line[0] for line in ledger.execute("SELECT reference FROM document WHERE state = 'accepted'")]
+    assert len(accepted) >= 7
+    assert sorted(accepted) == sorted(created(sandbox))

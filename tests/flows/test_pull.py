@@ -50,13 +50,15 @@ def parts(tmp_path: Path) -> Iterator[Parts]:
         yield opened
 
 
-def pulled(parts: Parts, tmp_path: Path, meanwhile: Callable[[int], None] = lambda _: None) -> tuple[Pulled, int]:
+def pulled(
+    parts: Parts, tmp_path: Path, meanwhile: Callable[[int], None] = lambda _: None, *, job: str = JOB
+) -> tuple[Pulled, int]:
     """What a run brings, and how often it waited for another listing."""
     clock = BusyClock(parts.clock, meanwhile)
-    job = parse_job(JOB, name="orders", path="jobs/orders.yaml")
-    assert isinstance(job, PushJob)
-    store = parts.open_store(job.source.place)
-    found = pull(replace(parts, clock=clock), store, job, business_date=DAY, to=parts.files)
+    spec = parse_job(job, name="orders", path="jobs/orders.yaml")
+    assert isinstance(spec, PushJob)
+    store = parts.open_store(spec.source.place)
+    found = pull(replace(parts, clock=clock), store, spec, business_date=DAY, to=parts.files)
     store.close()
     return found, clock.naps
 
@@ -100,6 +102,30 @@ def test_another_job_may_take_a_file_meanwhile(parts: Parts, tmp_path: Path) -> 
     (tmp_path / "inbound/orders.csv").write_text(order_lines(["A"]).rstrip("\n"))
     found, _ = pulled(parts, tmp_path, lambda nap: (tmp_path / "inbound/orders.csv").unlink() if nap == 2 else None)
     assert found.files == ()
+
+
+def test_what_is_no_file_is_noted_and_not_waited_for(parts: Parts, tmp_path: Path) -> None:
+    inbound = tmp_path / "inbound"
+    (inbound / "orders_0903").mkdir()
+    os.mkfifo(inbound / "pipe.csv")
+    (inbound / "dangling.csv").symlink_to("nowhere.csv")
+    found, naps = pulled(parts, tmp_path)
+    assert (found.files, naps) == ((), 0)
+    assert sorted(found.notes) == [
+        "dangling.csv is left: it is a link, and links are not followed.",
+        "orders_0903 is left: it is a folder, and what is in it is not read; drop the files themselves.",
+        "pipe.csv is left: it is a pipe, a socket or a device, and no file.",
+    ]
+    assert sorted(file.name for file, _ in found.left) == ["dangling.csv", "orders_0903", "pipe.csv"]
+
+
+def test_folders_in_which_the_job_keeps_its_own_are_nobodys_trouble(parts: Parts, tmp_path: Path) -> None:
+    put_away = "archive: '/{date}/done', quarantine: /rejected"
+    job = JOB.replace("path: /,", f"path: /, {put_away},") + "results: {folder: inbound/answers}\n"
+    for name in ("2026-11-20/done", "rejected", "answers", ".cache"):
+        (tmp_path / "inbound" / name).mkdir(parents=True)
+    found, _ = pulled(parts, tmp_path, job=job)
+    assert (found.left, found.notes) == ((), ())
 
 
 class BetweenListingAndFetching(Silent):

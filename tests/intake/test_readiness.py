@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logistics_batch.intake.readiness import Readiness, ReadyRule, judge_listings
-from logistics_batch.intake.store import RemoteFile
+from logistics_batch.intake.store import Kind, RemoteFile
 
 
-def entry(name: str, size: int = 10, modified: float | None = 100.0, *, is_link: bool = False) -> RemoteFile:
-    return RemoteFile(name, f"/in/{name}", size, modified, is_link)
+def entry(name: str, size: int = 10, modified: float | None = 100.0, *, kind: Kind = Kind.FILE) -> RemoteFile:
+    return RemoteFile(name, f"/in/{name}", size, modified, kind)
 
 
 def ready_names(readiness: Readiness) -> list[str]:
@@ -94,10 +94,20 @@ def test_patterns_ignore_case_and_know_star_and_question_mark_only():
 
 
 @pytest.mark.parametrize("name", ["../../x", "a/b", "a\\b", "nul\0", "a\nb", "caf\udce9.csv", "x" * 300, ".."])
-def test_hostile_names_and_links_are_ignored_with_a_reason(name):
+def test_hostile_names_are_ignored_with_a_reason(name):
     assert why(judge_listings([[entry(name)]] * 2, ReadyRule(), ["*"]).ignored)[name]
-    link = entry("a.csv", is_link=True)
-    assert "link" in why(judge_listings([[link]] * 2, ReadyRule(), ["*"]).ignored)["a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"), [(Kind.LINK, "a link"), (Kind.FOLDER, "a folder"), (Kind.SPECIAL, "a pipe, a socket or a device")]
+)
+def test_what_is_no_file_is_ignored_with_a_reason_and_completes_nothing(kind, word):
+    judged = judge_listings([[entry("a.csv", kind=kind)]] * 2, ReadyRule(), ["*"])
+    assert (judged.ready, judged.waiting) == ((), ())
+    assert f"it is {word}" in why(judged.ignored)["a.csv"]
+    done = [entry("b.csv"), entry("b.csv.done", kind=kind)]
+    judged = judge_listings([done], ReadyRule(done_file="{name}.done"), ["*.csv"])
+    assert ready_names(judged) == (["b.csv"] if kind is Kind.LINK else [])
 
 
 def test_no_listing_is_nothing():
@@ -105,7 +115,8 @@ def test_no_listing_is_nothing():
     assert judge_listings([[], []], ReadyRule(), ["*"]) == Readiness()
 
 
-entries = st.builds(entry, st.text(max_size=12), st.integers(0, 3), st.sampled_from([1.0, 2.0]), is_link=st.booleans())
+kinds = st.sampled_from(Kind)
+entries = st.builds(entry, st.text(max_size=12), st.integers(0, 3), st.sampled_from([1.0, 2.0]), kind=kinds)
 folders = st.lists(entries, max_size=6, unique_by=lambda file: file.name)
 
 

@@ -148,6 +148,16 @@ def test_a_server_that_gives_a_moved_file_a_new_time_is_believed_by_the_bytes(fa
     assert store.move(file.path, to_folder="/archive", as_read=read) == "/archive/a.csv"
 
 
+def test_a_server_that_renames_over_files_loses_none_of_an_earlier_night(fake_sftp, listed):
+    store, file = listed
+    (fake_sftp.root / "archive").mkdir()
+    (fake_sftp.root / "archive/a.csv").write_bytes(b"of an earlier night")
+    fake_sftp.faults.renames_over = True
+    assert store.move(file.path, to_folder="/archive", as_read=file) == "/archive/a.2.csv"
+    assert (fake_sftp.root / "archive/a.csv").read_bytes() == b"of an earlier night"
+    assert (fake_sftp.root / "archive/a.2.csv").read_bytes() == CONTENT
+
+
 def test_a_refused_rename_is_an_error_and_the_file_stays(fake_sftp, listed):
     store, file = listed
     fake_sftp.faults.refuse = {"rename"}

@@ -10,7 +10,7 @@ import pytest
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError
 from logistics_batch.intake.folder import FolderStore
-from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.intake.store import FileStore, Kind, RemoteFile
 
 CONTENT = bytes(range(256)) * 700  # some blocks, and not a whole number of them
 
@@ -108,6 +108,17 @@ def test_links_are_listed_as_such_and_never_followed(under_test, tmp_path):
     with pytest.raises(StoreError):
         under_test.store.read(under_test.path("/link.csv"))
     assert not (tmp_path / "a").exists()
+
+
+def test_what_is_no_file_is_told_by_its_kind_and_never_read(under_test, tmp_path):
+    (under_test.root / "box.csv").mkdir()
+    (under_test.root / "dangling.csv").symlink_to("nowhere")
+    os.mkfifo(under_test.root / "pipe.csv")
+    (under_test.root / "a.csv").write_text("x")
+    kinds = {entry.name: entry.kind for entry in under_test.store.entries(under_test.path("/"))}
+    box, pipe = Kind.FOLDER, Kind.SPECIAL
+    assert kinds == {"a.csv": Kind.FILE, "box.csv": box, "dangling.csv": Kind.LINK, "pipe.csv": pipe}
+    assert {file.name for file in under_test.store.list(under_test.path("/"))} == {"a.csv", "dangling.csv"}
 
 
 HOSTILE = ["../../x", "a/../../x", "a\\b.csv", "a\nb.csv", "a\x00b.csv", "\x1b[2J.csv", "x" * 300, "..", "."]

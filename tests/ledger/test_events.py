@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, NewEvent, open_ledger
@@ -46,7 +45,7 @@ def test_another_account_has_events_of_its_own(ledger: Ledger, url: str) -> None
 )
 def test_what_came_is_never_changed(ledger: Ledger, statement: str) -> None:
     ledger.store_events([new("a", waybill="SH-1")], patience_seconds=5)
-    with pytest.raises(DBAPIError), ledger._write() as connection:
+    with pytest.raises(LedgerRefused), ledger._write() as connection:
         connection.execute(text(statement))
     assert stored(ledger) == [("SH-1", 1, b"\x00\xff{}")]
 

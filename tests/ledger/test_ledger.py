@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from ledger.arrivals import arrival
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
 
 from logistics_batch.errors import FileHeld, LedgerBusy, LedgerRefused
 from logistics_batch.ledger import Ledger, Outcome, StoredDocument, open_ledger
@@ -151,7 +150,7 @@ def test_the_database_refuses_an_illegal_transition(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.plan_file(run, arrival({"A": "{}"}))
     send(ledger, ledger.planned_of(run)[0], "accepted", accepted_run=run)
-    with pytest.raises(DBAPIError, match="illegal transition"), ledger._write() as connection:
+    with pytest.raises(LedgerRefused, match="illegal transition"), ledger._write() as connection:
         connection.execute(text("UPDATE document SET state = 'planned'"))
     assert ledger.documents(states=["accepted"])
 
@@ -161,7 +160,7 @@ def test_the_database_refuses_to_forget_evidence(ledger: Ledger, statement: str)
     run = start(ledger)
     ledger.plan_file(run, arrival({"A": "{}"}))
     ledger.note_check(ledger.planned_of(run)[0].id, at=NOW, text="not found")
-    with pytest.raises(DBAPIError, match="append-only"), ledger._write() as connection:
+    with pytest.raises(LedgerRefused, match="append-only"), ledger._write() as connection:
         connection.execute(text(statement))
 
 

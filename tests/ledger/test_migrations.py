@@ -24,7 +24,17 @@ from logistics_batch.ledger.schema import SCHEMA_VERSION
 
 VERSION_1 = Path(__file__).parent / "version_1"  # ledgers with rows, as SQL, written when version 1 was the newest
 ACCOUNT = "http://service.test"
-NEWER_TABLES = ("meta", "event", "notice", "order_state", "feed", "run_note", "held_file", "left_file")
+NEWER_TABLES = (
+    "meta",
+    "event",
+    "notice",
+    "order_state",
+    "feed",
+    "run_note",
+    "held_file",
+    "left_file",
+    "cancelled_number",
+)
 NEWER_COLUMNS = {
     "slot": ("business_date", "state", "owner", "alive_at", "exit_code", "ended_at"),
     "document": ("folded_key",),
@@ -38,6 +48,10 @@ JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'public' ORDER B
 SQLITE_GUARDS = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
 EVENT_COLUMNS_4 = (
     "account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable, seen, raw"
+)
+NOTICE_COLUMNS_9 = (
+    "key, kind, job, business_date, wanted, since, last_seen, seen, title, text, over_at, over_text, owed, told, "
+    "over_told, tries, next_try_at"
 )
 OPEN_IT = """
 import sys
@@ -181,6 +195,21 @@ def test_what_was_sent_before_is_found_in_another_spelling(old: str) -> None:
     ledger = open_ledger(old, account=ACCOUNT)
     found = evaluated(ledger, arrival({"a": "{}", "Ｂ": "{}", "c\u200b": "{}", "D": "{}"}))
     assert [each.rule for each in found] == ["other_spelling"] * 3 + [""]
+    ledger.close()
+
+
+def test_numbers_by_which_people_cancelled_are_no_notices_any_more(old: str) -> None:
+    engine = create_engine(old)
+    with engine.begin() as connection:
+        migrate(connection, found=1, wanted=9)
+        connection.execute(text("UPDATE meta SET value = '9' WHERE name = 'schema_version'"))
+        for key in ("order|asked to cancel|SH-9", "order|cancel|SH-8"):
+            empty = "'on_held', '', '', 0, '2026-11-22', '', 1, '', '', '2026-11-22', '', 0, '{}', '{}', 0, ''"
+            connection.execute(text(f"INSERT INTO notice ({NOTICE_COLUMNS_9}) VALUES ('{key}', {empty})"))
+    engine.dispose()
+    ledger = open_ledger(old, account=ACCOUNT)
+    assert (ledger.asked_since("2026-11-22"), ledger.asked_since("2026-11-23")) == (["SH-9"], [])
+    assert [each.key for each in ledger.notices_since("")] == ["order|cancel|SH-8"]
     ledger.close()
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from ledger.arrivals import arrival
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
 
+from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, NewEvent, Outcome, open_ledger
 from logistics_batch.model.order_state import OrderState, Shown, ShownItem
 
@@ -122,7 +122,7 @@ def test_a_feed_does_not_change(ledger: Ledger, statement: str) -> None:
     (first,) = sent(ledger, "A")
     ledger.change_states({first: seen("Picked")})
     made = ledger.next_feed("status", write, at=NOW)
-    with pytest.raises(DBAPIError), ledger._write() as connection:
+    with pytest.raises(LedgerRefused), ledger._write() as connection:
         connection.execute(text(statement))
     assert ledger.waiting_feed("status") == made
 

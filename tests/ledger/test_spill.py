@@ -87,6 +87,20 @@ def test_what_was_answered_counts_and_the_rest_is_in_doubt(url: str, opened: Ope
     ledger.close()
 
 
+def test_a_kept_answer_with_the_number_of_another_order_is_not_believed(url: str, opened: Opened) -> None:
+    """It was kept because nobody could look up whose the number is."""
+    ledger = opened()
+    with ledger.sending("orders"):
+        a, b, c = begun(ledger)
+        lose(url, ledger, [Outcome(one.id, "accepted", "accepted", awb_number="SH-1") for one in (b, a)])
+        ledger.keep_answers([Outcome(c.id, "accepted", "accepted", awb_number="SH-2")], now=NOW)
+    with ledger.sending("orders"):
+        ledger.take_over(LATER)
+        found = [(one.state, one.awb_number) for one in ledger.documents()]
+        assert found == [("in_doubt", ""), ("accepted", "SH-1"), ("accepted", "SH-2")]
+    ledger.close()
+
+
 def test_an_answer_never_counts_for_a_later_attempt(url: str, opened: Opened, spill: Path) -> None:
     ledger = opened()
     with ledger.sending("orders"):

@@ -136,21 +136,28 @@ def test_a_document_that_is_held_waits_as_well_beside_a_file(shift: Shift, sandb
 def test_what_is_left_is_kept_counted_and_told_after_an_hour(shift: Shift) -> None:
     folder = shift.workspace.root / "in"
     (folder / "link.csv").symlink_to("ok.csv")
+    (folder / "box.csv").mkdir()
+    os.mkfifo(folder / "pipe.csv")
     (folder / "new\nline.csv").write_text(order_lines(["L1"]))
     shift.workspace.drop("up.csv.part", "half", folder="in")
     shift.workspace.drop("x.ack.json.part.tmp", "not ours: fits no pattern", folder="in")
     assert told(shift, "12:30", step=SLOWLY) == []
-    assert figure(shift, "files_left") == {("orders",): 3.0}
-    assert "0 files; 3 left" in " ".join(shift.lines)
+    assert figure(shift, "files_left") == {("orders",): 5.0}
+    assert "0 files; 5 left" in " ".join(shift.lines)
     notes = past_run(shift.parts, "orders").report.notes
-    assert any("link.csv is left: it is a link" in note for note in notes)
+    for words in (
+        "link.csv is left: it is a link",
+        "box.csv is left: it is a folder",
+        "pipe.csv is left: it is a pipe",
+    ):
+        assert any(words in note for note in notes)
     first = told(shift, "13:50", step=SLOWLY)
-    assert first == ["3 messages: orders: a file lies there and is not taken …"]
+    assert first == ["5 messages: orders: something lies there and is not taken …"]
     assert "link.csv lies there since 2026-11-03T12:30 or longer: it is a link" in shift.told[-1][1]
     assert told(shift, "14:00", step=SLOWLY) == [], "once"
     (folder / "link.csv").unlink()
-    assert told(shift, "14:10", step=SLOWLY) == ["Over: orders: a file lies there and is not taken"]
-    assert figure(shift, "files_left") == {("orders",): 2.0}
+    assert told(shift, "14:10", step=SLOWLY) == ["Over: orders: something lies there and is not taken"]
+    assert figure(shift, "files_left") == {("orders",): 4.0}
 
 
 def test_an_upload_that_goes_on_for_a_while_is_nobodys_trouble(shift: Shift) -> None:

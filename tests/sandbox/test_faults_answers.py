@@ -32,6 +32,10 @@ def is_fail(message: str) -> Callable[[httpx.Response], bool]:
     return lambda reply: reply.json() == {"status": "FAIL", "message": message}
 
 
+def is_a_gateways_json(reply: httpx.Response) -> bool:
+    return "error" in reply.json() and "status" not in reply.json()
+
+
 def is_page(reply: httpx.Response) -> bool:
     return reply.headers["content-type"].startswith("text/html") and "<html>" in reply.text
 
@@ -120,6 +124,10 @@ WRONG: list[tuple[dict[str, Any], int, int, Check]] = [
     ({"kind": "redirect_301"}, 301, 0, leads_to("/moved/orders/shipment")),
     ({"kind": "redirect_302", "location": "http://127.0.0.2:9/in"}, 302, 0, leads_to("http://127.0.0.2:9/in")),
     ({"kind": "redirect_307", "phase": "after"}, 307, 1, leads_to("/moved/orders/shipment")),
+    ({"kind": "gateway_page"}, 502, 0, is_page),
+    ({"kind": "gateway_page", "status": 400, "phase": "after"}, 400, 1, is_page),
+    ({"kind": "gateway_page", "status": 200, "page": False}, 200, 0, is_a_gateways_json),
+    ({"kind": "swapped_answer", "phase": "before"}, 200, 0, lambda reply: bool(reply.json()["message"]["awb_number"])),
     ({"kind": "html_200"}, 200, 0, is_page),
     ({"kind": "html_200", "phase": "after"}, 200, 1, is_page),
     ({"kind": "empty_200"}, 200, 1, lambda reply: reply.content == b""),
@@ -168,6 +176,14 @@ def test_a_wrong_answer_with_or_without_the_effect(
     assert lines[-1]["status"] == status
     assert len(sandbox.orders(reference=reference)) == done
     assert create(service, f"{reference}-next").status_code == 200
+
+
+def test_an_answer_that_another_one_got(sandbox: RunningSandbox, service: httpx.Client) -> None:
+    sandbox.set_faults([{"kind": "swapped_answer", "requests": [2, 3]}])
+    first, second, third = create(service, "SWAP-1"), create(service, "SWAP-2"), create(service, "SWAP-1")
+    assert second.json() == first.json()
+    assert third.status_code == 400  # about the same order: its own answer
+    assert len(sandbox.orders(reference="SWAP-2")) == 1
 
 
 def test_every_kind_is_shown_here_or_among_the_connections() -> None:

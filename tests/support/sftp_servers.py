@@ -46,6 +46,7 @@ class Faults:
     names: list[bytes] | None = None
     short_reads: int | None = None
     before_rename: Callable[[], None] | None = None  # called once, before anything is renamed
+    renames_over: bool = False  # as servers that are not OpenSSH's may do
     drop_after: str = ""  # an operation that is carried out, then the connection is closed instead of an answer
 
 
@@ -189,6 +190,9 @@ class _Files(paramiko.SFTPServerInterface):
             earlier()
 
         def rename() -> None:
+            if self._server.faults.renames_over:
+                source.replace(target)
+                return
             os.link(source, target)  # version 3 of the protocol replaces nothing
             source.unlink()
 

@@ -21,6 +21,8 @@ DUPLICATE = "possible_duplicate"
 _EXPIRED = "expired"  # API §2.1
 _ALARMS_AT_ONCE = 20
 _ALARM = "asn|duplicate|"
+_ONCE_AGAIN = "settled"  # the rule of a document whose alarm a look ended
+_GONE = "The service has it once now: the others are gone from it, or expired."
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +108,15 @@ def confirm_marked(parts: Parts) -> list[str]:
     """
     if not parts.policy.marks_asns:
         return []
-    _end_alarms(parts)
+    doubled_again = _follow_alarms(parts)
     since = (parts.clock.now() - CONFIRMED_WITHIN).isoformat()
     waiting = [each for each in parts.ledger.unconfirmed_asns(since=since) if each.marker]
-    if not waiting:
-        return []
-    parts.progress.start("Confirming ASNs", len(waiting))
-    missing, doubled = _confirm_all(parts, waiting)
-    parts.progress.done()
+    missing, doubled = _confirm_all(parts, waiting) if waiting else (0, 0)
     notes = []
     if missing:
         notes.append(f"{missing} of {len(waiting)} accepted ASNs are not found yet by their markers.")
-    if doubled:
-        notes.append(doubled_note(doubled))
+    if doubled + doubled_again:
+        notes.append(doubled_note(doubled + doubled_again))
     return notes
 
 
@@ -130,6 +128,7 @@ def doubled_note(count: int) -> str:
 def _confirm_all(parts: Parts, waiting: Sequence[StoredDocument]) -> tuple[int, int]:
     """How many were not found, and how many more than once; a service that does not answer is left alone."""
     missing = doubled = silent = 0
+    parts.progress.start("Confirming ASNs", len(waiting))
     with ThreadPoolExecutor(parts.policy.concurrency, thread_name_prefix="confirm") as workers:
         for start in range(0, len(waiting), parts.policy.concurrency):
             if parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
@@ -141,35 +140,52 @@ def _confirm_all(parts: Parts, waiting: Sequence[StoredDocument]) -> tuple[int, 
                 if not marked.unreachable:
                     _keep(parts, document, marked)
                     missing, doubled = missing + (marked.shown == 0), doubled + (marked.shown > 1)
+    parts.progress.done()
     return missing, doubled
 
 
 def _keep(parts: Parts, document: StoredDocument, marked: Marked) -> None:
     now = parts.clock.now().isoformat()
     if marked.shown > 1:
-        raise_alarm(parts, document, marked)
-        reason, fix = duplicate_words(marked)
-        parts.ledger.note_duplicate(document.id, rule=DUPLICATE, reason=reason, fix=fix, at=now)
+        _tell_doubled(parts, document, marked)
     else:
         text = f"Its marker {document.marker} was {'found' if marked.shown else 'not found'} at the service."
         parts.ledger.note_confirmation(document.id, at=now, found=bool(marked.shown), text=text)
+
+
+def _tell_doubled(parts: Parts, document: StoredDocument, marked: Marked) -> None:
+    raise_alarm(parts, document, marked)
+    reason, fix = duplicate_words(marked)
+    now = parts.clock.now().isoformat()
+    parts.ledger.note_duplicate(document.id, rule=DUPLICATE, reason=reason, fix=fix, at=now)
 
 
 def _alarm(document_id: int) -> str:
     return f"{_ALARM}{document_id}"
 
 
-def _end_alarms(parts: Parts) -> None:
-    """Alarms are over where the service shows an ASN once again: the others are gone from it, or expired."""
-    alarms = [each for each in parts.ledger.open_notices() if each.key.startswith(_ALARM)]
-    for alarm in alarms[:_ALARMS_AT_ONCE]:
-        document = parts.ledger.document(int(alarm.key.removeprefix(_ALARM)))
+def _follow_alarms(parts: Parts) -> int:
+    """Alarms end where the service shows an ASN once again: the others are gone from it, or expired.
+
+    Where it shows more again within days, they begin anew, unless a person ended them; gives how many did.
+    """
+    since = (parts.clock.now() - CONFIRMED_WITHIN).isoformat()
+    last = [each.key for each in parts.ledger.open_notices() if each.key.startswith(_ALARM)]
+    lately = dict.fromkeys(each.key for each in parts.ledger.notices_since(since) if each.key.startswith(_ALARM))
+    over = [key for key in lately if key not in last]
+    begun = 0
+    for key in (*last[:_ALARMS_AT_ONCE], *over[-_ALARMS_AT_ONCE:]):
+        document = parts.ledger.document(int(key.removeprefix(_ALARM)))
         if parts.stop.is_set() or document is None or not document.marker:
+            continue
+        if key not in last and document.rule != _ONCE_AGAIN:
             continue
         marked = find_marked(parts, document)
         if marked.unreachable:
-            return
-        if marked.live == 1 and marked.whole:  # of an empty list, or of a part of one, nothing follows
-            _end(
-                parts, document, "The service has it once now: the others are gone from it, or expired.", rule="settled"
-            )
+            break
+        if key in last and marked.live == 1 and marked.whole:  # of an empty list, or of a part of one, nothing follows
+            _end(parts, document, _GONE, rule=_ONCE_AGAIN)
+        elif key not in last and marked.live > 1:
+            _tell_doubled(parts, document, marked)
+            begun += 1
+    return begun

@@ -1,6 +1,6 @@
 """Calls that a person makes: look at an order, cancel it, subscribe to events; each with what its answer proves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +21,9 @@ from logistics_batch.api.answers import (
     shows_change,
 )
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
-from logistics_batch.flows.outcomes import REISSUE_OR_DROP
+from logistics_batch.flows.outcomes import cancelled_in_doubt
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.stray_cancellations import note_cancelling
-from logistics_batch.ledger import NewNotice, Outcome
+from logistics_batch.ledger import NewNotice, StoredDocument
 from logistics_batch.model.payloads import WebhookSubscription, WebhookUpdate, body_text
 from logistics_batch.model.report import ExitCode
 
@@ -77,7 +76,7 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     """
     order_id = _awb_of(parts, order_id)
     if not _note(parts, order_id, "cancelling was asked for by hand"):
-        note_cancelling(parts.ledger, order_id, now=parts.clock.now().isoformat())
+        parts.ledger.note_asked(order_id, at=parts.clock.now().isoformat())
     answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
     undone = _undone(answer)
     if undone is not None:
@@ -99,15 +98,16 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
 
 
 def _cancelled(parts: Parts, order_id: str, order: OrderDetails | None, answer: Answer) -> Conclusion:
+    ours = _of_its_reference(parts, order) if order is not None else []
     if order is not None:
-        _name_accepted(parts, order)
-    ours = _note(parts, order_id, _evidence(answer), cancelled=True)
-    held = _hold_doubts(parts, order, order_id)
+        _name_accepted(parts, ours, order)
+    known = _note(parts, order_id, _evidence(answer), cancelled=True)
+    held = order is not None and _hold_doubts(parts, ours, order)
     _known_now(parts, order_id, "It is cancelled.")
     said = answer.message if answer.meaning is Meaning.ACCEPTED else "the service shows it so."
-    known = "The ledger knows it." if ours or held else "The ledger does not know this order."
+    told = "The ledger knows it." if known or held else "The ledger does not know this order."
     more = " It was in doubt and is held now: see `held list`." if held else ""
-    return Conclusion(f"The order {order_id} is cancelled: {said} {known}{more}", ExitCode.DONE)
+    return Conclusion(f"The order {order_id} is cancelled: {said} {told}{more}", ExitCode.DONE)
 
 
 def _looked_at(parts: Parts, order_id: str) -> OrderDetails | None:
@@ -119,43 +119,41 @@ def _looked_at(parts: Parts, order_id: str) -> OrderDetails | None:
     return order if order.is_called(order_id) else None
 
 
-def _name_accepted(parts: Parts, order: OrderDetails) -> None:
-    """An order that was accepted without its AWB number is this one, if it has its reference and content."""
-    for document in parts.ledger.documents(
-        operations=["order.create"], states=["accepted"], references=[order.reference_number]
-    ):
-        nameless = not (document.awb_number or document.purged) and document.rule != "cancelled"
-        if order.awb_number and nameless and same_order(document.body, order):
+def _of_its_reference(parts: Parts, order: OrderDetails) -> list[StoredDocument]:
+    """The creates of ours that an order may be: with its reference and, as far as that is still known, its content."""
+    if not order.reference_number:
+        return []
+    found = parts.ledger.documents(operations=["order.create"], references=[order.reference_number])
+    return [one for one in found if one.purged or same_order(one.body, order)]
+
+
+def _name_accepted(parts: Parts, ours: Sequence[StoredDocument], order: OrderDetails) -> None:
+    """An order that was accepted without its AWB number is this one."""
+    for document in ours:
+        nameless = document.state == "accepted" and not document.awb_number and document.rule != "cancelled"
+        if order.awb_number and nameless and not document.purged:
             now = parts.clock.now().isoformat()
             parts.ledger.fill_in_awb_number(document.id, order.awb_number, order_id=order.order_id, now=now)
 
 
-def _hold_doubts(parts: Parts, order: OrderDetails | None, order_id: str) -> bool:
+def _hold_doubts(parts: Parts, ours: Sequence[StoredDocument], order: OrderDetails) -> bool:
     """An order that is in doubt and was cancelled here must not be created a second time by settling it.
 
-    The number of another order of ours, or other content under the reference, says nothing about it.
+    The number of another order of ours, or of an earlier attempt of this one, says nothing about it.
     """
-    if order is None or not order.reference_number:
-        return False
-    doubts = parts.ledger.documents(
-        operations=["order.create"], states=["in_doubt"], references=[order.reference_number]
-    )
-    now = parts.clock.now().isoformat()
-    known = parts.ledger.documents(operations=["order.create"], references=[order.awb_number])
-    earlier = {one.id for one in known if one.awb_number == order.awb_number}
-    ours = [one for one in doubts if not earlier - {one.id} and (one.purged or same_order(one.body, order))]
-    for document in ours:
-        outcome = Outcome(
-            document.id,
-            "held",
-            "held",
-            rule="found_cancelled",
-            reason=f"The order reached the service (AWB {order_id}) and was cancelled by hand.",
-            fix=REISSUE_OR_DROP,
-        )
-        evidence = f"order {order_id} shows this reference and was cancelled by hand"
-        parts.ledger.settle_document(outcome, expected="in_doubt", now=now, evidence_text=evidence)
-    return bool(ours)
+    doubts = [document for document in ours if document.state == "in_doubt"]
+    number = order.awb_number or order.order_id
+    known = parts.ledger.documents(operations=["order.create"], references=[number]) if doubts and number else []
+    owners = {one.id for one in known if one.awb_number == number}
+    held = False
+    for document in doubts:
+        if owners - {document.id} or number in parts.ledger.cancelled_before(document.id):
+            continue
+        outcome = cancelled_in_doubt(document, number)
+        evidence = f"order {number} shows this reference and was cancelled by hand"
+        now = parts.clock.now().isoformat()
+        held |= parts.ledger.settle_document(outcome, expected="in_doubt", now=now, evidence_text=evidence)
+    return held
 
 
 def _tell_unknown(parts: Parts, order_id: str) -> None:

@@ -5,10 +5,12 @@ from logistics_batch.flows.approval import RULE, decided_words, previews
 from logistics_batch.flows.asn_markers import end_alarm
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, probe_order
-from logistics_batch.ledger import Outcome, StoredDocument, kind_of
+from logistics_batch.ledger import OTHER_SPELLING, Outcome, StoredDocument, kind_of
 from logistics_batch.model.document import Operation
 
 DECISIONS = ("approve", "send-again", "accept", "drop")
+SENT_BESIDE = "send-again beside another spelling"
+"""How the evidence of a decision begins that says that two spellings are two, and both wanted."""
 
 
 def held_documents(parts: Parts) -> list[StoredDocument]:
@@ -42,7 +44,8 @@ def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissu
     if document is None or document.state != "held":
         raise UsageError(f"Nothing with the number {document_id} is held.", remedy="See “held list”.")
     outcome = _decided(parts, document, decision, reason, reissue=reissue)
-    now, words = parts.clock.now().isoformat(), f"{decision}: {reason}"
+    beside = decision == "send-again" and document.rule == OTHER_SPELLING
+    now, words = parts.clock.now().isoformat(), f"{SENT_BESIDE if beside else decision}: {reason}"
     if not parts.ledger.settle_document(outcome, expected="held", now=now, evidence_text=words, who="operator"):
         raise UsageError(f"Document {document_id} is no longer held.", remedy="Look at “held list” again.")
     return parts.ledger.document(document_id) or document
@@ -79,7 +82,7 @@ def _require_free(parts: Parts, document: StoredDocument, *, reissue: bool) -> N
         raise UsageError("An earlier version is held, too.", remedy="Decide about the earlier version first.")
     if not Operation(document.operation).creates:
         return  # a change may be made as often as it is wanted
-    elsewhere = "" if document.rule == "other_spelling" else parts.ledger.spelt_otherwise(document)
+    elsewhere = "" if document.rule == OTHER_SPELLING else parts.ledger.spelt_otherwise(document)
     if elsewhere:
         raise UsageError(elsewhere, remedy="If they are one, decide “drop”; else give this one another reference.")
     accepted = [found for found in others if found.state == "accepted"]
@@ -104,9 +107,4 @@ def _require_cancelled(parts: Parts, earlier: StoredDocument) -> None:
             "The accepted order is not known to be cancelled, so its reference cannot be used again (API §8.4).",
             remedy=f"Cancel it first: logistics-batch order cancel {earlier.awb_number or earlier.reference}",
         )
-    parts.ledger.record_by_hand(
-        reference_or_awb=earlier.awb_number or earlier.reference,
-        at=parts.clock.now().isoformat(),
-        text="found cancelled at the service",
-        cancelled=True,
-    )
+    parts.ledger.found_cancelled(earlier.awb_number or earlier.reference, at=parts.clock.now().isoformat())

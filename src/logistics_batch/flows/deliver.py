@@ -56,7 +56,9 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
     receipt = {"ack.json": ack_json(report)} if acknowledge else {}
     written = _put_everywhere(parts, file, receipt | contents(parts, file, report))
     crash_point("report.after")
-    if not written.failed:
+    if written.failed:
+        parts.ledger.set_unwritten(file.id)
+    else:
         parts.ledger.set_fresh(file.id, first=first)
     return written
 
@@ -148,5 +150,10 @@ def result_stem(name: str) -> str:
 
 
 def deliver_stale(parts: Parts, *, leave_out_run: str = "") -> list[Delivered]:
-    """Write again every result that no longer shows what is known: a doubt was settled, a version replaced …"""
-    return [deliver(parts, file) for file in parts.ledger.stale_files() if file.run != leave_out_run]
+    """Write again every result that no longer shows what is known: a doubt was settled, a version replaced …
+
+    And for the first time those that could not be written when their run ended.
+    """
+    stale = [file for file in parts.ledger.stale_files() if file.run != leave_out_run]
+    late = [file.state == "planned" for file in stale]
+    return [deliver(parts, file, acknowledge=first, first=first) for file, first in zip(stale, late, strict=True)]

@@ -10,15 +10,17 @@ import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from queue import Empty, SimpleQueue
 
 from logistics_batch.api.answers import Answer, Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
+from logistics_batch.errors import LedgerRefused
 from logistics_batch.flows.baseline import Baseline, take_baseline
+from logistics_batch.flows.dispatch_state import Finished, SendingState
 from logistics_batch.flows.gate_of_sending import SendGate
 from logistics_batch.flows.last_look import broken_contract
 from logistics_batch.flows.outcomes import outcome_of, stop_reason, unless_sent_before, without_others_numbers
@@ -40,42 +42,6 @@ _QUICK_SECONDS = 1.0  # an intent that waits longer for a free line may grow too
 _LONGEST_PAUSE_SECONDS = 15 * 60.0
 _HISTORY_LOST_FOR = timedelta(days=7)  # after an older copy of the ledger was taken up
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked to end
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A call that came back: a reply to an intent, or what the service had before an ASN was sent."""
-
-    document: StoredDocument
-    intent: Intent | None = None
-    reply: Reply | None = None  # None: the intent grew too old, or a doubt came first; nothing was sent
-    answer: Answer | None = None  # what the reply proves
-    baseline: Baseline | None = None
-
-
-@dataclass
-class _State:
-    queue: deque[StoredDocument]
-    handed: dict[Future[Finished], Intent | None] = field(default_factory=dict)  # to workers, in order; not yet back
-    doubts: int = 0  # in a row
-    created: set[int] = field(default_factory=set)  # accepted orders among the outcomes
-    mixed: int = 0  # answers with another order's AWB number
-    failures: int = 0  # in a row
-    slow_downs: int = 0  # in a row
-    lines: float = 64.0  # calls that the service seems to take at once, if it is fewer than the operator allows
-    slowest: float = math.inf  # calls a second
-    quick: bool = False  # the last answer came soon
-    proven: bool = False  # some create of this run was answered by the service itself
-    turns: dict[int, float] = field(default_factory=dict)  # of what is claimed next: when it leaves (monotonic)
-    not_before: float = 0.0  # monotonic; no turn is taken earlier
-    paused_until: float = 0.0  # monotonic; nothing begins earlier
-    stopped: str = ""
-    remedy: str = ""
-    outcomes: list[Outcome] = field(default_factory=list)
-
-    def stop(self, reason: str, remedy: str) -> None:
-        if not self.stopped:
-            self.stopped, self.remedy = reason, remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +70,19 @@ class Dispatcher:
     def send(self, documents: Sequence[StoredDocument]) -> DispatchResult:
         """Send all, in order, until done or until something says to stop."""
         # What the service had before is asked anew in each run: others may have written meanwhile.
-        state = _State(deque(replace(each, baseline="") if each.baseline else each for each in documents))
+        state = SendingState(deque(replace(each, baseline="") if each.baseline else each for each in documents))
         self._parts.progress.start("Sending", len(documents))
         refusals = self._parts.client.pacer.refusals
         workers = ThreadPoolExecutor(self._parts.policy.concurrency, thread_name_prefix="send")
         with self._kept_lines(), workers:
             try:
                 self._send_all(state, workers)
-            finally:  # where the ledger takes nothing more, nothing more begins
+            except LedgerRefused:  # it takes nothing more: nothing more begins, and what is under way is waited for
+                self._gate.shut()
+                workers.shutdown()
+                self._save_late(state)
+                raise
+            finally:
                 self._gate.shut()
             notes = tuple(self._notes(state, self._parts.client.pacer.refusals - refusals))
         self._parts.progress.done()
@@ -130,7 +101,7 @@ class Dispatcher:
         finally:
             self._parts.client.keep_lines(0.0)
 
-    def _notes(self, state: _State, refusals: int) -> Iterator[str]:
+    def _notes(self, state: SendingState, refusals: int) -> Iterator[str]:
         """What the operator should know about how it went."""
         if refusals:
             now = self._parts.client.pacer.lowered_to
@@ -140,7 +111,7 @@ class Dispatcher:
         if self._facts and self._facts.reuse_seconds and self._parts.client.kept_line_broke:
             yield "A connection that was kept for several calls broke; from then on each call had one of its own."
 
-    def _send_all(self, state: _State, workers: ThreadPoolExecutor) -> None:
+    def _send_all(self, state: SendingState, workers: ThreadPoolExecutor) -> None:
         while True:
             self._call_back(state)
             self._commit(state, self._next_claims(state, workers), workers)
@@ -148,7 +119,7 @@ class Dispatcher:
                 return
             self._collect(state)
 
-    def _next_claims(self, state: _State, workers: ThreadPoolExecutor) -> list[StoredDocument]:
+    def _next_claims(self, state: SendingState, workers: ThreadPoolExecutor) -> list[StoredDocument]:
         """What may go out now; ASNs are first asked after, which is a call of its own."""
         if self._parts.stop.is_set():
             state.stop("The program was asked to end.", "Run the job again: it goes on where it stopped.")
@@ -171,17 +142,17 @@ class Dispatcher:
                 state.turns[document.id] = turn
         return claim
 
-    def _lines(self, state: _State) -> int:
+    def _lines(self, state: SendingState) -> int:
         """How many calls may be in flight; the first create of a run goes alone."""
         return min(self._parts.policy.concurrency, int(state.lines)) if state.proven else 1
 
-    def _ahead(self, state: _State) -> int:
+    def _ahead(self, state: SendingState) -> int:
         """How many intents more may be durable; none while the service or the network seems unwell."""
         if not (state.proven and state.quick) or state.doubts or self._parts.client.pacer.paced:
             return 0
         return self._lines(state) // _LINES_FOR_ONE_AHEAD
 
-    def _call_back(self, state: _State) -> None:
+    def _call_back(self, state: SendingState) -> None:
         """What may not go out now and has not begun is put back, for nothing of it left."""
         if not state.stopped and self._parts.clock.monotonic() >= state.paused_until:
             return
@@ -190,12 +161,12 @@ class Dispatcher:
                 self._put_back(state, intent)
         state.handed = {call: intent for call, intent in state.handed.items() if not call.cancelled()}
 
-    def _put_back(self, state: _State, intent: Intent) -> None:
+    def _put_back(self, state: SendingState, intent: Intent) -> None:
         document = intent.document
         state.outcomes.append(Outcome(document.id, "planned", "not_sent", rule="not_sent"))
         state.queue.appendleft(replace(document, attempts=intent.n))
 
-    def _take_turn(self, state: _State) -> float | None:
+    def _take_turn(self, state: SendingState) -> float | None:
         """When the next call may leave (monotonic), if that is soon; else None."""
         now = self._parts.clock.monotonic()
         if now < state.not_before:
@@ -206,11 +177,9 @@ class Dispatcher:
             return None
         return now + wait
 
-    def _commit(self, state: _State, claim: Sequence[StoredDocument], workers: ThreadPoolExecutor) -> None:
-        outcomes, state.outcomes = self._believed(state), []
+    def _commit(self, state: SendingState, claim: Sequence[StoredDocument], workers: ThreadPoolExecutor) -> None:
         since = self._parts.clock.monotonic()  # a commit that stalls ages its intents
-        now = self._parts.clock.now().isoformat()
-        intents = self._parts.ledger.step(outcomes=outcomes, claim=claim, run=self._run, now=now)
+        intents = self._write(state, claim)
         if intents:
             self._gate.open()
         for intent in intents:
@@ -218,7 +187,30 @@ class Dispatcher:
             self._start(state, workers.submit(self._post, intent, since, turn), intent)
         state.turns.clear()
 
-    def _start(self, state: _State, call: Future[Finished], intent: Intent | None = None) -> None:
+    def _write(self, state: SendingState, claim: Sequence[StoredDocument]) -> list[Intent]:
+        """What came back, and what goes out next; answers that the ledger does not take are kept beside it."""
+        now = self._parts.clock.now().isoformat()
+        came, state.outcomes = state.outcomes, []
+        try:
+            outcomes = self._believed(state, came)
+        except LedgerRefused as error:
+            kept = self._parts.ledger.keep_answers(came, now=now)
+            raise LedgerRefused(error.message, remedy=f"{error.remedy} {kept}".strip()) from error
+        return self._parts.ledger.step(outcomes=outcomes, claim=claim, run=self._run, now=now)
+
+    def _save_late(self, state: SendingState) -> None:
+        """Answers that came while the ledger failed: written if it goes again, else kept beside it."""
+        for call, intent in state.handed.items():
+            if intent is not None and not call.cancelled() and call.exception() is None:
+                finished = call.result()
+                if finished.reply is None or finished.answer is None:
+                    self._put_back(state, intent)
+                else:
+                    self._note_outcome(state, finished.document, finished.reply, finished.answer)
+        with suppress(LedgerRefused):  # the first failure is told; these answers are kept
+            self._write(state, ())
+
+    def _start(self, state: SendingState, call: Future[Finished], intent: Intent | None = None) -> None:
         """Whatever becomes of a call that a worker makes comes back through the queue."""
         state.handed[call] = intent
         call.add_done_callback(self._done.put)
@@ -243,7 +235,7 @@ class Dispatcher:
         self._parts.client.pacer.wait_until(turn)
         return Finished(document, baseline=take_baseline(self._parts.client, document))
 
-    def _collect(self, state: _State) -> None:
+    def _collect(self, state: SendingState) -> None:
         """Wait for at least one call to come back, or for the next turn; then take all that have."""
         wait = None
         pause = state.not_before - self._parts.clock.monotonic()
@@ -267,7 +259,7 @@ class Dispatcher:
         except Empty:
             return None
 
-    def _take_in(self, state: _State, finished: Finished) -> None:
+    def _take_in(self, state: SendingState, finished: Finished) -> None:
         document, intent, reply, answer = finished.document, finished.intent, finished.reply, finished.answer
         if finished.baseline is not None:
             self._take_baseline(state, document, finished.baseline)
@@ -276,21 +268,25 @@ class Dispatcher:
         elif intent is not None and reply is not None and answer is not None:
             state.quick = reply.elapsed_seconds < _QUICK_SECONDS
             self._adapt(state, reply)
-            outcome = outcome_of(document, reply, answer, run=self._run, facts=self._facts)
-            if self._history_lost:
-                outcome = unless_sent_before(outcome, document, facts=self._facts)
-            state.outcomes.append(outcome)
-            if document.operation == Operation.ORDER_CREATE and outcome.state == "accepted":
-                state.created.add(document.id)
+            outcome = self._note_outcome(state, document, reply, answer)
             self._react(state, intent, reply, answer, outcome.state)
             if answer.meaning not in _CLEAR:
                 self._gate.looked_at(go_on=not state.stopped and self._parts.clock.monotonic() >= state.paused_until)
 
-    def _believed(self, state: _State) -> list[Outcome]:
+    def _note_outcome(self, state: SendingState, document: StoredDocument, reply: Reply, answer: Answer) -> Outcome:
+        outcome = outcome_of(document, reply, answer, run=self._run, facts=self._facts)
+        if self._history_lost:
+            outcome = unless_sent_before(outcome, document, facts=self._facts)
+        state.outcomes.append(outcome)
+        if document.operation == Operation.ORDER_CREATE and outcome.state == "accepted":
+            state.created.add(document.id)
+        return outcome
+
+    def _believed(self, state: SendingState, came: Sequence[Outcome]) -> list[Outcome]:
         """The outcomes to write down: of answers that carry another order's AWB number, nothing is believed."""
         orders, state.created = state.created, set()
-        believed = without_others_numbers(state.outcomes, orders=orders, owners=self._parts.ledger.owners_of)
-        state.mixed += sum(one is not other for one, other in zip(state.outcomes, believed, strict=True))
+        believed = without_others_numbers(came, orders=orders, owners=self._parts.ledger.owners_of)
+        state.mixed += sum(one is not other for one, other in zip(came, believed, strict=True))
         if state.mixed >= DOUBTS_UNTIL_STOP:
             state.stop(
                 f"{state.mixed} answers carried the AWB numbers of other orders.",
@@ -299,7 +295,7 @@ class Dispatcher:
             )
         return believed
 
-    def _adapt(self, state: _State, reply: Reply) -> None:
+    def _adapt(self, state: SendingState, reply: Reply) -> None:
         """Fewer calls at once for a service that is overloaded (429, 503), more again while it answers."""
         most = float(self._parts.policy.concurrency)
         if reply.status in _OVERLOADED:
@@ -308,7 +304,7 @@ class Dispatcher:
         elif reply.status is not None and reply.status < 500:
             state.lines = min(most, state.lines + 1 / state.lines)
 
-    def _take_baseline(self, state: _State, document: StoredDocument, baseline: Baseline) -> None:
+    def _take_baseline(self, state: SendingState, document: StoredDocument, baseline: Baseline) -> None:
         if baseline.failed is not None:
             reply, answer = baseline.failed
             self._count(state, document, reply, answer)
@@ -336,7 +332,7 @@ class Dispatcher:
         self._parts.ledger.settle_document(outcome, expected="planned", now=now, evidence_text=evidence_text)
         self._parts.progress.advance()
 
-    def _react(self, state: _State, intent: Intent, reply: Reply, answer: Answer, written: str) -> None:
+    def _react(self, state: SendingState, intent: Intent, reply: Reply, answer: Answer, written: str) -> None:
         if written == "planned":
             self._count(state, replace(intent.document, attempts=intent.n), reply, answer)
             return
@@ -362,7 +358,7 @@ class Dispatcher:
                 "Find out what is wrong with the service; run the job again later, doubts are settled first.",
             )
 
-    def _count(self, state: _State, document: StoredDocument, reply: Reply, answer: Answer) -> None:
+    def _count(self, state: SendingState, document: StoredDocument, reply: Reply, answer: Answer) -> None:
         """A call that certainly had no effect: put the document back, then pause or stop."""
         state.queue.appendleft(document)
         if answer.meaning is Meaning.UNAUTHORIZED:
@@ -387,13 +383,13 @@ class Dispatcher:
                     "Check the network and service.base_url, then run the job again.",
                 )
 
-    def _stop_misaddressed(self, state: _State, reply: Reply) -> None:
+    def _stop_misaddressed(self, state: SendingState, reply: Reply) -> None:
         state.stop(
             f"The service's address or path is wrong: it answered {reply.status}.",
             "Check service.base_url and service.paths.",
         )
 
-    def _pause(self, state: _State, seconds: float) -> None:
+    def _pause(self, state: SendingState, seconds: float) -> None:
         pause = min(seconds, _LONGEST_PAUSE_SECONDS)
         state.paused_until = self._parts.clock.monotonic() + pause
         state.not_before = max(state.not_before, state.paused_until)

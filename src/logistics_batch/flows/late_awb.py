@@ -28,16 +28,11 @@ def fill_in_awb_numbers(parts: Parts) -> int:
         if parts.stop.is_set() or fruitless == _FRUITLESS_UNTIL_STOP:
             break
         probe = search.look_for(document)
-        if probe.presence is Presence.PRESENT and probe.awb_number:
+        if probe.presence in (Presence.PRESENT, Presence.CANCELLED) and probe.awb_number:
             now = parts.clock.now().isoformat()
             parts.ledger.fill_in_awb_number(document.id, probe.awb_number, order_id=probe.order_id, now=now)
-            found, fruitless = found + 1, 0
-        elif probe.presence is Presence.CANCELLED and probe.awb_number:
-            now = parts.clock.now().isoformat()
-            parts.ledger.fill_in_awb_number(document.id, probe.awb_number, order_id=probe.order_id, now=now)
-            parts.ledger.record_by_hand(
-                reference_or_awb=probe.awb_number, at=now, text="found cancelled at the service", cancelled=True
-            )
+            if probe.presence is Presence.CANCELLED:
+                parts.ledger.found_cancelled(probe.awb_number, at=now)
             found, fruitless = found + 1, 0
         else:
             fruitless += 1

@@ -41,14 +41,15 @@ class OrderSearch:
     def _by_reference(self, document: StoredDocument) -> Probe:
         """What the service shows under the reference; an earlier order of ours under it says nothing about this one."""
         probe = probe_order(self._client, document, self._calibration)
-        if probe.awb_number and self._others([probe.awb_number], document):
+        if probe.awb_number and self._earlier([probe.awb_number], document):
             return Probe(Presence.UNKNOWN, f"what is shown is an earlier order of ours (AWB {probe.awb_number})")
         return probe
 
-    def _others(self, awb_numbers: Sequence[str], document: StoredDocument) -> set[str]:
-        """Which of these AWB numbers belong to other orders of ours."""
+    def _earlier(self, awb_numbers: Sequence[str], document: StoredDocument) -> set[str]:
+        """Which of these AWB numbers belong to other orders of ours, or to earlier, cancelled attempts of this one."""
         known = self._ledger.documents(operations=[Operation.ORDER_CREATE], references=awb_numbers)
-        return {found.awb_number for found in known if found.id != document.id} & set(awb_numbers)
+        others = {found.awb_number for found in known if found.id != document.id}
+        return (others | self._ledger.cancelled_before(document.id)) & set(awb_numbers)
 
     @cached_property
     def _strays(self) -> StrayCancellations:
@@ -74,7 +75,7 @@ class OrderSearch:
     def _hinted(self, document: StoredDocument) -> list[str]:
         """The AWB numbers to fetch, the newest first; those of orders that are known belong to earlier versions."""
         numbers = list(self._hints.get(document.reference, ()))[-_HINTS_AT_MOST:]
-        taken = self._others(numbers, document) if numbers else set()
+        taken = self._earlier(numbers, document) if numbers else set()
         return [number for number in reversed(numbers) if number not in taken]
 
     @cached_property

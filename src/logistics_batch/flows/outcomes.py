@@ -1,20 +1,21 @@
 """From what a reply proves to what is written down: pure."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from logistics_batch.api.answers import Answer, Meaning
 from logistics_batch.api.client import Reply, Trace
-from logistics_batch.ledger import Outcome, ServiceFacts, StoredDocument
+from logistics_batch.ledger import FOUND_CANCELLED, Outcome, ServiceFacts, StoredDocument
 from logistics_batch.model.document import Operation
 
 _KEPT_REPLY_CHARACTERS = 4000
 _WAIT_FOR_CHECK = (
     "Nothing now: it is checked with the service later, or at once by “settle --wait”. Do not send it by hand."
 )
-REISSUE_OR_DROP = "If it is still wanted, decide “send-again” with --reissue, else “drop”."
+_REISSUE_OR_DROP = "If it is still wanted, decide “send-again” with --reissue, else “drop”."
 LOOK_IT_UP = "Look the reference up at the service: decide “accept” if it is there, else “drop” or “send-again”."
 _LOOK_AT_ORDER = (
     "Look at the order at the service: decide “accept” if the change is there, else “drop” or “send-again”."
@@ -112,19 +113,34 @@ def without_others_numbers(
     """The same outcomes; in doubt are orders that were answered with the AWB number of another order of ours.
 
     One AWB number is issued for a reference (API §2.3). Such an answer may come from a cache or a mixed-up proxy: then
-    nothing is known of this order, and cancelling or labelling by that number would hit the other one.
+    nothing is known of this order, and cancelling or labelling by that number would hit the other one. Of two that came
+    with one number, either may be meant.
     orders: the documents that create orders. owners: which order has an AWB number.
     """
     told = {each.document_id: each.awb_number for each in outcomes if each.document_id in orders and each.awb_number}
     known = owners(list(told.values())) if told else {}
+    times = Counter(told.values())
     judged = []
     for outcome in outcomes:
-        awb_number = told.get(outcome.document_id)
-        if awb_number and known.setdefault(awb_number, outcome.document_id) != outcome.document_id:
+        awb_number = told.get(outcome.document_id, "")
+        if awb_number and (times[awb_number] > 1 or known.get(awb_number, outcome.document_id) != outcome.document_id):
             judged.append(_not_believed(outcome, f"the AWB number of another order ({awb_number})"))
         else:
             judged.append(outcome)
     return judged
+
+
+def cancelled_in_doubt(document: StoredDocument, awb_number: str) -> Outcome:
+    """What to write down about an order in doubt that reached the service and was cancelled: it is not sent again."""
+    return Outcome(
+        document.id,
+        "held",
+        "held",
+        rule=FOUND_CANCELLED,
+        reason=f"The order reached the service (AWB {awb_number or 'not known'}) and was cancelled there.",
+        fix=_REISSUE_OR_DROP,
+        awb_number=awb_number,
+    )
 
 
 def _not_believed(outcome: Outcome, what: str) -> Outcome:

@@ -54,8 +54,11 @@ def write_again(parts: Parts, run_id: str) -> list[Delivered]:
 
 
 def answers_of_run(parts: Parts, run_id: str) -> dict[str, list[str]]:
-    """Where the answers to each file of a run lie: by the file's name, the start of their names at each place."""
-    return {file.name: _answers(parts, file) for file in parts.ledger.files(run=run_id)}
+    """Where the answers to each file of a run lie: by the file's name, the start of their names at each place.
+
+    Of a file whose answers could not be written yet there are none.
+    """
+    return {file.name: _answers(parts, file) for file in parts.ledger.files(run=run_id) if file.state != "planned"}
 
 
 def _answers(parts: Parts, file: StoredFile) -> list[str]:

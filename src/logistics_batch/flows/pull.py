@@ -13,8 +13,8 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.closing import why_unclosed
 from logistics_batch.intake.names import name_fault, name_matches
-from logistics_batch.intake.readiness import Readiness, ReadyRule, is_unfinished, judge_listings
-from logistics_batch.intake.store import Fetched, FileStore, RemoteFile
+from logistics_batch.intake.readiness import Readiness, ReadyRule, is_unfinished, judge_listings, never_input
+from logistics_batch.intake.store import Fetched, FileStore, Kind, RemoteFile
 from logistics_batch.model.job import Place, PushJob
 
 _MORE_LISTINGS = 3
@@ -75,7 +75,7 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
 
 def _should_come(file: RemoteFile) -> bool:
     """Whether somebody seems to have meant a file for us that cannot be taken."""
-    return bool(file.is_link or name_fault(file.name) or is_unfinished(file.name))
+    return bool(file.kind is not Kind.FILE or name_fault(file.name) or is_unfinished(file.name))
 
 
 def _left(files: Sequence[tuple[RemoteFile, str]]) -> Iterator[str]:
@@ -122,19 +122,39 @@ def _with_an_end(
 def _listen(parts: Parts, store: FileStore, job: PushJob) -> Readiness:
     """As many listings as the ready rule wants, `poll_every` apart."""
     rule = _ready_rule(job)
-    listings: list[Sequence[RemoteFile]] = [store.list(job.source.path)]
+    ours = _own_folders(parts, job)
+    listings = [_others(store.entries(job.source.path), ours)]
     if rule.done_file is None:
-        while len(listings) < rule.unchanged_for and listings[0]:
+        while len(listings) < rule.unchanged_for and any(each.kind is Kind.FILE for each in listings[0]):
             parts.clock.sleep(rule.poll_every_seconds)
             if parts.stop.is_set():  # the wait was cut short: nothing is proven complete
                 return Readiness()
-            listings.append(store.list(job.source.path))
+            listings.append(_others(store.entries(job.source.path), ours))
     else:
         listings *= rule.unchanged_for
     answers = [place for place in (job.results_place, Place(folder=str(parts.reports))) if place is not None]
     source = _where(parts, job.source.place)
     here = any(_where(parts, place) == source for place in answers)
     return judge_listings(listings, rule, job.source.pattern, results_here=here)
+
+
+def _others(entries: Sequence[RemoteFile], ours: Sequence[str]) -> list[RemoteFile]:
+    """What lies there but for hidden folders and those in which this job keeps its own."""
+    return [
+        each
+        for each in entries
+        if each.kind is not Kind.FOLDER or not (never_input(each.name) or name_matches(each.name, ours))
+    ]
+
+
+def _own_folders(parts: Parts, job: PushJob) -> list[str]:
+    """Patterns of the folders below a job's source in which it puts files away, or answers."""
+    source = job.source
+    put_away = [source.place.model_copy(update={"path": path}) for path in (source.archive, source.quarantine) if path]
+    places = [*put_away, *([job.results_place] if job.results_place else []), Place(folder=str(parts.reports))]
+    above = _where(parts, source.place).rstrip("/") + "/"
+    below = [where.removeprefix(above) for place in places if (where := _where(parts, place)).startswith(above)]
+    return [path.partition("/")[0].replace("{date}", "????-??-??") for path in below]
 
 
 def _where(parts: Parts, place: Place) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from logistics_batch.flows.asn_markers import confirm_marked
+from logistics_batch.flows.decisions import SENT_BESIDE
 from logistics_batch.flows.deliver import deliver, deliver_stale
 from logistics_batch.flows.dispatch import Dispatcher, DispatchResult
 from logistics_batch.flows.parts import Parts
@@ -104,11 +105,11 @@ def _why_not(parts: Parts, document: StoredDocument, only: str) -> str:
 
 
 def _meant_beside(parts: Parts, document: StoredDocument) -> bool:
-    """Whether a person has said before that it goes out, whatever there is under other spellings of its key."""
+    """Whether a person has said before that it goes out beside what there is under other spellings of its key."""
     if not Operation(document.operation).creates:
         return True
     said = parts.ledger.evidence(document.id)
-    return any(who == "operator" and text.startswith("send-again") for _, _, who, text in said)
+    return any(who == "operator" and text.startswith(SENT_BESIDE) for _, _, who, text in said)
 
 
 def _put_back(parts: Parts, document: StoredDocument) -> StoredDocument:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
-from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped, StoreError, UsageError
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
 from logistics_batch.flows.dispatch import Dispatcher
@@ -15,6 +15,7 @@ from logistics_batch.flows.file_reports import FileReports
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.purge import purge_old
+from logistics_batch.flows.run_record import stopping_early
 from logistics_batch.flows.settle import settle_due
 from logistics_batch.flows.waiting_files import follow_held_files, follow_left_files
 from logistics_batch.intake.store import RemoteFile
@@ -69,19 +70,16 @@ def run_of(
         day = business_date.isoformat()
         parts.ledger.start_run(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
     try:
-        run.notes += settle_due(parts, run=run.id, give_up=False).notes
-        fill_in_awb_numbers(parts)
-        purge_old(parts)
-        run.waiting = len(parts.ledger.planned_of(run.id))
-        yield run
+        with stopping_early():
+            run.notes += settle_due(parts, run=run.id, give_up=False).notes
+            fill_in_awb_numbers(parts)
+            purge_old(parts)
+            run.waiting = len(parts.ledger.planned_of(run.id))
+            yield run
     except LogisticsBatchError as error:
-        # Once a run has begun, a ledger that takes nothing any more stops it early; its end cannot be written then.
-        ended = RunStopped(error.message, remedy=error.remedy) if isinstance(error, LedgerRefused) else error
-        with suppress(LedgerRefused):
-            _end(parts, run, code=ended.exit_code, summary={}, stopped=ended.message)
-        if ended is error:
-            raise
-        raise ended from error
+        with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
+            _end(parts, run, code=error.exit_code, summary={}, stopped=error.message)
+        raise
 
 
 def _interrupted(parts: Parts, job: str, meant: tuple[set[str], str] | None) -> str | None:

@@ -2,11 +2,11 @@
 
 import secrets
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date
 
-from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.report import ExitCode
 
@@ -33,15 +33,30 @@ def recorded_run(parts: Parts, *, letter: str, kind: str, job: str, business_dat
     day = business_date.isoformat()
     parts.ledger.start_run(run.id, job=job, kind=kind, business_date=day, now=now.isoformat())
     try:
-        yield run
-    except LogisticsBatchError as error:
-        run.exit_code, run.stopped = error.exit_code, error.message
+        with stopping_early():
+            yield run
+    except BaseException as error:
+        if isinstance(error, LogisticsBatchError):
+            run.exit_code, run.stopped = error.exit_code, error.message
+        with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
+            _end(parts, run)
         raise
-    finally:
-        parts.ledger.finish_run(
-            run.id,
-            exit_code=run.exit_code,
-            summary=run.summary,
-            now=parts.clock.now().isoformat(),
-            stopped=run.stopped,
-        )
+    _end(parts, run)
+
+
+def _end(parts: Parts, run: RunRecord) -> None:
+    now = parts.clock.now().isoformat()
+    parts.ledger.finish_run(run.id, exit_code=run.exit_code, summary=run.summary, now=now, stopped=run.stopped)
+
+
+@contextmanager
+def stopping_early() -> Iterator[None]:
+    """Once sending or settling has begun, a ledger that fails stops it early.
+
+    Raises:
+        RunStopped: in place of LedgerRefused.
+    """
+    try:
+        yield
+    except LedgerRefused as error:
+        raise RunStopped(error.message, remedy=error.remedy) from error

@@ -29,11 +29,12 @@ from logistics_batch.flows.baseline import (
 )
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.order_search import OrderSearch
-from logistics_batch.flows.outcomes import REISSUE_OR_DROP
+from logistics_batch.flows.outcomes import cancelled_in_doubt
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Presence
 from logistics_batch.flows.probe_change import look_for_change
 from logistics_batch.flows.purge import purge_old
+from logistics_batch.flows.run_record import stopping_early
 from logistics_batch.flows.send_again import is_unique, may_send_again, send_again
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.model.document import Operation
@@ -131,14 +132,8 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
                 evidence=probe.text,
             )
         case Presence.CANCELLED:
-            return _hold(
-                parts,
-                document,
-                "found_cancelled",
-                f"The order reached the service (AWB {probe.awb_number or 'not known'}) and was cancelled there.",
-                REISSUE_OR_DROP,
-                evidence=probe.text,
-            )
+            outcome = cancelled_in_doubt(document, probe.awb_number)
+            return "held" if _write(parts, outcome, probe.text) else "open"
         case Presence.UNREACHABLE:
             now = parts.clock.now().isoformat()
             parts.ledger.note_check(document.id, at=now, text=probe.text, counts=False)
@@ -320,10 +315,11 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
 
     Raises:
         LedgerBusy: a sending run holds the ledger.
+        RunStopped: the ledger failed on the way.
     """
     earlier = SettleReport()
     silent = 0
-    with parts.ledger.sending("settle"):
+    with parts.ledger.sending("settle"), stopping_early():
         parts.ledger.take_over(parts.clock.now().isoformat())
         purge_old(parts)
         fill_in_awb_numbers(parts)

@@ -8,17 +8,8 @@ from functools import cached_property
 from logistics_batch.api.answers import OrderFound, ReadFailed
 from logistics_batch.api.client import Client
 from logistics_batch.flows.probe import Presence, Probe, Sight, fetch_order, judge_found
-from logistics_batch.ledger import Ledger, NewNotice, StoredDocument
+from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.model.document import Operation
-
-_ASKED = "order|asked to cancel|"
-
-
-def note_cancelling(ledger: Ledger, number: str, *, now: str) -> None:
-    """Keep that somebody asks by hand to cancel an order, before it is asked for; nobody is alerted."""
-    title = f"Cancelling {number} was asked for by hand"
-    ledger.notice(NewNotice(key=_ASKED + number, kind="on_held", job="", title=title, text="", wanted=False), now=now)
-    ledger.over(_ASKED + number, "", now=now)
 
 
 class StrayCancellations:
@@ -31,9 +22,12 @@ class StrayCancellations:
         self._sights: dict[str, Sight] = {}
 
     def look_for(self, document: StoredDocument) -> Probe | None:
-        """The order in doubt among them; None if it is surely none of them."""
+        """The order in doubt among them; None if it is surely none of them, or only an earlier attempt of it."""
         unclear = ""
+        before = self._ledger.cancelled_before(document.id) if self._numbers else set()
         for number in self._numbers:
+            if number in before:
+                continue
             if number not in self._sights:
                 self._sights[number] = fetch_order(self._client, number)
             seen = self._sights[number]
@@ -41,7 +35,7 @@ class StrayCancellations:
                 return Probe(Presence.UNREACHABLE, f"order {number}, cancelled from here, cannot be asked for now")
             if not isinstance(seen, OrderFound):
                 unclear = unclear or number
-            elif seen.order.reference_number == document.reference:
+            elif seen.order.reference_number == document.reference and seen.order.awb_number not in before:
                 return judge_found(document, seen)
         if not unclear:
             return None
@@ -51,8 +45,7 @@ class StrayCancellations:
     @cached_property
     def _numbers(self) -> list[str]:
         """What they were called, without the numbers of orders that are known."""
-        notices = self._ledger.notices_since(self._since)
-        by_hand = [one.key.removeprefix(_ASKED) for one in notices if one.key.startswith(_ASKED)]
+        by_hand = self._ledger.asked_since(self._since)
         cancels = self._ledger.documents(operations=[Operation.ORDER_CANCEL], planned_from=self._since[:10])
         by_file = [one.order_id for one in cancels if one.attempts]
         asked = dict.fromkeys((*by_hand, *by_file))

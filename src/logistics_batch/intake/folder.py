@@ -3,7 +3,6 @@
 import errno
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -20,7 +19,15 @@ from logistics_batch.intake.landing import (
     sync_folder,
 )
 from logistics_batch.intake.names import checked_path, free_names, printable
-from logistics_batch.intake.store import MAX_FILE_BYTES, MAX_READ_BYTES, Brought, Fetched, RemoteFile
+from logistics_batch.intake.store import (
+    MAX_FILE_BYTES,
+    MAX_READ_BYTES,
+    Brought,
+    Fetched,
+    Kind,
+    RemoteFile,
+    without_others,
+)
 
 _BLOCK_BYTES = 1 << 20
 
@@ -37,8 +44,8 @@ class FolderStore:
         """ "folder:" and the root."""
         return f"folder:{self._root}"
 
-    def list(self, path: str) -> list[RemoteFile]:
-        """See FileStore.list."""
+    def entries(self, path: str) -> list[RemoteFile]:
+        """See FileStore.entries."""
         folder = self._local(path, operation="list", is_folder=True)
         found = []
         with self._translated("list", path, missing=StoreError), os.scandir(folder) as entries:
@@ -47,6 +54,10 @@ class FolderStore:
                 if remote:
                     found.append(remote)
         return sorted(found, key=lambda file: (file.modified or 0.0, file.name))
+
+    def list(self, path: str) -> list[RemoteFile]:
+        """See FileStore.list."""
+        return without_others(self.entries(path))
 
     def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
         """See FileStore.fetch."""
@@ -173,16 +184,13 @@ def _store_error(error: OSError, *, what: str, missing: type[StoreError]) -> Sto
 
 
 def _remote_file(entry: os.DirEntry[str], *, folder_path: str) -> RemoteFile | None:
-    """A directory entry as a file or link; None for folders, devices and what has just gone."""
+    """A directory entry; None for what has just gone."""
     try:
         status = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         return None
-    is_link = stat.S_ISLNK(status.st_mode)
-    if not is_link and not stat.S_ISREG(status.st_mode):
-        return None
     path = f"{folder_path.rstrip('/')}/{entry.name}"
-    return RemoteFile(name=entry.name, path=path, size=status.st_size, modified=status.st_mtime, is_link=is_link)
+    return RemoteFile(entry.name, path, size=status.st_size, modified=status.st_mtime, kind=Kind.of(status.st_mode))
 
 
 def _seen(status: os.stat_result) -> Seen:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from logistics_batch.intake.names import name_fault, name_matches
-from logistics_batch.intake.store import RemoteFile
+from logistics_batch.intake.store import Kind, RemoteFile, without_others
 
 _NEVER_INPUT = {
     "~$*": "it is the lock file of an open office program",
@@ -28,6 +28,11 @@ _NEVER_INPUT = {
     "*.ack.json": "it is one of our acknowledgements",
     "*.why.txt": "it is our note about a file in quarantine",
     "*.result.csv": "it is one of our result lists; correct and drop the workbook or the fix file instead",
+}
+_NO_FILE = {
+    Kind.LINK: "it is a link, and links are not followed",
+    Kind.FOLDER: "it is a folder, and what is in it is not read; drop the files themselves",
+    Kind.SPECIAL: "it is a pipe, a socket or a device, and no file",
 }
 _OWN_RESULTS = ("*.result.xlsx", "*.fix.xlsx", "*.fix.csv")
 
@@ -114,7 +119,7 @@ def _done_names(listing: Sequence[RemoteFile], rule: ReadyRule) -> dict[str, str
     """The done-files that lie there, each with the file that it speaks of."""
     if rule.done_file is None:
         return {}
-    present = {file.name for file in listing}
+    present = {file.name for file in without_others(listing)}
     return {done: name for name in present if (done := rule.done_name(name)) in present and done != name}
 
 
@@ -123,9 +128,11 @@ def _not_input(file: RemoteFile, patterns: Sequence[str], done_names: Mapping[st
     if fault := name_fault(file.name):
         return f"{fault}; rename it"
     if file.is_link:
-        return "it is a link, and links are not followed"
+        return _NO_FILE[file.kind]
     if why := never_input(file.name):
         return why
+    if file.kind is not Kind.FILE:
+        return _NO_FILE[file.kind]
     if results_here and name_matches(file.name, _OWN_RESULTS):
         return "our results are written into this folder; drop a corrected one under another name"
     if file.name in done_names:

@@ -14,7 +14,7 @@ from logistics_batch.intake.landing import check_listed, check_moved, check_size
 from logistics_batch.intake.names import checked_path, free_names, name_fault, printable
 from logistics_batch.intake.sftp_many import LARGEST_SMALL_BYTES, bring_many
 from logistics_batch.intake.sftp_session import FAULTS, DeadlinePassed, Session, connect, store_error
-from logistics_batch.intake.store import MAX_FILE_BYTES, MAX_READ_BYTES, Brought, Fetched, RemoteFile
+from logistics_batch.intake.store import MAX_FILE_BYTES, MAX_READ_BYTES, Brought, Fetched, RemoteFile, without_others
 
 __all__ = ["SftpAccess", "SftpStore"]
 
@@ -47,14 +47,18 @@ class SftpStore:
         """See FileStore.label."""
         return self._access.label
 
-    def list(self, path: str) -> list[RemoteFile]:
-        """See FileStore.list."""
+    def entries(self, path: str) -> list[RemoteFile]:
+        """See FileStore.entries."""
         folder = self._checked(path, "list")
 
         def listed(session: Session) -> list[RemoteFile]:
-            return sorted(session.files(folder), key=lambda file: (file.modified or 0, file.name))
+            return sorted(session.entries(folder), key=lambda file: (file.modified or 0, file.name))
 
         return self._perform("list", path, listed, missing=StoreError)
+
+    def list(self, path: str) -> list[RemoteFile]:
+        """See FileStore.list."""
+        return without_others(self.entries(path))
 
     def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
         """See FileStore.fetch."""

@@ -22,7 +22,7 @@ from logistics_batch.intake.host_keys import HostKey, SftpAccess, check_host_key
 from logistics_batch.intake.landing import Seen
 from logistics_batch.intake.names import name_fault, printable
 from logistics_batch.intake.sftp_answers import Answers, seen_of
-from logistics_batch.intake.store import RemoteFile
+from logistics_batch.intake.store import Kind, RemoteFile
 
 _BLOCK_BYTES = 32768  # what every server takes in one request
 _LARGE_BLOCK_BYTES = 262144  # what is asked for where the server says that it takes as much
@@ -99,7 +99,7 @@ class Session(paramiko.SFTPClient):
         if self._unsent:
             self._send_all()
         while len(self._received) < n:
-            self._received += self._receive(max(n - len(self._received), _BLOCK_BYTES))
+            self._received += self._receive(_IN_FLIGHT_BYTES)  # all there is: paramiko shifts what is left behind
         taken = bytes(memoryview(self._received)[:n])
         del self._received[:n]
         return taken
@@ -120,8 +120,8 @@ class Session(paramiko.SFTPClient):
             raise EOFError("the server closed the connection")
         return block
 
-    def files(self, folder: str) -> Iterator[RemoteFile]:
-        """The files and links of a folder; a name that is not UTF-8 comes with surrogates and does not end the list."""
+    def entries(self, folder: str) -> Iterator[RemoteFile]:
+        """What lies in a folder; a name that is not UTF-8 comes with surrogates and does not end the list."""
         answers = Answers(self)
         opened = answers.take(answers.ask(protocol.CMD_OPENDIR, folder))
         if opened is None:
@@ -137,19 +137,16 @@ class Session(paramiko.SFTPClient):
                 name = message.get_string().decode("utf-8", "surrogateescape")
                 message.get_string()  # a line as of `ls -l`, which every server writes differently
                 status = paramiko.SFTPAttributes._from_msg(message, name)  # type: ignore[attr-defined]
-                if file := self._remote_file(f"{folder.rstrip('/')}/{name}", name, status):
-                    yield file
+                if name not in (".", ".."):
+                    yield self._remote_file(f"{folder.rstrip('/')}/{name}", name, status)
         answers.take(answers.ask(protocol.CMD_CLOSE, handle))
 
-    def _remote_file(self, path: str, name: str, status: paramiko.SFTPAttributes) -> RemoteFile | None:
-        """A listed entry as a file or link; None for folders and devices. What the listing left out is asked for."""
+    def _remote_file(self, path: str, name: str, status: paramiko.SFTPAttributes) -> RemoteFile:
+        """A listed entry; what the listing left out is asked for."""
         if (status.st_mode is None or status.st_size is None) and not name_fault(name):
             status = self.lstat(path)
-        mode = status.st_mode or stat.S_IFREG
-        if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
-            return None
-        size = status.st_size or 0
-        return RemoteFile(name=name, path=path, size=size, modified=status.st_mtime, is_link=stat.S_ISLNK(mode))
+        kind = Kind.of(status.st_mode or stat.S_IFREG)
+        return RemoteFile(name, path, size=status.st_size or 0, modified=status.st_mtime, kind=kind)
 
     def seen(self, path: str) -> Seen:
         """Size and time of change of a file; raises StoreError for a link."""

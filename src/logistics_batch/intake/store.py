@@ -4,8 +4,10 @@ A store speaks in whole files. What it fetches is verified, what it puts appears
 never replaces anything. It is used by one thread at a time.
 """
 
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
@@ -15,12 +17,31 @@ MAX_FILE_BYTES = 1 << 30  # a file beyond this is held, not fetched
 MAX_READ_BYTES = 64 << 20  # what `FileStore.read` takes into memory
 
 
+class Kind(StrEnum):
+    """What an entry of a folder is; only files are ever read."""
+
+    FILE = "file"
+    LINK = "link"
+    FOLDER = "folder"
+    SPECIAL = "special"
+
+    @classmethod
+    def of(cls, mode: int) -> "Kind":
+        """From the mode that `lstat` tells; a pipe, a socket and a device are special.
+
+        >>> Kind.of(0o100644), Kind.of(0o010644)
+        (<Kind.FILE: 'file'>, <Kind.SPECIAL: 'special'>)
+        """
+        known = {stat.S_IFREG: cls.FILE, stat.S_IFLNK: cls.LINK, stat.S_IFDIR: cls.FOLDER}
+        return known.get(stat.S_IFMT(mode), cls.SPECIAL)
+
+
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
     """One entry of a folder, as it was listed.
 
     name: as the server tells it: data, never a local path. modified: seconds since 1970 by the server's clock, None if
-    it does not say. is_link: a symbolic link; listed so that a report can name it, but never fetched. sha256: of the
+    it does not say. kind: what is no file is listed so that a report can name it, but never fetched. sha256: of the
     bytes that were fetched, "" before.
     """
 
@@ -28,8 +49,13 @@ class RemoteFile:
     path: str
     size: int
     modified: float | None
-    is_link: bool = False
+    kind: Kind = Kind.FILE
     sha256: str = field(default="", compare=False)
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a symbolic link."""
+        return self.kind is Kind.LINK
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +64,11 @@ class Fetched:
 
     size: int
     sha256: str
+
+
+def without_others(entries: Iterable[RemoteFile]) -> list[RemoteFile]:
+    """The files and links among the entries of a folder."""
+    return [entry for entry in entries if entry.kind in (Kind.FILE, Kind.LINK)]
 
 
 Brought = Fetched | StoreError | FileHeld
@@ -55,11 +86,15 @@ class FileStore(Protocol):
         """How messages call it: "sftp:bhiwandi", "folder:/srv/drop"."""
         ...
 
-    def list(self, path: str) -> list[RemoteFile]:
-        """The files and links of a folder, oldest first; folders and devices are left out.
+    def entries(self, path: str) -> list[RemoteFile]:
+        """Everything that lies in a folder, oldest first.
 
         Raises StoreError if the folder is missing or forbidden.
         """
+        ...
+
+    def list(self, path: str) -> list[RemoteFile]:
+        """The files and links of a folder, as `entries`; folders and devices are left out."""
         ...
 
     def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:

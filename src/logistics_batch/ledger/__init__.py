@@ -6,8 +6,9 @@ from pathlib import Path
 
 from logistics_batch.ledger.arrivals import Arrivals, FileArrival, identity_of
 from logistics_batch.ledger.backup import Backup
+from logistics_batch.ledger.cancellations import FOUND_CANCELLED, Cancellations
 from logistics_batch.ledger.connection import open_engine, sqlite_path
-from logistics_batch.ledger.decide import Decision
+from logistics_batch.ledger.decide import OTHER_SPELLING, Decision
 from logistics_batch.ledger.events import Events
 from logistics_batch.ledger.export import Export
 from logistics_batch.ledger.facts import Facts, ServiceFacts, TestOrder, form_of
@@ -47,6 +48,8 @@ from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 
 __all__ = [
     "FATE_OF_STATE",
+    "FOUND_CANCELLED",
+    "OTHER_SPELLING",
     "RAN_THROUGH",
     "Arrival",
     "Decision",
@@ -88,6 +91,7 @@ __all__ = [
 class Ledger(
     Planning,
     Sending,
+    Cancellations,
     Fates,
     History,
     Slots,
@@ -118,16 +122,18 @@ class Ledger(
             LedgerBusy: another run holds it.
             LedgerRefused: it is damaged, or an older copy, or an emergency would find no room.
         """
-        with sending_lock(self._engine, path=sqlite_path(self.url), what=what, wait=wait, stop=stop) as orderly:
-            if not orderly:
+        with sending_lock(self._engine, path=sqlite_path(self.url), what=what, wait=wait, stop=stop) as held:
+            if not held.orderly:
                 check_database(self._engine)
             self.require_newest()
             self._spill.reserve()
             self.take_back()
             self._keep_mark()
+            self._lock_is_held = held.still
             try:
                 yield
             finally:
+                self._lock_is_held = lambda: True
                 self._keep_mark()
 
 

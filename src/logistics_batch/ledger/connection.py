@@ -3,17 +3,18 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
 from logistics_batch.ledger.bulk import execute_plain
+from logistics_batch.ledger.failures import LOCKED, cause_of, told_plainly
 from logistics_batch.ledger.high_water import HighWater, Mark, count_transaction, read_mark
 from logistics_batch.ledger.integrity import check_at_opening
 from logistics_batch.ledger.spill import Spill
@@ -28,7 +29,6 @@ _SQLITE_ARGUMENTS = {
     "check_same_thread": False,
     "cached_statements": 1024,  # one for each number of records: see `bulk`
 }
-_LOCKED = "database is locked"  # in SQLite's words
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _DAMAGED = ("file is not a database", "database disk image is malformed")
 
@@ -74,14 +74,14 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
         prepare(engine, path=path, read_only=read_only)
         check_at_opening(engine, path, read_only=read_only)
     except (DBAPIError, OSError) as exc:
-        if _cause(exc) == _LOCKED:
+        if cause_of(exc) == LOCKED:
             raise LedgerBusy(
                 f"Another program has been writing into the ledger {_shown(url)} for {_LOCK_WAIT_SECONDS} seconds.",
                 remedy="It may be suspended: see what it does, then run again.",
             ) from exc
-        damaged = _cause(exc) in _DAMAGED
+        damaged = cause_of(exc) in _DAMAGED
         raise LedgerRefused(
-            f"The ledger {_shown(url)} cannot be opened: {_cause(exc)}",
+            f"The ledger {_shown(url)} cannot be opened: {cause_of(exc)}",
             remedy="It is damaged: keep it as it is, and put the newest backup in its place (operator's guide, Backup)."
             if damaged
             else "Check that the folder exists, is writable and has free space.",
@@ -106,13 +106,9 @@ def _shown(url: str) -> str:
     return url.rsplit("@", 1)[-1]
 
 
-def _cause(exc: Exception) -> str:
-    return str(exc.orig if isinstance(exc, DBAPIError) else exc).splitlines()[0]
-
-
 def _postgresql_engine(url: str) -> Engine:
     """Commits are durable whatever the database or the role says, and nobody waits for a suspended writer for ever."""
-    engine = create_engine(url)
+    engine = create_engine(url, hide_parameters=True)  # exceptions hold none of what is written
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _record: object) -> None:
@@ -146,7 +142,7 @@ def _require_own_session(engine: Engine, url: str) -> None:
 
 def _sqlite_engine(url: str, *, durable: bool) -> Engine:
     extra: dict[str, Any] = {} if durable else {"poolclass": StaticPool}
-    engine = create_engine(url, connect_args=_SQLITE_ARGUMENTS, **extra)
+    engine = create_engine(url, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True, **extra)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _record: object) -> None:
@@ -197,11 +193,20 @@ class Connected:
         self._mark: Mark | None = None  # as of the last transaction of this object
         self._older_copy: bool | None = None  # not looked yet
         self._claimed: dict[int, int] = {}  # the attempts that this object began, by document
+        self._lock_is_held: Callable[[], bool] = lambda: True  # while this object sends
 
     @contextmanager
     def _read(self, *, one_statement: bool = False) -> Iterator[Connection]:
-        """What is seen does not change within the block. one_statement: it has only one, which sees one state."""
-        with self._engine.connect().execution_options(one_statement=one_statement) as connection, connection.begin():
+        """What is seen does not change within the block. one_statement: it has only one, which sees one state.
+
+        Raises:
+            LedgerRefused: it cannot be read.
+        """
+        with (
+            told_plainly("read", patience_seconds=_LOCK_WAIT_SECONDS),
+            self._engine.connect().execution_options(one_statement=one_statement) as connection,
+            connection.begin(),
+        ):
             yield connection
 
     @contextmanager
@@ -209,25 +214,19 @@ class Connected:
         """One durable transaction; when the block ends without an exception, its content survives a power cut.
 
         counts: whether a copy of the ledger from before it is one that must not send.
+
+        Raises:
+            LedgerRefused: nothing of it was written.
         """
         mark = None
-        try:
-            with self._engine.connect().execution_options(write=True) as connection:
-                _be_patient(connection, patience_seconds)
-                with connection.begin():
-                    yield connection
-                    mark = count_transaction(connection) if counts and not self._is_older_copy(connection) else None
-        except (IntegrityError, ProgrammingError, DataError):
-            raise
-        except DBAPIError as exc:
-            if _cause(exc) == _LOCKED:
-                raise LedgerRefused(
-                    f"Another program has been writing into the ledger for {patience_seconds:g} seconds.",
-                    remedy="It may be suspended: see what it does, then run again.",
-                ) from exc
-            raise LedgerRefused(
-                f"The ledger cannot be written: {_cause(exc)}", remedy="Check free space and rights, then run again."
-            ) from exc
+        with (
+            told_plainly("written", patience_seconds=patience_seconds),
+            self._engine.connect().execution_options(write=True) as connection,
+        ):
+            _be_patient(connection, patience_seconds)
+            with connection.begin():
+                yield connection
+                mark = count_transaction(connection) if counts and not self._is_older_copy(connection) else None
         if mark is not None:
             self._mark = mark
             self._high_water.note(mark)

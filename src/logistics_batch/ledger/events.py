@@ -10,9 +10,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DBAPIError
 
-from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.records import NewEvent, StoredEvent
 from logistics_batch.ledger.schema import event
@@ -29,11 +27,8 @@ class Events(Connected):
         Raises:
             LedgerRefused: nothing of it was kept.
         """
-        try:
-            with self._write(patience_seconds=patience_seconds, counts=False) as connection:
-                return [self._keep(connection, each) for each in events]
-        except DBAPIError as exc:
-            raise LedgerRefused("The ledger did not take an event.", remedy="Look at its database's log.") from exc
+        with self._write(patience_seconds=patience_seconds, counts=False) as connection:
+            return [self._keep(connection, each) for each in events]
 
     def has_event(self, identity: str) -> bool:
         """Whether an event of this identity was kept."""

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Row, Table, select
 
 from logistics_batch.ledger.connection import Connected
+from logistics_batch.ledger.failures import told_plainly
 from logistics_batch.ledger.schema import metadata
 
 # What holds names, phone numbers and addresses of people.
@@ -27,7 +28,7 @@ class Export(Connected):
 
         personal: also what holds data of people: payloads, what mappings keep, replies, events, values of cells.
         """
-        with self._engine.connect() as connection:
+        with told_plainly("read"), self._engine.connect() as connection:
             if connection.dialect.name != "sqlite":  # there one transaction sees one moment anyway
                 connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():

@@ -12,6 +12,7 @@ from logistics_batch.ledger.line_rows import shown_row
 from logistics_batch.ledger.records import RowNotSent, StoredDocument, StoredFile, StoredRun, stored_document
 from logistics_batch.ledger.schema import attempt, document, evidence, file, issue, result_name, row, run, run_note
 from logistics_batch.ledger.sending import select_documents
+from logistics_batch.ledger.stale import UNWRITTEN
 from logistics_batch.ledger.version import reaches
 
 _NOTES_FROM_VERSION = 7
@@ -185,8 +186,12 @@ class History(Connected):
                 connection.execute(file.update().where(some).values(state="closed"))
 
     def stale_files(self) -> list[StoredFile]:
-        """The answered files whose results no longer show what is known: a doubt was settled, a version replaced …"""
-        query = select(file).where(file.c.stale == 1, file.c.state != "planned").order_by(file.c.id)
+        """The answered files whose results no longer show what is known: a doubt was settled, a version replaced …
+
+        And those whose results could not be written when it was time to.
+        """
+        outdated = (file.c.stale == 1) & (file.c.state != "planned")
+        query = select(file).where(outdated | (file.c.stale == UNWRITTEN)).order_by(file.c.id)
         with self._read() as connection:
             return [_stored_file(record) for record in connection.execute(query).mappings()]
 
@@ -195,6 +200,12 @@ class History(Connected):
         state = {"state": "reported"} if first else {}
         with self._write() as connection:
             connection.execute(file.update().where(file.c.id == file_id).values(stale=0, **state))
+
+    def set_unwritten(self, file_id: int) -> None:
+        """The first results of a file could not be written: whoever writes results next tries again."""
+        with self._write() as connection:
+            first = (file.c.id == file_id) & (file.c.state == "planned")
+            connection.execute(file.update().where(first).values(stale=UNWRITTEN))
 
     def documents(
         self,

@@ -5,25 +5,35 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import IO
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
+from logistics_batch.ledger.failures import told_plainly
 
 _ADVISORY_KEY = 0x6C6F6762  # "logb"
 _POLL_SECONDS = 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """orderly: whether the run before it let go in good order. still: whether the lock is held yet."""
+
+    orderly: bool
+    still: Callable[[], bool]
+
+
 @contextmanager
 def sending_lock(
     engine: Engine, *, path: Path | None, what: str, wait: bool, stop: Callable[[], bool] = lambda: False
-) -> Iterator[bool]:
-    """Hold the ledger for one sending run; gives whether the run before it let go in good order.
+) -> Iterator[Held]:
+    """Hold the ledger for one sending run.
 
     path: the SQLite file (None: PostgreSQL). what: job or command, shown to whoever finds the ledger busy.
     wait: queue for it, until `stop()` says to give up.
@@ -34,8 +44,8 @@ def sending_lock(
     """
     while True:
         try:
-            with _file_lock(path, what) if path else _advisory_lock(engine) as orderly:
-                yield orderly
+            with _file_lock(path, what) if path else _advisory_lock(engine) as held:
+                yield held
                 return
         except _Taken as taken:
             if not wait or stop():
@@ -53,7 +63,7 @@ class _Taken(Exception):
 
 
 @contextmanager
-def _file_lock(path: Path, what: str) -> Iterator[bool]:
+def _file_lock(path: Path, what: str) -> Iterator[Held]:
     """flock: the kernel releases it when the holder dies, and keeps it while the holder is suspended.
 
     Whoever dies with it leaves its name in the file.
@@ -67,7 +77,7 @@ def _file_lock(path: Path, what: str) -> Iterator[bool]:
         orderly = not handle.read(1)
         _leave_name(descriptor, what)
         try:
-            yield orderly
+            yield Held(orderly, still=lambda: True)
         finally:
             os.ftruncate(descriptor, 0)
 
@@ -92,14 +102,34 @@ def _holder(handle: IO[str]) -> str:
 
 
 @contextmanager
-def _advisory_lock(engine: Engine) -> Iterator[bool]:
-    with engine.connect() as connection:
+def _advisory_lock(engine: Engine) -> Iterator[Held]:
+    """A lock that belongs to a session: whoever breaks its connection, or ends the server, takes it away."""
+    with told_plainly("read"), engine.connect() as connection:
         if not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": _ADVISORY_KEY}).scalar():
             raise _Taken
         connection.commit()  # the lock belongs to the session, not to this transaction
+        session = _Session(connection)
         try:
-            yield True
+            yield Held(orderly=True, still=session.lives)
         finally:
-            with suppress(DBAPIError):  # where the connection broke meanwhile, the server has released the lock
+            if session.lives():  # else the server has released it
                 connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _ADVISORY_KEY})
                 connection.commit()
+
+
+class _Session:
+    """The session that holds a lock; SQLAlchemy would connect anew after it broke, and that one holds nothing."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._broke = False
+
+    def lives(self) -> bool:
+        """Ask the server; what broke once stays broken."""
+        if not self._broke:
+            try:
+                self._connection.execute(text("SELECT 1"))
+                self._connection.commit()
+            except DBAPIError:
+                self._broke = True
+        return not self._broke

@@ -364,6 +364,24 @@ def _to_version_9(op: Operations, dialect: str) -> None:  # noqa: ARG001
     op.create_index("document_folded_key", "document", ["account", "kind", "folded_key"])
 
 
+def _to_version_10(op: Operations, dialect: str) -> None:  # noqa: ARG001
+    """Cancelling by a number that no order here has was a notice of which nobody is told; it has its own table now."""
+    op.create_table(
+        "cancelled_number",
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("account", sa.String(200), nullable=False),
+        sa.Column("number", sa.Text, nullable=False),
+        sa.Column("document_id", sa.Integer, sa.ForeignKey("document.id")),
+        sa.Column("at", sa.String(40), nullable=False),
+    )
+    moved = "FROM notice WHERE substr(key, 1, 22) = 'order|asked to cancel|'"
+    accounts = "(SELECT DISTINCT account FROM document) AS known"  # notices are not told apart by it
+    found = f"SELECT known.account, asked.number, asked.since FROM {accounts}, "  # noqa: S608
+    found += f"(SELECT substr(key, 23) AS number, since {moved}) AS asked"
+    op.execute(sa.text(f"INSERT INTO cancelled_number (account, number, at) {found}"))
+    op.execute(sa.text(f"DELETE {moved}"))
+
+
 _STEPS: dict[int, Callable[[Operations, str], None]] = {
     2: _to_version_2,
     3: _to_version_3,
@@ -373,4 +391,5 @@ _STEPS: dict[int, Callable[[Operations, str], None]] = {
     7: _to_version_7,
     8: _to_version_8,
     9: _to_version_9,
+    10: _to_version_10,
 }

@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 metadata = MetaData()
 
@@ -57,7 +57,8 @@ file = Table(
     Column("notes", Text, nullable=False, default="[]"),
     Column("earlier_file", Text, nullable=False, default=""),
     Column("received_at", String(40), nullable=False),
-    Column("stale", Integer, nullable=False, default=0),  # its written results no longer show what is known
+    # 1: its written results no longer show what is known; 2: they could not be written yet
+    Column("stale", Integer, nullable=False, default=0),
     UniqueConstraint("run_id", "sha256", "name"),
 )
 Index("file_sha256", file.c.sha256)
@@ -166,6 +167,18 @@ evidence = Table(
     Column("kind", String(24), nullable=False),
     Column("who", Text, nullable=False, default=""),
     Column("text", Text, nullable=False),
+)
+
+# Numbers under which orders were cancelled that no document holds. Without a document: a person asked for it, and no
+# order of ours had the number. With one: it was in doubt and found cancelled; that says nothing of its later attempts.
+cancelled_number = Table(
+    "cancelled_number",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account", String(200), nullable=False),
+    Column("number", Text, nullable=False),
+    Column("document_id", ForeignKey("document.id")),
+    Column("at", String(40), nullable=False),
 )
 
 # A result file's name belongs to the first content that took it.

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, select
-from sqlalchemy.exc import DBAPIError
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import execute_plain
+from logistics_batch.ledger.cancellations import keep_numbers
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.recording import Elsewhere, Intent, add_evidence, claim_all, move_all, record_all
 from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
@@ -100,6 +100,12 @@ class Sending(Connected):
         """
         if not outcomes and not claim:
             return []
+        if claim and not self._lock_is_held():
+            self.step(outcomes=outcomes, claim=[], run=run, now=now)
+            raise LedgerRefused(
+                "The connection that held the ledger for this run is gone; another run may be sending.",
+                remedy="See that the database server can be reached, then run again: it goes on where it stopped.",
+            )
         if claim:
             crash_point("intent.before_commit")
         if outcomes:
@@ -111,9 +117,6 @@ class Sending(Connected):
         except LedgerRefused as error:
             kept = self.keep_answers(outcomes, now=now)
             raise LedgerRefused(error.message, remedy=f"{error.remedy} {kept}".strip()) from error
-        except DBAPIError:
-            self.keep_answers(outcomes, now=now)
-            raise
         self._claimed |= {intent.document.id: intent.n for intent in intents}
         if outcomes:
             crash_point("outcome.after_commit")
@@ -237,6 +240,7 @@ class Sending(Connected):
                 move_all(connection, outcomes, expected=expected, now=now)
                 settled = (outcome.document_id for outcome in outcomes)
                 add_evidence(connection, *settled, at=now, kind=kind, who=who, text=evidence_text)
+                keep_numbers(connection, outcomes, account=self.account, at=now)
         except Elsewhere:
             return False
         crash_point("settle.after_commit")
@@ -293,33 +297,6 @@ class Sending(Connected):
                 text = f"The service shows it with AWB number {awb_number}."
                 add_evidence(connection, document_id, at=now, kind="found", who="", text=text)
 
-    def record_by_hand(self, *, reference_or_awb: str, at: str, text: str, cancelled: bool) -> bool:
-        """Keep what a person did to an order of ours by hand; False if the ledger does not know the order."""
-        with self._write() as connection:
-            found = connection.execute(
-                select(document.c.id)
-                .where(
-                    document.c.account == self.account,
-                    document.c.kind == "order",
-                    document.c.state == "accepted",
-                    (document.c.reference == reference_or_awb)
-                    | (document.c.awb_number == reference_or_awb)
-                    | (document.c.order_id == reference_or_awb),
-                )
-                .order_by(document.c.id.desc())
-                .limit(1)
-            ).scalar()
-            if found is None:
-                return False
-            if cancelled:
-                connection.execute(
-                    document.update()
-                    .where(document.c.id == found)
-                    .values(rule="cancelled", reason="Cancelled by hand.")
-                )
-            add_evidence(connection, found, at=at, kind="by_hand", who="", text=text)
-        return True
-
 
 def _is_dead(owner: str) -> bool:
     """Whether a sender is seen to be dead; one of another machine never is."""
@@ -351,15 +328,31 @@ def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: s
 def _take_back(connection: Connection, spilled: Spilled) -> bool:
     outcome, at = spilled.outcome, spilled.at
     waiting = connection.execute(
-        select(document.c.state)
+        select(document.c.state, document.c.account, document.c.operation)
         .join(attempt, (attempt.c.document_id == document.c.id) & (attempt.c.n == document.c.attempts))
         .where(document.c.id == outcome.document_id, document.c.attempts == spilled.attempt)
         .where(attempt.c.finished_at == "")
-    ).scalar()
-    if waiting != "sending" and not (waiting == "in_doubt" and outcome.state == "accepted"):
+    ).first()
+    if waiting is None or not (
+        waiting.state == "sending" or (waiting.state, outcome.state) == ("in_doubt", "accepted")
+    ):
+        return False
+    if waiting.operation == "order.create" and _names_another(connection, outcome, account=waiting.account):
         return False
     attempts = {outcome.document_id: spilled.attempt}
-    record_all(connection, [outcome], attempts=attempts, now=at, expected=waiting)
+    record_all(connection, [outcome], attempts=attempts, now=at, expected=waiting.state)
     text = "The ledger did not take this answer when it came; it was kept beside it."
     add_evidence(connection, outcome.document_id, at=at, kind="spill", who="", text=text)
     return True
+
+
+def _names_another(connection: Connection, outcome: Outcome, *, account: str) -> bool:
+    """Whether an answer carries the AWB number of another order: it was kept before anybody could look that up."""
+    query = select(document.c.id).where(
+        document.c.account == account,
+        document.c.operation == "order.create",
+        document.c.awb_number == outcome.awb_number,
+        document.c.id != outcome.document_id,
+        document.c.rule != "cancelled",
+    )
+    return bool(outcome.awb_number) and connection.execute(query.limit(1)).first() is not None

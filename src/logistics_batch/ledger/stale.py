@@ -1,12 +1,14 @@
 """Which written results no longer show what is known: marked in the transaction that changes a document."""
 
 import json
+from typing import Final
 
 from sqlalchemy import Connection, bindparam, select
 
 from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.schema import file, row
 
+UNWRITTEN: Final = 2  # stays until they are written, whatever changes meanwhile
 _CHUNK = 400  # numbers in one IN (…)
 _ASKING = select(row.c.file_id).where(row.c.document_id.in_(bindparam("documents", expanding=True)))
 _STALE = file.update().where(file.c.id.in_(_ASKING), file.c.stale == 0).values(stale=1)

@@ -172,7 +172,7 @@ def _column_text(table: Table, place: str) -> str:
 
 def _doubled(table: Table, documents: pl.DataFrame) -> list[tuple[int, str, str]]:
     """Documents that differ in their key columns and would be one document to the service."""
-    if table.mapping.operation is Operation.RECEIPT_READ:
+    if documents.height < 2 or table.mapping.operation is Operation.RECEIPT_READ:
         return []
     read = documents.drop_nulls("natural").select("doc", "natural", _as_read(pl.col("natural")).alias("read"))
     doubled = read.filter(pl.col("read").is_duplicated())

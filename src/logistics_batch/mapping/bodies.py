@@ -12,6 +12,7 @@ from logistics_batch.mapping.targets import JSON_NUMBERS, Targets, targets_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.payloads import PAYLOADS, Complaint, LongitudeName, complaints
 
+_SPECIAL: Final = r'["\\\x00-\x1f]'
 _SPELT_IN_SAMPLES: Final = {"delivery_long": "delivery_lon", "pickup_long": "pickup_lon"}
 
 
@@ -52,20 +53,22 @@ def _objects(frame: pl.DataFrame, part: str, names: Sequence[str], *, longitude:
 
 def _parts(frame: pl.DataFrame, part: str, names: Sequence[str], *, longitude: LongitudeName) -> dict[str, pl.Expr]:
     """For each mapped target `,"name":value`, null where there is no value."""
+    columns = {name: column for name in names if (column := f"v:{part}.{name}") in frame.columns}
+    texts = [pl.col(column) for name, column in columns.items() if name not in JSON_NUMBERS]
+    special = frame.select(text.str.contains(_SPECIAL).any() for text in texts).row(0, named=True) if texts else {}
     found: dict[str, pl.Expr] = {}
-    for name in names:
-        column = f"v:{part}.{name}"
-        if column in frame.columns:
-            spelt = _SPELT_IN_SAMPLES.get(name, name) if longitude == "delivery_lon" else name
-            found[name] = _part(frame[column], spelt, number=name in JSON_NUMBERS)
+    for name, column in columns.items():
+        spelt = _SPELT_IN_SAMPLES.get(name, name) if longitude == "delivery_lon" else name
+        found[name] = _part(column, spelt, number=name in JSON_NUMBERS, special=bool(special.get(column)))
     return found
 
 
-def _part(values: pl.Series, name: str, *, number: bool) -> pl.Expr:
-    value = pl.col(values.name)
+def _part(column: str, name: str, *, number: bool, special: bool) -> pl.Expr:
+    """One target's text. special: some value holds a sign that JSON escapes."""
+    value = pl.col(column)
     if number:
         return pl.lit(f',"{name}":') + value
-    if values.str.contains(r'["\\\x00-\x1f]').any():
+    if special:
         value = value.str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
     return pl.lit(f',"{name}":"') + value + pl.lit('"')
 

@@ -85,6 +85,8 @@ def rows_of_heads(table: Table, mask: pl.Expr, field: Field | None = None) -> pl
 
 def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
     """Cells of mapped columns whose value is lost: error values, formulas without one, too many digits."""
+    if table.sheet.marks.is_empty() and not table.sheet.worded and cleaned.damage.is_empty():
+        return
     users = _users(table)
     marks = table.sheet.marks.filter(pl.col("mark").is_in(list(_DAMAGING_MARKS)))
     marked = marks.select(

@@ -19,6 +19,7 @@ _BY_PRESENCE: Final = frozenset({Operation.ASN_CREATE, Operation.ASN_UPDATE, Ope
 _UNDERSTOOD: Final = frozenset({"type", "pattern", "format", "enum", "minimum", "title", "description", "default"})
 _DATES: Final = ("date", "date-time")
 _WHOLE_NUMBER: Final = r"^(?:0|[1-9][0-9]{0,14})$"
+_FEW: Final = 20  # documents: the model is as fast as the columns
 _BREAKS_JSON: Final = r"[\x00-\x1f]"
 
 Judge = Callable[[Sequence[int]], dict[int, list[Complaint]]]
@@ -34,11 +35,11 @@ def refused(
     some positions.
 
     A document whose values all keep their columns' rules is believed if the model accepts one document in which the
-    same fields are filled; every other document is shown to the model.
+    same fields are filled; every other document is shown to the model, and so are all where there are few.
     """
-    shapes = _shapes(documents, lines) if targets.operation in _BY_PRESENCE else None
-    if shapes is None:
+    if documents.height <= _FEW or targets.operation not in _BY_PRESENCE:
         return judge(range(documents.height))
+    shapes = _shapes(documents, lines)
     wrong_shapes = shapes.gather([*judge(shapes.arg_unique().sort().to_list())])
     doubtful = _doubtful(documents, lines, targets) | shapes.is_in(wrong_shapes.implode())
     return judge(doubtful.arg_true().to_list())

@@ -20,17 +20,16 @@ def without_dittos(
     """
     numbers = [each for each, use in uses.items() if each in filled or use not in (Use.NUMBER, Use.DIGITS)]
     texts = {number: name_of(number) for number in numbers if name_of(number) in frame.columns}
+    bears = frame.select(pl.col(*texts.values()).is_in(_MARKS).any()).row(0, named=True) if texts else {}
+    texts = {number: name for number, name in texts.items() if bears[name]}
     is_mark = {name: frame[name].is_in(_MARKS).fill_null(value=False) for name in texts.values()}
     found = [
         frame.filter(is_mark[name]).select("row", pl.lit(number).alias("column"), pl.lit(Damage.DITTO).alias("damage"))
         for number, name in texts.items()
-        if is_mark[name].any()
     ]
     if not found:
         return frame, pl.DataFrame(schema=_FOUND)
-    bare = frame.with_columns(
-        pl.when(~is_mark[name]).then(pl.col(name)).alias(name) for name in texts.values() if is_mark[name].any()
-    )
+    bare = frame.with_columns(pl.when(~is_mark[name]).then(pl.col(name)).alias(name) for name in texts.values())
     return bare, pl.concat([each.cast(_FOUND) for each in found])  # type: ignore[arg-type]
 
 

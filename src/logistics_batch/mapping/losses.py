@@ -71,8 +71,10 @@ def _lost_zeros(table: Table) -> Iterator[str]:
     """Numbers among codes with leading zeros: the spreadsheet program takes the zeros off where a cell is no text."""
     for column, use in uses_of(table.mapping, table.bound).items():
         name = name_of(column)
+        if use not in (Use.IDENTITY, Use.GOODS) or name not in table.grouped.lines.columns:
+            continue
         numbers = marked_rows(table.sheet, column, (Mark.NUMBER,))
-        if use not in (Use.IDENTITY, Use.GOODS) or numbers.is_empty() or name not in table.grouped.lines.columns:
+        if numbers.is_empty():
             continue
         cells = table.grouped.lines.select(
             "row", pl.col(name).alias("cell"), number=pl.col("row").is_in(numbers.implode())

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 _BRACKETED = re.compile(r"^(.*\S)\s*[(\[（]([^()\[\]（）]*)[)\]）]\s*$", re.DOTALL)
 _UNITS = frozenset(
@@ -54,6 +55,7 @@ class ColumnName:
     literal: str
 
     @classmethod
+    @lru_cache(maxsize=4096)  # the same few names come again with each file of a folder
     def of(cls, text: str) -> "ColumnName":
         """The forms of a header text or of a name in a mapping file."""
         literal = text.replace("\ufeff", "").strip()

@@ -163,6 +163,8 @@ def _around(mapping: Mapping, bound: Header, place: str, run: RunValues, sheet: 
 
 def marked_rows(sheet: Sheet, column: int, marks: Sequence[Mark]) -> pl.Series:
     """The rows whose cell in a column bears one of some marks."""
+    if sheet.marks.is_empty():  # as of every text file
+        return pl.Series("row", [], dtype=pl.UInt32)
     wanted = (pl.col("column") == column) & pl.col("mark").is_in([mark.value for mark in marks])
     return sheet.marks.filter(wanted)["row"].cast(pl.UInt32)
 

@@ -4,6 +4,7 @@ A notice of a run lasts as long as anything of that run waits, whatever other ru
 in which only the same waits is no news; one with something new is told of its own.
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from hashlib import sha256
 
@@ -14,7 +15,6 @@ from logistics_batch.operate.file_names import shown_name, without_names
 
 _LEFT_FOR = timedelta(hours=1)  # an upload may take its time
 _TOLD_ONE_BY_ONE = 20
-_OPEN = ("held", "in_doubt")
 
 
 def held_key(job: str, run: str) -> str:
@@ -30,36 +30,28 @@ def _run_of(notice: StoredNotice) -> str:
 def is_news(parts: Parts, job: str, run: str) -> bool:
     """Whether something of a run waits for a person that was not told of with an earlier one."""
     told = {_run_of(each) for each in parts.ledger.open_notices(job=job)} - {"", run}
-    known = {each for earlier in told for each in _waiting(parts, job, earlier)}
-    return bool(_waiting(parts, job, run) - known)
+    return bool(_waiting(parts, job, {run}) - _waiting(parts, job, told))
 
 
-def _waiting(parts: Parts, job: str, run: str) -> set[str]:
-    held = {f"file {each.id}" for each in parts.ledger.held_files(job=job) if each.run == run}
-    return held | {f"document {number}" for number in parts.ledger.open_documents_of(run)}
+def _waiting(parts: Parts, job: str, runs: Collection[str]) -> set[str]:
+    """What of some runs of a job waits for a person."""
+    held = {f"file {each.id}" for each in parts.ledger.held_files(job=job) if each.run in runs}
+    return held | {f"document {number}" for run in runs for number in parts.ledger.open_documents_of(run)}
 
 
 def end_what_is_settled(parts: Parts) -> None:
     """Whatever of a run waited for a person waits no more: that is over, too."""
     for each in parts.ledger.open_notices():
         run = _run_of(each)
-        if run and not _waiting(parts, each.job, run):
+        if run and not _waiting(parts, each.job, {run}):
             parts.ledger.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))
 
 
 def end_without_run(parts: Parts, job: JobSpec) -> None:
     """What a job told without naming a run is over once it came to its end with nothing in doubt or held."""
-    told = [
-        each
-        for each in parts.ledger.open_notices(job=job.name)
-        if each.kind == "on_held" and not _run_of(each) and "|left|" not in each.key
-    ]
-    if told and isinstance(job, PushJob):  # from an earlier version of the program
-        runs = {document.run for document in parts.ledger.documents(states=_OPEN)}
-        if any(run is not None and run.job == job.name for run in map(parts.ledger.run, runs)):
-            return
-    for each in told:
-        parts.ledger.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))
+    for each in parts.ledger.open_notices(job=job.name):
+        if each.kind == "on_held" and not _run_of(each) and "|left|" not in each.key:
+            parts.ledger.over(each.key, "Nothing of it is in doubt or held any more.", now=_now(parts))
 
 
 def watch_left_files(parts: Parts, job: PushJob) -> None:
@@ -89,7 +81,7 @@ def _of_left(parts: Parts, job: PushJob, left: LeftFile, key: str, *, others: in
         key=key,
         kind="on_held",
         job=job.name,
-        title=f"{job.name}: a file lies there and is not taken",
+        title=f"{job.name}: something lies there and is not taken",
         text=(
             f"{name} lies there since {left.since[:16]} or longer: {why}.{more}\nWhat to do: put that right where it "
             f"lies, or remove it. `logistics-batch runs show {job.name}` names what the latest run left."

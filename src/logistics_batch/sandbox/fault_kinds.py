@@ -193,6 +193,21 @@ _KINDS = {
             (307, 'phase: after, location: "https://elsewhere.example{path}"'),
         )
     },
+    "gateway_page": Kind(
+        STATUSES,
+        "A gateway's own answer with the `status` 200, 400 or 502: a web page, or (`page: false`) JSON that is not the "
+        "service's envelope.",
+        _EITHER_BEFORE,
+        "phase: after, status: 400, page: false",
+        {"status": 502, "page": True},
+    ),
+    "swapped_answer": Kind(
+        BODIES,
+        "The successful answer that another request to this endpoint got last, about something else, as from a cache "
+        "or a proxy that mixes answers up; the own one while there was none.",
+        _EITHER_AFTER,
+        "endpoint: order.create, every: 9",
+    ),
     "html_200": Kind(
         BODIES,
         "200 with the sign-in page of a network.",

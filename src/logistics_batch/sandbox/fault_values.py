@@ -90,6 +90,12 @@ def _flag(name: str, value: object) -> bool:
     return value
 
 
+def _gateway_status(name: str, value: object) -> int:
+    if value not in (200, 400, 502):
+        raise ValueError(f"{name} is 200, 400 or 502; not {value!r}")
+    return int(str(value))
+
+
 def _texts(name: str, value: object) -> tuple[str, ...]:
     texts = tuple(_text(name, one) for one in (value if isinstance(value, list) else [value]))
     if not all(texts):
@@ -125,6 +131,7 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = MappingProxyType(
         "retry_after": _header,
         "retry_after_as": _one_of("seconds", "date"),
         "page": _flag,
+        "status": _gateway_status,
         "location": _header,
         "answer": _one_of("drop", "error_500"),
         "part": _one_of("body", "head"),

@@ -57,6 +57,7 @@ class Gate:
         self._late: set[asyncio.Task[None]] = set()
         self._closing = asyncio.Event()
         self._stale: WeakKeyDictionary[asyncio.BaseTransport, int] = WeakKeyDictionary()
+        self._told: dict[str, tuple[str, Answer]] = {}  # by endpoint the last success that went out as it was
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let one request through, or not."""
@@ -128,6 +129,10 @@ class Gate:
             outcome.decide(None if fault.options["answer"] == "drop" else fail(500, UNEXPECTED))
         elif fault.kind in ("drop_before", "drop_after"):
             outcome.decide(None)
+        elif fault.kind == "swapped_answer":
+            about, answer = self._told.get(call.endpoint, ("", None))
+            own = outcome.answer or stand_in()
+            outcome.decide(own if answer is None or about == call.reference() else answer)
         else:
             outcome.decide(spoiled(outcome.answer or stand_in(), fault, path=call.path))
 
@@ -142,6 +147,8 @@ class Gate:
         await journal.append("dropped" if outcome.cut else "answered", request=number, status=answer.status)
         if delivery is None:
             await answer.send(send)
+            if answer.status == 200 and not outcome.decided:
+                self._told[call.endpoint] = (call.reference(), answer)
             return
         connection = Connection(call.scope, call.receive, send)
         if delivery.kind == "stale_keepalive":

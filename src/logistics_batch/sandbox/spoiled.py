@@ -77,6 +77,16 @@ def _redirect(_answer: Answer, fault: Fault, path: str) -> Answer:
     return answer
 
 
+def _gateway(_answer: Answer, fault: Fault, _path: str) -> Answer:
+    """The words of gateways in use: a page, or JSON in which nothing is called status."""
+    status = fault.options["status"]
+    title = {200: "Scheduled maintenance", 400: "400 Bad Request", 502: "502 Bad Gateway"}[status]
+    if fault.options["page"]:
+        return page(status, title)
+    content = {"error": {"code": status, "reason": title}, "request_id": "5f0c8a5e"}
+    return Answer(status, [JSON], [json.dumps(content).encode()])
+
+
 def _html(_answer: Answer, _fault: Fault, _path: str) -> Answer:
     return page(200, "Sign in to the network")
 
@@ -188,6 +198,7 @@ _SPOILS: Mapping[str, Spoil] = MappingProxyType(
         "error_500_before": _error_500,
         "error_500_after": _error_500,
         "rate_limit": _rate_limited,
+        "gateway_page": _gateway,
         "html_200": _html,
         "empty_200": _empty,
         "fail_200": _fail_200,
