@@ -13,8 +13,9 @@ from logistics_batch.ledger import open_ledger
 def test_the_file_is_private(tmp_path: Path) -> None:
     """And whatever SQLite writes beside it."""
     ledger = open_ledger(f"sqlite:///{tmp_path}/var/ledger.db", account="x")
-    ledger.set_baseline(1, "[]")
-    beside = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "var").iterdir()}
+    with ledger.sending("orders"):
+        ledger.set_baseline(1, "[]")
+        beside = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "var").iterdir()}
     ledger.close()
     assert beside["ledger.db"] == 0o600
     assert not [name for name, mode in beside.items() if mode & 0o077]
