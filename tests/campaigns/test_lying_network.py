@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Forker
 from campaigns.nights import Night, Verdict, answers, created, judge, night
 from campaigns.scale import FULL, SEED, numbers, report, size
+from support.commands import Forker
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 

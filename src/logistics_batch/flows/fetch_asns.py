@@ -77,6 +77,14 @@ def fetch_by_invoice(parts: Parts, invoice_numbers: Iterable[str]) -> FetchedAsn
     return asker.result(_union(together))
 
 
+def record_identity(record: dict[str, Any]) -> str:
+    """Under what a record is known again in other answers of the same night.
+
+    Without an id by its content, less its last change: a service may write the minute of the request there.
+    """
+    return record_digest({name: value for name, value in record.items() if not name.startswith("modified")})
+
+
 def _checked_filters(filters: Mapping[str, str], *, ranged: bool) -> dict[str, str]:
     unknown = sorted(set(filters) - set(FILTERS))
     if unknown:
@@ -158,7 +166,7 @@ class _Asker:
         pieces = pieces_of(wanted, query)
         reply = self._ask(query, patient=not pieces)
         page = _page(reply, divisible=bool(pieces))
-        records = {record_digest(record): record for record in page.records}
+        records = {record_identity(record): record for record in page.records}
         self._most_rows = max(self._most_rows, len(page.records))
         doubt = _doubt(page, reply) or self._like_a_cut_one(page)
         if not doubt and (pieces or not self._more_come_at_once(page, wanted)):
