@@ -52,7 +52,8 @@ INV/26-27/4474;Neelkanth Home Textiles;2026-11-07;BED-QN-IN;100;659,40
 INV/26-27/4477;Padma Kitchenware LLP;05.11.26;PCK-5L-AL;12 pcs;960,00
 INV/26-27/4480;Godavari Handicrafts Co-op;05.11.26;LMP-BR-M;6;1.177,00
 INV/26-27/4480;Godavari Handicrafts Co-op;06.11.26;DYA-12-TC;50;154,00
-TOTAL;;;;240;
+TOTAL-77;Total Energies;06.11.26;LUB-5;24;1.690,00
+TOTAL;;;;264;
 """
 LABELS = """
 AWB|Order No|Name|Phone|Address|PIN|COD|Amount|Placed|Weight (kg)|SKU|Qty|Price

@@ -104,8 +104,22 @@ lines: {item_id: {from: Item}, item_name: {from: SKU}, weight: {from: "Weight (k
     assert document.body == '{"item_details":{"n1":{"item_name":"tea","weight":"250"}}}'
 
 
+CANCEL = "operation: order.cancel\norder_id: {from: Order}\nkey: [Order]\n"
+
+
+def test_an_awb_number_with_a_blank_in_it_is_not_guessed_and_a_reference_may_have_one() -> None:
+    rows = [["Order"], ["SH - 40817815"], ["SH-1 SH-2"], ["\u00a0SH-3 "]]
+    mapped = changes(CANCEL, *rows)
+    assert [(issue.cell, issue.rule) for issue in mapped.issues] == [
+        ("A2", "order_id|blank_inside"),
+        ("A3", "order_id|blank_inside"),
+    ]
+    assert [each.key for each in mapped.documents] == ["SH-3"]
+    assert len(changes(CANCEL.replace("{from: Order}", "{ledger: Order}"), *rows).documents) == 3
+
+
 def test_a_cancellation_has_no_body() -> None:
-    text = "operation: order.cancel\norder_id: {ledger: Order}\nkey: [Order]\n"
+    text = CANCEL.replace("{from: Order}", "{ledger: Order}")
     mapped = changes(text, ["Order", "Why"], ["A1", "late"], ["A1", "late"], ["", "note"])
     assert [(each.key, each.body, each.rows) for each in mapped.documents] == [("A1", "", (2, 3))]
     assert states(mapped)[4] == "skipped comment"

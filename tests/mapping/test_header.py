@@ -228,6 +228,18 @@ def test_names_that_run_over_two_rows_are_joined_if_the_mapping_says_so(merges) 
         run(CONSIGNEE.replace("sheet: {header_rows: 2}\n", ""), sheet)
 
 
+def test_names_over_two_rows_may_stand_again_on_each_page() -> None:
+    other = ["A2", *TWO_ROW_ORDER[1:]]
+    mapped = run(CONSIGNEE, sheet_of([ABOVE, BELOW, TWO_ROW_ORDER, [], ["Page 2"], ABOVE, BELOW, other]))
+    again = "skipped repeated header"
+    assert states(mapped) == {
+        1: "skipped title", 3: "ready", 4: "skipped blank", 5: "invalid", 6: again, 7: again, 8: "ready",
+    }  # fmt: skip
+    moved = ["Order No", "Address", "Consignee", "", "Item", ""]
+    with pytest.raises(FileHeld, match="could each be the header row"):
+        run(CONSIGNEE, sheet_of([ABOVE, BELOW, TWO_ROW_ORDER, moved, ["", "", *BELOW[1:3], *BELOW[4:]], other]))
+
+
 def test_a_merged_name_reaches_no_farther_than_its_cell() -> None:
     above = ["", "Consignee", "", "", "", ""]
     below = ["Order No", "Name", "Phone", "Address", "Item SKU", "Item Qty"]

@@ -111,6 +111,21 @@ def test_fill_down_ends_at_the_next_key_and_at_a_blank_or_skipped_row(between: l
         assert rules(mapped) == [("A4", "key|required")]
 
 
+def test_a_document_below_which_goods_without_a_key_stand_is_not_sent_as_if_it_were_whole() -> None:
+    """A printed page ends within an order: its last lines stand below the names that are printed again."""
+    first = order(Order_No="A0")
+    mapped = orders(
+        first, ROW, HEADER, ["", "", "", "", "jug", "4"], ["", "", "", "", "mug", "1"], mapping=WITH_QUANTITY
+    )
+    assert states(mapped) == {
+        2: "ready", 3: "blocked sibling", 4: "skipped repeated header", 5: "invalid", 6: "invalid",
+    }  # fmt: skip
+    assert mapped.rows["reason"][1] == "The document is not sent: row 5-6 is invalid."
+    signed = orders(ROW, [], ["", "", "", "", "S. Rao, dock 3", ""], mapping=WITH_QUANTITY)
+    of_its_own = orders(ROW, [], ["", "Ravi", "9876543211", "1 Lake", "jug", "4"], mapping=WITH_QUANTITY)
+    assert states(signed)[2] == states(of_its_own)[2] == "ready"
+
+
 def test_a_filled_key_starts_a_block_of_its_own_and_takes_nothing_from_above() -> None:
     mapped = orders(ROW, ["A2", "", "", "", "cup", "1"], mapping=FILLED)
     assert states(mapped) == {2: "ready", 3: "invalid"}
@@ -493,6 +508,19 @@ def test_a_cell_that_says_as_above_takes_what_is_above_where_the_column_is_fille
     first = orders([*ROW[:3], mark, *ROW[4:]], order(SKU=mark), mapping=mapping)
     assert rules(first) == [("D2", "delivery_address|ditto"), ("E3", "item_name|ditto")]
     assert rules(orders(order(SKU=mark))) == [("E2", "item_name|ditto")]
+
+
+def test_a_cell_that_says_as_above_takes_it_from_a_row_of_another_document_too() -> None:
+    mapping = ORDERS + "sheet: {fill_down: [Address]}\n"
+    rows = [
+        ROW,
+        order(Order_No="A2", Address="-do-"),
+        order(Order_No="A3", Address='"'),
+        order(Order_No="A4", Address=""),
+    ]
+    mapped = orders(*rows, HEADER, order(Order_No="A5", Address="-do-"), mapping=mapping)
+    assert ['"delivery_address":"12 MG Road"' in document.body for document in mapped.documents] == [True] * 3
+    assert rules(mapped) == [("D5", "delivery_address|required"), ("D7", "delivery_address|ditto")]
 
 
 def test_a_pattern_knows_two_signs_and_the_others_stand_for_themselves() -> None:

@@ -64,6 +64,13 @@ def value(field: str, cell: str | None, **more: object) -> object:
         ("98765 43210 / 12", "mobile"),
         ("n/a", "mobile"),
         ("022 2345 6789", "mobile"),
+        ("0712-2245566", "mobile"),
+        ("080 2234 5678", "mobile"),
+        ("+91-80-22345678", "mobile"),
+        ("(0821) 2444999", "mobile"),
+        ("0987-6543210", "9876543210"),
+        ("+91 987 654 3210", "9876543210"),
+        ("98765 43210 / 0712-2245566", "9876543210"),
         ("98765-43210", "9876543210"),
         ("\u202d+91 98765\u00a043210\u202c", "9876543210"),
         ("Mob. No.: 98765-43210", "9876543210"),
@@ -584,6 +591,21 @@ def test_two_numbers_in_a_phone_cell_are_mentioned() -> None:
     assert orders(order(Phone="98765 43210 / 91234 56789")).notes == (
         'Column "Phone" has two numbers in row 2; the first was taken.',
     )
+
+
+def test_the_second_number_of_a_phone_cell_is_the_alternate_one_where_that_is_mapped() -> None:
+    cells = ["98765 43210 / 91234 56789", "9876543210.0 / 0712-2245566", "9876543210", "9876543210 / 12"]
+    rows = [order(Order_No=f"A{number}", Phone=cell) for number, cell in enumerate(cells)]
+    both = "  alternate_customer_mobile: {from: Phone, read: mobile}\nlines:"
+    mapped = orders(*rows, mapping=ORDERS.replace("lines:", both))
+    bodies = [json.loads(document.body) for document in mapped.documents]
+    assert [(each["customer_mobile"], each.get("alternate_customer_mobile")) for each in bodies] == [
+        ("9876543210", "9123456789"),
+        ("9876543210", None),
+        ("9876543210", None),
+    ]
+    assert [(issue.row, issue.rule) for issue in mapped.issues] == [(5, "customer_mobile|mobile")]
+    assert 'Column "Phone" has two numbers in row 3; the first was taken.' in mapped.notes
 
 
 @pytest.mark.parametrize("verb", vocabulary(), ids=lambda verb: verb.name)

@@ -131,6 +131,7 @@ INVALID: dict[str, WrongRow] = {
         quantity='"Qty {n}"',
         rest='lines_from: {columns: ["SKU {n}", "Qty {n}"]}\nignore: [SKU, Qty]',
     ),
+    "blank_inside": WrongRow({"AWB": "SH - 22T70ZX"}, fields="awb_number: {from: AWB}"),
     "cells": WrongRow({"Remarks": "fragile", "": "call first"}, counts=(7, 8), rest="ignore: [Remarks]"),
     "ditto": WrongRow({"SKU": "-do-"}),
     "date_cell": WrongRow({"SKU": "2026-03-01"}, mark=Mark.DATE),

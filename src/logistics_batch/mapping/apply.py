@@ -23,6 +23,7 @@ from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.reading import say
 from logistics_batch.mapping.rows import sort_rows
+from logistics_batch.mapping.stray_rows import stray_rows
 from logistics_batch.mapping.table import CELLS, HEAD_VALUES, RULES, RunValues, Table, lay_out
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.payloads import Complaint, LongitudeName
@@ -121,7 +122,7 @@ class _Barred:
 def _barred(table: Table, documents: pl.DataFrame, found: Findings, *, torn: Sequence[tuple[int, str, str]]) -> _Barred:
     """Disagreement (`torn`) comes first, then two documents of one name, then a row that is wrong itself."""
     invalid = found.bad_rows()
-    placed = table.grouped.once_a_row("row", "doc")
+    placed = pl.concat([table.grouped.once_a_row("row", "doc"), stray_rows(table).select("row", "doc")])
     wrong = placed.filter(pl.col("row").is_in(invalid.implode())).group_by("doc").agg("row")
     siblings = [
         (doc, "sibling", f"The document is not sent: row {row_list(table.sheet.physical_rows(rows))} is invalid.")

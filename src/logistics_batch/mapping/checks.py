@@ -124,7 +124,7 @@ def _no_codes(table: Table) -> pl.DataFrame:
         field.column
         for field in (*table.header, *table.line)
         if field.column is not None
-        and form_of(field.target, table.mapping.operation) in (Form.IDENTITY, Form.GOODS)
+        and form_of(field.target, table.mapping.operation) in (Form.IDENTITY, Form.WAYBILL, Form.GOODS)
         and not _reads_dates(table, field)
     ]
     is_none = pl.col("column").is_in(codes) & pl.col("mark").is_in(list(_NO_CODES))

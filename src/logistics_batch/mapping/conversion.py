@@ -27,6 +27,10 @@ _NATURAL: Final[Table[Form, Step]] = {
     Form.FLAG: "lower",
 }
 _NUMERIC: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.COUNT})
+_BLANK_INSIDE: Final = say(
+    "An AWB number or order id has no blank in it.",
+    "Write it as the label shows it, without blanks; each number on a row of its own.",
+)
 _ANY_DAY: Final = date(2026, 1, 1)
 
 
@@ -41,7 +45,9 @@ def converted(reading: Reading, steps: Sequence[Step], around: Surroundings, wan
 
 
 def checked(reading: Reading, target: str, wanted: Form, *, numeric: bool) -> Reading:
-    """The rules that follow from the target: no negative amounts, quantities of at least 1."""
+    """The rules that follow from the target: no negative amounts, quantities of at least 1, no blank in AWB numbers."""
+    if wanted is Form.WAYBILL:
+        return reading.checked("blank_inside", reading.value.str.contains(r"\s").fill_null(value=False), _BLANK_INSIDE)
     if not numeric or reading.form not in _NUMERIC or wanted is Form.DEGREES:
         return reading
     negative = reading.value.str.starts_with("-").fill_null(value=False)

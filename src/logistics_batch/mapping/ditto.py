@@ -1,4 +1,4 @@
-"""Cells that say "as above": a blank where the column is filled down, and elsewhere no value that could be sent."""
+"""Cells that say "as above": they take that where the column is filled down, and elsewhere are no value to be sent."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -31,6 +31,21 @@ def without_dittos(
         return frame, pl.DataFrame(schema=_FOUND)
     bare = frame.with_columns(pl.when(~is_mark[name]).then(pl.col(name)).alias(name) for name in texts.values())
     return bare, pl.concat([each.cast(_FOUND) for each in found])  # type: ignore[arg-type]
+
+
+def as_above(dittos: pl.DataFrame, filled: pl.DataFrame) -> pl.DataFrame:
+    """The rows, filled down, in which each mark takes what stands above it, also in a row of another document.
+
+    Nothing is taken over a row that is no data. filled: with `rule`, null where a row is data, and `own:` columns.
+    """
+    for (column,), rows in dittos.group_by("column", maintain_order=True):
+        name = name_of(int(str(column)))
+        if f"own:{name}" not in filled.columns:
+            continue
+        is_mark = pl.col("row").is_in(rows["row"].implode()) & pl.col(name).is_null() & pl.col("rule").is_null()
+        above = pl.col(name).first().over((~is_mark).cum_sum())
+        filled = filled.with_columns(pl.when(is_mark).then(above).otherwise(pl.col(name)).alias(name))
+    return filled
 
 
 def unfilled(dittos: pl.DataFrame, filled: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import polars as pl
 
@@ -15,6 +16,8 @@ from logistics_batch.mapping.rows import where
 from logistics_batch.mapping.spec import FieldSpec
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.document import Operation
+
+_ALTERNATE: Final = "alternate_customer_mobile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +76,12 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: Surround
     spec = mapping.spec.everything[place]
     part, target = place.split(".", 1)
     wanted = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
+    if target == "order_id" and mapping.spec.order_id is not None and mapping.spec.order_id.ledger is not None:
+        wanted = Form.IDENTITY  # a reference number may have a blank in it
     columns = source_columns(mapping, header, spec)
     column = columns[0] if columns and spec.columns else None
     source = _source(header, place, spec)
-    around = replace(around, wanted=wanted)
+    around = replace(around, wanted=wanted, second=second_phone_of(mapping, header, place) is not None)
     if spec.source in ("sum", "constant"):  # its digits are not the sheet's
         around = replace(around, decimal=".", true_number=None)
     reading = converted(Reading(source), spec.read or [], around, wanted)
@@ -91,6 +96,15 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: Surround
         value = pl.when(applies).then(value)
         rules = tuple(replace(rule, failed=rule.failed & applies) for rule in rules)
     return Field(place, spec, column, value, source.is_null(), applies, rules)
+
+
+def second_phone_of(mapping: Mapping, header: Header, place: str) -> int | None:
+    """The column of two phone numbers whose second one a field takes; None where it takes its own column's first."""
+    first, own = mapping.spec.fields.get("customer_mobile"), mapping.spec.fields.get(_ALTERNATE)
+    if place != f"fields.{_ALTERNATE}" or first is None or own is None or first.from_ is None or own.from_ is None:
+        return None
+    column = header.column(own.from_)
+    return column if column == header.column(first.from_) else None
 
 
 def of_some_lines(field: Field, lines: pl.Expr) -> Field:

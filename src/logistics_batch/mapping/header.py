@@ -1,7 +1,7 @@
 """Which row is the header, and which column is which."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
 from typing import Final
@@ -11,7 +11,7 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.names import ColumnName, alike, same
-from logistics_batch.mapping.two_row_header import names_over_two_rows
+from logistics_batch.mapping.two_row_header import names_above, names_over_two_rows
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet
 
@@ -27,7 +27,8 @@ class Header:
     row: its physical number. texts: its cells by position ("" where empty). columns: for each name of the mapping that
     was found, the column's number from 1. missing: required names that were not found. doubled: names that two columns
     bear. own: numbers of our own result columns. unknown, unused: headers that the mapping does not speak of, and
-    other names of a column that was found already. score: how many of the mapping's columns are there.
+    other names of a column that was found already. printed: where names run over two rows, these as they stand.
+    score: how many of the mapping's columns are there.
     """
 
     row: int
@@ -39,6 +40,7 @@ class Header:
     unknown: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     absent: tuple[str, ...] = field(default=())
+    printed: tuple[tuple[str, ...], ...] = ()
 
     @property
     def score(self) -> int:
@@ -181,7 +183,7 @@ def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
     form = mapping.spec.sheet
     candidates = [bind(mapping, row, texts) for row, texts in _rows(sheet, form.header)]
     if form.header_rows > 1:  # a sheet with one row of names is read all the same: answers have one
-        joined = [bind(mapping, each.row, names_over_two_rows(sheet, each.row, each.texts)) for each in candidates]
+        joined = [_over_two_rows(mapping, sheet, each) for each in candidates]
         candidates = [max(pair, key=lambda each: each.score) for pair in zip(joined, candidates, strict=True)]
     candidates = [each for each in candidates if each.score]
     if not candidates:
@@ -202,6 +204,13 @@ def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
             sheet=sheet.name,
         )
     return first
+
+
+def _over_two_rows(mapping: Mapping, sheet: Sheet, lower: Header) -> Header:
+    """A row as the lower one of two that name the columns."""
+    above = names_above(sheet, lower.row, len(lower.texts))
+    names = names_over_two_rows(sheet, lower.row, above=above, texts=lower.texts)
+    return replace(bind(mapping, lower.row, names), printed=(tuple(above), lower.texts))
 
 
 def _has_rows(sheet: Sheet, header: Header, *, until: int) -> bool:

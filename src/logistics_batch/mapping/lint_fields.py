@@ -24,7 +24,7 @@ class Complaint:
     remedy: str = ""
 
 
-_TEXTS: Final = (Form.TEXT, Form.IDENTITY, Form.GOODS, Form.ADDRESS)
+_TEXTS: Final = (Form.TEXT, Form.IDENTITY, Form.WAYBILL, Form.GOODS, Form.ADDRESS)
 _NUMBERS: Final = (Form.MONEY, Form.DECIMAL, Form.DEGREES, Form.QUANTITY, Form.COUNT)
 _GIVES: Final[dict[str, tuple[Form, ...]]] = {
     **dict.fromkeys(("integer", "decimal", "money", "unit"), _NUMBERS),

@@ -1,6 +1,8 @@
 """Indian mobile numbers, however they are written, to ten digits."""
 
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import phonenumbers
@@ -10,7 +12,10 @@ from logistics_batch.mapping.unusual import where_unusual
 
 _PUNCTUATION: Final = r"[\s\u{a0}\-–().]+"
 _MOBILE: Final = r"^(?:\+?91|0091|091|0)?([6-9][0-9]{9})$"
+_AREA_CODE: Final = r"^[^0-9]*(?:0|(?:\+|00)91[-\s.)]*)[1-9][0-9]{1,3}[)\s\-./]"  # 0712-2245566 of Nagpur
 _TEN_DIGITS: Final = re.compile(r"[6-9][0-9]{9}")
+_PARTING: Final = re.compile(r"[/,;|]")
+_NUMBER_TAIL: Final = re.compile(r"(?<=[0-9]{10})\.0\s*$")  # of a number cell that became text
 _LABEL: Final = re.compile(
     r"(?i)[\s\u260e\u2706]*(?:mobile|mob|telephone|tel|phone|ph|cell|contact|whatsapp|m)(?![^\W\d_])"
     r"[\s.]*(?:(?:number|num|no)(?![^\W\d_]))?[\s.:\-\u2013]*"
@@ -30,38 +35,70 @@ def ten_digits(text: pl.Expr) -> pl.Expr:
 
 def _packed(text: pl.Expr) -> pl.Expr:
     packed = pl.coalesce(text.str.extract(r"^([0-9]+)\.0$"), text).str.replace_all(_PUNCTUATION, "")
-    usual = pl.when(~text.str.contains(r"[-\u{2013}.]{2}")).then(packed.str.extract(_MOBILE))
-    odd = pl.when(usual.is_null()).then(text).map_batches(_read_odd, return_dtype=pl.String, is_elementwise=True)
+    is_odd = text.str.contains(r"[-\u{2013}.]{2}") | text.str.contains(_AREA_CODE)
+    usual = pl.when(~is_odd).then(packed.str.extract(_MOBILE))
+    odd = (
+        pl.when(usual.is_null())
+        .then(text)
+        .map_batches(partial(_read_odd, read=_mobile), return_dtype=pl.String, is_elementwise=True)
+    )
     return pl.coalesce(usual, odd)
 
 
 def holds_two(text: pl.Expr) -> pl.Expr:
     """Whether a cell holds two numbers, as `98765 43210 / 91234 56789`."""
-    return text.str.contains(r"[0-9][^0-9]*[/,;|][^0-9]*[6-9][0-9]{4}").fill_null(value=False)
+    return text.str.contains(r"[0-9][^0-9]*[/,;|][^0-9]*[0-9]{3}").fill_null(value=False)
 
 
-def _read_odd(odd: pl.Series) -> pl.Series:
-    distinct = odd.drop_nulls().unique()
-    read = {text: mobile for text in distinct if (mobile := _mobile(text))}
-    return odd.replace_strict(list(read), list(read.values()), default=None, return_dtype=pl.String)
+def second_of_two(text: pl.Expr) -> pl.Expr:
+    """The ten digits of the second number of a cell; null where there is none, or it is no mobile."""
+    return text.map_batches(partial(_read_odd, read=_second), return_dtype=pl.String, is_elementwise=True)
+
+
+def _read_odd(odd: pl.Series, *, read: Callable[[str], str | None]) -> pl.Series:
+    found = {text: mobile for text in odd.drop_nulls().unique() if (mobile := read(text))}
+    return odd.replace_strict(list(found), list(found.values()), default=None, return_dtype=pl.String)
+
+
+def _parts(text: str) -> list[str]:
+    return [part for part in _PARTING.split(text) if part.strip()]
 
 
 def _mobile(text: str) -> str | None:
-    """The first number of a cell, if every number in it is a mobile."""
-    found = [_one(part) for part in re.split(r"[/,;|]", text) if part.strip()]
-    return found[0] if found and all(found) else None
+    """The first number of a cell, if it is a mobile and every other one in it a mobile or a landline."""
+    first, *others = _parts(text) or [""]
+    return _one(first) if all(_one(part) or _is_landline(part) for part in others) else None
+
+
+def _second(text: str) -> str | None:
+    """The second number of a cell with two, if it is a mobile."""
+    parts = _parts(text)
+    return _one(parts[1]) if len(parts) > 1 else None
 
 
 def _one(text: str) -> str | None:
-    """The one number of a text without any word or sign but a label before it, as `Mob. no:`."""
+    """The ten digits of a text that is one mobile number."""
+    number = _number(text)
+    digits = str(number.national_number) if number else ""
+    if not _TEN_DIGITS.fullmatch(digits) or (re.match(_AREA_CODE, text) and _is_landline(text)):
+        return None
+    return digits
+
+
+def _is_landline(text: str) -> bool:
+    """Whether a text is an Indian number of a fixed line, with its area code."""
+    number = _number(text)
+    return number is not None and phonenumbers.number_type(number) == phonenumbers.PhoneNumberType.FIXED_LINE
+
+
+def _number(text: str) -> phonenumbers.PhoneNumber | None:
+    """The one Indian number of a text without any word or sign but a label before it, as `Mob. no:`."""
     label = _LABEL.match(text)
-    bare = text[label.end() :] if label else text
+    bare = _NUMBER_TAIL.sub("", text[label.end() :] if label else text)
     if _FOREIGN.search(bare):
         return None
     try:
         number = phonenumbers.parse(bare, "IN")
     except phonenumbers.NumberParseException:
         return None
-    digits = str(number.national_number)
-    known = number.country_code == 91 and number.extension is None
-    return digits if known and _TEN_DIGITS.fullmatch(digits) else None
+    return number if number.country_code == 91 and number.extension is None else None

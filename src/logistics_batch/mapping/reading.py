@@ -32,7 +32,7 @@ class Surroundings:
 
     decimal: the decimal mark of numbers written as text. business_date, timezone: of the run. true_number, true_date:
     expressions that are true where the cell is a number or a date to the spreadsheet program.
-    wanted: the form of the target.
+    wanted: the form of the target. second: the second of two phone numbers is wanted, if there is one.
     """
 
     business_date: date
@@ -41,6 +41,7 @@ class Surroundings:
     true_number: pl.Expr | None = None
     true_date: pl.Expr | None = None
     wanted: Form = Form.TEXT
+    second: bool = False
 
 
 @dataclass(frozen=True, slots=True)

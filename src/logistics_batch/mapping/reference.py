@@ -36,6 +36,7 @@ _RUN: Final = RunValues("orders_0311.xlsx", DAY, "Asia/Kolkata")
 _FORM_WORDS: Final[dict[Form, str]] = {
     Form.TEXT: "text",
     Form.IDENTITY: "a number or name by which something is known",
+    Form.WAYBILL: "an AWB number or order id, without a blank in it",
     Form.GOODS: "the name or code of one item, on one line",
     Form.ADDRESS: "text; line breaks become commas",
     Form.FLAG: "`true` or `false`",

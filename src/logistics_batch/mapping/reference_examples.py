@@ -261,8 +261,9 @@ I-77 | Lid | 0 | lost
 Skip rules apply first; patterns know `*` and `?`. `fill_down` copies a cell into the blank ones below, from a
 filled key to the next different one, or to a blank or skipped row. Where a rule asks for a column that is filled down,
 the rows that follow with the same key or none, blank in that column, are left out with the first. A column of such a
-rule that no sheet has holds the file. A cell that says "as above" (〃, ", -do-, ditto) is blank where its column is
-filled down, and an issue elsewhere.
+rule that no sheet has holds the file. A cell that says "as above" (〃, ", -do-, ditto) takes what stands above it where
+its column is filled down, also from another document's row, and is an issue elsewhere. Goods without a key below a
+blank or skipped row hold back the document above them: they may be its lines.
 ~~~ mapping
 @order
 lines: {item_name: {from: SKU}}

@@ -1,7 +1,7 @@
 """Rows below the header that are a header again: the same one on each page of a print, or that of a second table."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import Final
 
@@ -28,12 +28,19 @@ def resembles_header(header: Header, numbers: Sequence[int]) -> pl.Expr:
     between = r"[\W_]*"
     pattern = between.join(pl.escape_regex(letter) for letter in letters)
     begins = pl.col(name_of(first)).str.contains(f"(?i)^{between}{pattern}{between}(?:[(\\[].*)?$")
+    begins = pl.any_horizontal(begins, *(_is_printed(names, header.columns.values()) for names in header.printed))
     cells = [pl.col(name_of(column)) for column in numbers]
     if not cells:
         return begins.fill_null(value=False)
     no_digits = pl.all_horizontal(cell.is_null() | ~cell.str.contains("[0-9]") for cell in cells)
     words = pl.any_horizontal(cell.str.contains(r"\p{L}").fill_null(value=False) for cell in cells)
     return begins.fill_null(value=False) | (no_digits & words)
+
+
+def _is_printed(names: Sequence[str], columns: Collection[int]) -> pl.Expr:
+    """Whether the mapped cells of a row are those of one of two rows of names."""
+    wanted = {name_of(column): names[column - 1].strip() or None for column in columns}
+    return pl.all_horizontal(pl.col(name).eq_missing(pl.lit(text, dtype=pl.String)) for name, text in wanted.items())
 
 
 def repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl.DataFrame) -> pl.Expr:
@@ -48,6 +55,9 @@ def repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl.
     is_name = _known_names(mapping, header)
     for cells in suspects.filter(pl.col("row") > header.row).iter_rows(named=True):
         texts = [cells.get(name_of(column)) or "" for column in range(1, sheet.width + 1)]
+        if any(_same_texts(texts, names) for names in header.printed):
+            repeats.append(cells["row"])
+            continue
         if sum(map(is_name, texts)) < min(least, header.score):
             continue
         if _repeats(header, texts):
@@ -58,6 +68,11 @@ def repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl.
     if others:
         raise _second_table(sheet, header, others)
     return pl.col("row").is_in(repeats)
+
+
+def _same_texts(texts: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two rows hold the same, whatever blanks stand around it."""
+    return [text.strip() for text in texts] == [text.strip() for text in others]
 
 
 def _least(header: Header) -> int:

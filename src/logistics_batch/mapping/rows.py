@@ -8,7 +8,7 @@ import polars as pl
 
 from logistics_batch.mapping.cells import Cleaned, Use, clean, conspicuous, name_of, trimmed
 from logistics_batch.mapping.continuations import continuations
-from logistics_batch.mapping.ditto import unfilled, without_dittos
+from logistics_batch.mapping.ditto import as_above, unfilled, without_dittos
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.patterns import fits
@@ -73,6 +73,7 @@ def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
         skipped = pl.concat([skipped, further]).sort("row")
         marked = marked.with_columns(_spread_rules(marked["row"], skipped))
     filled = _fill_down(mapping, header, marked, spread=merged_values(mapping, sheet, header, marked))
+    filled = as_above(dittos, filled)
     below = [name.removeprefix("own:") for name in filled.columns if name.startswith("own:")]
     cleaned = replace(cleaned, frame=frame, damage=pl.concat([cleaned.damage, unfilled(dittos, filled, below)]))
     wanted = ["row", *(name for name in filled.columns if name.startswith(("c", "own:")) and _is_used(name, uses))]
@@ -162,7 +163,7 @@ def _use(form: Form) -> Use:
         return Use.ADDRESS
     if form in _DIGITS:
         return Use.DIGITS
-    if form is Form.IDENTITY:
+    if form in (Form.IDENTITY, Form.WAYBILL):
         return Use.IDENTITY
     if form is Form.GOODS:
         return Use.GOODS

@@ -16,6 +16,7 @@ class Form(StrEnum):
 
     TEXT = "text"
     IDENTITY = "identity"  # a text under which something is known: no line breaks, no ".0", no exponent
+    WAYBILL = "waybill"  # an identity without any blank in it
     GOODS = "goods"  # the name or code of an item: no line breaks
     ADDRESS = "address"  # a text whose line breaks become ", "
     FLAG = "flag"  # 'true' or 'false'
@@ -31,8 +32,9 @@ class Form(StrEnum):
 
 
 _FORMS: Final[dict[str, Form]] = {
-    **dict.fromkeys(("reference_number", "awb_number", "invoice_number", "supplier", "site"), Form.IDENTITY),
-    **dict.fromkeys(("customer_reference_number", "order_id", "item_id", "order_numbers"), Form.IDENTITY),
+    **dict.fromkeys(("reference_number", "invoice_number", "supplier", "site"), Form.IDENTITY),
+    **dict.fromkeys(("customer_reference_number", "item_id", "order_numbers"), Form.IDENTITY),
+    **dict.fromkeys(("awb_number", "order_id"), Form.WAYBILL),
     **dict.fromkeys(("item_name", "sku_name"), Form.GOODS),
     **dict.fromkeys(("delivery_address", "pickup_address", "return_address", "shipping_address"), Form.ADDRESS),
     **dict.fromkeys(("is_cod", "is_hyperlocal", "is_inventory_managed_bh", "is_return_order"), Form.FLAG),

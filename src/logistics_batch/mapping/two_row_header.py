@@ -7,14 +7,18 @@ import polars as pl
 from logistics_batch.model.sheet import Sheet
 
 
-def names_over_two_rows(sheet: Sheet, row: int, texts: Sequence[str]) -> list[str]:
+def names_above(sheet: Sheet, row: int, width: int) -> list[str]:
+    """The cells of the row above another; blank ones where there is none."""
+    cells = sheet.frame.filter(pl.col("row") == row - 1).drop("row")
+    return [text or "" for text in cells.row(0)] if cells.height else [""] * width
+
+
+def names_over_two_rows(sheet: Sheet, row: int, *, above: Sequence[str], texts: Sequence[str]) -> list[str]:
     """The texts of a row, each behind what stands above it; a blank cell below a name bears that name.
 
     A common name reaches as far as its merged cell. Where the row above has no merged cells, as in a text file, it
     reaches to the next filled one.
     """
-    cells = sheet.frame.filter(pl.col("row") == row - 1).drop("row")
-    above = [text or "" for text in cells.row(0)] if cells.height else [""] * len(texts)
     common = _merged(sheet, row - 1, above) or _to_the_right(above, texts)
     return [
         f"{shared} {own}".strip() if own.strip() else name

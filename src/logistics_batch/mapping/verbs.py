@@ -53,8 +53,10 @@ def money(reading: Reading, _step: Step, around: Surroundings) -> Reading:
     return reading.then(value, "money", words, form=Form.MONEY)
 
 
-def mobile(reading: Reading, _step: Step, _around: Surroundings) -> Reading:
+def mobile(reading: Reading, _step: Step, around: Surroundings) -> Reading:
     """An Indian mobile number as ten digits, without +91, 0, blanks, label (`Mob:`); of two the first, masked none."""
+    if around.second:
+        return Reading(phones.second_of_two(reading.value), Form.MOBILE, reading.rules)
     return reading.then(phones.ten_digits(reading.value), "mobile", _mobile_words, form=Form.MOBILE)
 
 
