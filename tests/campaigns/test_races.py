@@ -9,9 +9,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Command, Forker
 from campaigns.nights import Night, created, drain, judge, night
 from campaigns.scale import FULL, SEED, numbers, report, size
+from support.commands import Command, Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 

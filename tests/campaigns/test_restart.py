@@ -9,9 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Forker
 from campaigns.nights import created
 from campaigns.scale import report, size
+from support.commands import Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace, order_lines
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Forker
 from campaigns.nights import KINDS, night
 from campaigns.scale import report
 from support.canary import CANARY, forms, places
+from support.commands import Forker
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.workspace import Finished, Workspace
+from support.commands import Finished
+from support.workspace import Workspace
 
 from logistics_batch.cli.front import run as run_front
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from cli.conftest import Run
+from support.commands import Finished
 from support.sandbox_process import RunningSandbox, start_sandbox
-from support.workspace import Finished, Workspace, order_lines
+from support.workspace import Workspace, order_lines
 
 BY_REFERENCE = "order_id: {ledger: Order No}\nkey: [Order No]\n"
 CANCEL = f"operation: order.cancel\n{BY_REFERENCE}"

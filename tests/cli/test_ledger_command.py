@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Run
+from support.commands import Finished
 from support.sandbox_process import RunningSandbox, start_sandbox
-from support.workspace import Finished, Workspace, order_lines
+from support.workspace import Workspace, order_lines
 
 ADDRESS = "Market Road"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from support.workspace import Finished
+from support.commands import Finished
 
 Run = Callable[..., Finished]
 MISTAKES = [

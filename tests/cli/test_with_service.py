@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from cli.conftest import Run
+from support.commands import Finished
 from support.event_receiver import receiving
 from support.sandbox_process import RunningSandbox, start_sandbox
-from support.workspace import Finished, Workspace, asn_lines, order_lines
+from support.workspace import Workspace, asn_lines, order_lines
 
 
 @pytest.fixture

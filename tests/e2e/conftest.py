@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Forker
+from support.commands import Forker
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 

@@ -8,11 +8,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Forker
 from openpyxl import load_workbook
+from support.commands import Finished, Forker
 from support.sandbox_process import RunningSandbox
 from support.sftp_servers import RunningSshd, openssh_server
-from support.workspace import ASNS_MAPPING, ORDER_COLUMNS, Finished, Workspace, order_lines
+from support.workspace import ASNS_MAPPING, ORDER_COLUMNS, Workspace, order_lines
 
 __all__ = ["openssh_server"]
 

@@ -172,3 +172,27 @@ def test_the_awb_number_of_another_order_is_no_answer(tmp_path: Path, sandbox: R
     own = {each["reference_number"]: each["awb_number"] for each in sandbox.orders()}
     assert {row["document"]: row["awb_number"] for row in again} == own
     assert json.loads(first[0].body)["message"]["awb_number"] == own["E1"]
+
+
+def test_an_order_that_got_the_answer_of_another_one_gets_its_own_number_later(
+    tmp_path: Path, sandbox: RunningSandbox
+) -> None:
+    """The answer to A is lost and comes to B, which nobody can tell at first; settling A shows it."""
+    kept: list[Told] = []
+
+    def rule(asked: Asked, service: Service) -> Told:
+        if asked.method != "POST":
+            return service(asked)
+        kept.append(service(asked))
+        return Told(502, b"") if len(kept) == 1 else kept[0]
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
+        workspace.run("push", workspace.drop("orders.csv", order_lines(["A", "B"])), "--mapping", "orders")
+        proxy.honest = True
+        assert workspace.run("settle").code == 0
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger:
+        known = dict(ledger.execute("SELECT reference, awb_number FROM document").fetchall())
+        (notice,) = ledger.execute("SELECT title, over_text FROM notice WHERE key LIKE 'order|mixed up|%'").fetchall()
+    assert known == {one["reference_number"]: one["awb_number"] for one in sandbox.orders()}
+    assert notice == ("The answer about order B was that of A", f"It is there, with AWB number {known['B']}.")

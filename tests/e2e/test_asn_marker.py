@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from campaigns.commands import Forker
+from support.commands import Finished, Forker
 from support.sandbox_process import RunningSandbox
-from support.workspace import ASNS_MAPPING, Finished, Workspace, asn_lines
+from support.workspace import ASNS_MAPPING, Workspace, asn_lines
 
 from logistics_batch.model.asn_marker import LONGEST_DESCRIPTION, marker_of
 

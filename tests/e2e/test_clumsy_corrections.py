@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from campaigns.commands import Forker
 from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
+from support.commands import Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace
 

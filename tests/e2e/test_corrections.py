@@ -8,8 +8,9 @@ import time
 from collections import Counter
 
 import pytest
+from support.commands import Finished
 from support.sandbox_process import RunningSandbox
-from support.workspace import Finished, Workspace, asn_lines, order_lines
+from support.workspace import Workspace, asn_lines, order_lines
 
 
 def created(sandbox: RunningSandbox, effect: str, name: str) -> Counter[str]:

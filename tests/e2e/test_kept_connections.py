@@ -4,8 +4,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from support.commands import Finished
 from support.sandbox_process import RunningSandbox
-from support.workspace import Finished, Workspace, order_lines
+from support.workspace import Workspace, order_lines
 
 from logistics_batch.ledger import ServiceFacts
 from logistics_batch.wiring import Need

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 
-from campaigns.commands import Forker
+from support.commands import Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace, order_lines
 

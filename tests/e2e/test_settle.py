@@ -11,9 +11,10 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
+from support.commands import Finished
 from support.receiver_process import RunningReceiver, event
 from support.sandbox_process import RunningSandbox, start_sandbox
-from support.workspace import ORDERS_MAPPING, Finished, Workspace, asn_lines, order_lines
+from support.workspace import ORDERS_MAPPING, Workspace, asn_lines, order_lines
 
 from logistics_batch.flows.parts import Silent
 from logistics_batch.flows.receive_event import keep_events, read_event

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from campaigns.commands import Forker
+from support.commands import Finished, Forker
 from support.sandbox_process import RunningSandbox
-from support.workspace import Finished, Workspace, order_lines
+from support.workspace import Workspace, order_lines
 
 
 class Desk:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from support.canary import key_of_tests
+from support.commands import Finished
 from support.sandbox_process import RunningSandbox
-from support.workspace import Finished, Workspace, asn_lines, order_lines
+from support.workspace import Workspace, asn_lines, order_lines
 
 from logistics_batch.ledger import open_ledger
 

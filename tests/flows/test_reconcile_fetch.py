@@ -4,13 +4,16 @@ import json
 import stat
 from dataclasses import replace
 from datetime import date
+from zoneinfo import ZoneInfo
 
 import pytest
 from flows.asn_service import record
 
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.flows.answer_doubts import of_the_range
 from logistics_batch.flows.asn_ranges import asn_range
 from logistics_batch.flows.fetch_asns import fetch_asns, fetch_by_invoice
+from logistics_batch.flows.reconcile_notices import Scope
 
 FIRST, LAST = date(2026, 11, 1), date(2026, 11, 8)
 TOO_LONG = 1 << 20
@@ -238,6 +241,29 @@ def test_what_the_service_matched_in_part_only_is_left_out_and_counted(parts, se
     found = fetch_asns(parts, WINDOW, {"site_name": "bhiwandi", "description": "po 77"})
     assert [one["site_name"] for one in found.records] == ["Bhiwandi", ""]  # what is not shown contradicts nothing
     assert found.complete and "1 other ASNs" in found.notes[0]
+
+
+def test_a_record_without_an_id_that_shows_the_minute_of_the_request_is_one_record(parts, service):
+    service.records = [record(number, f"I{number}", ("W", "5")) for number in range(15)]
+    requests = iter(range(10_000))
+
+    def changing(shown, _):
+        minute = next(requests)
+        bare = ({name: value for name, value in one.items() if name != "id"} for one in shown)
+        return [one | {"modified_date": f"2026-11-02T10:{minute:02}:00+05:30"} for one in bare]
+
+    service.envelope = changing
+    found = fetch_asns(parts, WINDOW)
+    assert (len(found.records), found.complete) == (15, True)
+
+
+def test_records_of_other_dates_than_were_asked_for_are_left_out_and_told(parts, service):
+    service.records = [record(1, "I1", ("W", "5")), record(2, "I2", ("W", "5"), delivery_date="2027-01-01")]
+    service.envelope = lambda shown, _: service.records
+    scope = Scope(WINDOW, ZoneInfo("Asia/Kolkata"))
+    found = of_the_range(fetch_asns(parts, scope.wanted), scope)
+    assert [one["invoice_number"] for one in found.records] == ["I1"]
+    assert "1 ASN that the service returned lies outside the range delivery 2026-11-01 to 2026-11-08" in found.notes[-1]
 
 
 def test_by_invoice_number(parts, service):

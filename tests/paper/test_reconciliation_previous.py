@@ -144,6 +144,53 @@ def test_rows_that_disagree_and_columns_that_are_gone_are_named():
     assert "Without an exception_id 1 row with notes stayed" in said
 
 
+def with_a_copy(made: bytes, invoice: str, **entries: str) -> openpyxl.Workbook:
+    """The workbook with the row of an invoice once more at the end, and something else written there."""
+    book = openpyxl.load_workbook(io.BytesIO(made))
+    titles = [cell.value for cell in book["Exceptions"][1]]
+    copied = [cell.value for cell in next(row for row in book["Exceptions"].iter_rows() if row[3].value == invoice)]
+    for title, text in entries.items():
+        copied[titles.index(title)] = text
+    book["Exceptions"].append(copied)
+    return book
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        ({"Comment": ("Comment", "first")}, {"Comment": "second", "Status": "Accepted"}, ("first", "")),
+        ({"Status": ("Status", "Accepted")}, {"Comment": "second", "Status": "Open"}, ("", "")),
+        ({}, {"Comment": "second", "Status": "Accepted"}, ("second", "Accepted")),
+        ({"Status": ("Status", "Accepted")}, {"Comment": "second"}, ("", "Accepted")),
+    ],
+)
+def test_of_two_rows_that_disagree_the_first_counts_as_a_whole_and_nothing_is_accepted(first, second, kept):
+    made = reconciliation_workbook(account_of(world(A="1")))
+    for entry in first.values():
+        made = saved(edited(made, A=entry))
+    back = read_back(saved(with_a_copy(made, "A", **second)))
+    assert back.listed.select("comment", "analyst_status").row(0) == kept
+    assert bool(back.notes) == bool(first)
+
+
+def test_headings_may_be_spelled_otherwise_and_one_that_is_taken_is_told():
+    book = edited(reconciliation_workbook(account_of(world(A="1"))), A=("Owner", "Meera"))
+    sheet = book["Exceptions"]
+    titles = [cell.value for cell in sheet[1]]
+    sheet.cell(1, titles.index("exception_id") + 1, "Exception ID")
+    for place, heading in enumerate(("OWNER", "Became of it", "What became of it", "owner:"), len(titles) + 1):
+        sheet.cell(1, place, heading)
+        sheet.cell(2, place, None if heading == "owner:" else "mine")
+    back = read_back(saved(book))
+    assert back.listed["owner"].to_list() == ["Meera"] and back.own["Became of it"].to_list() == ["mine"]
+    [note] = [note for note in back.notes if "taken" in note]
+    assert '("OWNER", "What became of it")' in note
+    sheet.cell(1, titles.index("exception_id") + 1, "Key")
+    assert any(
+        '"Exceptions" of the earlier workbook has no heading "exception_id"' in n for n in read_back(saved(book)).notes
+    )
+
+
 def test_five_nights():
     """Short goods are noted, accepted, grow, arrive, and leave the range; nothing is lost on the way."""
     nights: list[Account] = []

@@ -293,3 +293,26 @@ def test_a_night_without_receipts_resolves_nothing_that_receipts_showed():
     assert gone(result) == dict.fromkeys("ABC", ("not checked", "No receipts were compared tonight."))
     third = reconciled(world(A="90"), night=2, earlier=handed_on(result, night=1))
     assert states(third) == {"A": "still open"} and gone(third)["B"][0] == "resolved"
+
+
+def test_what_was_accepted_may_fall_and_rise_to_its_size_again():
+    earlier = handed_on(reconciled(world(A="90")), A="Accepted")
+    for night, received in enumerate(("95", "90", "100", "90"), 1):
+        result = reconciled(world(A=received), night=night, earlier=earlier)
+        assert result.exceptions.is_empty(), received
+        earlier = handed_on(result, night=night)
+    [told] = result.outcome(Outcome.ACCEPTED)["accepted_as"].to_list()
+    assert told == "units 10; INR 20; difference -10; price 0; retail price 0; also "
+    more = reconciled(world(A="89"), night=5, earlier=earlier).exceptions.row(0, named=True)
+    assert (more["state"], more["accepted_as"]) == ("changed", "")
+    assert more["remark"].startswith("It was accepted as SHORT of 10 units;")
+
+
+def test_what_was_accepted_waits_for_receipts_and_is_accepted_still():
+    earlier = handed_on(reconciled(world(A="90")), A="Accepted")
+    without = replace(world(), receipts=None)
+    watch = Watch(FIRST + timedelta(days=1), WINDOW, complete=True, receipts=False)
+    second = audit(without.legs(), rules=Rules(FIRST + timedelta(days=1)), earlier=earlier, watch=watch)
+    assert gone(second) == {"A": ("not checked", "No receipts were compared tonight.")}
+    third = reconciled(world(A="90"), night=2, earlier=handed_on(second, night=1))
+    assert third.exceptions.is_empty() and third.outcome(Outcome.ACCEPTED).height == 1

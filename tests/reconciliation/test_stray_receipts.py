@@ -2,6 +2,7 @@
 
 from datetime import date
 
+import pytest
 from reconciliation.world import World
 
 from logistics_batch.reconciliation import Rules, audit
@@ -68,3 +69,23 @@ def test_another_spelling_is_matched_and_shown():
         "matched",
         'Matched all the same: a receipt row names supplier "ACME TRD" and site "Bhiwandi".',
     )
+
+
+@pytest.mark.parametrize(
+    ("supplier", "codes"),
+    [("Zeta Foods", ["UNVERIFIABLE", "UNVERIFIABLE"]), ("M/s. Acme Traders", ["matched"]), ("S-9", ["matched"])],
+)
+def test_goods_of_another_supplier_on_a_list_without_sites_prove_nothing(supplier, codes):
+    world = World()
+    world.both("1", ("A", "100", "5.00"), supplier_name="Acme Traders", site="B-1", site_name="BHIWANDI-01")
+    world.receive("1", "A", "100", supplier_name=supplier)
+    assert [code for _, code, _ in told(world)] == codes
+
+
+def test_the_id_of_goods_without_an_asn_does_not_hang_on_other_rows():
+    world = World()
+    world.receive("STRAY", "A", "5")
+    [alone] = audit(world.legs(), rules=RULES).exceptions["exception_id"].to_list()
+    world.receive("STRAY", "B", "5", supplier_name="Acme Traders", site_name="DELHI-09")
+    both = audit(world.legs(), rules=RULES).exceptions
+    assert dict(both.select("sku_name", "exception_id").iter_rows())["A"] == alone

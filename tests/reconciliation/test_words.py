@@ -5,7 +5,7 @@ from datetime import date
 import polars as pl
 from reconciliation.world import World
 
-from logistics_batch.reconciliation import Rules, audit
+from logistics_batch.reconciliation import Rules, audit, unknown_statuses
 
 RULES = Rules(business_date=date(2026, 11, 10))
 
@@ -71,3 +71,11 @@ def test_an_asn_that_the_service_called_off_is_not_matched_without_a_word():
     world.serve("I1", ("A", "10", "5.00"), status="Cancelled")
     line = exceptions(world).row(0, named=True)
     assert (line["code"], line["level"]) == ("UNVERIFIABLE", "ASN") and '"Cancelled"' in line["reason"]
+
+
+def test_statuses_that_are_not_known_are_told_with_how_many_have_them():
+    world = World()
+    for number, status in enumerate(("On-Board", "new", "On-Board", "Draft ", "", "Cancelled", "In Progress")):
+        world.serve(f"I{number}", ("A", "10"), status=status)
+    world.serve("I9", ("A", "10"), status="Elsewhere", in_window=False)
+    assert unknown_statuses(world.legs().returned_notices) == [("On-Board", 2), ("Draft", 1)]

@@ -50,7 +50,7 @@ def running(tmp_path: Path) -> Iterator[RunningSandbox]:
     sandbox = start_sandbox(tmp_path, duplicate_reference="replay", webhook_attempts=1)
     yield sandbox
     sandbox.stop()
-    assert "Traceback" not in (sandbox.folder / "output.txt").read_text()
+    assert "Traceback" not in (sandbox.folder / "output.err").read_text()
 
 
 @pytest.mark.slow

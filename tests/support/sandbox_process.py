@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Sequence
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from support.canary import key_of_tests
+from support.commands import Command, forker_of_tests
 
 START_SECONDS = 180.0
 
@@ -88,39 +87,39 @@ class RunningSandbox:
 
     def kill(self) -> None:
         """kill -9."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGKILL)
-        self.process.wait(timeout=10)
+        self.process.kill()
 
     def stop(self) -> int:
         """SIGTERM; the exit code."""
-        if self.process.poll() is None:
-            self.process.terminate()
-        return self.process.wait(timeout=10)
+        self.process.signal(signal.SIGTERM)
+        return self.process.end(seconds=10).code
 
     def restart(self) -> None:
         """Start again after `kill` or `stop`, on the same ports."""
         self.stop()
         self.process = self._start()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> Command:
         ready = self.folder / "ready.json"
         ready.unlink(missing_ok=True)
-        with (self.folder / "output.txt").open("ab") as output:
-            process = subprocess.Popen(self._command(ready), stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        process = forker_of_tests().fork(
+            "logistics_batch.sandbox",
+            *self._arguments(ready),
+            folder=self.folder,
+            environment=dict(os.environ),
+            output=self.folder / "output",
+        )
         deadline = time.monotonic() + START_SECONDS
         while not ready.exists():
-            if process.poll() is not None or time.monotonic() > deadline:
-                process.kill()
-                raise RuntimeError(f"the sandbox did not start: {(self.folder / 'output.txt').read_text()}")
-            time.sleep(0.01)
+            if (ended := process.wait(seconds=0.01)) or time.monotonic() > deadline:
+                raise RuntimeError(f"the sandbox did not start: {ended or process.kill()}")
         said = json.loads(ready.read_text())
         self.url = said["url"]
         self.sftp = SftpPlace(**said["sftp"] | {"root": Path(said["sftp"]["root"])}) if said["sftp"] else None
         return process
 
-    def _command(self, ready: Path) -> list[str]:
-        command = [sys.executable, "-m", "logistics_batch.sandbox", "--data", str(self.data)]
+    def _arguments(self, ready: Path) -> list[str]:
+        command = ["--data", str(self.data)]
         command += ["--api-key-file", str(self.folder / "api-key"), "--journal", str(self.journal_path)]
         command += ["--ready-file", str(ready), "--port", self.url.rpartition(":")[2] or "0", *self._options]
         if self._wants_sftp:

@@ -1,16 +1,14 @@
 """A workspace as an operator has it, and the command line run in it as a process of its own."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from support.canary import key_of_tests
+from support.commands import Finished, forker_of_tests, may_be_forked
 
 ORDERS_MAPPING = """\
 operation: order.create
@@ -60,20 +58,6 @@ def asn_lines(invoices: Iterable[str]) -> str:
 def _hangs_up() -> None:
     """Tests that run under `nohup` pass its ignoring on to what they start, and the program keeps to it."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-
-@dataclass(frozen=True)
-class Finished:
-    """How a command ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """The one JSON document on standard output."""
-        return json.loads(self.out)
 
 
 class Workspace:
@@ -130,10 +114,13 @@ class Workspace:
 
     def run(self, *arguments: str | Path, timeout: float = 120, **environment: str) -> Finished:
         """Run `logistics-batch` in this workspace."""
+        whole = self.environment(environment)
+        if may_be_forked(whole):
+            return forker_of_tests().run(self, *arguments, seconds=timeout, environment=environment)
         done = subprocess.run(
             self.command(*arguments),
             cwd=self.root,
-            env=self.environment(environment),
+            env=whole,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -40,11 +40,14 @@ def fetch(
     Exit code: 0 everything that there is, 4 there may be more.
     """
     from pathlib import Path
+    from zoneinfo import ZoneInfo
 
     from logistics_batch.cli.show import plain, print_json, print_table
+    from logistics_batch.flows.answer_doubts import of_the_range
     from logistics_batch.flows.asn_ranges import asn_range
     from logistics_batch.flows.by_hand import asn_summary
     from logistics_batch.flows.fetch_asns import fetch_asns
+    from logistics_batch.flows.reconcile_notices import Scope
     from logistics_batch.wiring import Need, Workspace
 
     if (date_from or date_to) and not by:
@@ -53,6 +56,8 @@ def fetch(
     given = {name: value for name, value in {"invoice_number": invoice, **filters}.items() if value}
     with stopping() as stop, Workspace(Path(folder)).parts(Need(progress=watched(), stop=stop)) as parts:
         found = fetch_asns(parts, wanted, given)
+        if wanted:
+            found = of_the_range(found, Scope(wanted, ZoneInfo(parts.policy.timezone)))
     if as_json:
         print_json({"complete": found.complete, "notes": found.notes, "asns": found.records})
     else:

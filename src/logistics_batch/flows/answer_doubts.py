@@ -1,16 +1,30 @@
 """Why the service's answers cannot be taken at their word, though each of them looks whole."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from logistics_batch.api.answers import asn_header, record_digest
-from logistics_batch.flows.fetch_asns import FetchedAsns
+from logistics_batch.api.answers import asn_header
+from logistics_batch.flows.fetch_asns import FetchedAsns, record_identity
 from logistics_batch.flows.reconcile_notices import Scope, in_scope
 from logistics_batch.ledger import StoredDocument
+from logistics_batch.model.counting import counted
 from logistics_batch.model.spelling import folded
 
 ENOUGH_TO_TELL = 3
 """So many accepted ASNs must all be absent before the answer is doubted instead of calling them missing."""
+
+
+def of_the_range(fetched: FetchedAsns, scope: Scope) -> FetchedAsns:
+    """Without the ASNs that show another date than was asked for: a service may not know the filter. They are told."""
+    days = [scope.day_of(getattr(asn_header(one), f"{scope.wanted.by}_date")) for one in fetched.records]
+    ours = tuple(one for one, day in zip(fetched.records, days, strict=True) if day is None or scope.holds(day))
+    others = len(days) - len(ours)
+    if not others:
+        return fetched
+    lie = "lies" if others == 1 else "lie"
+    note = f"{counted(others, 'ASN')} that the service returned {lie} outside the range {scope.wanted}: left out."
+    return replace(fetched, records=ours, notes=(*fetched.notes, note))
 
 
 def invoices(records: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -20,8 +34,8 @@ def invoices(records: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def hidden(searched: FetchedAsns, fetched: FetchedAsns, scope: Scope) -> tuple[str, ...]:
     """What gives a cut answer away: ASNs of the range that only a search by invoice number shows."""
-    shown = {record_digest(record) for record in fetched.records}
-    unseen = [one for one in searched.records if scope.is_surely_in(one) and record_digest(one) not in shown]
+    shown = {record_identity(record) for record in fetched.records}
+    unseen = [one for one in searched.records if scope.is_surely_in(one) and record_identity(one) not in shown]
     if not unseen:
         return ()
     first = asn_header(unseen[0]).invoice_number

@@ -77,6 +77,14 @@ def fetch_by_invoice(parts: Parts, invoice_numbers: Iterable[str]) -> FetchedAsn
     return asker.result(_union(together))
 
 
+def record_identity(record: dict[str, Any]) -> str:
+    """Under what a record is known again in other answers of the same night.
+
+    Without an id by its content, less its last change: a service may write the minute of the request there.
+    """
+    return record_digest({name: value for name, value in record.items() if not name.startswith("modified")})
+
+
 def _checked_filters(filters: Mapping[str, str], *, ranged: bool) -> dict[str, str]:
     unknown = sorted(set(filters) - set(FILTERS))
     if unknown:
@@ -158,7 +166,7 @@ class _Asker:
         pieces = pieces_of(wanted, query)
         reply = self._ask(query, patient=not pieces)
         page = _page(reply, divisible=bool(pieces))
-        records = {record_digest(record): record for record in page.records}
+        records = {record_identity(record): record for record in page.records}
         self._most_rows = max(self._most_rows, len(page.records))
         doubt = _doubt(page, reply) or self._like_a_cut_one(page)
         if not doubt and (pieces or not self._more_come_at_once(page, wanted)):
@@ -275,18 +283,18 @@ def _page(reply: Reply, *, divisible: bool) -> AsnPage:
     if reply.truncated or (divisible and reply.failure in ("timeout", "deadline")):
         return AsnPage(())
     _raise_for(page, is_page=judge(reply, operation="asn.fetch").looks_like_html)
-    raise RunStopped(f"The service could not be asked for ASNs: {page.message}", remedy="Run it again later.")
+    raise RunStopped(f"The service could not be asked for ASNs: {page.brief}", remedy="Run it again later.")
 
 
 def _raise_for(failed: ReadFailed, *, is_page: bool) -> None:
     if failed.meaning is Meaning.UNAUTHORIZED:
         raise KeyRefused(
-            f"The service refused the API key: {failed.message}",
+            f"The service refused the API key: {failed.brief}",
             remedy="Check the key itself, whether it was handed out in base64, and proxies that drop API_KEY.",
         )
     if failed.meaning is Meaning.MISADDRESSED or is_page:
         raise ServiceMisaddressed(
-            f"The answer to the ASN search does not come from the service: {failed.message}",
+            f"The answer to the ASN search does not come from the service: {failed.brief}",
             remedy="Check service.base_url and service.paths in logistics-batch.toml.",
         )
     if failed.meaning is Meaning.REFUSED:

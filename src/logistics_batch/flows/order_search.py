@@ -41,15 +41,19 @@ class OrderSearch:
     def _by_reference(self, document: StoredDocument) -> Probe:
         """What the service shows under the reference; an earlier order of ours under it says nothing about this one."""
         probe = probe_order(self._client, document, self._calibration)
-        if probe.awb_number and self._earlier([probe.awb_number], document):
+        if probe.awb_number and self._earlier([probe.awb_number], document, named=probe.named):
             return Probe(Presence.UNKNOWN, f"what is shown is an earlier order of ours (AWB {probe.awb_number})")
         return probe
 
-    def _earlier(self, awb_numbers: Sequence[str], document: StoredDocument) -> set[str]:
-        """Which of these AWB numbers belong to other orders of ours, or to earlier, cancelled attempts of this one."""
+    def _earlier(self, awb_numbers: Sequence[str], document: StoredDocument, *, named: bool = False) -> set[str]:
+        """Which of these AWB numbers belong to other orders of ours, or to earlier, cancelled attempts of this one.
+
+        named: the service shows our reference with them, so that they can only be those of earlier orders under it.
+        """
         known = self._ledger.documents(operations=[Operation.ORDER_CREATE], references=awb_numbers)
-        others = {found.awb_number for found in known if found.id != document.id}
-        return (others | self._ledger.cancelled_before(document.id)) & set(awb_numbers)
+        others = [found for found in known if found.id != document.id]
+        taken = {found.awb_number for found in others if not named or found.reference == document.reference}
+        return (taken | self._ledger.cancelled_before(document.id)) & set(awb_numbers)
 
     @cached_property
     def _strays(self) -> StrayCancellations:

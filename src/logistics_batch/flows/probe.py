@@ -31,7 +31,7 @@ class Presence(StrEnum):
 class Probe:
     """The conclusion, its words for the evidence, and what the service told about a present order.
 
-    may_be_cancelled: an order was cancelled from here that may be this one.
+    may_be_cancelled: an order was cancelled from here that may be this one. named: the order shows our reference.
     """
 
     presence: Presence
@@ -39,6 +39,7 @@ class Probe:
     awb_number: str = ""
     order_id: str = ""
     may_be_cancelled: bool = False
+    named: bool = False
 
 
 Sight = OrderFound | OrderAbsent | ReadFailed | None
@@ -132,6 +133,7 @@ def judge_found(document: StoredDocument, seen: OrderFound) -> Probe:
         return Probe(Presence.UNKNOWN, "another order came back than was asked for")
     if not document.purged and not same_order(document.body, order):
         return Probe(Presence.FOREIGN, "the reference belongs to an order with other content", order.awb_number)
+    presence, text = Presence.PRESENT, "the order is there with the same content"
     if order.status.casefold().replace("canceled", "cancelled") == "cancelled":
-        return Probe(Presence.CANCELLED, "the order is there and cancelled", order.awb_number, order.order_id)
-    return Probe(Presence.PRESENT, "the order is there with the same content", order.awb_number, order.order_id)
+        presence, text = Presence.CANCELLED, "the order is there and cancelled"
+    return Probe(presence, text, order.awb_number, order.order_id, named=bool(order.reference_number))

@@ -33,6 +33,7 @@ from logistics_batch.flows.reconcile_receipts import (
 from logistics_batch.flows.reconcile_unsent import ANNOUNCED_BEFORE_DAYS, legible_of
 from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.flows.snapshots import Circumstances, furthest_statuses, keep_snapshot
+from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Lists, Place, ReconcileJob, Tolerance
@@ -42,9 +43,10 @@ from logistics_batch.model.report import ExitCode
 from logistics_batch.model.spelling import folded
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_document
-from logistics_batch.reconciliation import TOLERATED, WITHOUT_RECEIPTS, Legs, Limit, Rules, audit
+from logistics_batch.reconciliation import TOLERATED, WITHOUT_RECEIPTS, Legs, Limit, Rules, audit, unknown_statuses
 
 _NO_LIST = ReadList(None)
+_WORDS_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +244,7 @@ def _account(
         receipts_compared=receipts.lines is not None,
         orders_compared=orders.lines is not None,
         doubts=(*gathered.doubts, *doubts, *previous.doubts, *_without_receipts(result)),
-        notes=(*notes, *_unreturned(result), *previous.notes, *besides.notes),
+        notes=(*notes, *_unreturned(result), *_not_understood(legs), *previous.notes, *besides.notes),
         log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
     )
 
@@ -315,6 +317,16 @@ def _unreturned(result: Reconciliation) -> tuple[str, ...]:
         "with it; it could not be compared."
         for name, count in result.not_returned.items()
     )
+
+
+def _not_understood(legs: Legs) -> tuple[str, ...]:
+    words = unknown_statuses(legs.returned_notices)
+    if not words:
+        return ()
+    named = ", ".join(f'"{printable(word)}" ({count})' for word, count in words[:_WORDS_NAMED])
+    more = f" and {len(words) - _WORDS_NAMED} more" if len(words) > _WORDS_NAMED else ""
+    asns = counted(sum(count for _, count in words), "ASN")
+    return (f"The service's API does not know the status of {asns}: {named}{more}. Nothing is concluded from it.",)
 
 
 def _without_receipts(result: Reconciliation) -> tuple[str, ...]:

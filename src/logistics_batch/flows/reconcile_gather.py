@@ -7,7 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.api.answers import record_digest
 from logistics_batch.flows.answer_doubts import (
     as_many_as_a_page,
     hidden,
@@ -16,7 +15,7 @@ from logistics_batch.flows.answer_doubts import (
     nothing_of_ours,
 )
 from logistics_batch.flows.asn_ranges import AsnRange
-from logistics_batch.flows.fetch_asns import FetchedAsns, fetch_asns, fetch_by_invoice
+from logistics_batch.flows.fetch_asns import FetchedAsns, fetch_asns, fetch_by_invoice, record_identity
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_notices import Scope, announced_documents, in_scope
 from logistics_batch.flows.reconcile_receipts import ReadList
@@ -126,7 +125,7 @@ def _not_searched(numbers: Sequence[str]) -> tuple[str, ...]:
 
 
 def _once(records: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    return tuple({record_digest(record): record for record in records}.values())
+    return tuple({record_identity(record): record for record in records}.values())
 
 
 def _purged(count: int) -> tuple[str, ...]:

@@ -106,7 +106,7 @@ def _lost_rows(parts: Parts, earlier: Earlier) -> tuple[str, ...]:
     lost = [number for one, number in exceptions_of(parts, earlier.run).items() if one not in still_there]
     if not lost:
         return ()
-    named = ", ".join(printable(number) for number in lost[:_NAMED])
+    named = ", ".join(printable(number) for number in list(dict.fromkeys(lost))[:_NAMED])
     rows = counted(len(lost), "exception")
     gone = f"The earlier workbook no longer has the rows of {rows} that its report listed (invoice numbers: {named})"
     return (f"{gone}: what was written there is lost, and what still differs counts as new.",)

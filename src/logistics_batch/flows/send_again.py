@@ -7,6 +7,7 @@ from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
+from logistics_batch.flows.mixed_up import give_back_number
 from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.outcomes import LOOK_IT_UP, outcome_of, without_others_numbers
 from logistics_batch.flows.parts import Parts
@@ -56,7 +57,10 @@ def send_again(
     tainted = replace(document, tainted=True)
     said = outcome_of(tainted, reply, answer, run=run, facts=parts.ledger.facts())
     if search is not None and said.state == "accepted" and answer.meaning is Meaning.REFUSED:
-        said = _borne_out(said, search.look_for(document))
+        probe = search.look_for(document)
+        if probe.presence is Presence.PRESENT:
+            give_back_number(parts, document, probe.awb_number)
+        said = _borne_out(said, probe)
     (outcome,) = without_others_numbers([said], orders={document.id}, owners=parts.ledger.owners_of)
     if outcome.state == "accepted" and note:
         outcome = replace(outcome, rule="settled", reason=f"{outcome.reason or 'Accepted; sent again.'} {note}")

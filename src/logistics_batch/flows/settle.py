@@ -28,6 +28,7 @@ from logistics_batch.flows.baseline import (
     search_known,
 )
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
+from logistics_batch.flows.mixed_up import give_back_number
 from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.outcomes import cancelled_in_doubt
 from logistics_batch.flows.parts import Parts
@@ -120,6 +121,7 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
     probe = search.look_for(document)
     match probe.presence:
         case Presence.PRESENT:
+            give_back_number(parts, document, probe.awb_number)
             return _accept(parts, document, probe.text, awb_number=probe.awb_number, order_id=probe.order_id, run=run)
         case Presence.FOREIGN:
             return _hold(
@@ -322,7 +324,6 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     with parts.ledger.sending("settle"), stopping_early():
         parts.ledger.take_over(parts.clock.now().isoformat())
         purge_old(parts)
-        fill_in_awb_numbers(parts)
         notes = tuple(confirm_marked(parts))
         while True:
             report = settle_due(parts, run=run or "settle", give_up=wait, only_run=run)
@@ -330,5 +331,6 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
             earlier = replace(report, notes=earlier.notes + report.notes)
             silent = silent + 1 if report.unreachable else 0
             if not wait or not report.open or parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
+                fill_in_awb_numbers(parts)
                 return replace(earlier, notes=notes + earlier.notes)
             parts.clock.sleep(_POLL_SECONDS * (1 + silent))

@@ -297,6 +297,31 @@ class Sending(Connected):
                 text = f"The service shows it with AWB number {awb_number}."
                 add_evidence(connection, document_id, at=now, kind="found", who="", text=text)
 
+    def give_back_number(self, found: StoredDocument, awb_number: str, *, at: str) -> list[StoredDocument]:
+        """Take an AWB number from orders of other references: the service shows `found` with it. Gives these orders.
+
+        Their answers were meant for `found`, so nobody knows their own numbers; their results are written again.
+        """
+        mixed_up = (
+            (document.c.account == self.account)
+            & (document.c.operation == "order.create")
+            & (document.c.awb_number == awb_number)
+            & (document.c.reference != found.reference)
+            & (document.c.rule != "cancelled")
+        )
+        with self._read() as connection:
+            others = [
+                stored_document(each) for each in connection.execute(select_documents().where(mixed_up)).mappings()
+            ]
+        for other in others:
+            reason = f"Its answer was that of the order {found.reference}; its own AWB number is being looked for."
+            told = {"awb_number": "", "order_id": "", "child_awb_numbers": "[]", "rule": "mixed_up", "reason": reason}
+            with self._write() as connection:
+                connection.execute(document.update().where(mixed_up, document.c.id == other.id).values(told))
+                mark_stale(connection, other.id)
+                add_evidence(connection, other.id, at=at, kind="mixed_up", who="", text=reason)
+        return others
+
 
 def _is_dead(owner: str) -> bool:
     """Whether a sender is seen to be dead; one of another machine never is."""

@@ -91,6 +91,7 @@ _STANDING = (
     Column("Nights open", "nights_open", _K.COUNT, 9),
 )
 _REMARK = Column("Remark", "remark", _K.WORDS, 34)
+_ACCEPTED_AS = Column("Accepted as", "accepted_as", _K.WORDS, 30)
 STATUS_TITLE = "Status"
 """The last of the columns that analysts fill in; those that they add stand behind it."""
 
@@ -134,7 +135,7 @@ _WHAT = (
     *_CLAIM,
 )
 
-EXCEPTIONS = (*_WHAT, *_STANDING, *ANALYST_COLUMNS, _REMARK, *_FACTS)
+EXCEPTIONS = (*_WHAT, *_STANDING, *ANALYST_COLUMNS, _REMARK, _ACCEPTED_AS, *_FACTS)
 
 GONE = (
     *_WHAT[:5],
@@ -145,6 +146,7 @@ GONE = (
     Column("Last seen", "last_seen", _K.DATE, 12),
     *ANALYST_COLUMNS,
     _REMARK,
+    _ACCEPTED_AS,
     *_FACTS,
 )
 

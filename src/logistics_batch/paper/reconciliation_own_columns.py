@@ -1,5 +1,6 @@
 """Columns that analysts added to the workbook: read by heading, kept by exception, written again the next night."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 import polars as pl
@@ -14,9 +15,12 @@ _WIDTH = 24.0
 _NUMBER_TEXT = r"^-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,4})?$"
 
 
+_NOT_SPOKEN = re.compile(r"[\s_.:-]+")
+
+
 def plain_title(title: str) -> str:
-    """A heading for comparing: case and blanks do not count."""
-    return " ".join(title.split()).casefold()
+    """A heading for comparing: "Exception ID" is `exception_id`."""
+    return _NOT_SPOKEN.sub("", title).casefold()
 
 
 _OURS = frozenset(plain_title(column.title) for column in (*EXCEPTIONS, *GONE))
@@ -41,6 +45,20 @@ def nameless_columns(below: pl.DataFrame, headings: Sequence[str]) -> int:
     bare = [str(place) for place, heading in enumerate(headings, 1) if not heading.strip()]
     filled = below.select((pl.col(place).fill_null("").str.strip_chars() != "").any() for place in bare)
     return sum(filled.row(0)) if bare else 0
+
+
+def taken_headings(below: pl.DataFrame, headings: Sequence[str], *, ours: Sequence[Column]) -> list[str]:
+    """Headings of columns with something in them that stand twice, or that are the report's own on another sheet."""
+    seen: set[str] = set()
+    found: list[str] = []
+    here = {plain_title(column.title) for column in ours}
+    for place, heading in enumerate(headings, 1):
+        title = plain_title(heading)
+        if title in seen or title in _OURS - here:
+            written = below.select((pl.col(str(place)).fill_null("").str.strip_chars() != "").any()).item()
+            found += [" ".join(heading.split())] if title and written else []
+        seen.add(title)
+    return found
 
 
 def own_together(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -74,6 +92,15 @@ def with_own(frame: pl.DataFrame, columns: Sequence[Column], own: pl.DataFrame) 
 def _kind(values: pl.Series) -> Kind:
     written = values.filter(values != "")
     return Kind.ENTRY_QUANTITY if written.str.contains(_NUMBER_TEXT).all() and written.len() else Kind.ENTRY
+
+
+def taken_note(sheet: str, headings: Sequence[str]) -> str:
+    """Which columns cannot be carried on because of their names, in words."""
+    named = ", ".join(f'"{heading}"' for heading in headings)
+    return (
+        f'Sheet "{sheet}" of the earlier workbook has a column of yours under a heading that is taken ({named}): what '
+        "is written there stayed in it. Give it a heading of its own."
+    )
 
 
 def nameless_note(sheet: str, count: int) -> str:

@@ -20,6 +20,8 @@ from logistics_batch.paper.reconciliation_own_columns import (
     own_together,
     own_values,
     plain_title,
+    taken_headings,
+    taken_note,
 )
 
 LISTS = {
@@ -33,6 +35,7 @@ LISTS = {
 TREND_SHEET = "Trend"
 
 _ID = "exception_id"
+_STATUS = "analyst_status"
 _HEADINGS_WITHIN = 30  # rows
 _IDS_NAMED = 3
 
@@ -47,6 +50,10 @@ def earlier_report(sheets: Sequence[Sheet], *, name: str) -> Earlier:
         standing = next((LISTS[word] for word in LISTS if sheet.name.startswith(word)), None)
         if sheet.name.startswith(TREND_SHEET):
             nights += [_nights(frame) for _, frame in _table(sheet, columns.TREND, "Run", _TREND_TEXTS)]
+        elif standing is not None and _headings(sheet, _ID) is None:
+            notes.append(
+                f'Sheet "{sheet.name}" of the earlier workbook has no heading "{_ID}": nothing on it could be read.'
+            )
         elif standing is not None:
             for present, frame in _table(sheet, columns.EXCEPTIONS + columns.GONE, _ID, RESOLVED_SCHEMA):
                 notes += _lost_columns(sheet, present)
@@ -100,6 +107,9 @@ def _own(sheet: Sheet) -> tuple[pl.DataFrame, list[str]]:
     below = sheet.frame.filter(pl.col("row") > row)
     bare = nameless_columns(below, headings)
     notes = [nameless_note(sheet.name, bare)] if bare else []
+    ours = columns.EXCEPTIONS if sheet.name.startswith(("Exceptions", "Accepted")) else columns.GONE
+    taken = taken_headings(below, headings, ours=ours)
+    notes += [taken_note(sheet.name, taken)] if taken else []
     return own_values(below, headings, identity=places[plain_title(_ID)]), notes
 
 
@@ -131,7 +141,10 @@ def _lost_columns(sheet: Sheet, present: set[str]) -> list[str]:
 
 
 def _each_once(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-    """Each exception once: of rows that were copied the first word in each column counts, and who differs is named."""
+    """Each exception once: of rows that were copied the first with notes counts as a whole, and who differs is named.
+
+    Where they disagree about the status, nobody has accepted anything.
+    """
     named = rows.with_columns(pl.col(_ID).str.strip_chars())
     written = pl.any_horizontal(pl.col(field).str.strip_chars() != "" for field in ENTRIES)
     nameless = named.filter((pl.col(_ID) == "") & written).height
@@ -139,17 +152,20 @@ def _each_once(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     if nameless:
         notes.append(f"Without an exception_id {counted(nameless, 'row')} with notes stayed in the earlier workbook.")
     ours = named.filter(pl.col(_ID) != "")
-    filled = {field: pl.col(field).filter(pl.col(field).str.strip_chars() != "") for field in ENTRIES}
+    filled = {field: pl.col(field).filter(written) for field in ENTRIES}
+    disagree = {field: values.str.strip_chars().n_unique() > 1 for field, values in filled.items()}
     once = ours.group_by(_ID, maintain_order=True).agg(
         *(pl.col(field).first() for field in RESOLVED_SCHEMA if field not in (_ID, *ENTRIES)),
         *(values.first().fill_null("").alias(field) for field, values in filled.items()),
-        pl.any_horizontal(values.n_unique() > 1 for values in filled.values()).alias("differs"),
+        disagree[_STATUS].alias("unsettled"),
+        pl.any_horizontal(disagree.values()).alias("differs"),
     )
+    once = once.with_columns(pl.when("unsettled").then(pl.lit("")).otherwise(_STATUS).alias(_STATUS))
     differing = once.filter("differs")[_ID].to_list()
     if differing:
         first = ", ".join(differing[:_IDS_NAMED])
         notes.append(
-            f"Different notes in several rows were found for {counted(len(differing), 'exception')} ({first}); "
-            "the first counts."
+            f"Different notes in several rows were found for {counted(len(differing), 'exception')} ({first}): "
+            "the first row with notes counts, and no Status where they disagree about it."
         )
     return once.select(*RESOLVED_SCHEMA), notes

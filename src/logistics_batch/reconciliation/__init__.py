@@ -20,7 +20,7 @@ from logistics_batch.reconciliation.legs import (
 )
 from logistics_batch.reconciliation.repeated_receipts import Counted, counted_once
 from logistics_batch.reconciliation.since import WITHOUT_RECEIPTS
-from logistics_batch.reconciliation.statuses import further_status
+from logistics_batch.reconciliation.statuses import further_status, unknown_statuses
 from logistics_batch.reconciliation.tolerance import BY_SKU, MEASURES, TOLERATED, Limit, Measure
 
 __all__ = [
@@ -53,4 +53,5 @@ __all__ = [
     "identifier",
     "order_number_of",
     "still_counting",
+    "unknown_statuses",
 ]

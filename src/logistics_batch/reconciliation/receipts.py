@@ -39,8 +39,9 @@ def condition_code(column: str = "condition") -> pl.Expr:
 def receipt_groups(received: pl.DataFrame, targets: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The receipts with the `group` each line belongs to, and the groups (`group, invoice, party, place`).
 
-    A blank supplier or site takes the only one that other lines of the invoice name, unless ASNs of several (targets:
-    `invoice`, `parties`, `places`) have that invoice number.
+    A blank supplier or site takes the only one that other lines of the invoice name, if ASNs (targets: `invoice`,
+    `parties`, `places`) of just one have that invoice number. What belongs to none is known by its own names, which do
+    not change with other rows.
     """
     choice = targets.group_by("invoice").agg(
         pl.col(several).list.sort().list.join("|").n_unique().alias(f"{name}_choice")
@@ -60,5 +61,5 @@ def receipt_groups(received: pl.DataFrame, targets: pl.DataFrame) -> tuple[pl.Da
 def _completed(column: str) -> pl.Expr:
     filled = pl.col(column).filter(pl.col(column) != "")
     only = pl.when(filled.n_unique().over("invoice") == 1).then(filled.first().over("invoice"))
-    blank = (pl.col(column) == "") & (pl.col("invoice") != "") & (pl.col(f"{column}_choice").fill_null(0) < 2)
+    blank = (pl.col(column) == "") & (pl.col("invoice") != "") & (pl.col(f"{column}_choice").fill_null(0) == 1)
     return pl.when(blank).then(only).otherwise(None).fill_null(pl.col(column)).alias(column)

@@ -11,6 +11,9 @@ import polars as pl
 
 from logistics_batch.model.reconciliation import (
     LINES_SCHEMA,
+    MONEY,
+    PRICE,
+    QUANTITY,
     RESOLVED_SCHEMA,
     TREND_SCHEMA,
     Discrepancy,
@@ -33,8 +36,16 @@ WITHOUT_RECEIPTS = "No receipts were compared tonight."
 _COMPARED = (
     *("standing", "state", "first_seen", "nights_open", "last_seen", "remark"),
     *("code", "also", "qty_affected", "qty_delta", "impact_inr", "price_delta", "mrp_announced", "mrp_returned"),
-    *("found_sku", "reason"),
+    *("found_sku", "reason", "accepted_as"),
 )
+# How much was accepted, by the word before the number in `accepted_as`; what is less meanwhile may grow back to it.
+_SIZES = {
+    "qty_affected": ("units", QUANTITY),
+    "impact_inr": ("INR", MONEY),
+    "qty_delta": ("difference", QUANTITY),
+    "price_delta": ("price", PRICE),
+    "mrp_delta": ("retail price", PRICE),
+}
 # Of these the numbers do not tell whether it is the same still; their reason does.
 _TOLD_BY_REASON = [
     code.value
@@ -89,7 +100,7 @@ def carried(lines: pl.DataFrame, earlier: Earlier, *, watch: Watch) -> Carried:
 def _with_history(exceptions: pl.DataFrame, known: pl.DataFrame, *, watch: Watch) -> pl.DataFrame:
     then = known.select("exception_id", *ENTRIES, *(pl.col(name).alias(f"was_{name}") for name in _COMPARED))
     bare = exceptions.drop(ENTRIES)
-    joined = bare.join(then, on="exception_id", how="left", maintain_order="left")
+    joined = _with_sizes(bare.join(then, on="exception_id", how="left", maintain_order="left"))
     accepted = _says(_ACCEPTED_WORDS) & _no_more_than_accepted()
     return joined.with_columns(pl.col(ENTRIES).fill_null("")).with_columns(
         pl.when(accepted).then(pl.lit(Outcome.ACCEPTED.value)).otherwise("outcome").alias("outcome"),
@@ -97,7 +108,29 @@ def _with_history(exceptions: pl.DataFrame, known: pl.DataFrame, *, watch: Watch
         pl.coalesce("was_first_seen", pl.lit(watch.business_date)).alias("first_seen"),
         _remark().fill_null("").alias("remark"),
         _status().alias("analyst_status"),
+        pl.when(accepted).then(_accepted_as()).otherwise(pl.lit("")).alias("accepted_as"),
     )
+
+
+def _with_sizes(joined: pl.DataFrame) -> pl.DataFrame:
+    """The lines with what was accepted of each as its earlier size, where an earlier night accepted it already."""
+    kept = pl.col("was_accepted_as").fill_null("")
+    of_mrp = joined.with_columns((pl.col("was_mrp_returned") - pl.col("was_mrp_announced")).alias("was_mrp_delta"))
+    return of_mrp.with_columns(
+        *(
+            pl.coalesce(
+                kept.str.extract(rf"(?:^|; ){word} (-?[0-9]+(?:\.[0-9]+)?)").cast(kind, strict=False), f"was_{name}"
+            ).alias(f"was_{name}")
+            for name, (word, kind) in _SIZES.items()
+        ),
+        pl.coalesce(kept.str.extract(r"; also ([A-Z_, ]*)$"), "was_also").alias("was_also"),
+    )
+
+
+def _accepted_as() -> pl.Expr:
+    parts = (pl.format(f"{word} {{}}", _plain_number(f"was_{name}")) for name, (word, _) in _SIZES.items())
+    also = pl.format("also {}", pl.col("was_also").fill_null(""))
+    return pl.concat_str(*parts, also, separator="; ")
 
 
 def _nights(earlier: Earlier, *, watch: Watch) -> pl.Expr:
@@ -120,11 +153,11 @@ def _no_more_than_accepted() -> pl.Expr:
     no_other = (beside.list.len() == 0) | pl.col("was_also").is_null()
     pieces = pl.col("qty_affected").fill_null(0) <= pl.col("was_qty_affected").fill_null(0)
     worth = pl.col("impact_inr").fill_null(0) <= pl.col("was_impact_inr").fill_null(0)
-    mrp, was_mrp = (pl.col(f"{name}mrp_returned") - pl.col(f"{name}mrp_announced") for name in ("", "was_"))
+    mrp = pl.col("mrp_returned") - pl.col("mrp_announced")
     deltas = (
         _no_further(pl.col("qty_delta"), pl.col("was_qty_delta")),
         _no_further(pl.col("price_delta"), pl.col("was_price_delta")),
-        _no_further(mrp, was_mrp),
+        _no_further(mrp, pl.col("was_mrp_delta")),
     )
     swapped = pl.col("found_sku") == pl.col("was_found_sku").fill_null("")
     told = (pl.col("level") == Level.NOTICE.value) | pl.col("code").is_in(_TOLD_BY_REASON)
@@ -183,7 +216,7 @@ def _status() -> pl.Expr:
 
 
 def _plain_number(name: str) -> pl.Expr:
-    return pl.col(name).fill_null(0).cast(pl.String).str.replace(r"\.?0*$", "")
+    return pl.col(name).fill_null(0).cast(pl.String).str.replace(r"\.0*$", "").str.replace(r"(\.[0-9]*?)0+$", "$1")
 
 
 def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.DataFrame:
@@ -192,10 +225,11 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
     was_resolved = pl.col("standing") == Standing.RESOLVED.value
     remembered = pl.col("gone_since") > today - timedelta(days=REMEMBERED_DAYS)
     told = _with_outcome(missing.filter(~was_resolved), lines)
-    seen, closed = pl.col("now").is_not_null(), _says(_CLOSED_WORDS)
     unordered = (pl.col("level") == Level.ORDER.value) & (not watch.orders)
     unreceived = shown_by_receipts() & (not watch.receipts)
-    seen = seen & ~unreceived
+    seen = pl.col("now").is_not_null() & ~unreceived
+    # What was accepted is accepted again when it is compared again.
+    closed = _says(_CLOSED_WORDS) & ~(_says(_ACCEPTED_WORDS) & (unordered | unreceived))
     resolved = seen | (_inside(watch) & pl.lit(watch.complete) & ~unordered & ~unreceived) | closed
     remark = (
         pl.when(seen)

@@ -34,6 +34,13 @@ def is_called_off() -> pl.Expr:
     return pl.col("status").fill_null("").str.to_lowercase().str.contains(_CALLED_OFF)
 
 
+def unknown_statuses(notices: pl.DataFrame) -> list[tuple[str, int]]:
+    """Statuses of the service's notices in the window from which nothing is concluded, with how many have them."""
+    words = notices.filter(pl.col("in_window") & rank("status").is_null() & ~is_called_off())
+    named = words.select(pl.col("status").fill_null("").str.strip_chars()).filter(pl.col("status") != "")
+    return named.group_by("status").len().sort("len", "status", descending=[True, False]).rows()
+
+
 def is_new() -> pl.Expr:
     """Nobody has touched the ASN in the service, as far as its status tells."""
     return (rank("status") == _NEW).fill_null(False)

@@ -1,8 +1,8 @@
 """Receipts that share an invoice number with ASNs and cannot be given to one of them by supplier and site.
 
 A row that names no supplier or site may belong to any ASN of its number; SKUs and quantities tell which, where they
-leave no choice. One that names another supplier and another site than the only ASN may be goods of somebody else who
-uses the same number. Nothing is claimed of the lines that such rows may be about.
+leave no choice. One that names another supplier than the only ASN, and another site or none, may be goods of somebody
+else who uses the same number. Nothing is claimed of the lines that such rows may be about.
 """
 
 from dataclasses import dataclass
@@ -25,14 +25,15 @@ class Strays:
 
 
 def contradicting(found: pl.DataFrame, groups: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
-    """The matches (`group`, `notice`) by invoice number alone whose receipts name another supplier and another site."""
+    """The matches (`group`, `notice`) by invoice number alone whose receipts name another supplier, and no site in
+    common."""
     loose = found.filter(pl.col("tier") == 4).select("group", "notice")
     both = loose.join(groups, on="group", maintain_order="left").join(
         targets.select("notice", "parties", "places"), on="notice", maintain_order="left"
     )
-    return both.filter(_another("party", "parties", words=True) & _another("place", "places", words=False)).select(
-        "group", "notice"
-    )
+    unnamed = (pl.col("place") == "") | (pl.col("places").list.len() == 0)
+    no_site = unnamed | _another("place", "places", words=False)
+    return both.filter(_another("party", "parties", words=True) & no_site).select("group", "notice")
 
 
 def strays(
@@ -121,13 +122,17 @@ def _by_contents(rows: pl.DataFrame, candidates: pl.DataFrame, expected: pl.Data
     return alone.join(settled, on="group", how="semi", maintain_order="left").select("line", "notice")
 
 
+def _beginning(name: pl.Expr) -> pl.Expr:
+    return name.str.replace(r"^(messrs|ms)", "").str.head(3)
+
+
 def _another(name: str, several: str, *, words: bool) -> pl.Expr:
     """The receipt's name is none of the ASN's, and both are names that can be compared: no code of one for the other.
 
-    words: a name with digits may be a code. Names that begin alike may be one in two spellings.
+    words: a name with digits may be a code. Names that begin alike may be one in two spellings, with M/s or without.
     """
     code = r"\d" if words else r"^\d"
     named = pl.col(several).list.eval(pl.element().filter(~pl.element().str.contains(code)))
-    begins = named.list.eval(pl.element().str.head(3)).list.contains(pl.col(name).str.head(3))
+    begins = named.list.eval(_beginning(pl.element())).list.contains(_beginning(pl.col(name)))
     comparable = (pl.col(name) != "") & ~pl.col(name).str.contains(code) & (named.list.len() > 0)
     return comparable & ~pl.col(several).list.contains(pl.col(name)) & ~begins

@@ -2,19 +2,23 @@
 
 One JSON line in is one request, one JSON line out its answer::
 
-    {"start": ["run", "orders"], "folder": "/workspace", "environment": {}, "output": "/workspace/output",
-     "most_pages": 0, "stops": false, "debug": false}  -> 4711
+    {"start": ["run", "orders"], "program": "logistics_batch", "folder": "/workspace", "environment": {},
+     "output": "/workspace/output"}  -> 4711
     {"wait": 4711, "seconds": 60}  -> its exit code, -9 for a kill, null while it runs
 
 Each fork is a process of its own: it can be killed and stopped, and its death frees what the kernel frees.
 """
 
+import atexit
+import gc
 import importlib
 import json
 import logging
 import os
+import pkgutil
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -24,33 +28,15 @@ from typing import Any
 
 import sqlalchemy
 
+import logistics_batch
 from logistics_batch import crash_points
-
-PRELOADED = (
-    "cli.front",
-    "cli.run",
-    "cli.push",
-    "cli.settle",
-    "cli.held",
-    "cli.runs",
-    "cli.job_report",
-    "operate.run_job",
-    "wiring",
-    "jobs",
-    "flows.push",
-    "flows.settle",
-    "intake.csv_reader",
-    "paper.result_csv",
-    "ledger.migrations",
-    "sandbox.__main__",
-    "sandbox.serve",
-)
 
 
 def main() -> None:
     """Answer until standard input ends."""
-    for name in PRELOADED:
-        importlib.import_module(f"logistics_batch.{name}")
+    for module in pkgutil.walk_packages(logistics_batch.__path__, "logistics_batch."):
+        importlib.import_module(module.name)
+    gc.freeze()  # so that no fork copies the pages of all that was imported
     for line in sys.stdin:
         request = json.loads(line)
         answer = _start(request) if "start" in request else _wait(request["wait"], request["seconds"])
@@ -61,9 +47,11 @@ def main() -> None:
 def _start(request: dict[str, Any]) -> int:
     child = os.fork()
     if child == 0:
-        code = 70
+        code = 1
         try:
             code = _become(request)
+            threading._shutdown()  # as the end of a Python process does: threads that are not daemons are waited for
+            atexit._run_exitfuncs()
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else 1
         except BaseException:  # noqa: BLE001  (whatever happens, a fork must not go on as its parent)
@@ -76,10 +64,11 @@ def _start(request: dict[str, Any]) -> int:
 
 
 def _become(request: dict[str, Any]) -> int:
-    """Be the command line in that folder."""
+    """Be that program in that folder."""
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
+    time.tzset()
     for ending, descriptor in (("out", 1), ("err", 2)):
         path = Path(f"{request['output']}.{ending}")
         opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -88,16 +77,14 @@ def _become(request: dict[str, Any]) -> int:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    if request["most_pages"]:
+    if request.get("most_pages"):
         sqlalchemy.event.listen(sqlalchemy.Engine, "connect", _limit_pages(request["most_pages"]))
-    if request["stops"]:
+    if request.get("stops"):
         crash_points.os = SimpleNamespace(getpid=os.getpid, kill=_sleep_until_woken)
-    if request["debug"]:
+    if request.get("debug"):
         _log_everything()
-    sys.argv = ["logistics-batch", *request["start"]]
-    from logistics_batch.cli import main as command_line
-
-    return command_line()
+    sys.argv = [request["program"], *request["start"]]
+    return importlib.import_module(f"{request['program']}.__main__").main()
 
 
 def _sleep_until_woken(process: int, _signal: int) -> None:

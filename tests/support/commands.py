@@ -1,0 +1,197 @@
+"""Commands of the program as processes that start at once; `forked.py` makes them."""
+
+import atexit
+import functools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol
+
+_READ_AT_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "POLARS", "SQLITE")
+_LONGEST_ASKED_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one JSON document on standard output."""
+        return json.loads(self.out)
+
+
+class Place(Protocol):
+    """A workspace, as far as commands need to know it."""
+
+    root: Path
+
+    @staticmethod
+    def environment(extra: dict[str, str]) -> dict[str, str]:
+        """The environment of a command."""
+        ...
+
+
+@dataclass
+class Command:
+    """One command under way."""
+
+    process: int
+    output: Path
+    forker: "Forker"
+    code: int | None = None
+
+    def wait(self, *, seconds: float = 300) -> Finished | None:
+        """How it ended; None if it still runs after so many seconds."""
+        deadline = time.monotonic() + seconds
+        while self.code is None:  # in parts, since others may ask the forker meanwhile
+            left = deadline - time.monotonic()
+            self.code = self.forker.ask({"wait": self.process, "seconds": min(left, _LONGEST_ASKED_SECONDS)})
+            if self.code is None and left <= _LONGEST_ASKED_SECONDS:
+                return None
+        out, err = (self.output.with_name(f"{self.output.name}.{ending}") for ending in ("out", "err"))
+        return Finished(self.code, out.read_text("utf-8", "replace"), err.read_text("utf-8", "replace"))
+
+    def end(self, *, seconds: float = 300) -> Finished:
+        """How it ended; one that does not end by then is killed, and the test fails."""
+        done = self.wait(seconds=seconds)
+        if done is None:
+            self.kill()
+            raise TimeoutError(f"still running after {seconds} s: {self.output}")
+        return done
+
+    def kill(self) -> Finished:
+        """kill -9, or how it had ended before."""
+        if self.code is None:  # nobody has waited for it, so the number is still its own
+            os.kill(self.process, signal.SIGKILL)
+        done = self.wait(seconds=30)
+        assert done is not None
+        return done
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal, if nobody has seen its end."""
+        if self.code is None:
+            os.kill(self.process, number)
+
+
+class Forker:
+    """The process that forks them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._numbers = count(1)
+        self._asking = threading.Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("forked.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def start(
+        self,
+        workspace: Place,
+        *arguments: str | Path,
+        environment: dict[str, str] | None = None,
+        most_pages: int = 0,
+        stops: bool = False,
+        debug: bool = False,
+    ) -> Command:
+        """Start `logistics-batch` in this workspace.
+
+        most_pages: more the ledger cannot have, 0 for no limit. stops: it is stopped where a crash point would kill it.
+        debug: everything is logged, to standard error.
+        """
+        return self.fork(
+            "logistics_batch",
+            *arguments,
+            folder=workspace.root,
+            environment=workspace.environment(environment or {}),
+            most_pages=most_pages,
+            stops=stops,
+            debug=debug,
+        )
+
+    def run(
+        self, workspace: Place, *arguments: str | Path, seconds: float = 300, environment: dict[str, str] | None = None
+    ) -> Finished:
+        """Run `logistics-batch` in this workspace to its end."""
+        return self.start(workspace, *arguments, environment=environment).end(seconds=seconds)
+
+    def fork(
+        self,
+        program: str,
+        *arguments: str | Path,
+        folder: Path,
+        environment: dict[str, str],
+        output: Path | None = None,
+        **special: bool | int,
+    ) -> Command:
+        """Start a program (a package with a `__main__`); what it says goes to `output`.out and .err."""
+        output = output or self._folder / f"command-{next(self._numbers)}"
+        for ending in ("out", "err"):  # a command may be killed before it opens them
+            output.with_name(f"{output.name}.{ending}").touch()
+        request = {
+            "start": [str(argument) for argument in arguments],
+            "program": program,
+            "folder": str(folder),
+            "environment": environment,
+            "output": str(output),
+            **special,
+        }
+        return Command(self.ask(request), output, self)
+
+    def ask(self, request: dict[str, Any]) -> Any:
+        """One request, one answer."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with self._asking:
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+            return json.loads(self._process.stdout.readline())
+
+    def close(self) -> None:
+        """End it; commands that still run go on."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(timeout=30)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+@functools.cache
+def forker_of_tests() -> Forker:
+    """The one of this run of tests."""
+    folder = Path(tempfile.mkdtemp(prefix="commands-"))
+    running = Forker(folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(running.close)
+    return running
+
+
+@functools.cache
+def _begun_with() -> dict[str, str]:
+    return _read_at_the_start(dict(os.environ))
+
+
+def _read_at_the_start(environment: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith(_READ_AT_THE_START)}
+
+
+def may_be_forked(environment: dict[str, str]) -> bool:
+    """Whether a fork behaves as a process that was started with this environment: not where that differs in what is
+    read at the start only."""
+    return _read_at_the_start(environment) == _begun_with()
