@@ -185,7 +185,7 @@ def _tile_row(sheet: Worksheet, tiles: Sequence[tuple[str, object, str]], *, fir
         number.value = value  # type: ignore[assignment]
         number.number_format = form
         number.font = font("FF1F2D3A", size=16, bold=True)
-        number.alignment = Alignment(horizontal="left")
+        number.alignment = Alignment(horizontal="left", shrink_to_fit=True)
     sheet.row_dimensions[first_row + 1].height = 26
 
 
