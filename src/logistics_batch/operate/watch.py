@@ -102,7 +102,7 @@ class NightWatch:
         self._running.add(job.name)
         try:
             ran = Ran(spec, due.business_date, self._ended(spec, due.business_date), calendar)
-            code = ran.exit_code
+            code = ran.round_code
             observe(self.at.parts, ran, log)
         finally:
             self._running.discard(job.name)
