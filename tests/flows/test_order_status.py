@@ -10,6 +10,9 @@ from support.order_room import Room, order_room
 from support.sandbox_process import RunningSandbox, start_sandbox
 
 from logistics_batch.errors import KeyRefused
+from logistics_batch.flows.order_comparison import Followed, order_lines
+from logistics_batch.model.order_state import Shown, ShownItem
+from logistics_batch.operate.run_job import order_status_outcome
 
 
 @pytest.fixture(scope="module")
@@ -151,11 +154,69 @@ def test_a_feed_that_could_not_be_delivered_comes_again_as_it_was(room: Room, na
     assert room.parts.ledger.feeds("order-status")[1].content == b""
 
 
-def test_an_order_that_the_service_does_not_know_is_told(room: Room, name: str) -> None:
+def test_an_order_that_the_service_does_not_know_is_the_gravest_difference(room: Room, name: str) -> None:
     room.send(f"{name}-A,Wires,1,0.00")
-    room.sandbox.set_faults([{"endpoint": "order.fetch", "times": 1, "kind": "status_404"}])
-    room.run()
-    assert "the service does not know the order: Not Found" in room.report()[0]["note"]
+    assert room.run().exit_code == 0
+    soon = (room.parts.clock.now() + timedelta(seconds=1)).isoformat()
+    room.hear(f"{name}-A", "Picked", soon)
+    room.sandbox.set_faults([{"endpoint": "order.fetch", "times": 2, "kind": "status_404"}])
+    report = room.run()
+    assert (report.exit_code, report.differences) == (3, 1)
+    assert "the service does not know the order: Not Found" in room.report()[0]["difference"]
+    again = room.run(poll_after_seconds=3600.0)
+    assert (again.exit_code, again.differences, again.asked.asked) == (0, 1, 1), "no news; the event still asks for it"
+    room.move(f"{name}-A", "Picked")
+    room.run(poll_after_seconds=3600.0)
+    line = room.report()[0]
+    assert (line["status"], line["source"], line["difference"], line["note"]) == ("Picked", "event", "", "")
+
+
+def test_orders_that_cannot_be_asked_for_keep_no_others_from_it(room: Room, name: str) -> None:
+    room.send(*(f"{name}-{number},Wires,1,0.00" for number in range(8)))
+    words = "Asha Rao 9845011203 asks too often"
+    bad = [room.awb(f"{name}-{number}") for number in range(4)]
+    faults = [{"endpoint": "order.fetch", "kind": "status_429", "reference": awb, "message": words} for awb in bad]
+    room.sandbox.set_faults(faults)
+    first = room.run()
+    assert (first.exit_code, first.asked.asked, first.asked.failed) == (5, 0, 3)
+    assert first.asked.stopped == "the service could not be asked: it answered with status 429"
+    assert words not in order_status_outcome(first).line
+    second = room.run()
+    assert (second.exit_code, second.asked.asked, second.asked.failed, second.asked.left) == (0, 4, 4, 4)
+    assert "4 were left for the next run, 4 of them after asking failed" in order_status_outcome(second).line
+    notes = {line["reference_number"]: line["note"] for line in room.report()}
+    assert notes[f"{name}-0"] == f"it could not be asked for: {words} (status 429)"
+    room.sandbox.set_faults([])
+    assert (room.run().asked.asked, {line["note"] for line in room.report()}) == (8, {""})
+
+
+def shown(**item: str) -> ShownItem:
+    return ShownItem(**{"name": "TEA", "quantity": "3", "picked": "3", "delivered": "3"} | item)
+
+
+@pytest.mark.parametrize(
+    ("items", "cash", "difference", "note"),
+    [
+        ((shown(),), "450.00", "", ""),
+        ((), "450.00", "", "the service shows no items; quantities are not compared"),
+        ((shown(delivered="5"),), "450", "5 of 3 × TEA delivered", ""),
+        ((shown(delivered="-1"),), "450", "", "the service shows “-1” delivered of TEA, which is no quantity"),
+        ((shown(delivered="3 PCS"),), "450", "", "the service shows “3 PCS” delivered of TEA, which is no quantity"),
+        ((shown(delivered=""),), "450", "", "how much of TEA was delivered is not shown"),
+        ((shown(),), "", "", "the service does not show the amount to collect"),
+        ((shown(),), "₹450.00", "", "the service shows “₹450.00” to collect, which is no amount"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(
+    room: Room, name: str, items: tuple[ShownItem, ...], cash: str, difference: str, note: str
+) -> None:
+    room.send(f"{name}-A,TEA,3,450.00")
+    (order,) = room.parts.ledger.sent_orders(numbers=[f"{name}-A"])
+    now = room.parts.clock.now()
+    state = order.state.seen("Complete", Shown(cash, items), at=now.isoformat())
+    (document,) = room.parts.ledger.documents_of([order.document_id])
+    (line,) = order_lines(Followed(document, state), now=now, end_statuses=())
+    assert (line.difference, line.note) == (difference, note)
 
 
 def test_a_service_that_is_away_ends_the_asking_and_loses_nothing(room: Room, name: str) -> None:

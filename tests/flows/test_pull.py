@@ -128,6 +128,17 @@ def test_folders_in_which_the_job_keeps_its_own_are_nobodys_trouble(parts: Parts
     assert (found.left, found.notes) == ((), ())
 
 
+def test_a_name_that_is_not_unicode_is_told_in_words_that_can_be_kept(parts: Parts, tmp_path: Path) -> None:
+    """As Windows programs may write it; it must not end the run, nor keep the other files from it."""
+    (tmp_path / "inbound/ok.csv").write_text(order_lines(["A"]))
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/inbound/r\xe9cap.csv")).write_text(order_lines(["B"]))
+    found, _ = pulled(parts, tmp_path)
+    assert [file.name for file in found.files] == ["ok.csv"]
+    assert found.notes == ("r\\udce9cap.csv is left: its name is not valid Unicode; rename it.",)
+    assert found.notes[0].encode()
+    assert [why for _, why in found.left] == ["its name is not valid Unicode; rename it"]
+
+
 class BetweenListingAndFetching(Silent):
     """Does something in that moment."""
 

@@ -188,7 +188,7 @@ def test_raw_replies_are_kept_and_private(parts, service):
 
 def test_a_wrong_key_says_so_after_one_call(parts, service):
     service.answers = [(401, "application/json", b'{"status": "FAIL", "message": "Unauthorized"}')] * 9
-    with pytest.raises(KeyRefused, match="Unauthorized"):
+    with pytest.raises(KeyRefused, match="status 401"):
         fetch_asns(parts, WINDOW)
     assert len(service.asked) == 1
 
@@ -218,7 +218,7 @@ def test_errors_that_pass_are_asked_again(parts, service):
 
 def test_errors_that_stay_stop_the_run(parts, service):
     service.answers = [(500, "application/json", b'{"status": "FAIL", "message": "Unexpected error"}')] * 9
-    with pytest.raises(RunStopped, match="Unexpected error"):
+    with pytest.raises(RunStopped, match="status 500"):
         fetch_asns(parts, WINDOW)
     assert len(service.asked) == 4
 

@@ -50,6 +50,14 @@ def packed(*items: str, text: str = PATTERN) -> MappedFile:
     return orders(*rows, mapping=text, header=["Order No", "Phone", "Address", "Items"])
 
 
+def test_items_may_be_written_in_several_ways() -> None:
+    several = PATTERN.replace('"{sku} x {qty}"', '["{sku} x {qty}", "{qty} nos. of {sku}", "{sku} ({qty})"]')
+    found = packed("tea x 2; 3 nos. of rice; cup (1)", "4 nos. of box x 2", text=several)
+    assert items_of(found) == [("tea", 2), ("rice", 3), ("cup", 1)]
+    assert [issue.cell for issue in found.issues] == ["D3"]  # four boxes, or two of something
+    assert "different parts" in complaints(PATTERN.replace('"{sku} x {qty}"', '["{sku} x {qty}", "{sku} - {n}"]'))
+
+
 def items_of(mapped: MappedFile, place: int = 0) -> list[tuple[str, int]]:
     body = json.loads(mapped.documents[place].body)
     return [(item["item_name"], item["item_quantity"]) for item in body["item_details"]]

@@ -323,6 +323,13 @@ def test_hidden_rows_are_answered_and_never_leave_half_an_order() -> None:
     assert [document.key for document in found.documents] == ["A2"]
 
 
+def test_hidden_rows_may_be_left_out_of_an_order_if_the_mapping_says_so() -> None:
+    mapping = ORDERS + "sheet: {hidden_rows: leave_out}\n"
+    found = with_hidden(ROW, order(SKU="cup"), order(SKU="jug"), hidden=(3,), mapping=mapping)
+    assert states(found) == {2: "ready", 3: "skipped hidden row", 4: "ready"}
+    assert [document.rows for document in found.documents] == [(2, 4)]
+
+
 def test_a_row_below_a_hidden_first_row_is_not_given_to_the_order_above() -> None:
     mapping = FILLED.replace("sheet: {", "sheet: {hidden_rows: skip, ")
     below = ["", "", "", "", "jug", "1"]
@@ -398,6 +405,8 @@ def test_a_number_that_shows_words_is_no_reference_and_no_sku() -> None:
     ("column", "read", "shown", "fine"),
     [
         ("Disc", "decimal", "0%", False),
+        ("Disc", "percent", "0%", True),
+        ("Disc", "percent", "0 g", False),
         ("Qty", "integer", "0 doz", False),
         ("Qty", "integer", "0 Nos", True),
         ("Qty", "integer", "0 0", True),

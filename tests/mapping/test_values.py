@@ -593,6 +593,18 @@ def test_two_numbers_in_a_phone_cell_are_mentioned() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("cell", "read"), [("5", "5"), ("12.50 %", "12.5"), ("5%", "5"), ("-5", "negative"), ("x", "percent")]
+)
+def test_percentages(cell: str, read: str) -> None:
+    assert value("weight: {from: Cell, read: percent}", cell) == read
+
+
+def test_a_text_may_be_put_before_a_value() -> None:
+    assert value('division: {from: Cell, read: {before: "PO "}}', "4500") == "PO 4500"
+    assert value('division: {from: Cell, read: [upper, {before: "PO "}]}', None) is None
+
+
 def test_the_second_number_of_a_phone_cell_is_the_alternate_one_where_that_is_mapped() -> None:
     cells = ["98765 43210 / 91234 56789", "9876543210.0 / 0712-2245566", "9876543210", "9876543210 / 12"]
     rows = [order(Order_No=f"A{number}", Phone=cell) for number, cell in enumerate(cells)]
@@ -612,9 +624,8 @@ def test_the_second_number_of_a_phone_cell_is_the_alternate_one_where_that_is_ma
 def test_every_verb_has_a_line_of_doc_and_an_example_that_loads(verb: object) -> None:
     example = verb.example  # type: ignore[attr-defined]
     target = example.split(":")[0]
-    wrapped = {"item_name": "lines", "item_quantity": "lines", "item_price_per_each": "lines", "delivery_date": ""}.get(
-        target, "fields"
-    )
+    wrapped = {"item_name": "lines", "item_quantity": "lines", "item_price_per_each": "lines"}.get(target, "fields")
+    wrapped = "" if target in ("delivery_date", "discount_percentage") else wrapped
     assert verb.doc.endswith(".")  # type: ignore[attr-defined]
     if wrapped == "lines":
         rest = "" if target == "item_name" else "\n  item_name: {from: SKU}"
@@ -625,7 +636,8 @@ def test_every_verb_has_a_line_of_doc_and_an_example_that_loads(verb: object) ->
     else:
         fields = "  invoice_number: {from: I}\n  supplier: {from: S}\n  site: {from: W}\n"
         asn = f"operation: asn.create\nkey: [I]\nfields:\n{fields}"
-        mapping_of(f"{asn}  {example}\nlines: {{qty: {{from: Q}}}}\n")
+        before, within = (f"  {example}\n", "") if target == "delivery_date" else ("", f", {example}")
+        mapping_of(f"{asn}{before}lines: {{qty: {{from: Q}}{within}}}\n")
 
 
 def test_a_sum_of_amounts_with_a_decimal_comma_is_read_as_what_it_is() -> None:

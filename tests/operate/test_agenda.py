@@ -187,6 +187,14 @@ class TestAfterOthers:
         assert room.look("2026-11-03T13:00") == ["orders 2026-11-03T13:00", "labels 2026-11-03 round 1"]
         assert room.look("2026-11-03T14:00") == ["orders 2026-11-03T14:00", "labels 2026-11-03 round 2"]
 
+    def test_rounds_of_two_days_that_end_between_two_looks_are_both_followed(self, ledger: Ledger) -> None:
+        room = self.room(ledger, then="after: [orders]")
+        for day, moment in (("2026-11-01", "2026-11-03T15:00:10"), ("2026-11-02", "2026-11-03T15:00:20")):
+            ledger.note_round("orders", day, exit_code=0, now=at(moment).isoformat())
+        assert room.lost("2026-11-03T15:01") == []
+        assert room.look("2026-11-03T15:01") == ["labels 2026-11-01 round 1", "labels 2026-11-02 round 1"]
+        assert (room.look("2026-11-03T15:02"), room.lost("2026-11-03T15:02")) == ([], [])
+
     def test_with_a_schedule_it_waits_for_the_others(self, ledger: Ledger) -> None:
         then = 'after: [orders]\nschedule: {cron: "0 21 * * *", missed: none, grace: 2h}'
         room = self.room(ledger, then=then)

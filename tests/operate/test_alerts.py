@@ -158,6 +158,9 @@ def test_a_receiver_can_tell_bad_news_from_good_and_from_the_digest(ledger: Ledg
     assert kind_of(failed, NewNotice("m", "on_missing_file", "orders", "no file came", "x")) == "failure", "the gravest"
     ledger.over("f", "orders ran again.", now=NOW.isoformat())
     assert kind_of() == "success"
+    ledger.notice(NewNotice("c", "on_failure", "", "The clock was set", "x"), now=NOW.isoformat())
+    ledger.over("c", "", now=NOW.isoformat())
+    assert kind_of() == "failure", "what only happened is no good news for that"
 
 
 def test_a_failure_that_lasts_is_told_again_the_next_night(ledger: Ledger, people: Receiver) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,12 @@ from support.workspace import Workspace, order_lines
 
 from logistics_batch.cli.night import _loaded, _take_over
 from logistics_batch.cli.settings_in_force import SettingsInForce
+from logistics_batch.flows.settle import SettleReport
+from logistics_batch.model.report import RunReport
 from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
+from logistics_batch.operate.observe import Ran
+from logistics_batch.operate.run_job import Outcome, push_outcome
+from logistics_batch.operate.run_notices import note_outcome
 
 SETTLE = 'kind: settle\nschedule: {{cron: "{cron}"{more}}}\n'
 
@@ -67,6 +72,37 @@ def test_days_without_a_run_are_told_once_with_the_command(shift: Shift) -> None
     assert "logistics-batch run settle --business-date 2026-11-04" in lost
     shift.open()
     assert not any("did not run" in title for title in shift.until("2026-11-06T14:00"))
+    for day in ("2026-11-03", "2026-11-04"):
+        shift.parts.ledger.note_round("settle", day, exit_code=0, now=f"{day}T23:00:00+05:30")
+    assert not any("did not run" in title for title in shift.until("2026-11-06T16:00")), "one is still to be run"
+    shift.parts.ledger.note_round("settle", "2026-11-05", exit_code=3, now=shift.clock.at.isoformat())
+    assert "Over: settle: did not run for 2026-11-03, 2026-11-04, 2026-11-05" in " ".join(
+        shift.until("2026-11-06T18:00")
+    )
+
+
+def test_another_failure_is_told_though_the_first_one_lasts(shift: Shift) -> None:
+    job, *_ = shift.watch.jobs["settle"]
+    causes = ("it answered with status 500", "Not delivered to sftp:x", "it answered with status 503")
+    for cause in causes:
+        ended = Outcome(5, f"run S1: {cause}", SettleReport(), cause)
+        note_outcome(shift.parts, job, ended, day=date(2026, 11, 3))
+    (told,) = [message for title, message in (shift.until("2026-11-03T20:45") and shift.told) if "2 messages" in title]
+    assert "Not delivered to sftp:x" in told
+    assert "status 503" in told, "the newest words of the same trouble"
+
+
+@pytest.mark.parametrize(
+    ("code", "cause", "counts_as"),
+    [(0, "", 0), (4, "", 4), (4, "5 calls in a row had no trustworthy answer.", 5), (5, "x", 5)],
+)
+def test_a_run_that_stopped_early_is_no_round_though_its_doubts_outrank_that(
+    shift: Shift, code: int, cause: str, counts_as: int
+) -> None:
+    job, *_ = shift.watch.jobs["settle"]
+    report = RunReport("R1", "settle", (), stopped=cause, exit_code=code)
+    ended = Ran(job, date(2026, 11, 3), push_outcome(report))
+    assert (ended.exit_code, ended.round_code) == (code, counts_as)
 
 
 def test_the_digest_comes_once_a_day_and_also_when_nothing_is_wrong(shift: Shift) -> None:

@@ -60,3 +60,52 @@ def test_other_prices_behind_the_same_average_are_told(announced, returned, told
 )
 def test_the_same_pieces_at_the_same_prices_match_however_the_lines_are_cut(announced, returned):
     assert outcome(announced, returned)[0] == "matched"
+
+
+def line(*discount: str) -> list[tuple[str, ...]]:
+    """Ten pieces at 100, retail price 200, with a discount and a percentage."""
+    return [("A", "10", "100", "200", *discount)]
+
+
+@pytest.mark.parametrize(
+    ("announced", "returned", "told"),
+    [
+        (line("0.00"), line("50.00"), "Announced with a discount of INR 0, the service has INR 50."),
+        (line("", "5"), line("", "10"), "Announced with a discount of 5 %, the service has 10 %."),
+        (
+            [("A", "10", "100", "200", "0")],
+            [("A", "10", "120", "200", "50")],
+            "Announced at INR 100 a unit, the service has INR 120. Announced with a discount of INR 0",
+        ),
+    ],
+)
+def test_a_discount_that_both_sides_name_and_that_differs_is_told(announced, returned, told):
+    code, reason = outcome(announced, returned)
+    assert code == "PRICE_VAR" and reason.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("announced", "returned"),
+    [
+        (line("50.00", "5"), line()),
+        (line(), line("50.00", "5")),
+        (line("50.00"), line("50")),
+        ([("A", "4", "100", "200", "20"), ("A", "6", "100", "200", "30")], line("50")),
+    ],
+)
+def test_a_discount_that_one_side_does_not_name_is_not_compared(announced, returned):
+    assert outcome(announced, returned)[0] == "matched"
+
+
+def test_what_a_discount_differs_by_is_at_stake():
+    worth = {
+        "50.00": (line("0"), line("50")),
+        "100.00": (line("", "5"), line("", "10")),  # five in a hundred of the retail price, ten pieces
+        "250.00": ([("A", "10", "100", "", "0")], [("A", "10", "120", "", "50")]),
+    }
+    for inr, (announced, returned) in worth.items():
+        world = World()
+        world.announce("I1", *announced)
+        world.serve("I1", *returned)
+        [found] = audit(world.legs(), rules=RULES).exceptions["impact_inr"].to_list()
+        assert str(found) == inr

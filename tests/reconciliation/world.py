@@ -27,7 +27,7 @@ def frame(schema: dict[str, Any], rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 @dataclass
 class World:
-    """Three legs in the making. Lines are (sku, qty), (sku, qty, price) or (sku, qty, price, retail price)."""
+    """Three legs in the making. Lines are (sku, qty, price, retail price, discount, percentage), or begin so."""
 
     announced: list[dict[str, Any]] = field(default_factory=list)
     announced_lines: list[dict[str, Any]] = field(default_factory=list)
@@ -98,5 +98,5 @@ class World:
 
 
 def _lines(notice: int, lines: tuple[tuple[str, ...], ...]) -> list[dict[str, Any]]:
-    names = ("sku_name", "qty", "price", "mrp")
+    names = ("sku_name", "qty", "price", "mrp", "discount", "discount_percentage")
     return [{"notice": notice} | dict(zip(names, line, strict=False)) for line in lines]

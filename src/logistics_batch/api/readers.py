@@ -19,10 +19,14 @@ from logistics_batch.api.verdicts import Meaning, by_status, content, is_page
 
 @dataclass(frozen=True, slots=True)
 class ReadFailed:
-    """Nothing could be read, so nothing is known: neither that it is there nor that it is not."""
+    """Nothing could be read, so nothing is known: neither that it is there nor that it is not.
+
+    message: with the service's own words, which may name people. brief: without them, for alerts and logs.
+    """
 
     meaning: Meaning
     message: str
+    brief: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +200,10 @@ def _failed(reply: Reply, decided: Meaning | None) -> ReadFailed:
     said = message_of(content(reply).value)
     meaning = decided or (Meaning.REFUSED if reply.status in (400, 404, 422) and said else Meaning.UNKNOWN)
     if reply.status is None:
-        return ReadFailed(
-            meaning, f"no answer ({reply.failure})" + (f": {plain(reply.detail)}" if reply.detail else "")
-        )
+        silent = f"no answer ({reply.failure})"
+        return ReadFailed(meaning, silent + (f": {plain(reply.detail)}" if reply.detail else ""), silent)
     if is_page(reply):
-        return ReadFailed(meaning, f"a web page came back instead of an answer of the service (status {reply.status})")
+        page = f"a web page came back instead of an answer of the service (status {reply.status})"
+        return ReadFailed(meaning, page, page)
     reason = said or (f"the answer broke off ({reply.failure})" if reply.failure else "the answer cannot be read")
-    return ReadFailed(meaning, f"{reason} (status {reply.status})")
+    return ReadFailed(meaning, f"{reason} (status {reply.status})", f"it answered with status {reply.status}")

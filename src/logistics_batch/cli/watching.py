@@ -77,7 +77,7 @@ def _after_run(workspace: Workspace, parts: Parts, ran: Ran) -> None:
     settings = workspace.settings()
     now = parts.clock.now()
     try:
-        parts.ledger.note_round(ran.job.name, ran.day.isoformat(), exit_code=ran.exit_code, now=now.isoformat())
+        parts.ledger.note_round(ran.job.name, ran.day.isoformat(), exit_code=ran.round_code, now=now.isoformat())
         observe(parts, ran, log_of(workspace, settings, parts, _nowhere))
         told = teller_of(workspace, settings, parts).tell(now)
         for shown in told.failed:

@@ -283,18 +283,18 @@ def _page(reply: Reply, *, divisible: bool) -> AsnPage:
     if reply.truncated or (divisible and reply.failure in ("timeout", "deadline")):
         return AsnPage(())
     _raise_for(page, is_page=judge(reply, operation="asn.fetch").looks_like_html)
-    raise RunStopped(f"The service could not be asked for ASNs: {page.message}", remedy="Run it again later.")
+    raise RunStopped(f"The service could not be asked for ASNs: {page.brief}", remedy="Run it again later.")
 
 
 def _raise_for(failed: ReadFailed, *, is_page: bool) -> None:
     if failed.meaning is Meaning.UNAUTHORIZED:
         raise KeyRefused(
-            f"The service refused the API key: {failed.message}",
+            f"The service refused the API key: {failed.brief}",
             remedy="Check the key itself, whether it was handed out in base64, and proxies that drop API_KEY.",
         )
     if failed.meaning is Meaning.MISADDRESSED or is_page:
         raise ServiceMisaddressed(
-            f"The answer to the ASN search does not come from the service: {failed.message}",
+            f"The answer to the ASN search does not come from the service: {failed.brief}",
             remedy="Check service.base_url and service.paths in logistics-batch.toml.",
         )
     if failed.meaning is Meaning.REFUSED:

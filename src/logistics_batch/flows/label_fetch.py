@@ -297,12 +297,12 @@ def _stop_if_hopeless(answer: ReadFailed) -> None:
     """What stops one label stops them all."""
     if answer.meaning is Meaning.UNAUTHORIZED:
         raise KeyRefused(
-            f"The service does not take the API key for labels: {answer.message}",
+            f"The service does not take the API key for labels: {answer.brief}",
             remedy="Check service.api_key_file: a wrong key, its base64 form, or a proxy that drops it.",
         )
     if answer.meaning is Meaning.MISADDRESSED:
         raise ServiceMisaddressed(
-            f"Whatever answers the label call is not the service: {answer.message}",
+            f"Whatever answers the label call is not the service: {answer.brief}",
             remedy='Check service.base_url, and "label.create" under [service.paths].',
         )
 

@@ -19,6 +19,7 @@ from logistics_batch.model.order_state import (
     status_word,
 )
 
+_SHOWN_CHARACTERS = 40
 # Before these an item can hardly have been picked; of a status that nobody knows nothing is said.
 _PICKED = frozenset(
     ("picked", "movingtohub", "athub", "outfordelivery", "attempted", "athubrto", "movingtoorigin", "returned")
@@ -33,6 +34,11 @@ class Followed:
     state: OrderState
     changes: tuple[StoredDocument, ...] = ()
 
+    @property
+    def cancelled_here(self) -> bool:
+        """Whether it was cancelled by us."""
+        return self.document.rule == CANCELLED or any(change.operation == "order.cancel" for change in self.changes)
+
 
 @dataclass
 class _Item:
@@ -45,7 +51,7 @@ class _Item:
 
     def told(self, field: str) -> Decimal | None:
         """The sum of what the service tells of all lines of this item; None if it does not tell it of each."""
-        numbers = [_number(getattr(each, field)) for each in self.shown or ()]
+        numbers = [_quantity(getattr(each, field)) for each in self.shown or ()]
         told = [number for number in numbers if number is not None]
         return sum(told, Decimal(0)) if told and len(told) == len(numbers) else None
 
@@ -71,6 +77,7 @@ def order_lines(followed: Followed, *, now: datetime, end_statuses: Sequence[str
     cod_sent = _cash(sent) if sent is not None else None
     cod_shown = _number(state.shown.cash_on_delivery)
     items_changed = any(_touches_items(change) for change in followed.changes)
+    items = _items(document, sent or {}, state)
     lines = [
         replace(
             head,
@@ -82,14 +89,14 @@ def order_lines(followed: Followed, *, now: datetime, end_statuses: Sequence[str
             qty_delivered=item.told("delivered"),
             difference="; ".join(_item_differences(item, state, comparable=sent is not None and not items_changed)),
         )
-        for item in _items(document, sent or {}, state)
+        for item in items
     ] or [head]
     first = replace(
         lines[0],
         cod_sent=cod_sent,
         cod_shown=cod_shown,
         difference="; ".join(filter(None, [*_order_differences(followed, cod_sent, cod_shown), lines[0].difference])),
-        note="; ".join(_notes(followed, items_changed=items_changed)),
+        note="; ".join([*_notes(followed, items_changed=items_changed), *_not_compared(state, items, cod_sent)]),
     )
     return [first, *lines[1:]]
 
@@ -128,6 +135,11 @@ def _number(text: str) -> Decimal | None:
     return number if number.is_finite() else None
 
 
+def _quantity(text: str) -> Decimal | None:
+    number = _number(text)
+    return None if number is None or number < 0 else number
+
+
 def _items(document: StoredDocument, sent: Mapping[str, Any], state: OrderState) -> list[_Item]:
     """Every item that was sent or is shown, once by its name, in the order in which they were sent."""
     found: dict[str, _Item] = {}
@@ -155,7 +167,7 @@ def _name(text: str) -> str:
 
 
 def _item_differences(item: _Item, state: OrderState, *, comparable: bool) -> Iterator[str]:
-    """What of an item is other than it was sent, or short; of a cancelled order nothing more comes."""
+    """What of an item is other than it was sent, short or too much; of a cancelled order nothing more comes."""
     if status_word(state.status) == CANCELLED or not state.shown.items:
         return
     if comparable:
@@ -165,9 +177,9 @@ def _item_differences(item: _Item, state: OrderState, *, comparable: bool) -> It
     if item.shown is None or wanted is None:
         return
     word, picked, delivered = status_word(state.status), item.told("picked"), item.told("delivered")
-    if word in DELIVERED and delivered is not None and delivered < wanted:
+    if word in DELIVERED and delivered is not None and delivered != wanted:
         yield f"{_plain(delivered)} of {_plain(wanted)} × {item.name} delivered"
-    elif word in _PICKED | DELIVERED and picked is not None and picked < wanted:
+    elif word in _PICKED | DELIVERED and picked is not None and picked != wanted:
         yield f"{_plain(picked)} of {_plain(wanted)} × {item.name} picked"
 
 
@@ -191,11 +203,11 @@ def _plain(number: Decimal) -> str:
 
 
 def _order_differences(followed: Followed, cod_sent: Decimal | None, cod_shown: Decimal | None) -> Iterator[str]:
-    cancelled_here = followed.document.rule == CANCELLED or any(
-        change.operation == "order.cancel" for change in followed.changes
-    )
-    if status_word(followed.state.status) == CANCELLED:
-        if not cancelled_here:
+    if followed.state.is_unknown:
+        if not followed.cancelled_here:
+            yield followed.state.problem
+    elif status_word(followed.state.status) == CANCELLED:
+        if not followed.cancelled_here:
             yield "the order is cancelled, and not from here"
     elif cod_sent is not None and cod_shown is not None and cod_sent != cod_shown:
         yield f"COD of {cod_sent:.2f} INR was sent, the service shows {cod_shown:.2f} INR"
@@ -207,7 +219,7 @@ def _notes(followed: Followed, *, items_changed: bool) -> Iterator[str]:
         yield "what was sent is no longer kept"
     if items_changed:
         yield "its items were changed after it was sent; they are not compared with what was sent first"
-    if state.problem:
+    if state.problem and (followed.cancelled_here or not state.is_unknown):
         yield state.problem
     if not state.asked_at:
         yield "the service was not asked for it yet"
@@ -215,3 +227,28 @@ def _notes(followed: Followed, *, items_changed: bool) -> Iterator[str]:
         yield f"an event says “{state.hint_status}”, which was not verified yet"
     if state.status and status_word(state.status) not in KNOWN_STATUSES:
         yield f"the status “{state.status}” is not known here; it is kept as it is"
+
+
+def _not_compared(state: OrderState, items: Sequence[_Item], cod_sent: Decimal | None) -> Iterator[str]:
+    """What the service does not show, or shows as nothing that can be compared."""
+    word = status_word(state.status)
+    if word in ("", CANCELLED):
+        return
+    if not state.shown.items and any(item.sent is not None for item in items):
+        yield "the service shows no items; quantities are not compared"
+    for item in items:
+        for shown in item.shown or ():
+            yield from _no_quantities(shown)
+            if word in DELIVERED and not shown.delivered:
+                yield f"how much of {item.name} was delivered is not shown"
+    cash = state.shown.cash_on_delivery
+    if cod_sent and not cash:
+        yield "the service does not show the amount to collect"
+    if cash and _number(cash) is None:
+        yield f"the service shows “{cash[:_SHOWN_CHARACTERS]}” to collect, which is no amount"
+
+
+def _no_quantities(shown: ShownItem) -> Iterator[str]:
+    for what, text in (("ordered", shown.quantity), ("picked", shown.picked), ("delivered", shown.delivered)):
+        if text and _quantity(text) is None:
+            yield f"the service shows “{text[:_SHOWN_CHARACTERS]}” {what} of {shown.name}, which is no quantity"

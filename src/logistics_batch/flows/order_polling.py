@@ -16,7 +16,7 @@ from logistics_batch.flows.by_hand import raise_for_every_call
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import SentOrder
 from logistics_batch.model.job import OrderStatusJob
-from logistics_batch.model.order_state import Hint, OrderState, Shown, ShownItem, has_ended
+from logistics_batch.model.order_state import UNKNOWN, Hint, OrderState, Shown, ShownItem, has_ended
 
 _STEPS_AT_ONCE = 500
 _FAILURES_IN_A_ROW = 3
@@ -29,12 +29,14 @@ Step = Callable[[OrderState], OrderState]
 class Asked:
     """What came of asking: how many orders were asked for, how many of them changed, how many had to be left for later.
 
-    stopped: why it ended early, "" if it did not.
+    failed: how many of those that are left the service could not be asked for. stopped: why it ended early, "" if it
+    did not.
     """
 
     asked: int = 0
     changed: int = 0
     left: int = 0
+    failed: int = 0
     stopped: str = ""
 
 
@@ -78,9 +80,7 @@ def _hearing(hints: Sequence[Hint]) -> Step:
 
 def choose(orders: Sequence[SentOrder], job: OrderStatusJob, *, now: datetime) -> list[SentOrder]:
     """Whom to ask for, the most urgent first: what events hint at, and the longest silent of those not at their end."""
-    hinted = sorted(
-        (order for order in orders if order.state.is_hinted), key=lambda order: _moment(order.state.hint_at)
-    )
+    hinted = sorted((order for order in orders if order.state.is_hinted), key=_waits_since)
     silent_since = now - timedelta(seconds=job.poll_after_seconds)
     silent = sorted(
         (
@@ -97,6 +97,12 @@ def choose(orders: Sequence[SentOrder], job: OrderStatusJob, *, now: datetime) -
     return [*first, *silent, *hinted[len(first) :]]
 
 
+def _waits_since(order: SentOrder) -> datetime:
+    """Since when an event waits to be verified; one of an order that was asked for in vain stands behind others."""
+    hint_at, state = _moment(order.state.hint_at), order.state
+    return max(hint_at, _moment(state.asked_at)) if state.problem and state.asked_at else hint_at
+
+
 def _last_news(order: SentOrder) -> datetime:
     return _moment(order.state.asked_at or order.sent_at)
 
@@ -108,10 +114,13 @@ def _moment(text: str) -> datetime:
 def ask(parts: Parts, orders: Sequence[SentOrder], *, max_calls: int) -> Asked:
     """Ask for orders one after the other at the pace allowed; what was learned of each is kept at once.
 
+    It ends after some failures in a row: the service is away. While it answers for others, an order for which asking
+    failed before says nothing about that.
+
     Raises KeyRefused or ServiceMisaddressed, where asking for another would bring the same.
     """
     wanted = orders[:max_calls]
-    asked = changed = failures = 0
+    asked = changed = failed = in_a_row = 0
     stopped = ""
     parts.progress.start("Asking for orders", len(wanted))
     for order in wanted:
@@ -120,18 +129,20 @@ def ask(parts: Parts, orders: Sequence[SentOrder], *, max_calls: int) -> Asked:
             break
         answer = _look(parts.client, order)
         if isinstance(answer, ReadFailed):
-            raise_for_every_call(answer.meaning, answer.message)
-            failures += 1
-            if failures == _FAILURES_IN_A_ROW:
-                stopped = f"the service could not be asked: {answer.message}"
+            raise_for_every_call(answer.meaning, answer.brief)
+            failed += 1
+            in_a_row += not (asked and order.state.could_not_be_asked)
+            parts.ledger.change_states({order.document_id: _failing(answer, at=parts.clock.now().isoformat())})
+            if in_a_row == _FAILURES_IN_A_ROW:
+                stopped = f"the service could not be asked: {answer.brief}"
                 break
             continue
-        failures = 0
+        in_a_row = 0
         asked += 1
         changed += parts.ledger.change_states({order.document_id: _seeing(answer, at=parts.clock.now().isoformat())})
         parts.progress.advance()
     parts.progress.done()
-    return Asked(asked, changed, left=len(orders) - asked, stopped=stopped)
+    return Asked(asked, changed, left=len(orders) - asked, failed=failed, stopped=stopped)
 
 
 def _look(client: Client, order: SentOrder) -> OrderDetails | str | ReadFailed:
@@ -144,9 +155,7 @@ def _look(client: Client, order: SentOrder) -> OrderDetails | str | ReadFailed:
     if isinstance(found, ReadFailed):
         return found
     if not isinstance(found, OrderFound):
-        return (
-            f"the service does not know the order: {found.message}" if found.message else "the service does not know it"
-        )
+        return f"{UNKNOWN}: {found.message}" if found.message else UNKNOWN
     shown = found.order
     if order.awb_number and shown.awb_number:
         is_it = shown.awb_number.removeprefix("SH-") == order.awb_number.removeprefix("SH-")
@@ -155,6 +164,10 @@ def _look(client: Client, order: SentOrder) -> OrderDetails | str | ReadFailed:
     if not is_it:
         return "the service showed another order than it was asked for"
     return shown if shown.status else "the service showed the order without a status"
+
+
+def _failing(answer: ReadFailed, *, at: str) -> Step:
+    return lambda state: state.not_asked(answer.message, at=at)
 
 
 def _seeing(answer: OrderDetails | str, *, at: str) -> Step:

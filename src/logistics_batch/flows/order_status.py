@@ -14,7 +14,7 @@ from logistics_batch.flows.status_feed import FeedOutcome, hand_over_feed
 from logistics_batch.ledger import SentOrder
 from logistics_batch.model.job import OrderStatusJob, Place
 from logistics_batch.model.order_line import OrderLine
-from logistics_batch.model.order_state import has_ended
+from logistics_batch.model.order_state import OrderState, has_ended
 from logistics_batch.model.report import ExitCode
 from logistics_batch.paper.order_status import order_status_csv, order_status_workbook
 
@@ -71,7 +71,7 @@ def run_order_status(parts: Parts, job: OrderStatusJob, *, business_date: date) 
         feed = hand_over_feed(parts, job, waiting_only=True)
         orders = _followed(parts, job)
         events = take_in_events(parts, orders)
-        before = {order.document_id: order.state.change for order in orders}
+        before = {order.document_id: order.state for order in orders}
         orders = _followed(parts, job)
         asked = ask(parts, choose(orders, job, now=parts.clock.now()), max_calls=job.max_calls)
         orders = _followed(parts, job)
@@ -90,7 +90,7 @@ def run_order_status(parts: Parts, job: OrderStatusJob, *, business_date: date) 
             feed=feed,
         )
         report = _hand_over(parts, job, report, lines, business_date=business_date)
-        changed = {order.awb_number for order in orders if order.state.change > before.get(order.document_id, 0)}
+        changed = {order.reference for order in orders if _is_news(order.state, before.get(order.document_id))}
         report = replace(report, exit_code=_exit_code(report, lines, changed))
         run.ended(report.exit_code, report.counts)
         run.stopped = asked.stopped
@@ -143,6 +143,7 @@ def asked_in_words(asked: Asked) -> str:
     words = f"{asked.asked:,} orders asked for, {asked.changed:,} changed"
     if asked.left:
         words += f"; {asked.left:,} were left for the next run"
+        words += f", {asked.failed:,} of them after asking failed" if asked.failed else ""
     return f"{words}; stopped early: {asked.stopped}" if asked.stopped else words
 
 
@@ -156,10 +157,16 @@ def _put(parts: Parts, place: Place, papers: dict[str, bytes]) -> tuple[str, ...
         store.close()
 
 
+def _is_news(state: OrderState, before: OrderState | None) -> bool:
+    """Whether what is known of an order is another than before the run, or the service has it no more."""
+    known = before or OrderState(state.document_id)
+    return state.change > known.change or (state.is_unknown and not known.is_unknown)
+
+
 def _exit_code(report: OrderStatusReport, lines: Sequence[OrderLine], changed: set[str]) -> int:
     """A difference counts on the night on which it shows; it stays in the report as long as the order does."""
     if report.asked.stopped or report.failed or report.feed.failed:
         return ExitCode.STOPPED_EARLY
-    if any(line.difference and line.awb_number in changed for line in lines):
+    if any(line.difference and line.reference_number in changed for line in lines):
         return ExitCode.ROWS_NOT_DONE
     return ExitCode.DONE

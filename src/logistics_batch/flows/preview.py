@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Final
+from typing import Any, Final
 
 from logistics_batch.flows import approval
 from logistics_batch.flows.gate import OPEN_GATE, Gate
@@ -113,11 +113,11 @@ def _rows(
             answer |= _fate(Decision("plan"), arrival.operation)
         place = {"file": arrival.source.name, "sheet": line["sheet"] or mapped.sheet, "run": ""}
         row = row_result(answer, found=known, issues=issues.get((line["sheet"], line["row"]), ()), place=place)
-        if line["document"] is not None and arrival.held is None and known is None:
-            document = mapped.documents[line["document"]]
-            row = replace(row, reference_number=document.reference, awb_number=document.order_id)
-        operation = arrival.operation if line["document"] is None else mapped.documents[line["document"]].operation
-        found.append(replace(row, would=_would(row.fate, operation)))
+        document = None if line["document"] is None else mapped.documents[line["document"]]
+        more: dict[str, Any] = {"would": _would(row.fate, document.operation if document else arrival.operation)}
+        if document is not None and arrival.held is None and known is None:
+            more |= {"reference_number": document.reference, "awb_number": document.order_id}
+        found.append(replace(row, **more) if any(more.values()) else row)
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreEr
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.closing import why_unclosed
-from logistics_batch.intake.names import name_fault, name_matches
+from logistics_batch.intake.names import name_fault, name_matches, printable
 from logistics_batch.intake.readiness import Readiness, ReadyRule, is_unfinished, judge_listings, never_input
 from logistics_batch.intake.store import Fetched, FileStore, Kind, RemoteFile
 from logistics_batch.model.job import Place, PushJob
@@ -79,15 +79,16 @@ def _should_come(file: RemoteFile) -> bool:
 
 
 def _left(files: Sequence[tuple[RemoteFile, str]]) -> Iterator[str]:
-    """A note for each file that is left, or one for many that are left for the same reason."""
-    alike: dict[str, list[tuple[RemoteFile, str]]] = {}
+    """A note for each file that is left, or one for many that are left for the same reason; safe to show and keep."""
+    alike: dict[str, list[tuple[str, str]]] = {}
     for file, why in files:
-        alike.setdefault(why.replace(file.name, "NAME"), []).append((file, why))
+        name = printable(file.name)
+        alike.setdefault(why.replace(file.name, "NAME"), []).append((name, why.replace(file.name, name)))
     for reason, group in alike.items():
         if len(group) <= _TOLD_ONE_BY_ONE:
-            yield from (f"{file.name} is left: {why}." for file, why in group)
+            yield from (f"{name} is left: {why}." for name, why in group)
             continue
-        names = ", ".join(file.name for file, _ in group[:_MOST_NAMES])
+        names = ", ".join(name for name, _ in group[:_MOST_NAMES])
         more = f" and {len(group) - _MOST_NAMES:,} more" if len(group) > _MOST_NAMES else ""
         yield f"{len(group):,} files are left: {reason}. They are: {names}{more}."
 

@@ -347,7 +347,7 @@ def _log(
         ("Raw replies", str(gathered.folder) if gathered.folder else "none"),
         *((name, ", ".join(read.files) or "none") for name, read in lists.items()),
         ("Days of grace", f"{rules.grace_days}; delivery dates up to {rules.judged_until} are judged for receiving"),
-        ("Not compared", "item description, serial number, tracking level, discount and discount percentage of lines"),
+        ("Not compared", "item description, serial number and tracking level of lines"),
         ("Claim window", f"{rules.claim_days} days from the delivery date"),
         *limits,
     )

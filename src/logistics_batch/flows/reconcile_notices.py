@@ -225,6 +225,8 @@ def _line(notice: int, line: Mapping[str, Any]) -> dict[str, Any]:
         "qty": _first(line, _QUANTITY_NAMES),
         "price": _first(line, _PRICE_NAMES),
         "mrp": _first(line, _RETAIL_NAMES),
+        "discount": _first(line, ("discount",)),
+        "discount_percentage": _first(line, ("discount_percentage",)),
     }
 
 

@@ -173,7 +173,7 @@ class _WorkbookReader:
 
     def _notes(self, facts: SheetFacts, options: ReadOptions, *, hidden: Sequence[int], width: int) -> Iterator[str]:
         if hidden:
-            done = "skipped" if options.hidden_rows == "skip" else "read like the others"
+            done = "read like the others" if options.hidden_rows == "read" else "skipped"
             yield f"hidden rows are {done}: {_ranges(hidden)}"
         columns = [number for first, last in facts.hidden_columns for number in range(first, min(last, width) + 1)]
         if columns:

@@ -13,6 +13,7 @@ from logistics_batch.intake.xml_events import read_events
 
 _HIDDEN = ("collapse", "filter")
 _CELLS = ("table-cell", "covered-table-cell")
+_WITHIN_TEXT = {"p": "\n", "tab": "\t", "line-break": "\n", "s": " "}
 _PADDED = re.compile(r"0\d+")
 _NUMBERS = ("float", "percentage", "currency")
 _TRUTHS = ("TRUE", "FALSE")  # also shown by numbers: so LibreOffice keeps what came from Excel
@@ -41,14 +42,19 @@ class _Reader:
         self._cell: dict[str, str] | None = None
         self._has_paragraph = False
         self._shown: list[str] = []
+        self._is_parted = False  # by tabs or line breaks, which the fast reader drops
+        self._in_comment = False
 
     def start(self, path: list[str], attributes: dict[str, str]) -> None:
         name = path[-1]
         if name in _CELLS:
             if self._cell is None:
                 self._cell, self._shown, self._has_paragraph = attributes, [], False
-        elif name == "p":
-            self._has_paragraph = True
+                self._is_parted = self._in_comment = False
+        elif name == "annotation":
+            self._in_comment = True
+        elif name in _WITHIN_TEXT:
+            self._within(name, attributes)
         elif name == "table-row":
             self._row_repeats = _count(attributes, "table:number-rows-repeated")
             self._hidden = attributes.get("table:visibility") in _HIDDEN
@@ -65,14 +71,25 @@ class _Reader:
             self._facts = self.sheets.setdefault(attributes.get("table:name", ""), SheetFacts())
             self._row = self._columns = 0
 
+    def _within(self, name: str, attributes: dict[str, str]) -> None:
+        """A paragraph begins, or what stands for blanks in it; not in a comment."""
+        if self._cell is None or self._in_comment:
+            return
+        if name != "p" or self._has_paragraph:
+            self._shown.append(_WITHIN_TEXT[name] * (_count(attributes, "text:c") if name == "s" else 1))
+        self._has_paragraph |= name == "p"
+        self._is_parted |= name in ("tab", "line-break")
+
     def text(self, text: str) -> None:
-        if self._cell is not None:
+        if self._cell is not None and not self._in_comment:
             self._shown.append(text)
 
     def end(self, name: str) -> None:
         if name in _CELLS and self._cell is not None:
             self._take(self._cell, "".join(self._shown))
             self._cell = None
+        elif name == "annotation":
+            self._in_comment = False
         elif name == "table-row":
             self._end_row()
 
@@ -110,6 +127,8 @@ class _Reader:
                 facts.typed[address] = timedelta(hours=hours, minutes=minutes, seconds=seconds)
             elif kind in (*_NUMBERS, "boolean") and shown.upper() in _TRUTHS:
                 facts.typed[address] = shown.upper() == "TRUE"
+            elif kind == "string" and self._is_parted and "office:string-value" not in cell:
+                facts.typed[address] = shown
             elif kind in _NUMBERS and shown:
                 _note_format(facts, address, shown, value=cell.get("office:value", ""))
 

@@ -34,7 +34,7 @@ class SheetFacts:
     without_value: set[Address] = field(default_factory=set)
     padded: dict[tuple[int, int], "array[int]"] = field(default_factory=dict)
     worded: dict[Address, str] = field(default_factory=dict)
-    typed: dict[Address, bool | timedelta] = field(default_factory=dict)
+    typed: dict[Address, bool | timedelta | str] = field(default_factory=dict)
     merges: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def note_padded(self, address: Address, width: int) -> None:

@@ -139,10 +139,10 @@ class Slots(Connected):
             return int(connection.execute(query).scalar_one())
 
     def recent_days(self, job: str, *, since: str) -> list[str]:
-        """The business dates, from that one on, for which runs of a job came to their end; oldest first."""
+        """The business dates for which runs of a job came to their end on that day (ISO) or later; oldest first."""
         query = (
             select(slot.c.business_date)
-            .where(slot.c.job == job, slot.c.business_date >= since, slot.c.exit_code.in_(RAN_THROUGH))
+            .where(slot.c.job == job, slot.c.ended_at >= since, slot.c.exit_code.in_(RAN_THROUGH))
             .distinct()
             .order_by(slot.c.business_date)
         )

@@ -18,7 +18,7 @@ from logistics_batch.mapping.ragged import ragged
 from logistics_batch.mapping.reading import Surroundings, Words, say
 from logistics_batch.mapping.rows import Rows, uses_of, where
 from logistics_batch.mapping.spec import DateRead, UnitRead
-from logistics_batch.mapping.table import Table, marked_rows
+from logistics_batch.mapping.table import PERCENTAGE, Table, marked_rows
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Mark, Sheet
 
@@ -106,16 +106,28 @@ def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
 def _worded(table: Table) -> pl.DataFrame:
     """Number cells that show something else than they hold; phones and PINs lose nothing by words and signs."""
     uses = uses_of(table.mapping, table.bound)
-    units = _units(table) if table.sheet.worded else {}
+    units, shares = (_units(table), _of_percentages(table)) if table.sheet.worded else ({}, set())
     found = [
         (row, column, Damage.WORDED.value)
         for row, column, shown in table.sheet.worded
         if column in uses
+        and not (column in shares and shown == PERCENTAGE)
         and not (uses[column] is cells.Use.DIGITS and shown != NOT_SHOWN)
         and not (uses[column] is cells.Use.NUMBER and re.fullmatch(rf"(?i){_SAME_NUMBER}({units[column]})\.?", shown))
     ]
     schema = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
     return pl.DataFrame(found, schema=schema, orient="row")
+
+
+def _of_percentages(table: Table) -> set[int | None]:
+    """The columns that are read as percentages: a cell of 0.05 that shows 5% says 5."""
+    fields = (*table.header, *table.line, *table.keep)
+    natural = {each.column for each in fields if not each.spec.read and _form_of(table, each) is Form.PERCENT}
+    return natural | {each.column for each in fields if "percent" in (each.spec.read or ())}
+
+
+def _form_of(table: Table, field: Field) -> Form:
+    return Form.TEXT if field.place.startswith("keep.") else form_of(field.target, table.mapping.operation)
 
 
 def _no_codes(table: Table) -> pl.DataFrame:

@@ -18,6 +18,7 @@ _NATURAL: Final[Table[Form, Step]] = {
     Form.MONEY: "money",
     Form.DECIMAL: "decimal",
     Form.DEGREES: "decimal",
+    Form.PERCENT: "percent",
     Form.QUANTITY: "integer",
     Form.COUNT: "integer",
     Form.MOBILE: "mobile",
@@ -26,7 +27,7 @@ _NATURAL: Final[Table[Form, Step]] = {
     Form.MOMENT: DateRead(date=[]),
     Form.FLAG: "lower",
 }
-_NUMERIC: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.COUNT})
+_NUMERIC: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.COUNT})
 _BLANK_INSIDE: Final = say(
     "An AWB number or order id has no blank in it.",
     "Write it as the label shows it, without blanks; each number on a row of its own.",

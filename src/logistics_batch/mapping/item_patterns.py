@@ -1,13 +1,13 @@
 """Items written as one text, `tea x 2`, read by a pattern of their parts, `{sku} x {qty}`."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping.cells import BLANKS
-from logistics_batch.mapping.spec_lines import LinesFromSpec
+from logistics_batch.mapping.spec_lines import LinesFromSpec, parts_of
 
 Line = tuple[str | None, ...]
 
@@ -15,29 +15,34 @@ _NUMBER: Final = r"((?:(?:₹|rs\.?|inr)\s*)?[0-9][0-9.,]*(?:\s*/-)?)"
 
 
 def read_items(form: LinesFromSpec, numeric: Collection[str], texts: Iterable[str]) -> dict[str, Line]:
-    """From each text to its parts; without those that do not fit or could be read in two ways.
+    """From each text to its parts; without those that fit no pattern or could be read in two ways.
 
     numeric: the parts that are numbers. Polars matches in linear time; Python's own patterns would try one long cell,
     which anybody may send, for days.
     """
-    pieces = pl.DataFrame({"text": list(dict.fromkeys(texts))}, schema={"text": pl.String})
-    longest, shortest = (
-        pieces.select(pl.col("text").str.extract_groups(_regex(form.pattern or "", numeric, part)).struct.unnest())
-        .select(pl.all().str.strip_chars(BLANKS))
-        .iter_rows()
-        for part in (r"(.+)", r"(.+?)")
-    )
-    found = zip(pieces["text"], longest, shortest, strict=True)
-    return {
-        text: tuple(value or None for value in most)
-        for text, most, least in found
-        if None not in most and most == least
-    }
+    pieces = pl.Series("text", list(dict.fromkeys(texts)), dtype=pl.String)
+    read: dict[str, set[Line]] = {text: set() for text in pieces}
+    for pattern in form.pattern or ():
+        for part in (r"(.+)", r"(.+?)"):
+            for text, line in zip(pieces, _lines(form, pattern, _regex(pattern, numeric, part), pieces), strict=True):
+                if None not in line:
+                    read[text].add(line)
+    return {text: tuple(value or None for value in lines.pop()) for text, lines in read.items() if len(lines) == 1}
+
+
+def _lines(form: LinesFromSpec, pattern: str, regex: str, pieces: pl.Series) -> Iterator[Line]:
+    """The parts of each text, in the order of the first pattern; of one that does not fit all are null."""
+    order = parts_of(pattern)
+    groups = pieces.to_frame().select(pl.col("text").str.extract_groups(regex).struct.unnest())
+    cells = groups.select(pl.all().str.strip_chars(BLANKS))
+    return cells.select(cells.columns[order.index(name)] for name in form.parts).iter_rows()
 
 
 def example_item(form: LinesFromSpec, numeric: Collection[str]) -> str:
     """The pattern filled in: numbers are 2, texts their own names in capitals."""
-    return str(form.pattern).format(**{part: "2" if part in numeric else part.upper() for part in form.parts})
+    return str((form.pattern or [""])[0]).format(
+        **{part: "2" if part in numeric else part.upper() for part in form.parts}
+    )
 
 
 def _regex(pattern: str, numeric: Collection[str], text: str) -> str:

@@ -22,7 +22,7 @@ from logistics_batch.mapping.table import Table
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Sheet
 
-_NUMERIC: Final = (Form.COUNT, Form.QUANTITY, Form.MONEY, Form.DECIMAL)
+_NUMERIC: Final = (Form.COUNT, Form.QUANTITY, Form.MONEY, Form.DECIMAL, Form.PERCENT)
 _NUMBERS_AT_MOST: Final = 200  # of numbered columns
 
 

@@ -25,9 +25,9 @@ class Complaint:
 
 
 _TEXTS: Final = (Form.TEXT, Form.IDENTITY, Form.WAYBILL, Form.GOODS, Form.ADDRESS)
-_NUMBERS: Final = (Form.MONEY, Form.DECIMAL, Form.DEGREES, Form.QUANTITY, Form.COUNT)
+_NUMBERS: Final = (Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.DEGREES, Form.QUANTITY, Form.COUNT)
 _GIVES: Final[dict[str, tuple[Form, ...]]] = {
-    **dict.fromkeys(("integer", "decimal", "money", "unit"), _NUMBERS),
+    **dict.fromkeys(("integer", "decimal", "percent", "money", "unit"), _NUMBERS),
     "mobile": (Form.MOBILE,),
     "pincode": (Form.PINCODE,),
     "date": (Form.DATE, Form.MOMENT),
@@ -36,6 +36,7 @@ _WORDS: Final[dict[Form, str]] = {
     Form.FLAG: "true or false",
     Form.MONEY: "an amount",
     Form.DECIMAL: "a number",
+    Form.PERCENT: "a percentage",
     Form.DEGREES: "degrees",
     Form.QUANTITY: "a quantity",
     Form.COUNT: "a count",
@@ -48,6 +49,7 @@ _WANTED: Final[dict[Form, str]] = {
     Form.FLAG: 'Write "true" or "false".',
     Form.MONEY: 'Write an amount, as "0.00".',
     Form.DECIMAL: 'Write a number, as "0.75".',
+    Form.PERCENT: 'Write a percentage, as "5".',
     Form.DEGREES: 'Write degrees, as "12.9716".',
     Form.QUANTITY: 'Write a whole number from 1 on, as "1".',
     Form.COUNT: 'Write a whole number, as "0".',

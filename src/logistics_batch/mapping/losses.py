@@ -14,8 +14,8 @@ from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.verbs import verb_of
 from logistics_batch.model.sheet import Mark
 
-_PLACES: Final = {"money": ("two", 2), "decimal": ("nine", 9), "unit": ("nine", 9)}  # decimals that are kept
-_READ_AS: Final = {Form.MONEY: "money", Form.DECIMAL: "decimal", Form.DEGREES: "decimal"}
+_PLACES: Final = {"money": ("two", 2), **dict.fromkeys(("decimal", "percent", "unit"), ("nine", 9))}  # kept decimals
+_READ_AS: Final = {Form.MONEY: "money", Form.DECIMAL: "decimal", Form.PERCENT: "percent", Form.DEGREES: "decimal"}
 _DRESSED: Final = r"[^0-9.,\-]|,[0-9]+,|^0[0-9]"
 _LED_BY_ZERO: Final = "^0[0-9]+$"
 

@@ -31,7 +31,8 @@ class Surroundings:
     """What a verb may know beside the cell.
 
     decimal: the decimal mark of numbers written as text. business_date, timezone: of the run. true_number, true_date:
-    expressions that are true where the cell is a number or a date to the spreadsheet program.
+    expressions that are true where the cell is a number or a date to the spreadsheet program. hundredths: likewise,
+    where it is a number that is shown as a percentage, as 0.05 that shows 5%.
     wanted: the form of the target. second: the second of two phone numbers is wanted, if there is one.
     """
 
@@ -40,6 +41,7 @@ class Surroundings:
     decimal: str = "."
     true_number: pl.Expr | None = None
     true_date: pl.Expr | None = None
+    hundredths: pl.Expr | None = None
     wanted: Form = Form.TEXT
     second: bool = False
 

@@ -42,6 +42,7 @@ _FORM_WORDS: Final[dict[Form, str]] = {
     Form.FLAG: "`true` or `false`",
     Form.MONEY: "an amount, two decimals",
     Form.DECIMAL: "a number, no trailing zeros",
+    Form.PERCENT: "a percentage, no trailing zeros",
     Form.DEGREES: "degrees",
     Form.QUANTITY: "a whole number from 1 on",
     Form.COUNT: "a whole number from 0 on",
@@ -158,9 +159,10 @@ lines: {sku_name: {constant: x}, qty: {constant: 1}}
 def _read_cells(verb: Verb) -> Iterator[tuple[str, str, str]]:
     """What the verb's example makes of some cells, each as a row of a sheet."""
     target = verb.example.split(":", 1)[0]
-    operation = "asn.create" if target in targets_of(Operation.ASN_CREATE).header else "order.create"
-    part = "lines" if target.startswith("item_") else "fields"
-    around = re.sub(rf"\b{target}: {{constant: \w+}}(, )?", "", _AROUND_VERB[operation])
+    asn, order = targets_of(Operation.ASN_CREATE), targets_of(Operation.ORDER_CREATE)
+    targets = order if target in (*order.header, *order.lines) else asn
+    part = "fields" if target in targets.header else "lines"
+    around = re.sub(rf"\b{target}: {{constant: \w+}}(, )?", "", _AROUND_VERB[targets.operation])
     between = "" if around.endswith("lines: {}\n") else ", "
     mapping = _loaded(re.sub(rf"^({part}: {{)", rf"\1{verb.example}{between}", around, flags=re.MULTILINE), {})
     column = mapping.spec.everything[f"{part}.{target}"].columns[0][0]
@@ -171,7 +173,7 @@ def _read_cells(verb: Verb) -> Iterator[tuple[str, str, str]]:
     bodies = {document.rows[0]: json.loads(document.body) for document in mapped.documents}
     for row, cell in enumerate(cells, 2):
         body = bodies.get(row, {})
-        value = body["item_details"][0][target] if part == "lines" and body else body.get(target)
+        value = body[targets.lines_field][0][target] if part == "lines" and body else body.get(target)
         yield f"`{cell}`", "" if row in told else f"`{json.dumps(value, ensure_ascii=False)}`", told.get(row, "")
 
 

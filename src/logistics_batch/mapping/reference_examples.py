@@ -341,6 +341,8 @@ VERB_CELLS: Final[dict[str, tuple[str, ...]]] = {
     "lower": ("Asha@Example.com",),
     "integer": ("12.0", "1,200", "1.5"),
     "decimal": ("0.750", "1,23,456.5", "a lot"),
+    "percent": ("5", "12.5 %", "5 per cent"),
+    "before": ("South",),
     "money": ("₹ 1,499/-", "(250)", "12"),
     "mobile": ("+91 98765-43210", "098765 43210 / 98765 11111", "Mob: 98765 43210", "98765*****"),
     "pincode": ("560 001", "PIN-560001", "56001"),

@@ -27,10 +27,10 @@ _TOTAL_ALONE: Final = (
 )
 
 _DRAWN: Final = r"^[-=_+]{3,}$"
-_NUMBERS: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.DEGREES, Form.QUANTITY, Form.COUNT})
+_NUMBERS: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.DEGREES, Form.QUANTITY, Form.COUNT})
 _DIGITS: Final = frozenset({Form.MOBILE, Form.PINCODE})
 _READ_AS: Final[dict[str, Use]] = {
-    **dict.fromkeys(("integer", "decimal", "money", "unit"), Use.NUMBER),
+    **dict.fromkeys(("integer", "decimal", "percent", "money", "unit"), Use.NUMBER),
     **dict.fromkeys(("mobile", "pincode"), Use.DIGITS),
 }
 
@@ -100,7 +100,7 @@ def _skipped(
     for are looked at with all their cells.
     """
     numbers = [column for column, use in uses_of(mapping, header).items() if use in (Use.NUMBER, Use.DIGITS)]
-    hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows == "skip" else ()
+    hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows != "read" else ()
     keys = _key_numbers(mapping, header)
     patterns = [holds for holds, _, _ in _by_pattern(mapping, header)]
     suspect = [

@@ -2,7 +2,7 @@
 
 import codecs
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -36,7 +36,7 @@ from logistics_batch.specification import nearest
 _OF_SOMETHING_ELSE = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined", "utf-7")
 """Encodings of host names, source text and mail: what they make of a file is no table."""
 
-WORDS = ("text", "upper", "lower", "integer", "decimal", "money", "mobile", "pincode")
+WORDS = ("text", "upper", "lower", "integer", "decimal", "percent", "money", "mobile", "pincode")
 
 
 class LookupFile(Part):
@@ -60,6 +60,12 @@ class UnitRead(Part):
     unit: str
 
 
+class BeforeRead(Part):
+    """`{before: "PO "}`: this text before what is there, and nothing where nothing is."""
+
+    before: Annotated[str, Field(min_length=1)]
+
+
 def _inline_or_file(value: Any) -> str:
     return "file" if isinstance(value, dict) and "file" in value else "table"
 
@@ -81,24 +87,35 @@ class LookupRead(Part):
         return lookup
 
 
-Word = Literal["text", "upper", "lower", "integer", "decimal", "money", "mobile", "pincode"]
+Word = Literal["text", "upper", "lower", "integer", "decimal", "percent", "money", "mobile", "pincode"]
+
+
+TOLD: Final = {
+    "date": '{date: "%d/%m/%Y"}',
+    "unit": "{unit: g -> kg}",
+    "lookup": '{lookup: {Yes: "true"}}',
+    "before": '{before: "PO "}',
+}
+"""The verbs that need to be told more, with an example."""
 
 
 def _kind_of_step(value: Any) -> str | None:
     if isinstance(value, str):
         return "word"
     if isinstance(value, dict):
-        return next((kind for kind in ("date", "unit", "lookup") if kind in value), None)
-    known = {"DateRead": "date", "UnitRead": "unit", "LookupRead": "lookup"}
-    return known.get(type(value).__name__)
+        return next((kind for kind in TOLD if kind in value), None)
+    return {_class_of(kind): kind for kind in TOLD}.get(type(value).__name__)
+
+
+def _class_of(kind: str) -> str:
+    return f"{kind.capitalize()}Read"
 
 
 def _one_verb(value: Any) -> Any:
     """A step is one word or one verb with what it needs."""
-    verbs = ("date", "unit", "lookup")
+    verbs = tuple(TOLD)
     if isinstance(value, str) and value in verbs:
-        example = {"date": '{date: "%d/%m/%Y"}', "unit": "{unit: g -> kg}", "lookup": '{lookup: {Yes: "true"}}'}
-        raise complaint(f"`{value}` needs to be told more.", f"Write it as `{example[value]}`.")
+        raise complaint(f"`{value}` needs to be told more.", f"Write it as `{TOLD[value]}`.")
     if isinstance(value, str) and value not in WORDS:
         raise complaint(f"`{printable_text(value)}` is not known here.", nearest(value, [*WORDS, *verbs]))
     if isinstance(value, dict):
@@ -116,11 +133,12 @@ Step = Annotated[
     Annotated[Word, Tag("word")]
     | Annotated[DateRead, Tag("date")]
     | Annotated[UnitRead, Tag("unit")]
-    | Annotated[LookupRead, Tag("lookup")],
+    | Annotated[LookupRead, Tag("lookup")]
+    | Annotated[BeforeRead, Tag("before")],
     Discriminator(
         _kind_of_step,
         custom_error_type="mapping",
-        custom_error_message=f"No way to read a cell. Known: {', '.join(WORDS)}, {{date}}, {{unit}}, {{lookup}}.",
+        custom_error_message=f"No way to read a cell. Known: {', '.join((*WORDS, *(f'{{{kind}}}' for kind in TOLD)))}.",
     ),
     BeforeValidator(_one_verb),
 ]
@@ -204,8 +222,10 @@ class SheetSpec(Part):
     delimiter: str = Field(default="auto", description="CSV: auto or the character.")
     encoding: str = Field(default="auto", description="CSV: auto or the encoding's name.")
     decimal: Literal[".", ","] = Field(default=".", description="The decimal mark of numbers written as text.")
-    hidden_rows: Literal["read", "skip"] = Field(
-        default="read", description="Rows that the user cannot see: read or skip; they are always listed."
+    hidden_rows: Literal["read", "skip", "leave_out"] = Field(
+        default="read",
+        description="Rows that the user cannot see: `read`; `skip`, and what they leave of a document is not sent; "
+        "`leave_out`, and it is sent. They are always listed.",
     )
     max_embedded_newlines: Annotated[StrictInt, Field(ge=0)] = Field(
         default=3, description="Line breaks in one CSV cell."

@@ -8,12 +8,18 @@ from pydantic import BeforeValidator, Field, model_validator
 from logistics_batch.mapping.spec_texts import Name, Names, Part, RowNumber, complaint, listed
 
 
+def parts_of(pattern: str) -> list[str]:
+    """The names of a pattern's parts, in order."""
+    return re.findall(r"\{(\w+)\}", pattern)
+
+
 class LinesFromSpec(Part):
     """Several lines in one row: items in one cell, parallel cells, or numbered columns.
 
     `{split: Items, on: ["|", ";"], pattern: "{sku} x {qty}"}` makes columns `sku` and `qty`. `{split: [SKU, Qty],
     on: "|"}` parts these cells side by side. `{columns: ["SKU {n}", "Qty {n}"]}` reads numbered columns from 1 on;
-    with `pattern` one of them holds the whole item: `{columns: "Item {n}", pattern: "{sku} x {qty}"}`.
+    with `pattern` one of them holds the whole item: `{columns: "Item {n}", pattern: "{sku} x {qty}"}`. Of several
+    patterns each has the same parts.
     """
 
     split: Names | None = Field(default=None, description="The column whose cell holds several, or parallel columns.")
@@ -22,7 +28,9 @@ class LinesFromSpec(Part):
         BeforeValidator(listed, json_schema_input_type=str | list[str]),
         Field(min_length=1),
     ] = Field(default=["|", ";"], description="With split: what stands between the pieces.")
-    pattern: str | None = Field(default=None, description="How a piece is written, its parts in braces.")
+    pattern: Annotated[
+        list[str] | None, BeforeValidator(listed, json_schema_input_type=str | list[str]), Field(min_length=1)
+    ] = Field(default=None, description="How a piece is written, its parts in braces; several ways as a list.")
     columns: Names | None = Field(default=None, min_length=1, description="Numbered columns, with {n} in each.")
 
     @model_validator(mode="after")
@@ -41,20 +49,25 @@ class LinesFromSpec(Part):
     def _check_pattern(self) -> None:
         if len(self.split or self.columns or ()) > 1:
             raise complaint("A pattern reads the pieces of one column.", "Name one column, or leave out `pattern`.")
-        parts = self.parts
-        if re.search(r"[{}]", re.sub(r"\{\w+\}", "", str(self.pattern))):
+        for pattern in self.pattern or ():
+            self._check_one(pattern, parts_of(pattern))
+
+    def _check_one(self, pattern: str, parts: list[str]) -> None:
+        if re.search(r"[{}]", re.sub(r"\{\w+\}", "", pattern)):
             raise complaint("A brace of the pattern has no partner.", 'Write each part as "{name}".')
         if not parts:
             raise complaint("The pattern names no part.", 'Write the parts in braces, as "{sku} x {qty}".')
         if len(set(parts)) < len(parts):
             raise complaint("The pattern names a part twice.", "Give each part a name of its own.")
-        if "}{" in str(self.pattern):
+        if "}{" in pattern:
             raise complaint("Two parts of the pattern touch each other.", "Write what stands between them.")
+        if set(parts) != set(self.parts):
+            raise complaint("The patterns have different parts.", "Name the same parts in each of them.")
 
     @property
     def parts(self) -> list[str]:
-        """The names of the pattern's parts, in order."""
-        return re.findall(r"\{(\w+)\}", self.pattern or "")
+        """The names of the pattern's parts, in the order of the first one."""
+        return parts_of(self.pattern[0]) if self.pattern else []
 
     @property
     def made(self) -> list[str]:

@@ -32,6 +32,7 @@ _OF_FORM: Final[dict[Form, str]] = {
     Form.QUANTITY: "whole number",
     Form.COUNT: "whole number",
     Form.DECIMAL: "number",
+    Form.PERCENT: "number",
     Form.FLAG: "payment word",
     Form.DATE: "date",
     Form.MOMENT: "date",

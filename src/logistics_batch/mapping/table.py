@@ -70,6 +70,9 @@ class Table:
         return next((each for each in (*self.header, *self.line, *self.keep) if each.place == place), None)
 
 
+PERCENTAGE: Final = "0%"
+"""What a cell shows, in `Sheet.worded`, that is a percentage."""
+
 CELLS: Final = ("c", "own:", "first:", "sum:", "run:", "uncounted:", "key")
 """So begin the names of columns from which values and documents are made."""
 
@@ -106,7 +109,8 @@ def lay_out(mapping: Mapping, sheet: Sheet, bound: Header, rows: Rows, run: RunV
     )
     grouped = with_heads(lines, _header_cells(mapping, bound, lines))
     grouped = Grouped(evaluate(grouped.lines, (*line, *keep)), evaluate(grouped.heads, header))
-    hidden = _hidden(rows.hidden, grouped.lines, keys)
+    left_out = mapping.spec.sheet.hidden_rows == "leave_out"
+    hidden = _hidden(rows.hidden.clear() if left_out else rows.hidden, grouped.lines, keys)
     return Table(mapping, sheet, bound, run, keyless, grouped, header, line, keep, sums, torn, hidden)
 
 
@@ -156,6 +160,9 @@ def _header_cells(mapping: Mapping, bound: Header, lines: pl.DataFrame) -> list[
 def _around(mapping: Mapping, bound: Header, place: str, run: RunValues, sheet: Sheet) -> Surroundings:
     around = Surroundings(run.business_date, run.timezone, decimal=mapping.spec.sheet.decimal)
     columns = source_columns(mapping, bound, mapping.spec.everything[place])
+    if columns and sheet.worded:
+        shares = [row for row, column, shown in sheet.worded if column == columns[0] and shown == PERCENTAGE]
+        around = replace(around, hundredths=pl.col("row").is_in(shares) if shares else None)
     if around.decimal == "." or not columns:
         return around
     return replace(around, true_number=pl.col("row").is_in(marked_rows(sheet, columns[0], (Mark.NUMBER,)).implode()))

@@ -22,6 +22,7 @@ class Form(StrEnum):
     FLAG = "flag"  # 'true' or 'false'
     MONEY = "money"
     DECIMAL = "decimal"
+    PERCENT = "percent"
     DEGREES = "degrees"
     QUANTITY = "quantity"  # at least 1
     COUNT = "count"  # 0 or more
@@ -44,7 +45,8 @@ _FORMS: Final[dict[str, Form]] = {
     ),
     **dict.fromkeys(("total_price", "price_per_qty", "maximum_retail_price", "discount"), Form.MONEY),
     **dict.fromkeys(("weight", "volume", "length", "breadth", "height"), Form.DECIMAL),
-    **dict.fromkeys(("discount_percentage", "qty_received"), Form.DECIMAL),
+    **dict.fromkeys(("qty_received",), Form.DECIMAL),
+    "discount_percentage": Form.PERCENT,
     **dict.fromkeys(("delivery_lat", "delivery_long", "pickup_lat", "pickup_long", "return_lat"), Form.DEGREES),
     "return_lon": Form.DEGREES,
     **dict.fromkeys(("amount_to_collect", "each_item_price"), Form.MONEY),

@@ -12,7 +12,7 @@ import polars as pl
 
 from logistics_batch.mapping import dates, numbers, phones
 from logistics_batch.mapping.reading import Reading, Surroundings, say
-from logistics_batch.mapping.spec import DateRead, LookupRead, Step, UnitRead
+from logistics_batch.mapping.spec import BeforeRead, DateRead, LookupRead, Step, UnitRead
 from logistics_batch.mapping.targets import Form
 from logistics_batch.mapping.unusual import where_unusual
 
@@ -44,6 +44,15 @@ def decimal(reading: Reading, _step: Step, around: Surroundings) -> Reading:
     value = numbers.decimal(reading.value, around)
     words = say("The cell is not a number.", "Write digits and at most one decimal point, such as 0.75.")
     return reading.then(value, "decimal", words, form=Form.DECIMAL)
+
+
+def percent(reading: Reading, _step: Step, around: Surroundings) -> Reading:
+    """A percentage: `5`, `5 %` and a number cell that shows 5% (and holds 0.05) are 5."""
+    number = numbers.decimal(reading.value.str.replace(r"\s*%$", ""), around)
+    if around.hundredths is not None:
+        number = pl.when(around.hundredths).then(numbers.shortest(number, factor="100")).otherwise(number)
+    words = say("The cell is not a percentage.", "Write digits and at most one decimal point, such as 12.5.")
+    return reading.then(number, "percent", words, form=Form.PERCENT)
 
 
 def money(reading: Reading, _step: Step, around: Surroundings) -> Reading:
@@ -138,6 +147,12 @@ def lookup(reading: Reading, step: Step, _around: Surroundings) -> Reading:
     return reading.then(value, "lookup", words, form=None)
 
 
+def before(reading: Reading, step: Step, _around: Surroundings) -> Reading:
+    """A text put before what the cell holds; an empty cell stays empty."""
+    text = step.before if isinstance(step, BeforeRead) else ""
+    return Reading(pl.lit(text) + reading.value, reading.form, reading.rules)
+
+
 @dataclass(frozen=True, slots=True)
 class Verb:
     """One entry of the vocabulary."""
@@ -160,11 +175,13 @@ VERBS: Final[dict[str, Verb]] = {
         Verb("lower", lower, "customer_email: {from: Email, read: lower}"),
         Verb("integer", integer, "item_quantity: {from: Qty, read: integer}"),
         Verb("decimal", decimal, "weight: {from: Weight (kg), read: decimal}"),
+        Verb("percent", percent, "discount_percentage: {from: Disc, read: percent}"),
         Verb("money", money, "item_price_per_each: {from: Rate, read: money}"),
         Verb("mobile", mobile, "customer_mobile: {from: Phone, read: mobile}"),
         Verb("pincode", pincode, "delivery_postal_code: {from: PIN, read: pincode}"),
         Verb("date", date, 'delivery_date: {from: Due, read: {date: ["%d/%m/%Y", "%d-%b-%Y"]}}'),
         Verb("unit", unit, "weight: {from: Weight (g), read: {unit: g -> kg}}"),
+        Verb("before", before, 'division: {from: Zone, read: {before: "Zone "}}'),
         Verb("lookup", lookup, 'is_return_order: {from: Type, read: {lookup: {Return: "true", Forward: "false"}}}'),
     )
 }
@@ -176,6 +193,8 @@ def verb_of(step: Step) -> Verb:
         return VERBS["date"]
     if isinstance(step, UnitRead):
         return VERBS["unit"]
+    if isinstance(step, BeforeRead):
+        return VERBS["before"]
     return VERBS["lookup"] if isinstance(step, LookupRead) else VERBS[step]
 
 

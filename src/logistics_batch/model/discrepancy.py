@@ -145,7 +145,7 @@ MEANINGS: dict[Discrepancy, Meaning] = {
     ),
     Discrepancy.PRICE_VAR: Meaning(
         Severity.MEDIUM,
-        "The price per unit differs between file and service, beyond the tolerance.",
+        "The price per unit or the discount differs between file and service, beyond the tolerance.",
         "Compare with the purchase order, then correct the side that is wrong.",
     ),
     Discrepancy.MRP_VAR: Meaning(

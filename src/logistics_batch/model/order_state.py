@@ -21,6 +21,10 @@ KNOWN_STATUSES = frozenset(
 END_STATUSES = ("Complete", "Delivered", "Returned", "cancelled")
 CANCELLED = "cancelled"
 DELIVERED = frozenset({"complete", "delivered"})
+UNKNOWN = "the service does not know the order"
+"""So begins what is wrong with an order of ours that the service has not."""
+
+_NOT_ASKED = "it could not be asked for"
 _CLOCKS_APART = timedelta(minutes=15)  # how far the service's clock may be from ours
 
 
@@ -94,6 +98,16 @@ class OrderState:
     change: int = 0
 
     @property
+    def is_unknown(self) -> bool:
+        """Whether the service does not have the order."""
+        return self.problem.startswith(UNKNOWN)
+
+    @property
+    def could_not_be_asked(self) -> bool:
+        """Whether asking for this order failed the last time."""
+        return self.problem.startswith(_NOT_ASKED)
+
+    @property
     def is_hinted(self) -> bool:
         """Whether an event waits to be verified."""
         return bool(self.hint_status)
@@ -140,8 +154,14 @@ class OrderState:
         )
 
     def not_shown(self, problem: str, *, at: str) -> "OrderState":
-        """The state after the service answered, but did not show the order; what was known stays."""
-        return replace(self, problem=problem, asked_at=at, hint_status="", hint_at="")
+        """The state after the service answered, but did not show the order; what was known stays, hints as well."""
+        return replace(self, problem=problem, asked_at=at)
+
+    def not_asked(self, why: str, *, at: str) -> "OrderState":
+        """The state after asking for the order failed; others are asked for first the next time."""
+        if self.is_unknown:  # that is no less so
+            return replace(self, asked_at=at)
+        return replace(self, problem=f"{_NOT_ASKED}: {why}", asked_at=at)
 
     def differs_from(self, before: "OrderState") -> bool:
         """Whether somebody who knows the state before should be told: another status, quantity or amount."""

@@ -70,7 +70,8 @@ def planned_job(job: JobSpec, *, service_zone: str, calendar: Calendar = EVERY_D
     if job.after:
         words.append(f"after {', '.join(job.after)}")
     if schedule is None:
-        return PlannedJob(job.name, ZoneInfo(service_zone), after=job.after, text="; ".join(words))
+        # Each round of the others is a day's work of its own: none stands for another.
+        return PlannedJob(job.name, ZoneInfo(service_zone), missed=Missed.ALL, after=job.after, text="; ".join(words))
     return PlannedJob(
         name=job.name,
         zone=schedule.zone(service_zone),
@@ -190,7 +191,7 @@ class Agenda:
     def _rounds(self, job: PlannedJob, since: datetime, now: datetime) -> list[_Candidate]:
         """The n-th time that all the others ran to their end for a day, for each day and n."""
         first = (min(since, now).date() - timedelta(days=1)).isoformat()
-        days = set.intersection(*(set(self.ledger.recent_days(name, since=first)) for name in job.after))
+        days = {day for name in job.after for day in self.ledger.recent_days(name, since=first)}
         found = []
         for day in days:
             ends = [_ends(self.ledger.day_slots(name, day)) for name in job.after]

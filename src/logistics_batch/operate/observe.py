@@ -5,6 +5,7 @@ from datetime import date
 
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import RAN_THROUGH
 from logistics_batch.model.calendar import EVERY_DAY, Calendar
 from logistics_batch.model.job import JobSpec, PushJob
 from logistics_batch.model.report import ExitCode, RunReport
@@ -28,6 +29,13 @@ class Ran:
     def exit_code(self) -> int:
         """The exit code."""
         return self.end.exit_code
+
+    @property
+    def round_code(self) -> int:
+        """As what it counts for the jobs that wait for it: a stop is no round, though what is in doubt outranks it."""
+        return (
+            int(ExitCode.STOPPED_EARLY) if was_cut_short(self.end) and self.exit_code in RAN_THROUGH else self.exit_code
+        )
 
     @property
     def line(self) -> str:
@@ -63,7 +71,7 @@ def observe(parts: Parts, ran: Ran, log: Log) -> None:
 
 def was_cut_short(end: Outcome | LogisticsBatchError | None) -> bool:
     """Whether a run ended before its end, also where what is in doubt outranks that in its exit code."""
-    if isinstance(end, Outcome) and isinstance(end.report, RunReport) and end.report.stopped:
+    if isinstance(end, Outcome) and end.cause:
         return True
     return end is None or end.exit_code in (ExitCode.STOPPED_EARLY, ExitCode.BUSY)
 

@@ -26,11 +26,15 @@ JobReport = RunReport | SettleReport | LabelReport | ReconcileReport | OrderStat
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended: its exit code, a line with numbers only (for a log), and the whole report."""
+    """How a run ended: its exit code, a line with numbers only (for a log), and the whole report.
+
+    cause: what it stopped at or could not do, which tells one failure from another; "" if nothing.
+    """
 
     exit_code: int
     line: str
     report: JobReport
+    cause: str = ""
 
     def document(self) -> dict[str, Any]:
         """The report as --json prints it."""
@@ -135,7 +139,8 @@ def order_status_outcome(report: OrderStatusReport) -> Outcome:
     differing = "1 order differs" if report.differences == 1 else f"{report.differences:,} orders differ"
     line = f"run {report.run}: {asked_in_words(report.asked)}; {differing} from what was sent; {report.feed.orders} fed"
     failed = [text for text in (*report.failed, report.feed.failed) if text]
-    return Outcome(report.exit_code, ". ".join([line, *failed]), report)
+    cause = " ".join(filter(None, [report.asked.stopped, *failed]))
+    return Outcome(report.exit_code, ". ".join([line, *failed]), report, cause)
 
 
 def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = False) -> Outcome:
@@ -154,12 +159,12 @@ def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = Fals
     undelivered = [problem for delivered in deliver_stale(parts) for problem in delivered.failed]
     code = ExitCode.DOUBT if report.open or report.held else ExitCode.STOPPED_EARLY if undelivered else ExitCode.DONE
     line = f"{len(report.settled)} settled, {len(report.held)} held for a person, {len(report.open)} still in doubt"
-    return Outcome(code, ". ".join([line, *report.notes, *undelivered]), report)
+    return Outcome(code, ". ".join([line, *report.notes, *undelivered]), report, " ".join(undelivered))
 
 
 def push_outcome(report: RunReport) -> Outcome:
     """How a push ended."""
-    return Outcome(report.exit_code, push_line(report), report)
+    return Outcome(report.exit_code, push_line(report), report, report.stopped)
 
 
 def push_line(report: RunReport) -> str:

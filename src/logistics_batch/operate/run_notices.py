@@ -5,7 +5,7 @@ messages.
 """
 
 from collections import Counter
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from hashlib import sha256
 
 from logistics_batch.errors import LogisticsBatchError
@@ -20,6 +20,8 @@ from logistics_batch.operate.waiting_notices import end_what_is_settled, end_wit
 
 _CAUSES_SHOWN = 5
 _AGAIN_AFTER = timedelta(hours=20)  # a failure that lasts rings once a night
+_DAYS_A_NOTICE = 10
+_LOST_FOR_GOOD = timedelta(days=14)
 _TO_EXPLAIN = (Fate.INVALID, Fate.BLOCKED, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
 
 
@@ -28,11 +30,10 @@ def note_outcome(parts: Parts, job: JobSpec, outcome: Outcome, *, day: date) -> 
     code, stopping = outcome.exit_code, parts.stop.is_set()
     if code == ExitCode.STOPPED_EARLY and stopping:
         return  # somebody ended the program; its next start goes on with it
-    cause = outcome.report.stopped if isinstance(outcome.report, RunReport) else ""
     line = _without_names(parts, job, outcome, outcome.line)
-    stopped = bool(cause) or code not in RAN_THROUGH  # what is held outranks a stop in the exit code
+    stopped = bool(outcome.cause) or code not in RAN_THROUGH  # what is held outranks a stop in the exit code
     if stopped and not stopping:
-        _note(parts, job, "on_failure", day, cause=_shape(cause), text=_failure_text(job, day, line))
+        _note(parts, job, "on_failure", day, cause=_shape(outcome.cause), text=_failure_text(job, day, line))
     if code == ExitCode.DOUBT:
         _note_held(parts, job, outcome, day=day, line=line)
     elif code == ExitCode.ROWS_NOT_DONE:
@@ -80,20 +81,33 @@ def note_error(parts: Parts, job: JobSpec, error: LogisticsBatchError, *, day: d
 
 def note_lost_days(parts: Parts, job: str, days: list[date], *, why: str, wanted: bool) -> None:
     """Write down that for some business dates nothing ran, and nothing will by itself."""
-    named = ", ".join(day.isoformat() for day in days[:10]) + (" …" if len(days) > 10 else "")
-    commands = "\n".join(f"  logistics-batch run {job} --business-date {day}" for day in days[:5])
-    parts.ledger.notice(
-        NewNotice(
-            key=f"{job}|lost|{days[0]}",
-            kind="on_failure",
-            job=job,
-            business_date=days[0].isoformat(),
-            title=f"{job}: did not run for {named}",
-            text=f"{why}\nWhat to do, if it is still wanted:\n{commands}",
-            wanted=wanted,
-        ),
-        now=_now(parts),
-    )
+    for start in range(0, len(days), _DAYS_A_NOTICE):
+        some = [day.isoformat() for day in days[start : start + _DAYS_A_NOTICE]]
+        commands = "\n".join(f"  logistics-batch run {job} --business-date {day}" for day in some)
+        parts.ledger.notice(
+            NewNotice(
+                key=f"{job}|lost|{','.join(some)}",
+                kind="on_failure",
+                job=job,
+                business_date=some[0],
+                title=f"{job}: did not run for {', '.join(some)}",
+                text=f"{why}\nWhat to do, if it is still wanted:\n{commands}",
+                wanted=wanted,
+            ),
+            now=_now(parts),
+        )
+
+
+def end_lost_days(parts: Parts) -> None:
+    """Days for which nothing had run are over once each of them was run, or after two weeks in which nobody did."""
+    for each in parts.ledger.open_notices():
+        days = each.key.partition("|lost|")[2]
+        if not days:
+            continue
+        if all(parts.ledger.rounds_of(each.job, day) for day in days.split(",")):
+            parts.ledger.over(each.key, f"{each.job} was run for each of these days.", now=_now(parts))
+        elif datetime.fromisoformat(each.since) < parts.clock.now() - _LOST_FOR_GOOD:
+            parts.ledger.over(each.key, "Nobody ran it in the two weeks since.", now=_now(parts))
 
 
 def _note(parts: Parts, job: JobSpec, kind: str, day: date, *, text: str, cause: str = "", key: str = "") -> None:

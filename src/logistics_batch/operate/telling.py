@@ -87,7 +87,7 @@ def gravity_of(notices: Sequence[StoredNotice]) -> Gravity:
 
 def _gravity(notice: StoredNotice) -> Gravity:
     found = _GRAVITIES.get(notice.kind, Gravity.WARNING)
-    return Gravity.SUCCESS if notice.over_at and found in (Gravity.WARNING, Gravity.FAILURE) else found
+    return Gravity.SUCCESS if notice.over_text and found in (Gravity.WARNING, Gravity.FAILURE) else found
 
 
 def message(notices: Sequence[StoredNotice], *, site: str, address: str) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from logistics_batch.operate.heartbeat import beat
 from logistics_batch.operate.log import Log
 from logistics_batch.operate.observe import Ran, observe, was_cut_short
 from logistics_batch.operate.run_job import Outcome
-from logistics_batch.operate.run_notices import note_lost_days
+from logistics_batch.operate.run_notices import end_lost_days, note_lost_days
 from logistics_batch.operate.telling import Teller
 from logistics_batch.operate.waiting_notices import end_what_is_settled, watch_left_files
 
@@ -102,7 +102,7 @@ class NightWatch:
         self._running.add(job.name)
         try:
             ran = Ran(spec, due.business_date, self._ended(spec, due.business_date), calendar)
-            code = ran.exit_code
+            code = ran.round_code
             observe(self.at.parts, ran, log)
         finally:
             self._running.discard(job.name)
@@ -192,6 +192,7 @@ class NightWatch:
         """Say for which days nothing ran, and what waits for a while or no more; write down ends of runs."""
         self._end_slots()
         end_what_is_settled(self.at.parts)
+        end_lost_days(self.at.parts)
         for spec, _, _ in list(self.jobs.values()):
             if isinstance(spec, PushJob):
                 watch_left_files(self.at.parts, spec)

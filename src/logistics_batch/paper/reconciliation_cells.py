@@ -81,7 +81,10 @@ def _fill(colour: str) -> PatternFill:
 def _alignment(*, right: bool = False, wrapped: bool = False, vertical: str = "top") -> Alignment:
     # Texts stand off a little, or the number in the column before would touch them.
     side = "right" if right else "left"
-    return Alignment(horizontal=side, indent=0 if right else 1, vertical=vertical, wrap_text=wrapped)
+    indent = 0 if right else 1
+    # A number that is wider than its column would be shown as ###.
+    shrunk = right and not wrapped
+    return Alignment(horizontal=side, indent=indent, vertical=vertical, wrap_text=wrapped, shrink_to_fit=shrunk)
 
 
 def paint(cell: Cell, look: Paint, *, size: float = 10) -> None:

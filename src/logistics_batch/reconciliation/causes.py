@@ -8,7 +8,7 @@ from functools import reduce
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import MEANINGS, MONEY, QUANTITY, Discrepancy, Level, Severity
+from logistics_batch.model.reconciliation import MEANINGS, MONEY, PRICE, QUANTITY, Discrepancy, Level, Severity
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES
 
 _D = Discrepancy
@@ -133,7 +133,15 @@ def _worth(code: Discrepancy) -> pl.Expr:
         worth = pl.col(f"units_of_{code.value}") * unit_price()
     else:
         worth = pl.col("price_delta" if code is _D.PRICE_VAR else "mrp_delta").abs() * pl.col("expected").abs()
+    if code is _D.PRICE_VAR:
+        worth = pl.when(pl.col("other_discount")).then(worth.fill_null(_ZERO) + _discount()).otherwise(worth)
     return pl.when(is_wrong(code)).then(worth.round(2, mode="half_away_from_zero").cast(MONEY))
+
+
+def _discount() -> pl.Expr:
+    """INR by which the discount of a line differs, null where that cannot be told."""
+    of_retail = (pl.col("percentage_delta").abs() * pl.col("mrp_announced")).cast(PRICE) * pl.col("expected").abs()
+    return pl.coalesce(pl.col("discount_delta").abs(), of_retail.cast(PRICE) / 100).cast(PRICE)
 
 
 def gravest() -> pl.Expr:

@@ -60,6 +60,8 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
         (pl.col("qty_once") - expected if receipts else pl.lit(None, QUANTITY)).alias("once_delta"),
         (pl.col("price_returned") - pl.col("price_announced")).alias("price_delta"),
         (pl.col("mrp_returned") - pl.col("mrp_announced")).alias("mrp_delta"),
+        (pl.col("discount_returned") - pl.col("discount_announced")).alias("discount_delta"),
+        (pl.col("percentage_returned") - pl.col("percentage_announced")).alias("percentage_delta"),
         _came_elsewhere().alias("notice_received"),
         (pl.col("due_date") <= rules.judged_until).alias("due"),
     )
@@ -74,10 +76,20 @@ def with_facts(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataF
             near_price(pl.col("mrp_delta"), of=pl.col("mrp_announced"), limit=rules.limit(Discrepancy.MRP_VAR)).alias(
                 "mrp_near"
             ),
+            _other_discount(rules).alias("other_discount"),
         )
         .with_columns(open_receipt().alias("open_receipt"))
         .with_columns((is_doubtful() | less_than_nothing() | perhaps_corrected()).fill_null(False).alias("doubtful"))
     )
+
+
+def _other_discount(rules: Rules) -> pl.Expr:
+    """Both sides name a discount, and not the same; an amount may follow the pieces, so it is told for as many only."""
+    amount = near_price(
+        pl.col("discount_delta"), of=pl.col("discount_announced"), limit=rules.limit(Discrepancy.PRICE_VAR)
+    )
+    differs = ~amount & (pl.col("service_delta") == 0)
+    return differs.fill_null(False) | (pl.col("percentage_delta") != 0).fill_null(False)
 
 
 def _came_elsewhere() -> pl.Expr:
@@ -185,7 +197,7 @@ def _causes(rules: Rules, receipts: bool) -> dict[Discrepancy, pl.Expr]:
     )
     one_sku = pl.col("accepted") & pl.col("found_returned").is_null()  # of which prices can be compared
     causes = {
-        Discrepancy.PRICE_VAR: one_sku & (pl.col("price_delta") != 0) & ~pl.col("price_near"),
+        Discrepancy.PRICE_VAR: one_sku & (other_price() | pl.col("other_discount")),
         Discrepancy.MRP_VAR: one_sku & (pl.col("mrp_delta") != 0) & ~pl.col("mrp_near"),
     }
     if not receipts:
@@ -246,6 +258,11 @@ def perhaps_corrected() -> pl.Expr:
     counted, once = sides
     exact = (pl.col("receipt_delta") == 0) & (pl.col("alike_lists").fill_null("") == "")
     return ((counted != once) & ~exact & (pl.col("lines_received") > 0)).fill_null(False)
+
+
+def other_price() -> pl.Expr:
+    """The price per unit differs, beyond the tolerance."""
+    return ((pl.col("price_delta") != 0) & ~pl.col("price_near")).fill_null(False)
 
 
 def price_unknown() -> pl.Expr:

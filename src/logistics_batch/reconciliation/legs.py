@@ -28,7 +28,15 @@ _HEADER = {
     "tax": pl.String,  # of the whole notice, INR
     "in_window": pl.Boolean,  # False: read only because something in the window may point to it
 }
-_LINE = {"notice": pl.UInt32, "sku_name": pl.String, "qty": pl.String, "price": pl.String, "mrp": pl.String}
+_LINE = {
+    "notice": pl.UInt32,
+    "sku_name": pl.String,
+    "qty": pl.String,
+    "price": pl.String,
+    "mrp": pl.String,
+    "discount": pl.String,  # INR
+    "discount_percentage": pl.String,  # of the retail price (API §2.1)
+}
 
 ANNOUNCED_NOTICES = _HEADER | {
     "accepted": pl.Boolean,

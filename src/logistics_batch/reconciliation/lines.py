@@ -11,7 +11,12 @@ _KEYS = ["notice", "sku"]
 
 def notice_side(lines: pl.DataFrame) -> pl.DataFrame:
     """Announced or returned lines, typed; `notice` is still that of the leg."""
-    return _typed(lines).with_columns(price().alias("unit_price"), price("mrp").alias("unit_mrp"))
+    return _typed(lines).with_columns(
+        price().alias("unit_price"),
+        price("mrp").alias("unit_mrp"),
+        price("discount").alias("discount"),
+        price("discount_percentage").alias("discount_percentage"),
+    )
 
 
 def received_side(lines: pl.DataFrame) -> pl.DataFrame:
@@ -81,7 +86,8 @@ def _summed(side: pl.DataFrame, leg: str, *more: pl.Expr) -> pl.DataFrame:
 def _summed_announced(side: pl.DataFrame) -> pl.DataFrame:
     rows = pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("rows")
     beside = price("beside_inr").sum().alias("beside_inr")
-    return _summed(side, "announced", *_prices("announced"), rows, beside, pl.col("version").drop_nulls().first())
+    version = pl.col("version").drop_nulls().first()
+    return _summed(side, "announced", *_prices("announced"), *_discounts("announced"), rows, beside, version)
 
 
 def _summed_returned(side: pl.DataFrame) -> pl.DataFrame:
@@ -90,6 +96,7 @@ def _summed_returned(side: pl.DataFrame) -> pl.DataFrame:
         side,
         "returned",
         *_prices("returned"),
+        *_discounts("returned"),
         _found().alias("found_returned"),
         pl.when(requested.null_count() < pl.len()).then(requested.sum()).alias("qty_requested"),
     )
@@ -141,6 +148,17 @@ def _found() -> pl.Expr:
 
 def _prices(leg: str) -> tuple[pl.Expr, pl.Expr]:
     return _one_price("unit_price").alias(f"price_{leg}"), _one_price("unit_mrp").alias(f"mrp_{leg}")
+
+
+def _discounts(leg: str) -> tuple[pl.Expr, pl.Expr]:
+    """The discount of the summed lines, and its percentage if it is one; null where a line does not say."""
+    amount, percentage = pl.col("discount"), pl.col("discount_percentage")
+    return (
+        pl.when(amount.null_count() == 0).then(amount.sum()).alias(f"discount_{leg}"),
+        pl.when((percentage.null_count() == 0) & (percentage.n_unique() == 1))
+        .then(percentage.first())
+        .alias(f"percentage_{leg}"),
+    )
 
 
 def _one_price(column: str) -> pl.Expr:

@@ -11,6 +11,7 @@ from logistics_batch.reconciliation.classes import (
     Rules,
     mixed,
     mrp_unknown,
+    other_price,
     price_unknown,
     which_is_unclear,
     without_lines,
@@ -213,9 +214,7 @@ def _also() -> pl.Expr:
     }
     words |= {_D.SHORT: _also_counted(_D.SHORT, "fewer"), _D.OVER: _also_counted(_D.OVER, "more")}
     words |= {
-        _D.PRICE_VAR: pl.format(
-            " Also announced at INR {} a unit, the service has {}.", plain("price_announced"), plain("price_returned")
-        ),
+        _D.PRICE_VAR: pl.format(" {}", _price_words("Also announced at", "Also announced with a discount of")),
         _D.MRP_VAR: pl.format(
             " Also the retail price: announced INR {}, the service has {}.",
             plain("mrp_announced"),
@@ -229,6 +228,19 @@ def _also() -> pl.Expr:
         _D.UNVERIFIABLE: _also_unknown(),
     }
     return pl.concat_str(*(pl.when(applies_beside(code)).then(words[code]) for code in CAUSES), ignore_nulls=True)
+
+
+def _price_words(price: str, discount: str) -> pl.Expr:
+    """The price and the discount of a line, as far as they differ."""
+    at = pl.format(
+        f"{price} INR {{}} a unit, the service has INR {{}}.", plain("price_announced"), plain("price_returned")
+    )
+    told = [pl.when(other_price()).then(at)]
+    for name, form in (("discount", "INR {}"), ("percentage", "{} %")):
+        both = [pl.format(form, plain(f"{name}_{leg}")) for leg in ("announced", "returned")]
+        differs = pl.col("other_discount") & (pl.col(f"{name}_delta") != 0)
+        told.append(pl.when(differs).then(pl.format(f"{discount} {{}}, the service has {{}}.", *both)))
+    return pl.concat_str(*told, separator=" ", ignore_nulls=True)
 
 
 def _also_counted(code: Discrepancy, word: str) -> pl.Expr:
@@ -319,9 +331,7 @@ def _quantity_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
         _D.NOT_RECEIVED: pl.format(
             "Nothing of {} received; due {}, {} days ago.", plain("expected"), due, pl.col("days_overdue").fill_null(0)
         ),
-        _D.PRICE_VAR: pl.format(
-            "Announced at INR {} a unit, the service has INR {}.", plain("price_announced"), plain("price_returned")
-        ),
+        _D.PRICE_VAR: _price_words("Announced at", "Announced with a discount of"),
         _D.MRP_VAR: pl.format(
             "Announced with a retail price of INR {}, the service has INR {}.",
             plain("mrp_announced"),

@@ -10,6 +10,7 @@ from logistics_batch.reconciliation.legs import Legs, identifier, price
 
 _LEGS = ("announced", "returned")
 _HALF = 2**32
+_DISCOUNTS = ("discount", "discount_percentage")
 
 
 def with_places(pairs: pl.DataFrame, legs: Legs) -> pl.DataFrame:
@@ -80,9 +81,17 @@ def _under_key(legs: Legs, pairs: pl.DataFrame, leg: str) -> pl.LazyFrame:
 
 
 def _same(legs: Legs) -> pl.Expr:
-    """Whether a line has a quantity, and it and the prices have the same text on both sides."""
+    """Whether a line has a quantity, and it, prices and discounts have the same text on both sides."""
     counted = pl.lit(legs.announced_lines["units"] > 0).gather("line").fill_null(False)
-    return pl.all_horizontal(counted, *(_same_text(legs, name) for name in ("qty", "price", "mrp")))
+    named = [
+        name for name in _DISCOUNTS if all(_is_given(leg[name]) for leg in (legs.announced_lines, legs.returned_lines))
+    ]
+    return pl.all_horizontal(counted, *(_same_text(legs, name) for name in ("qty", "price", "mrp", *named)))
+
+
+def _is_given(texts: pl.Series) -> bool:
+    """Whether any line says something."""
+    return texts.null_count() < texts.len() and bool((texts != "").any())
 
 
 def _same_text(legs: Legs, column: str) -> pl.Expr:
@@ -98,13 +107,15 @@ def _alike(lines: pl.DataFrame, legs: Legs) -> pl.DataFrame:
     others = lines.filter(~same)
     left = _meant(legs.announced_lines, others["line"])
     right = _meant(legs.returned_lines, others["line_returned"])
-    by_meaning = left.select(
-        (pl.col("units") > 0) & pl.all_horizontal(pl.col(name).eq_missing(right[name]) for name in left.columns)
-    ).to_series()
+    both = [pl.col(name).eq_missing(right[name]) for name in left.columns if name not in _DISCOUNTS]
+    # What one side does not name is not compared.
+    discounts = [(pl.col(name) == right[name]).fill_null(True) for name in _DISCOUNTS]
+    by_meaning = left.select((pl.col("units") > 0) & pl.all_horizontal(*both, *discounts)).to_series()
     kept = pl.concat([lines.filter(same), others.filter(by_meaning.fill_null(False))])
     return kept.select("key", "pair", "line", "line_returned")
 
 
 def _meant(lines: pl.DataFrame, places: pl.Series) -> pl.DataFrame:
     """The lines at some places: what is compared of them, by its meaning."""
-    return lines[places].select(identifier("sku_name"), "units", price().alias("price"), price("mrp").alias("mrp"))
+    prices = (price(name).alias(name) for name in ("price", "mrp", *_DISCOUNTS))
+    return lines[places].select(identifier("sku_name"), "units", *prices)
