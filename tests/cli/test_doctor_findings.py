@@ -363,6 +363,21 @@ def test_a_doubt_and_a_held_document(run: Run, tmp_path: Path, sandbox: RunningS
     assert problems(run, "ledger") == []
 
 
+def test_a_ledger_of_another_address(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """The same service by another name: what was sent is hidden, and a run would create it again."""
+    workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
+    path = workspace.drop("a.csv", order_lines(["OTHER-1"]))
+    assert run("push", path, "--mapping", "orders").code == 0
+    assert problems(run, "ledger, other addresses") == []
+    set_url(workspace, sandbox.url.replace("127.0.0.1", "localhost"))
+    (finding,) = problems(run, "ledger, other addresses")
+    assert f"It holds 1 documents of {sandbox.url}" in finding["text"]
+    (note,) = run("push", path, "--mapping", "orders", "--json").json["notes"]
+    assert f"The ledger holds 1 documents of {sandbox.url} and none of http://localhost" in note
+    set_url(workspace, sandbox.url)
+    assert problems(run, "ledger, other addresses") == []
+
+
 def test_metrics_without_their_library(
     run: Run, tmp_path: Path, sandbox: RunningSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -446,6 +461,7 @@ PROVOKED_BY = {
         "test_asns_that_cannot_be_read_for_a_while",
     ],
     "check_ledger warning": ["test_a_doubt_and_a_held_document"],
+    "check_accounts warning": ["test_a_ledger_of_another_address"],
     "check_owed warning": ["alerts that wait"],
     "check_clock problem": ["a clock that is behind"],
     "check_places tried": [

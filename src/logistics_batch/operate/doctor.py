@@ -146,6 +146,19 @@ def check_ledger(parts: Parts) -> Check:
     return Check("ledger", State.WARNING, text, remedy)
 
 
+def check_accounts(parts: Parts) -> Iterator[Check]:
+    """Whether the ledger holds what nobody looks at, for it was sent to the service under another address."""
+    is_new = parts.ledger.is_new_account()
+    for account, (count, still_open) in parts.ledger.other_accounts().items():
+        if is_new or still_open:
+            text = f"It holds {count} documents of {account} ({still_open} of them open), and looks at none of them."
+            remedy = (
+                f"If {account} is the same service, write service.base_url so again: under another address its orders "
+                "would be created once more. If it is another one, settle what is open with its address."
+            )
+            yield Check("ledger, other addresses", State.WARNING, text, remedy)
+
+
 def check_clock(parts: Parts) -> Check:
     """Whether this machine's clock is behind what the ledger has already seen."""
     now = parts.clock.now()
