@@ -496,6 +496,28 @@ def test_a_sum_refuses_cells_that_are_no_numbers_and_charges_that_differ() -> No
     )
     assert rules(found) == [("H2", "cash_on_delivery|sum")]
     assert states(found) == {2: "invalid", 3: "blocked disagree", 4: "blocked disagree"}
+    assert found.rows["reason"][1] == '"Ship" differs between the rows 3-4 of one document.'
+
+
+def test_a_sum_refuses_a_line_that_would_count_for_nothing_and_what_would_be_taken_off_twice() -> None:
+    header = [*HEADER, "Pay", "Price", "Off", "Ship", "Voucher"]
+    found = orders(
+        [*ROW, "COD", "100", "", "", ""],
+        [*order(SKU="cup"), "COD", "", "", "", ""],
+        [*order(Order_No="A2"), "Prepaid", "", "", "", ""],
+        [*order(Order_No="A3"), "COD", "100", "(10)", "", ""],
+        [*order(Order_No="A4"), "COD", "100", "", "", "-10"],
+        [*order(Order_No="A5", Qty=""), "COD", "100", "", "", ""],
+        header=header,
+        mapping=SUMS,
+    )
+    assert rules(found) == [
+        ("H3", "cash_on_delivery|half_filled"),
+        ("I5", "cash_on_delivery|negative"),
+        ("K6", "cash_on_delivery|negative"),
+        ("F7", "cash_on_delivery|half_filled"),
+    ]
+    assert [document.key for document in found.documents] == ["A2"]
 
 
 def test_line_totals_and_sample_values_are_checked_when_asked_for() -> None:
