@@ -415,10 +415,18 @@ lines: {sku_name: {from: SKU}, qty: {from: Qty}}
         ("a\x00b", "control"),
         ("a\x1bb", "control"),
         ("#N/A", "error_value"),
+        ("########", "error_value"),
+        ("# 12", "# 12"),
+        ("1,23E+011", "scientific"),
     ],
 )
 def test_text_is_trimmed_and_otherwise_as_it_stands(cell: str, sent: str) -> None:
     assert value("division: {from: Cell}", cell) == sent
+
+
+@pytest.mark.parametrize("cell", ["1.79769313486232E+308", "1.23457E+011", "1,23E+11", "1.5E-7", "12E4567890"])
+def test_a_reference_whose_digits_are_lost_is_never_sent_however_the_exponent_is_written(cell: str) -> None:
+    assert rules(orders(order(Order_No=cell), order(Order_No="5E-12"))) == [("A2", "reference_number|scientific")]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+919876543210", "-A1", "@home"])
