@@ -166,18 +166,25 @@ def test_alerts_that_cannot_be_told_break_no_run(run: Run, workspace: Workspace)
 def test_what_is_too_old_goes_and_nothing_else(workspace: Workspace) -> None:
     workspace.configure("[reports]", 'purge_after = "60d"', 'purge_labels_after = "30d"')
     old, young = 70 * 86400, 40 * 86400
-    kept = {"reports/young.csv": young, "reports/.ledger.mark": old, "var/files/original.csv": old}
-    gone = {"reports/old.csv": old, "reports/2026/old.xlsx": old, "var/files/labels/a.pdf": young}
+    ours = ("reports/{}.result.csv", "reports/{}.ack.json", "reports/run-{}.json", "reports/feeds/s/s-00000{}.csv")
+    runs = (
+        "reports/order_status/O20260601-211500-ab{}/order_status.xlsx",
+        "reports/labels/L20260601-211500-ab{}/a/b.pdf",
+    )
+    gone = {name.format(1): old for name in (*ours, *runs)} | {"var/files/labels/a.pdf": young}
+    kept = {name.format(2): young for name in (*ours, *runs)} | {"var/files/original.csv": old}
+    others = ("logo.png", "2026/sums.xlsx", "labels/2026/x.pdf", "feeds/s/notes.csv", "feeds/s/.last", ".ledger.mark")
+    kept |= {f"reports/{name}": old for name in others}
     for name, age in (kept | gone).items():
         path = workspace.drop(Path(name).name, "x", folder=str(Path(name).parent))
         at = path.stat().st_mtime - age
         os.utime(path, (at, at))
     with Wired(workspace.root).parts(Need(calls=False)) as parts:
         removed = purge_by_age(parts)
-    assert (removed.reports, removed.labels) == (2, 1)
+    assert (removed.reports, removed.labels) == (6, 1)
     assert all((workspace.root / name).exists() for name in kept)
     assert not any((workspace.root / name).exists() for name in gone)
-    assert not (workspace.root / "reports/2026").exists()
+    assert not (workspace.root / "reports/labels/L20260601-211500-ab1").exists()
 
 
 def test_check_says_that_no_scheduler_works(run: Run, workspace: Workspace) -> None:

@@ -149,6 +149,7 @@ def test_the_summary_ties_out_and_has_native_charts(night):
     names = ("All lines", "Counted before matching")
     assert [[float(rows[name][index].value) for index in (3, 4, 5)] for name in names] == [[112.5, 112.5, 100.0]] * 2
     assert [rows["Residual"][index].value for index in (3, 4, 5)] == [0, 0, 0]
+    assert all(chart.y_axis.scaling.min == 0 for chart in sheet._charts)
     assert [chart.title.tx.rich.p[0].r[0].t for chart in sheet._charts] == [
         "Open exceptions by class",
         "Open exceptions by age in days",

@@ -21,6 +21,9 @@ class Kind(StrEnum):
     ENTRY_QUANTITY = "entry quantity"  # the same, a number if it is one
 
 
+_WIDE = 40.0  # characters
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column; `width` in characters, `field` of the frame it is taken from."""
@@ -31,16 +34,26 @@ class Column:
     width: float
 
 
+def lines_more(characters: int, width: float) -> int:
+    """How many lines a text of 10 points takes in a column besides the first, broken at blanks."""
+    return 0 if characters <= width else int(characters / characters_a_line(width))
+
+
+def characters_a_line(width: float) -> float:
+    """How many characters a broken line has: in a narrow column much of it stays blank."""
+    return width * (1.15 if width >= _WIDE else 0.85)
+
+
 COMPLETE, INCOMPLETE = "complete", "may be incomplete"
 """How the trend tells whether a night's report was complete."""
 
 _K = Kind
 _CLASS = (Column("Class", "code", _K.CODE, 25), Column("Severity", "severity", _K.CODE, 10))
 _WHO = (
-    Column("Invoice number", "invoice_number", _K.TEXT, 18),
-    Column("SKU", "sku_name", _K.TEXT, 20),
+    Column("Invoice number", "invoice_number", _K.WORDS, 18),
+    Column("SKU", "sku_name", _K.WORDS, 20),
 )
-_PARTY = (Column("Supplier", "supplier", _K.TEXT, 20), Column("Site", "site", _K.TEXT, 16))
+_PARTY = (Column("Supplier", "supplier", _K.WORDS, 20), Column("Site", "site", _K.WORDS, 16))
 _QUANTITIES = (
     Column("Ordered", "qty_ordered", _K.QUANTITY, 12),
     Column("Announced", "qty_announced", _K.QUANTITY, 12),
@@ -68,19 +81,19 @@ _AGE = (
     Column("Age", "bucket", _K.TEXT, 9),
 )
 _ORIGIN = (
-    Column("Source file", "file_name", _K.TEXT, 28),
+    Column("Source file", "file_name", _K.WORDS, 28),
     Column("Sheet", "sheet", _K.TEXT, 12),
-    Column("Rows", "rows", _K.TEXT, 10),
+    Column("Rows", "rows", _K.WORDS, 10),
     Column("Run", "run", _K.TEXT, 22),
 )
 _RECEIPT = (
     Column("Last received", "received_date", _K.DATE, 12),
-    Column("Receipts file", "receipt_file", _K.TEXT, 24),
+    Column("Receipts file", "receipt_file", _K.WORDS, 24),
     Column("Receipts sheet", "receipt_sheet", _K.TEXT, 12),
-    Column("Receipt rows", "receipt_rows", _K.TEXT, 12),
+    Column("Receipt rows", "receipt_rows", _K.WORDS, 12),
 )
 _MATCH = (
-    Column("Matched by", "match_tier", _K.TEXT, 34),
+    Column("Matched by", "match_tier", _K.WORDS, 34),
     Column("ASN status", "asn_status", _K.TEXT, 12),
     Column("Service's ASN id", "record_id", _K.TEXT, 12),
 )
@@ -106,13 +119,13 @@ ANALYST_COLUMNS = (
 _FACTS = (
     *_PRICES,
     *_MORE_PRICES,
-    Column("Service's qty_received (= requested, API §2.1)", "qty_requested", _K.QUANTITY, 17),
-    Column("PO number", "po_number", _K.TEXT, 14),
+    Column("Service's qty_received (= requested, API §2.1)", "qty_requested", _K.QUANTITY, 28),
+    Column("PO number", "po_number", _K.WORDS, 14),
     Column("Price ordered", "price_ordered", _K.PRICE, 12),
     Column("Opposite line", "pair_id", _K.TEXT, 22),
     Column("Expiry", "expiry_date", _K.DATE, 12),
-    Column("SKU found instead", "found_sku", _K.TEXT, 18),
-    Column("Batch", "batch", _K.TEXT, 12),
+    Column("SKU found instead", "found_sku", _K.WORDS, 18),
+    Column("Batch", "batch", _K.WORDS, 12),
     *_ORIGIN,
     *_RECEIPT,
     *_MATCH,
@@ -129,8 +142,8 @@ _WHAT = (
     *_QUANTITIES,
     Column("Difference %", "delta_percent", _K.PERCENT, 11),
     Column("Units concerned", "qty_affected", _K.QUANTITY, 12),
-    Column("Also", "also", _K.TEXT, 18),
-    Column("INR by class", "impact_by_class", _K.TEXT, 34),
+    Column("Also", "also", _K.WORDS, 18),
+    Column("INR by class", "impact_by_class", _K.WORDS, 34),
     *_AGE,
     *_CLAIM,
 )
@@ -166,8 +179,8 @@ MISSING = (
 )
 
 NEAR = (
-    Column("Invoice number", "invoice_number", _K.TEXT, 18),
-    Column("SKU", "sku_name", _K.TEXT, 20),
+    Column("Invoice number", "invoice_number", _K.WORDS, 18),
+    Column("SKU", "sku_name", _K.WORDS, 20),
     Column("Difference", "qty_delta", _K.CHANGE, 12),
     Column("Price difference", "price_delta", _K.CHANGE, 12),
     Column("INR tolerated", "impact_inr", _K.MONEY, 15),
@@ -186,7 +199,7 @@ MATCHED = (
     *_PARTY,
     *_QUANTITIES,
     *_PRICES[:2],
-    Column("Batch", "batch", _K.TEXT, 12),
+    Column("Batch", "batch", _K.WORDS, 12),
     *_AGE[:1],
     *_MATCH,
     *_ORIGIN,
@@ -194,11 +207,11 @@ MATCHED = (
 )
 
 UNSENT = (
-    Column("Source file", "file_name", _K.TEXT, 32),
+    Column("Source file", "file_name", _K.WORDS, 32),
     Column("Sheet", "sheet", _K.TEXT, 14),
-    Column("Rows", "rows", _K.TEXT, 12),
-    Column("Invoice number", "invoice_number", _K.TEXT, 20),
-    Column("SKU", "sku_name", _K.TEXT, 20),
+    Column("Rows", "rows", _K.WORDS, 12),
+    Column("Invoice number", "invoice_number", _K.WORDS, 20),
+    Column("SKU", "sku_name", _K.WORDS, 20),
     Column("Announced", "qty_announced", _K.QUANTITY, 12),
     Column("INR at stake", "impact_inr", _K.MONEY, 15),
     Column("What we see", "reason", _K.WORDS, 74),
@@ -209,7 +222,7 @@ UNSENT = (
 )
 
 SCORECARD = (
-    Column("Supplier", "supplier", _K.TEXT, 30),
+    Column("Supplier", "supplier", _K.WORDS, 30),
     Column("ASNs", "notices", _K.COUNT, 9),
     Column("Lines", "lines", _K.COUNT, 9),
     Column("Match rate", "match_percent", _K.PERCENT, 12),
@@ -229,8 +242,8 @@ AGEING = (
     Column("Age in days", "bucket", _K.TEXT, 14),
     Column("Class", "code", _K.CODE, 26),
     Column("Severity", "severity", _K.CODE, 11),
-    Column("Supplier", "supplier", _K.TEXT, 26),
-    Column("Site", "site", _K.TEXT, 18),
+    Column("Supplier", "supplier", _K.WORDS, 26),
+    Column("Site", "site", _K.WORDS, 18),
     Column("Exceptions", "lines", _K.COUNT, 12),
     Column("Units concerned", "qty_affected", _K.QUANTITY, 16),
     Column("INR at stake", "impact_inr", _K.MONEY, 18),

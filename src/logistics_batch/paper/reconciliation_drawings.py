@@ -92,6 +92,8 @@ class Drawn:
             chart.series[-1].graphicalProperties = GraphicalProperties(solidFill=colour)
         chart.set_categories(Reference(self._trend.sheet, min_col=1, min_row=first, max_row=last))
         chart.x_axis.number_format = "d mmm"
+        chart.y_axis.delete = False  # the columns have no numbers of their own
+        chart.y_axis.number_format = "#,##0"
         if chart.legend is not None:
             chart.legend.position = "b"
         self._sheet.add_chart(chart, f"{_RIGHT}{self._second}")
@@ -108,6 +110,7 @@ def _plain_chart(look: _Look, *, lying: bool) -> Any:
     chart.x_axis.delete = False
     chart.y_axis.delete = True
     chart.y_axis.majorGridlines = None
+    chart.y_axis.scaling.min = 0  # else programs begin shortly below the least, and 28 looks like half of 30
     return chart
 
 

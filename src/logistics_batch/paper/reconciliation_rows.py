@@ -15,12 +15,11 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.reconciliation import MEANINGS, Outcome, Severity, Standing, State
 from logistics_batch.paper.reconciliation_cells import put
-from logistics_batch.paper.reconciliation_columns import COMPLETE, INCOMPLETE, Column, Kind
+from logistics_batch.paper.reconciliation_columns import COMPLETE, INCOMPLETE, Column, Kind, characters_a_line
 from logistics_batch.paper.safe_text import cell_xml, formula_like, visible_column
 from logistics_batch.paper.xlsx_package import Package, Packed, packed
 
 _ROWS_A_BLOCK = 5_000
-_CHARACTERS_A_LINE = 1.15  # of a column's width, at 10 points
 _LINE_HEIGHT = 13.5
 _TALLEST = 400.0  # points; Excel knows none above 409
 _FIRST_ROW_ENDS = b"</row>"
@@ -100,7 +99,9 @@ def _height(columns: Sequence[Column]) -> pl.Expr:
     """The rest of the row's tag: room for the longest text that wraps."""
     words = [column for column in columns if column.kind is Kind.WORDS]
     lines = [
-        pl.col(column.field).str.len_chars().fill_null(0) / (column.width * _CHARACTERS_A_LINE) for column in words
+        pl.when(length > column.width).then(length / characters_a_line(column.width)).otherwise(0.0)
+        for column in words
+        for length in [pl.col(column.field).str.len_chars().fill_null(0)]
     ]
     if not lines:
         return pl.lit('">')

@@ -41,9 +41,9 @@ _FIRST = (
     Column("Class", "code", Kind.CODE, 26),
     Column("Severity", "severity", Kind.CODE, 11),
     Column("INR at stake", "impact_inr", Kind.MONEY, 16),
-    Column("Invoice number", "invoice_number", Kind.TEXT, 19),
-    Column("SKU", "sku_name", Kind.TEXT, 19),
-    Column("Supplier", "supplier", Kind.TEXT, 16),
+    Column("Invoice number", "invoice_number", Kind.WORDS, 19),
+    Column("SKU", "sku_name", Kind.WORDS, 19),
+    Column("Supplier", "supplier", Kind.WORDS, 16),
     Column("Difference", "qty_delta", Kind.CHANGE, 16),
     Column("Age in days", "bucket", Kind.TEXT, 18),
     Column("What we see", "reason", Kind.WORDS, 78),
@@ -64,7 +64,7 @@ _CLASSES = (
 def _figures(title: str, field: str) -> tuple[Column, ...]:
     """Lines, units and INR by something, in the columns where they stand for the classes."""
     return (
-        Column(title, field, Kind.TEXT, 26),
+        Column(title, field, Kind.WORDS, 26),
         Column("", "", Kind.TEXT, 11),
         Column("Exceptions", "lines", Kind.COUNT, 16),
         Column("Units concerned", "qty_affected", Kind.QUANTITY, 19),

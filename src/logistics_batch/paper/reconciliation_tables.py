@@ -11,7 +11,7 @@ from openpyxl.worksheet.properties import PageSetupProperties
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.paper.reconciliation_cells import FAINT, at, font, put, put_heading, put_text
-from logistics_batch.paper.reconciliation_columns import STATUS_TITLE, Column, Kind
+from logistics_batch.paper.reconciliation_columns import STATUS_TITLE, Column, Kind, lines_more
 from logistics_batch.paper.reconciliation_rows import Rows
 
 LARGEST_SHEET = 100_000
@@ -23,7 +23,6 @@ WITH_ALL_EXCEPTIONS = ("Exceptions", "Missing & unexpected", "Rows not accepted"
 STATUS_WORDS = ("Open", "In progress", "Accepted", "Closed")
 HEADING_HEIGHT = 32.0
 _WIDEST_PAGE = 230.0  # characters; beyond, a page cannot be read
-_CHARACTERS_A_LINE = 1.15  # of a column's width, at 10 points
 _LINE_HEIGHT = 13.5
 
 
@@ -102,11 +101,9 @@ def write_lines(sheet: Worksheet, frame: pl.DataFrame, columns: Sequence[Column]
     for row, values in enumerate(taken.iter_rows(), first_row):
         for index, (value, column) in enumerate(zip(values, columns, strict=True)):
             put(at(sheet, row, index + 1), value, column.kind)
-        longest = max(
-            (len(str(values[index] or "")) / (width * _CHARACTERS_A_LINE) for index, width in words), default=0
-        )
-        if longest > 1:
-            sheet.row_dimensions[row].height = _LINE_HEIGHT * (1 + int(longest))
+        more = max((lines_more(len(str(values[index] or "")), width) for index, width in words), default=0)
+        if more:
+            sheet.row_dimensions[row].height = _LINE_HEIGHT * (1 + more)
 
 
 def offer_status_words(sheet: Worksheet, columns: Sequence[Column], *, lines: int) -> None:

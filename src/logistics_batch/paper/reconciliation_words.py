@@ -2,7 +2,8 @@
 
 from decimal import Decimal
 
-_SHORT = ((Decimal(10_000_000), "Cr"), (Decimal(100_000), "L"), (Decimal(1_000), "k"))
+_SHORT = ((Decimal(10**12), "L Cr"), (Decimal(10_000_000), "Cr"), (Decimal(100_000), "L"), (Decimal(1_000), "k"))
+_LARGEST = Decimal(10**16)
 
 
 def rupees(amount: Decimal) -> str:
@@ -21,11 +22,13 @@ def rupees(amount: Decimal) -> str:
 
 
 def short_rupees(amount: Decimal) -> str:
-    """An amount for charts, in crore, lakh or thousands.
+    """An amount for charts, in crore, lakh or thousands; one that nobody has, by its powers of ten.
 
-    >>> short_rupees(Decimal("1234567.5")), short_rupees(Decimal("99"))
-    ('₹ 12.3 L', '₹ 99')
+    >>> short_rupees(Decimal("1234567.5")), short_rupees(Decimal("99")), short_rupees(Decimal(10) ** 20)
+    ('₹ 12.3 L', '₹ 99', '₹ 1.0E+20')
     """
+    if amount >= _LARGEST:
+        return f"₹ {amount:.1E}"
     for unit, name in _SHORT:
         if amount >= unit:
             return f"₹ {amount / unit:,.1f} {name}"
