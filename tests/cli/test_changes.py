@@ -108,13 +108,17 @@ def test_items_are_updated_by_the_ids_that_the_create_told(
 def test_items_are_added_and_deleted(
     run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
 ) -> None:
-    added = push(run, workspace, "add", "Order No,Item,SKU,Qty", "A,n1,SKU-9,3", "A,n2,SKU-8,1")
+    added = push(run, workspace, "add", "Order No,Item,SKU,Qty", "A,n1,SKU-9,3", "A,n2,SKU-8,1", "B,n3,SKU-1,7")
     deleted = push(run, workspace, "delete", "Order No,SKU", "A,SKU-1", name="gone.csv")
-    assert (fates(added), fates(deleted)) == (["accepted", "accepted"], ["accepted"])
-    assert set(items(run, awbs["A"])) == {"SKU-2", "SKU-8", "SKU-9"}
+    assert (fates(added), fates(deleted)) == (["accepted"] * 3, ["accepted"])
+    which = push(run, workspace, "delete", "Order No,SKU", "B,SKU-1", "A,SKU-8", name="which.csv")
+    assert [(row["fate"], row["rule"]) for row in rows(which)] == [("invalid", "item_id|ambiguous"), ("accepted", "")]
+    assert set(items(run, awbs["A"])) == {"SKU-2", "SKU-9"}
     assert items(run, awbs["A"])["SKU-9"]["id"] == "n1"
     assert [line["effect"] for line in sandbox.committed() if "items" in line["effect"]] == [
         "order.items_added",
+        "order.items_added",
+        "order.items_deleted",
         "order.items_deleted",
     ]
 

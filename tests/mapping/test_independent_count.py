@@ -121,7 +121,8 @@ def counted(kind: str, text: str) -> Count:
             above = {}
         above |= {name: cell for name, cell in cells.items() if cell and name in ("Order No", *HEADER_CELLS)}
         own = _said(kind, cells)
-        if not cells["Order No"] or WRONG in own.values() or not own["SKU"] or not own["Qty"]:
+        unpriced = not own["Price"] and _said(kind, cells | above)["Payment"] == "true"
+        if not cells["Order No"] or WRONG in own.values() or not own["SKU"] or not own["Qty"] or unpriced:
             count.fates[number] = RowState.INVALID
         if cells["Order No"]:
             orders[cells["Order No"]].append((number, _said(kind, cells | above)))

@@ -415,10 +415,18 @@ lines: {sku_name: {from: SKU}, qty: {from: Qty}}
         ("a\x00b", "control"),
         ("a\x1bb", "control"),
         ("#N/A", "error_value"),
+        ("########", "error_value"),
+        ("# 12", "# 12"),
+        ("1,23E+011", "scientific"),
     ],
 )
 def test_text_is_trimmed_and_otherwise_as_it_stands(cell: str, sent: str) -> None:
     assert value("division: {from: Cell}", cell) == sent
+
+
+@pytest.mark.parametrize("cell", ["1.79769313486232E+308", "1.23457E+011", "1,23E+11", "1.5E-7", "12E4567890"])
+def test_a_reference_whose_digits_are_lost_is_never_sent_however_the_exponent_is_written(cell: str) -> None:
+    assert rules(orders(order(Order_No=cell), order(Order_No="5E-12"))) == [("A2", "reference_number|scientific")]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+919876543210", "-A1", "@home"])
@@ -496,6 +504,28 @@ def test_a_sum_refuses_cells_that_are_no_numbers_and_charges_that_differ() -> No
     )
     assert rules(found) == [("H2", "cash_on_delivery|sum")]
     assert states(found) == {2: "invalid", 3: "blocked disagree", 4: "blocked disagree"}
+    assert found.rows["reason"][1] == '"Ship" differs between the rows 3-4 of one document.'
+
+
+def test_a_sum_refuses_a_line_that_would_count_for_nothing_and_what_would_be_taken_off_twice() -> None:
+    header = [*HEADER, "Pay", "Price", "Off", "Ship", "Voucher"]
+    found = orders(
+        [*ROW, "COD", "100", "", "", ""],
+        [*order(SKU="cup"), "COD", "", "", "", ""],
+        [*order(Order_No="A2"), "Prepaid", "", "", "", ""],
+        [*order(Order_No="A3"), "COD", "100", "(10)", "", ""],
+        [*order(Order_No="A4"), "COD", "100", "", "", "-10"],
+        [*order(Order_No="A5", Qty=""), "COD", "100", "", "", ""],
+        header=header,
+        mapping=SUMS,
+    )
+    assert rules(found) == [
+        ("H3", "cash_on_delivery|half_filled"),
+        ("I5", "cash_on_delivery|negative"),
+        ("K6", "cash_on_delivery|negative"),
+        ("F7", "cash_on_delivery|half_filled"),
+    ]
+    assert [document.key for document in found.documents] == ["A2"]
 
 
 def test_line_totals_and_sample_values_are_checked_when_asked_for() -> None:

@@ -4,8 +4,10 @@ The service wants the id that it gave on create (API §4.7-4.10). The ledger kno
 here; a row whose order or item cannot be found is answered, and nothing of its document is sent.
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import polars as pl
 
@@ -19,6 +21,7 @@ from logistics_batch.model.issue import Issue, cell_address
 _AT_ONCE = 400  # numbers in one question to the ledger
 _LONGEST_ID = 80
 _UNSETTLED = ("planned", "sending", "in_doubt", "held")
+_MAY_BE_THERE = ("planned", "sending", "in_doubt", "accepted")
 _SIBLING = "The document is not sent: another row of it cannot be used."
 
 
@@ -48,9 +51,10 @@ def with_orders(parts: Parts, mapped: MappedFile) -> MappedFile:
         return mapped
     asked = [document.order.text for document in mapped.documents if document.order]
     known = _created(parts, asked)
+    added = _added(parts, known)
     found = _Sorted()
     for position, document in enumerate(mapped.documents):
-        answer = _found(parts, document, known)
+        answer = _found(parts, document, known, added)
         if isinstance(answer, Document):
             found.good[position] = answer
         else:
@@ -71,8 +75,23 @@ def _created(parts: Parts, numbers: Sequence[str]) -> dict[str, list[StoredDocum
     return found
 
 
+def _added(parts: Parts, known: Mapping[str, Sequence[StoredDocument]]) -> dict[str, dict[str, dict[str, Any]]]:
+    """The items that were added to these orders from here, or may have been: by AWB number, then by item id."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    names = list(known)
+    for start in range(0, len(names), _AT_ONCE):
+        some, adding = names[start : start + _AT_ONCE], [Operation.ORDER_ADD_ITEMS]
+        for each in parts.ledger.documents(operations=adding, states=_MAY_BE_THERE, references=some):
+            items = json.loads(each.body).get("item_details", {}) if each.body else {}
+            found.setdefault(each.key, {}).update(items)
+    return found
+
+
 def _found(
-    parts: Parts, document: Document, known: Mapping[str, Sequence[StoredDocument]]
+    parts: Parts,
+    document: Document,
+    known: Mapping[str, Sequence[StoredDocument]],
+    added: Mapping[str, Mapping[str, dict[str, Any]]],
 ) -> Document | tuple[_Unfit, ...]:
     """The document as it is sent, or why it cannot be."""
     order = document.order
@@ -89,7 +108,8 @@ def _found(
         path = ""
     if not path or len(order_id) > _LONGEST_ID:
         return (_about_order(document, order, "unusable", "This cannot be the number of an order.", "Write the AWB."),)
-    body = _body(document, order, created)
+    known_items = {**(created.items if created else {}), **added.get(order_id, {})}
+    body = _body(document, order, known_items)
     if not isinstance(body, str):
         return body
     reference = created.reference if created else order.text
@@ -142,12 +162,14 @@ def _about_order(document: Document, order: OrderNumber, rule: str, reason: str,
     return _Unfit(f"order_id|{rule}", reason, fix, order.text, tuple((row, order.column) for row in document.rows))
 
 
-def _body(document: Document, order: OrderNumber, created: StoredDocument | None) -> str | tuple[_Unfit, ...]:
+def _body(
+    document: Document, order: OrderNumber, known_items: Mapping[str, dict[str, Any]]
+) -> str | tuple[_Unfit, ...]:
     """The text that is sent, with the ids of items that the sheet names; or what is wrong with which rows."""
     items = unnamed_items(document.body, document.operation)
     if not items:
         return document.body
-    ids_of = _ids_by_name(created)
+    ids_of = _ids_by_name(known_items)
     ids: list[str] = []
     unfit: list[_Unfit] = []
     for row, item in zip(document.line_rows, items, strict=True):
@@ -156,7 +178,7 @@ def _body(document: Document, order: OrderNumber, created: StoredDocument | None
         ids.append(own[0] if own else "")
         if len(own) != 1 or own[0] in ids[:-1]:
             place = (row, order.item_column or order.column)
-            unfit.append(_unfit_item(own, given or name, place, knows=bool(created and created.items)))
+            unfit.append(_unfit_item(own, given or name, place, knows=bool(known_items)))
     return tuple(unfit) or with_item_ids(document.body, document.operation, ids)
 
 
@@ -165,7 +187,11 @@ def _unfit_item(own: Sequence[str], item: str, place: tuple[int, int], *, knows:
     if not knows and not own:
         rule, reason = "ids_unknown", "The ids of this order's items are not known here."
     elif not own:
-        rule, reason, fix = "unknown", "The order was created without an item of this name.", f"Check the name. {fix}"
+        rule, reason, fix = (
+            "unknown",
+            "No item of this name was in the order when it was created, or added from here.",
+            f"Check the name. {fix}",
+        )
     elif len(own) > 1:
         rule, reason = "ambiguous", "The order has several items of this name."
     else:
@@ -173,10 +199,10 @@ def _unfit_item(own: Sequence[str], item: str, place: tuple[int, int], *, knows:
     return _Unfit(f"item_id|{rule}", reason, fix, item, (place,))
 
 
-def _ids_by_name(created: StoredDocument | None) -> dict[str, list[str]]:
-    """The ids of the items that the service told when the order was created, by their names."""
+def _ids_by_name(items: Mapping[str, dict[str, Any]]) -> dict[str, list[str]]:
+    """The ids of items by their names; those that are deleted by now count, for what was meant is not known."""
     found: dict[str, list[str]] = {}
-    for item_id, item in (created.items if created else {}).items():
+    for item_id, item in items.items():
         found.setdefault(_folded(str(item.get("item_name") or "")), []).append(item_id)
     return found
 

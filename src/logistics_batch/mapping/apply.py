@@ -24,7 +24,7 @@ from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.reading import say
 from logistics_batch.mapping.rows import sort_rows
 from logistics_batch.mapping.stray_rows import stray_rows
-from logistics_batch.mapping.table import CELLS, HEAD_VALUES, RULES, RunValues, Table, lay_out
+from logistics_batch.mapping.table import CELLS, COLUMN, HEAD_VALUES, RULES, RunValues, Table, lay_out
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet
@@ -165,6 +165,8 @@ def _torn_documents(table: Table) -> list[tuple[int, str, str]]:
 
 
 def _column_text(table: Table, place: str) -> str:
+    if place.startswith(COLUMN):
+        return table.bound.texts[int(place.removeprefix(COLUMN)) - 1].strip()
     field = table.field(place)
     if field is None or field.column is None:
         return place.split(".", 1)[1]

@@ -24,11 +24,12 @@ _TURNING: Final = r"[\u{ad}\u{61c}\u{200f}\u{202b}\u{202d}\u{202e}\u{2067}]"  # 
 _BREAK: Final = r"[\t\r\n\x0b\x0c\u{85}\u{2028}\u{2029}]"
 _LINE_BREAK: Final = r"[\r\n\x0b\x0c\u{85}\u{2028}\u{2029}]"
 _CONTROL: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
-_EXPONENT: Final = r"(?i)^([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$|^([0-9]+)e\+?[0-9]+$"
-_SHOWN_EXPONENT: Final = r"(?i)^([0-9])(?:\.([0-9]+))?e\+([0-9]{2,3})$"
+_EXPONENT: Final = r"(?i)^[0-9](?:[.,][0-9]+)?e\+?[0-9]{1,3}$|^[0-9][.,][0-9]+e-[0-9]{1,3}$|^[0-9]+e\+?[0-9]+$"
+_SHOWN_EXPONENT: Final = r"(?i)^[0-9](?:[.,][0-9]+)?e\+[0-9]{2,3}$"
+_TOO_NARROW: Final = "^#{3,}$"  # what a column shows that is too narrow for its number
 
 # Whatever trimming or a repair might change, or a bit more.
-_CONSPICUOUS: Final = rf"(?i)^['=#]|^[{BLANKS}]|[{BLANKS}]$|^$|{_ODD}|  |\.0$|[0-9]e\+?[0-9]+$"
+_CONSPICUOUS: Final = rf"(?i)^['=#]|^[{BLANKS}]|[{BLANKS}]$|^$|{_ODD}|  |\.0$|[0-9]e[+-]?[0-9]+$"
 
 
 class Use(StrEnum):
@@ -212,7 +213,7 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
     strict = use in _STRICT
     damaged = pl.coalesce(
         pl.when("several").then(pl.lit(Damage.SEVERAL.value)),
-        pl.when(cell.is_in(ERROR_WORDS)).then(pl.lit(Damage.ERROR_VALUE.value)),
+        pl.when(cell.is_in(ERROR_WORDS) | cell.str.contains(_TOO_NARROW)).then(pl.lit(Damage.ERROR_VALUE.value)),
         pl.when(cell.str.contains(_TURNING if use in _STRICT else _CONTROL)).then(pl.lit(Damage.CONTROL.value)),
         pl.when(cell.str.contains(_CONTROL)).then(pl.lit(Damage.CONTROL.value)),
         pl.when(_lossy(cell, strict=strict)).then(pl.lit(Damage.SCIENTIFIC.value)),
@@ -226,7 +227,7 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
 
 def _exponent_parts(cell: pl.Expr) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
     """Digit before the point, digits after it, exponent."""
-    pattern = r"(?i)^([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,2})$"
+    pattern = r"(?i)^([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,3})$"
     exponent = cell.str.extract(pattern, 3).cast(pl.Int32, strict=False)
     return cell.str.extract(pattern, 1), cell.str.extract(pattern, 2).fill_null(""), exponent
 

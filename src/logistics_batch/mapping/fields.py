@@ -17,6 +17,10 @@ from logistics_batch.mapping.spec import FieldSpec
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.document import Operation
 
+_TAKEN_OFF_TWICE: Final = say(
+    "The number is negative, and the mapping takes it off: it would be added.",
+    "Write it without the minus or the brackets; if all are written so, ask who maintains the mapping.",
+)
 _ALTERNATE: Final = "alternate_customer_mobile"
 
 
@@ -141,7 +145,9 @@ def _applies(mapping: Mapping, header: Header, spec: FieldSpec) -> pl.Expr | Non
     return pl.all_horizontal(conditions) if len(conditions) == len(spec.when) else pl.lit(value=False)
 
 
-def summed(header: Header, spec: FieldSpec, around: Surroundings) -> tuple[pl.Expr, list[tuple[int, Rule]]]:
+def summed(
+    mapping: Mapping, header: Header, spec: FieldSpec, around: Surroundings
+) -> tuple[pl.Expr, list[tuple[int, Rule]]]:
     """One row's part of a document's sum as an exact decimal, and for each column that is added up its rule."""
     words = say("The cell is not a number.", "Write digits only, such as 1499.00.")
     rules: list[tuple[int, Rule]] = []
@@ -152,12 +158,28 @@ def summed(header: Header, spec: FieldSpec, around: Surroundings) -> tuple[pl.Ex
             cell = pl.col(name_of(column))
             numbers[column] = amount(cell, around)
             rules.append((column, Rule("sum", cell.is_not_null() & numbers[column].is_null(), words)))
+    taken_off = {column for names in [spec.less or [], *spec.minus] if (column := header.column(names)) is not None}
+    rules += [(column, Rule("negative", (numbers[column] < 0), _TAKEN_OFF_TWICE)) for column in sorted(taken_off)]
+    rules += _half_filled(header, spec, _applies(mapping, header, spec))
     part = numbers[header.column(spec.sum or ()) or 0]
     if spec.less:
         part = part - numbers[header.column(spec.less) or 0].fill_null(0)
     if spec.times:
         part = part * numbers[header.column(spec.times) or 0]
     return part.cast(pl.Decimal(38, 6)), rules
+
+
+def _half_filled(header: Header, spec: FieldSpec, applies: pl.Expr | None) -> list[tuple[int, Rule]]:
+    """The rules that a row with one factor of a product has the other, too: else it counts for nothing."""
+    factors = [header.column(names) for names in (spec.sum, spec.times) if names]
+    found: list[tuple[int, Rule]] = []
+    for column, other in zip(factors, reversed(factors), strict=True) if len(factors) > 1 else ():
+        if column is not None and other is not None:
+            there, beside = header.texts[other - 1].strip(), header.texts[column - 1].strip()
+            words = say(f'"{there}" is filled and "{beside}" beside it is blank.', f'Fill in "{beside}".')
+            lacks = pl.col(name_of(column)).is_null() & pl.col(name_of(other)).is_not_null()
+            found.append((column, Rule("half_filled", lacks if applies is None else lacks & applies, words)))
+    return found
 
 
 def amount(cell: pl.Expr, around: Surroundings) -> pl.Expr:

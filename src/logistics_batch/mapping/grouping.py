@@ -92,7 +92,7 @@ def disagreements(heads: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:
 def document_sums(lines: pl.DataFrame, part: pl.Expr, extra: Sequence[tuple[pl.Expr, int]]) -> pl.DataFrame:
     """For each document the sum of a row's part, with each extra's first value added or taken off: doc, total, torn.
 
-    torn: rows of the document give different values for an extra.
+    torn: the extras, by their places, for which rows of the document give different values.
     """
     named = [(f"extra{n}", number, sign) for n, (number, sign) in enumerate(extra)]
     staged = lines.select("doc", part.alias("part"), *(number.alias(name) for name, number, _ in named))
@@ -105,5 +105,6 @@ def document_sums(lines: pl.DataFrame, part: pl.Expr, extra: Sequence[tuple[pl.E
     for name, _, sign in named:
         share = pl.col(name).fill_null(0)
         total = total + share if sign > 0 else total - share
-    torn = pl.any_horizontal([pl.col(f"torn:{name}") for name, _, _ in named] or [pl.lit(value=False)])
-    return sums.select("doc", total.cast(pl.Decimal(38, 6)).cast(pl.String).alias("total"), torn.alias("torn"))
+    torn = [pl.when(f"torn:{name}").then(number) for number, (name, _, _) in enumerate(named)]
+    lists = pl.concat_list(torn).list.drop_nulls() if torn else pl.lit([], dtype=pl.List(pl.Int32))
+    return sums.select("doc", total.cast(pl.Decimal(38, 6)).cast(pl.String).alias("total"), lists.alias("torn"))

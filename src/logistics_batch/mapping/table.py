@@ -34,8 +34,8 @@ class Table:
 
     keyless: rows of data without a key. grouped: the others by document; its frames carry the value v:PLACE of each
     field and its masks. header, line, keep: the fields, compiled. sums: masks on lines for cells that are added up.
-    torn: documents whose rows give different values for an addend of a sum: doc, place. hidden: documents of which a
-    row is hidden and skipped: doc, row.
+    torn: documents whose rows give different values for an addend of a sum: doc, place (of its column). hidden:
+    documents of which a row is hidden and skipped: doc, row.
     """
 
     mapping: Mapping
@@ -72,6 +72,9 @@ class Table:
 
 PERCENTAGE: Final = "0%"
 """What a cell shows, in `Sheet.worded`, that is a percentage."""
+
+COLUMN: Final = "column:"
+"""So begins the place of a column that is no field's own, as one that a sum adds."""
 
 CELLS: Final = ("c", "own:", "first:", "sum:", "run:", "uncounted:", "key")
 """So begin the names of columns from which values and documents are made."""
@@ -205,15 +208,18 @@ def _with_sums(
         if field.source != "sum":
             continue
         around = _around(mapping, bound, place, run, sheet)
-        part, rules = summed(bound, field, around)
+        part, rules = summed(mapping, bound, field, around)
         for column, rule in rules:
-            name = f"uncounted:{place}:{column}"
+            name = f"uncounted:{place}:{column}:{rule.name}"
             lines = lines.with_columns(rule.failed.fill_null(value=False).alias(name))
             masks.append((place, column, replace(rule, failed=pl.col(name))))
         extra = [(_amount(bound, names, around), 1) for names in field.plus]
         extra += [(_amount(bound, names, around), -1) for names in field.minus]
         sums = document_sums(lines, part, extra)
-        torn.append(sums.filter("torn").select("doc", pl.lit(place).alias("place")))
+        columns = [f"{COLUMN}{bound.column(names)}" for names in (*field.plus, *field.minus)]
+        differing = sums.select("doc", "torn").explode("torn").drop_nulls("torn")
+        places = pl.Series("place", columns, dtype=pl.String).gather(differing["torn"])
+        torn.append(differing.select("doc", places))
         lines = lines.with_columns(sums["total"].gather(lines["doc"]).alias(f"sum:{place}"))
     return lines, tuple(masks), pl.concat(torn)
 
