@@ -76,7 +76,10 @@ def echoing_in_headers(connection: socket.socket, server: RawServer) -> None:
     """Redirects to what it was asked for, key and all, in an old form, so that it goes through more hands."""
     request = server.request(connection)
     assert request is not None
-    headers = {"Location": f"http://127.0.0.1:1{request.target}", "Content-Type": f"text/x; k={KEY}"}
+    headers = {
+        "Location": f"http://127.0.0.1:1/{quote(KEY, safe='')}{request.target}",
+        "Content-Type": f"text/x; k={KEY}",
+    }
     connection.sendall(http_bytes(302, b"", headers=headers).replace(b"HTTP/1.1", b"HTTP/1.0", 1))
 
 

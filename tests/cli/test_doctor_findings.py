@@ -29,6 +29,18 @@ mapping: orders
 source: {folder: ., path: /inbound}
 results: {folder: results}
 """
+AUDIT = """\
+kind: reconcile
+window: {by: delivery, from: -1d, to: 0d}
+receipts: {folder: ., path: /lists/received.csv, mapping: receipts}
+"""
+RECEIPTS = """\
+operation: receipt.read
+fields:
+  invoice_number: {from: Invoice, required: true}
+  sku_name: {from: SKU, required: true}
+  qty: {from: Qty, required: true}
+"""
 NIGHTLY = 'schedule: {cron: "15 21 * * *"}\n'
 
 
@@ -257,6 +269,12 @@ FINDINGS = {
         "folder .:/inbound", "", lambda w: w.job("orders", PUSH), lambda w: (w.root / "inbound").mkdir()
     ),
     "a host key that is not the pinned one": Finding("sftp.bhiwandi:/inbound", "SHA256:", sftp, pinned),
+    "a list that is not there": Finding(
+        "folder .:/lists/received.csv",
+        "create the folder",
+        lambda w: (w.mapping("receipts", RECEIPTS), w.job("audit", AUDIT)),
+        lambda w: w.drop("received.csv", "x", folder="lists"),
+    ),
     "alerts that wait": Finding("alerts", "[notify]", owed, told),
     "a clock that is behind": Finding("clock", "Set the clock right", ahead, NOTHING),
 }
@@ -287,7 +305,6 @@ def test_a_finding_is_gone_once_its_remedy_was_followed(
     server = {name: getattr(sandbox.sftp, name) for name in ("host", "port", "username", "password", "host_key")}
     (tmp_path / "sftp").write_text(json.dumps(server))
     (tmp_path / "people").write_text(json.dumps(people.url.replace("http", "json")))
-    (tmp_path / "results").mkdir()
 
     def found() -> list[dict[str, str]]:
         checks = run("doctor", *finding.options, "--json").json["checks"]
@@ -344,6 +361,21 @@ def test_a_doubt_and_a_held_document(run: Run, tmp_path: Path, sandbox: RunningS
     (held,) = run("held", "list", "--json").json["held"]
     assert run("held", "decide", str(held["id"]), "drop", "--reason", "the old address is right").code == 0
     assert problems(run, "ledger") == []
+
+
+def test_a_ledger_of_another_address(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """The same service by another name: what was sent is hidden, and a run would create it again."""
+    workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
+    path = workspace.drop("a.csv", order_lines(["OTHER-1"]))
+    assert run("push", path, "--mapping", "orders").code == 0
+    assert problems(run, "ledger, other addresses") == []
+    set_url(workspace, sandbox.url.replace("127.0.0.1", "localhost"))
+    (finding,) = problems(run, "ledger, other addresses")
+    assert f"It holds 1 documents of {sandbox.url}" in finding["text"]
+    (note,) = run("push", path, "--mapping", "orders", "--json").json["notes"]
+    assert f"The ledger holds 1 documents of {sandbox.url} and none of http://localhost" in note
+    set_url(workspace, sandbox.url)
+    assert problems(run, "ledger, other addresses") == []
 
 
 def test_metrics_without_their_library(
@@ -429,9 +461,14 @@ PROVOKED_BY = {
         "test_asns_that_cannot_be_read_for_a_while",
     ],
     "check_ledger warning": ["test_a_doubt_and_a_held_document"],
+    "check_accounts warning": ["test_a_ledger_of_another_address"],
     "check_owed warning": ["alerts that wait"],
     "check_clock problem": ["a clock that is behind"],
-    "check_places tried": ["a folder that is not there", "a host key that is not the pinned one"],
+    "check_places tried": [
+        "a folder that is not there",
+        "a list that is not there",
+        "a host key that is not the pinned one",
+    ],
     "_event_check problem": ["test_events_without_a_secret"],
     "check_events problem": [
         "test_a_server_that_drops_the_header_is_named",

@@ -257,3 +257,14 @@ def test_answers_that_could_not_be_written_are_not_told_and_are_written_later(
     assert "LATE-1" in (reports / "late.result.csv").read_text("utf-8-sig")
     assert (reports / "late.ack.json").exists()
     assert created(service, "LATE") == {"LATE-1": 1}
+
+
+def test_a_sender_whose_file_was_read_by_a_run_that_died_gets_a_receipt(
+    office: Workspace, service: RunningSandbox, forker: Forker
+) -> None:
+    file = office.drop("receipt.csv", order_lines(["RECEIPT-1"]))
+    run(forker, office, "push", file, "--mapping", "orders", crash_at="file.after_commit")
+    assert not (office.root / "reports/receipt.ack.json").exists()
+    assert run(forker, office, "push", file, "--mapping", "orders").code == 0
+    assert (office.root / "reports/receipt.ack.json").exists()
+    assert created(service, "RECEIPT") == {"RECEIPT-1": 1}

@@ -109,6 +109,11 @@ def test_an_order_cancelled_meanwhile_is_not_created_again_by_itself(
     assert refused.code == 2
     assert "--reissue" in refused.err
     assert decide(workspace, "send-again", "--reissue").code == 0
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_before", "times": 1}])
+    assert workspace.run("push", "inbound/orders.csv", "--mapping", "orders").code == 4
+    workspace.run("settle", "--wait")  # what was found of the first says nothing about the second, which never arrived
+    assert [line["rule"] for line in held(workspace)] == ["unknown"]
+    assert decide(workspace, "send-again").code == 0
     assert workspace.run("push", "inbound/orders.csv", "--mapping", "orders").code == 0
     assert created(sandbox) == {"A": 1, "B": 2}
     assert [order["status"] for order in sandbox.orders(reference="B")].count("cancelled") == 1

@@ -3,6 +3,8 @@
 import http.server
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -18,6 +20,14 @@ from support.workspace import Workspace, asn_lines, order_lines
 
 from logistics_batch.ledger import open_ledger
 
+# A program whose wall clock is an hour ahead at every other reading.
+JUMPING = """
+import itertools, sys, time
+real, readings = time.time, itertools.count()
+time.time = lambda: real() + 3600 * (next(readings) % 2)
+from logistics_batch.cli import main
+sys.exit(main())
+"""
 REFERENCES = [f"T-{number}" for number in range(1, 9)]
 
 
@@ -57,10 +67,12 @@ def test_a_wrong_key_stops_after_one_call_and_the_right_one_goes_on(
 
 
 def test_a_key_revoked_in_the_middle_leaves_the_rest_pending(workspace: Workspace, sandbox: RunningSandbox) -> None:
-    sandbox.set_faults([{"endpoint": "order.create", "from": 4, "kind": "status_401"}])
+    workspace.configure("concurrency = 1")
+    sandbox.set_faults([{"endpoint": "order.create", "requests": [4, 5, 6, 7, 8], "kind": "status_401"}])
     stopped = push(workspace)
     assert stopped.code == 5
     assert counts(stopped) == {"accepted": 3, "pending": 5}
+    assert len(sandbox.received("order.create")) == 4, "no second try with a key that is not taken"
     sandbox.set_faults([])
     done = push(workspace)
     assert (done.code, counts(done)) == (0, {"accepted": 8})
@@ -316,3 +328,16 @@ def test_answers_that_come_while_the_ledger_fails_are_kept(workspace: Workspace,
         accepted = [line[0] for line in ledger.execute("SELECT reference FROM document WHERE state = 'accepted'")]
     assert len(accepted) >= 7
     assert sorted(accepted) == sorted(created(sandbox))
+
+
+def test_a_wall_clock_that_jumps_breaks_no_call(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    """Deadlines, pauses and the age of an intent are measured on a clock that cannot be set."""
+    workspace.configure('rate = "100/s"')
+    workspace.settings.remove('rate = "none"')
+    workspace.configure("concurrency = 4")
+    path = workspace.drop("orders.csv", order_lines(REFERENCES))
+    command = [sys.executable, "-c", JUMPING, "push", str(path), "--mapping", "orders", "--json"]
+    pushed = subprocess.run(command, cwd=workspace.root, env=workspace.environment({}), capture_output=True, timeout=60)
+    assert pushed.returncode == 0, pushed.stderr
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+    assert len(sandbox.received("order.create")) == len(REFERENCES)

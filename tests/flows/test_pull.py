@@ -119,6 +119,14 @@ def test_what_is_no_file_is_noted_and_not_waited_for(parts: Parts, tmp_path: Pat
     assert sorted(file.name for file, _ in found.left) == ["dangling.csv", "orders_0903", "pipe.csv"]
 
 
+def test_an_upload_that_broke_off_is_noted_by_the_name_that_it_was_to_get(parts: Parts, tmp_path: Path) -> None:
+    job = JOB.replace("path: /,", "path: /, pattern: ['orders_*.csv'],")
+    for name in ("orders_thu.csv.part", "orders_fri.csv.filepart", "asns_thu.csv.part", "orders_thu.xlsx.part"):
+        (tmp_path / "inbound" / name).write_text("half")
+    found, _ = pulled(parts, tmp_path, job=job)
+    assert {file.name for file, _ in found.left} == {"orders_fri.csv.filepart", "orders_thu.csv.part"}
+
+
 def test_folders_in_which_the_job_keeps_its_own_are_nobodys_trouble(parts: Parts, tmp_path: Path) -> None:
     put_away = "archive: '/{date}/done', quarantine: /rejected"
     job = JOB.replace("path: /,", f"path: /, {put_away},") + "results: {folder: inbound/answers}\n"

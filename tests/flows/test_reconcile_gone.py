@@ -145,6 +145,25 @@ def test_without_dates_a_later_list_of_the_same_goods_may_be_a_correction():
     assert told.receipts.lines["again"].to_list() == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        # The day after, under its name; which may be the same list corrected, if it named the goods all the same.
+        ({"r1": ("I1,W,5,", "I2,V,7,")}, {"r1": ("I1,W,4,",)}, {"I1": 9, "I2": 7}),
+        # Corrected in its place, or under a new name: most rows are as they were.
+        ({"r1": ("I1,W,5,", "I2,V,7,")}, {"r1": ("I1,W,4,", "I2,V,7,")}, {"I1": 4, "I2": 7}),
+        ({"r1": ("I1,W,5,", "I2,V,7,")}, {"r2": ("I1,W,4,", "I2,V,7,")}, {"I1": 4, "I2": 7}),
+    ],
+)
+def test_lists_without_dates_are_known_by_their_rows(before, now, expected):
+    assert came(counting(before, now)) == expected
+
+
+def test_a_list_that_another_mapping_reads_otherwise_counts_once():
+    told = counting({"r1": ("I1,W,10,", "I2,W,7,")}, {"r1": ("I1,SKU-W,10,2026-11-02", "I2,SKU-W,7,2026-11-02")})
+    assert came(told) == {"I1": 10, "I2": 7}
+
+
 def test_a_list_that_lies_there_unopened_counts_on_without_a_word():
     told = counting(READ, {"r3": ("I8,V,1,2026-11-03",)}, lying=("r1.csv", "r2.csv"))
     assert came(told) == {"I1": 10, "I2": 7, "I8": 1} and not told.receipts.notes

@@ -11,8 +11,14 @@ from logistics_batch.ledger import open_ledger
 
 
 def test_the_file_is_private(tmp_path: Path) -> None:
-    open_ledger(f"sqlite:///{tmp_path}/var/ledger.db", account="x").close()
-    assert stat.S_IMODE((tmp_path / "var/ledger.db").stat().st_mode) == 0o600
+    """And whatever SQLite writes beside it."""
+    ledger = open_ledger(f"sqlite:///{tmp_path}/var/ledger.db", account="x")
+    with ledger.sending("orders"):
+        ledger.set_baseline(1, "[]")
+        beside = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "var").iterdir()}
+    ledger.close()
+    assert beside["ledger.db"] == 0o600
+    assert not [name for name, mode in beside.items() if mode & 0o077]
     assert stat.S_IMODE((tmp_path / "var").stat().st_mode) == 0o700
 
 

@@ -92,6 +92,17 @@ def test_another_failure_is_told_though_the_first_one_lasts(shift: Shift) -> Non
     assert "status 503" in told, "the newest words of the same trouble"
 
 
+def test_what_ran_by_a_clock_that_was_ahead_is_told_when_it_is_set_back(shift: Shift) -> None:
+    shift.until("2026-11-03T21:20")
+    assert ran(shift) == ["settle: starts for 2026-11-03T21:15"]
+    shift.clock.at -= timedelta(hours=5, minutes=30)
+    shift.watch.clock_was_set(-5.5 * 3600)
+    shift.look()
+    (told,) = [message for title, message in shift.told if "The clock was set" in title]
+    assert "settle ran for 2026-11-03T21:15 already" in told
+    assert "`logistics-batch run settle`" in told
+
+
 @pytest.mark.parametrize(
     ("code", "cause", "counts_as"),
     [(0, "", 0), (4, "", 4), (4, "5 calls in a row had no trustworthy answer.", 5), (5, "x", 5)],

@@ -14,6 +14,7 @@ from logistics_batch.operate.alerts import addresses
 from logistics_batch.operate.doctor import (
     Check,
     State,
+    check_accounts,
     check_clock,
     check_disks,
     check_ledger,
@@ -133,6 +134,7 @@ def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:
         yield Check("service", State.WARNING, warning)
     yield from check_service(parts)
     yield check_ledger(parts)
+    yield from check_accounts(parts)
     yield check_owed(parts.ledger)
     yield check_clock(parts)
     yield from check_places(parts, jobs)

@@ -13,7 +13,14 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.closing import why_unclosed
 from logistics_batch.intake.names import name_fault, name_matches, printable
-from logistics_batch.intake.readiness import Readiness, ReadyRule, is_unfinished, judge_listings, never_input
+from logistics_batch.intake.readiness import (
+    Readiness,
+    ReadyRule,
+    finished_name,
+    is_unfinished,
+    judge_listings,
+    never_input,
+)
 from logistics_batch.intake.store import Fetched, FileStore, Kind, RemoteFile
 from logistics_batch.model.job import Place, PushJob
 
@@ -43,7 +50,7 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     """Bring every complete file of a job to the private folder `to`; nothing is moved or changed where it lies."""
     readiness = _listen(parts, store, job)
     # What fits none of the patterns belongs to other jobs and is not mentioned.
-    ignored = [(file, why) for file, why in readiness.ignored if name_matches(file.name, job.source.pattern)]
+    ignored = [(file, why) for file, why in readiness.ignored if _is_meant(file.name, job)]
     notes = list(_left([*readiness.waiting, *ignored]))
     left = [*readiness.waiting, *(each for each in ignored if _should_come(each[0]))]
     files: list[ReceivedFile] = []
@@ -71,6 +78,11 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     files, unfinished = _with_an_end(parts, store, job, files)
     names = tuple(file.name for file in readiness.ready)
     return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names, tuple(left))
+
+
+def _is_meant(name: str, job: PushJob) -> bool:
+    """Whether a name fits the job, as it is or as it will be once the upload has ended."""
+    return any(name_matches(each, job.source.pattern) for each in (name, finished_name(name)))
 
 
 def _should_come(file: RemoteFile) -> bool:

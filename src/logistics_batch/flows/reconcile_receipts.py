@@ -122,7 +122,7 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
     read: list[ReadList] = []
     store = parts.open_store(source.place)
     try:
-        lying = _listed(store, source.place.path)
+        lying = listed_at(store, source.place.path)
         listed = [file for file in lying if _is_list(file, source.patterns)]
         written = {file: _day_of(file, parts) for file in listed}
         wanted = [file for file, day in written.items() if day is None or day >= oldest]
@@ -157,7 +157,7 @@ def _reader(parts: Parts, name: str, *, kind: ListKind, business_date: date) -> 
     return _Reader(kind, mapping, business_date)
 
 
-def _listed(store: FileStore, path: str) -> list[RemoteFile]:
+def listed_at(store: FileStore, path: str) -> list[RemoteFile]:
     """The files of a folder, or the one file that the path names."""
     named = PurePosixPath(path)
     try:

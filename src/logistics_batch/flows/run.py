@@ -71,6 +71,7 @@ def run_of(
         parts.ledger.start_run(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
     try:
         with stopping_early():
+            run.notes += _under_another_address(parts)
             run.notes += settle_due(parts, run=run.id, give_up=False).notes
             fill_in_awb_numbers(parts)
             purge_old(parts)
@@ -80,6 +81,17 @@ def run_of(
         with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
             _end(parts, run, code=error.exit_code, summary={}, stopped=error.message)
         raise
+
+
+def _under_another_address(parts: Parts) -> list[str]:
+    """What a first run should say where the ledger knows the service by another address only."""
+    if not parts.ledger.is_new_account():
+        return []
+    return [
+        f"The ledger holds {count:,} documents of {account} and none of {parts.ledger.account}: if that is the same "
+        "service, what went there is not known here. `logistics-batch doctor` says what to do."
+        for account, (count, _) in parts.ledger.other_accounts().items()
+    ]
 
 
 def _interrupted(parts: Parts, job: str, meant: tuple[set[str], str] | None) -> str | None:

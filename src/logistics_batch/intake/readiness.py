@@ -86,6 +86,17 @@ def is_unfinished(name: str) -> bool:
     return "unfinished" in never_input(name)
 
 
+def finished_name(name: str) -> str:
+    """The name that an unfinished upload gets in the end; of any other file its own.
+
+    >>> finished_name("orders.csv.part"), finished_name("orders.csv")
+    ('orders.csv', 'orders.csv')
+    """
+    while is_unfinished(name):
+        name = PurePosixPath(name).stem
+    return name
+
+
 def judge_listings(
     listings: Sequence[Sequence[RemoteFile]],
     rule: ReadyRule,

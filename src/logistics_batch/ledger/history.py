@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, RowMapping, select
+from sqlalchemy import Connection, Row, RowMapping, case, func, select
 
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.line_rows import shown_row
@@ -16,6 +16,7 @@ from logistics_batch.ledger.stale import UNWRITTEN
 from logistics_batch.ledger.version import reaches
 
 _NOTES_FROM_VERSION = 7
+_OPEN = ("planned", "sending", "in_doubt", "held")
 _CHUNK = 400  # numbers in one IN (…), well under every driver's limit
 _DIGITS = 8  # of a content's hash, in the names of results
 
@@ -162,6 +163,20 @@ class History(Connected):
         with self._read() as connection:
             record = connection.execute(select(run).where(run.c.id == run_id)).mappings().first()
             return stored_run(record) if record else None
+
+    def is_new_account(self) -> bool:
+        """Whether nothing was ever planned for this address of the service."""
+        with self._read() as connection:
+            mine = select(document.c.id).where(document.c.account == self.account).limit(1)
+            return connection.execute(mine).first() is None
+
+    def other_accounts(self) -> dict[str, tuple[int, int]]:
+        """For each other address of the service that documents belong to: how many, and how many of them are open."""
+        is_open = func.sum(case((document.c.state.in_(_OPEN), 1), else_=0))
+        query = select(document.c.account, func.count(), is_open).where(document.c.account != self.account)
+        with self._read() as connection:
+            found = connection.execute(query.group_by(document.c.account).order_by(document.c.account))
+            return {account: (int(count), int(still_open)) for account, count, still_open in found}
 
     def files(self, *, run: str | None = None, sha256: str | None = None) -> list[StoredFile]:
         """The arrivals of a run or of one content, in order."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_asns, read_order
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.reconcile_receipts import listed_at
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
 
 _SLOW_CREATE_SECONDS = 120.0  # creates that take so long are seen
@@ -92,23 +93,28 @@ def check_service(parts: Parts) -> Iterator[Check]:
 
 def check_places(parts: Parts, jobs: Iterable[JobSpec]) -> Iterator[Check]:
     """Every server and folder that a job uses: host key, log-in, and whether the paths are there."""
-    places = {place: None for job in jobs for place in places_of(job)}
-    for place in places:
-        yield tried(_name(place), partial(_look, parts, place))
+    every = list(jobs)
+    read = {place for job in every for place in places_read(job)}
+    for place in dict.fromkeys(place for job in every for place in (*places_read(job), *places_written(job))):
+        yield tried(_name(place), partial(_look, parts, place, must_be_there=place in read))
 
 
-def places_of(job: JobSpec) -> list[Place]:
-    """The places that a job reads from and writes to; those of a day (`{date}`) come into being when needed."""
-    found: list[Place | None] = []
+def places_read(job: JobSpec) -> list[Place]:
+    """The places from which a job takes files."""
     if isinstance(job, PushJob):
-        found += [job.source.place, job.results_place]
+        return [job.source.place]
     if isinstance(job, ReconcileJob):
-        found += [lists.place for lists in (job.receipts, job.purchase_orders) if lists]
+        return [lists.place for lists in (job.receipts, job.purchase_orders) if lists]
+    return []
+
+
+def places_written(job: JobSpec) -> list[Place]:
+    """The places to which a job brings files; they come into being when they are needed."""
+    found: list[Place | None] = []
+    if isinstance(job, PushJob | ReconcileJob | LabelsJob | OrderStatusJob):
         found.append(job.results_place)
-    if isinstance(job, LabelsJob):
-        found.append(job.results_place)
-    if isinstance(job, OrderStatusJob):
-        found += [job.results_place, job.feed.place if job.feed else None]
+    if isinstance(job, OrderStatusJob) and job.feed:
+        found.append(job.feed.place)
     return [place for place in found if place is not None]
 
 
@@ -116,13 +122,15 @@ def _name(place: Place) -> str:
     return f"sftp.{place.sftp}:{place.path}" if place.sftp else f"folder {place.folder}:{place.path}"
 
 
-def _look(parts: Parts, place: Place) -> str:
+def _look(parts: Parts, place: Place, *, must_be_there: bool) -> str:
     store = parts.open_store(place)
     try:
         if "{date}" in place.path:
             store.exists("/")
             return "can be reached; the folder is made when it is needed"
-        return f"{len(store.list(place.path))} files"
+        if not must_be_there and not store.exists(place.path):
+            return "can be reached; the folder is made when it is needed"
+        return f"{len(listed_at(store, place.path))} files"
     finally:
         store.close()
 
@@ -136,6 +144,19 @@ def check_ledger(parts: Parts) -> Check:
     text = f"sound; {doubts} in doubt, {held} held"
     remedy = "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held."
     return Check("ledger", State.WARNING, text, remedy)
+
+
+def check_accounts(parts: Parts) -> Iterator[Check]:
+    """Whether the ledger holds what nobody looks at, for it was sent to the service under another address."""
+    is_new = parts.ledger.is_new_account()
+    for account, (count, still_open) in parts.ledger.other_accounts().items():
+        if is_new or still_open:
+            text = f"It holds {count} documents of {account} ({still_open} of them open), and looks at none of them."
+            remedy = (
+                f"If {account} is the same service, write service.base_url so again: under another address its orders "
+                "would be created once more. If it is another one, settle what is open with its address."
+            )
+            yield Check("ledger, other addresses", State.WARNING, text, remedy)
 
 
 def check_clock(parts: Parts) -> Check:

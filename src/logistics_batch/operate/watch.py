@@ -5,10 +5,11 @@ the daily digest, gives a sign of life, and says what was missed.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from datetime import time as time_of_day
+from itertools import takewhile
 from pathlib import Path
 
 from logistics_batch.errors import LogisticsBatchError
@@ -32,6 +33,7 @@ from logistics_batch.operate.waiting_notices import end_what_is_settled, watch_l
 
 _CRIES_AGAIN_SECONDS = 3600.0
 _PURGE_FROM_HOUR = 3
+_TIMES_NAMED = 3
 _NO_JOB = ""
 _SETTINGS, _RESTART = "|settings", "|settings|restart"
 
@@ -126,8 +128,20 @@ class NightWatch:
         way = "forward" if seconds > 0 else "back"
         words = f"The clock of this machine was set {way} by {abs(seconds):.0f} s. No planned time runs twice."
         self.at.log.say("clock_was_set", words, level="warning", seconds=round(seconds))
-        self._note("|clock", "on_failure", "The clock was set", f"{words}\nWhat to do: look whether it is right (NTP).")
+        told = "\n".join([words, *self._ran_ahead(-seconds), "What to do: look whether it is right (NTP)."])
+        self._note("|clock", "on_failure", "The clock was set", told)
         self.at.parts.ledger.over("|clock", "", now=self._now().isoformat())
+
+    def _ran_ahead(self, seconds: float) -> Iterator[str]:
+        """What ran by a clock that was ahead, and does not run again when its time comes."""
+        now = self._now()
+        until = now + timedelta(seconds=max(seconds, 0.0))
+        for plan in self.planned():
+            names = [slot.name for slot in takewhile(lambda slot: slot.at <= until, plan.slots(now))]
+            if ran := self.at.parts.ledger.slots(plan.name, names):
+                named = ", ".join(list(ran)[:_TIMES_NAMED]) + (" …" if len(ran) > _TIMES_NAMED else "")
+                command = f"`logistics-batch run {plan.name}`"
+                yield f"{plan.name} ran for {named} already; for what comes until then: {command}"
 
     def failed(self, name: str, kind: str) -> None:
         """The program itself failed."""

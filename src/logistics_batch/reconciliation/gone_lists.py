@@ -25,49 +25,60 @@ def still_counting(known: pl.DataFrame, listed: pl.DataFrame) -> pl.DataFrame:
     theirs = known.filter(pl.col("file_name").is_in(gone["file_name"].unique().implode()))
     written_anew = pl.col("file_name").is_in(listed["file_name"].unique().implode())
     absent = theirs.filter(~written_anew)
-    return pl.concat(
-        [
-            _not_written_anew(theirs.filter(written_anew), listed),
-            absent.filter(~pl.col("file_name").is_in(_repeated(absent, listed).implode())).filter(
-                ~pl.col("file_name").is_in(_corrected(absent, listed, known).implode())
-            ),
-        ]
-    )
+    new = listed.filter(~pl.col("file_name").is_in(known["file_name"].unique().implode()))
+    taken_over = pl.col("file_name").is_in(_taken_over(absent, listed, new=new).implode())
+    return pl.concat([_not_written_anew(theirs.filter(written_anew), listed), absent.filter(~taken_over)])
 
 
 def _not_written_anew(known: pl.DataFrame, listed: pl.DataFrame) -> pl.DataFrame:
     """Rows of lists whose name a list of tonight has, too.
 
-    One that names goods of the earlier one is the same list, as it is now: it decides of the days that it tells of. One
-    that names none of them has only the name in common.
+    One with half of the earlier one's rows, or with some of its goods and their dates, is the same list as it is now:
+    it decides of the days that it tells of, and of all where most rows stand where they stood (another mapping may read
+    them). Any other has only the name in common.
     """
-    goods = _goods(listed).select("file_name", "goods").unique()
-    same = _goods(known).join(goods, on=["file_name", "goods"], how="semi")["file_name"].unique()
-    told = listed.select("file_name", _DAY).unique()
+    unmoved = known.join(listed, on=[*_PLACE, "invoice_number", "qty"], how="semi", nulls_equal=True)
+    rows = known.filter(~pl.col("file_name").is_in(_most(unmoved, of=known).implode()))
+    alike = rows.join(listed, on=["file_name", *_SAID], how="semi", nulls_equal=True)
+    goods = _goods(rows).filter(_is_dated()).join(_goods(listed), on=["file_name", "goods"], how="semi")
+    same = pl.concat([_most(alike, of=rows), goods["file_name"]]).unique()
     is_same = pl.col("file_name").is_in(same.implode())
-    moved_on = known.filter(is_same).join(told, on=["file_name", _DAY], how="anti", nulls_equal=True)
-    return pl.concat([moved_on, known.filter(~is_same)])
+    told = listed.select("file_name", _DAY).unique()
+    moved_on = rows.filter(is_same).join(told, on=["file_name", _DAY], how="anti", nulls_equal=True)
+    return pl.concat([moved_on, rows.filter(~is_same)])
 
 
-def _repeated(known: pl.DataFrame, listed: pl.DataFrame) -> pl.Series:
-    """The lists all of whose rows stand in one list of tonight, as often."""
-    ours, theirs = (_numbered(rows) for rows in (known, listed))
-    found = ours.join(theirs, on=[*_SAID, "nth"], nulls_equal=True, suffix="_tonight")
-    counts = found.group_by("file_name", "file_name_tonight").agg(pl.len().alias("found"))
-    whole = counts.join(known.group_by("file_name").agg(pl.len().alias("rows")), on="file_name")
-    return whole.filter(pl.col("found") == pl.col("rows"))["file_name"].unique()
+def _most(part: pl.DataFrame, *, of: pl.DataFrame) -> pl.Series:
+    """The lists of which at least half the rows are in a part of them."""
+    sizes = of.group_by("file_name").agg(pl.len().alias("rows"))
+    counts = part.group_by("file_name").agg(pl.len().alias("found")).join(sizes, on="file_name")
+    return counts.filter(2 * pl.col("found") >= pl.col("rows"))["file_name"]
 
 
-def _corrected(known: pl.DataFrame, listed: pl.DataFrame, all_known: pl.DataFrame) -> pl.Series:
-    """The lists all of whose goods, each of its day, a list names that is new tonight."""
-    new = listed.filter(~pl.col("file_name").is_in(all_known["file_name"].unique().implode()))
-    theirs = _goods(new).select("goods", pl.col("file_name").alias("file_name_tonight")).unique()
-    ours = _goods(known).with_columns((pl.col(_DAY).fill_null("") != "").alias("dated"))
-    sizes = ours.group_by("file_name").agg(pl.col("goods").n_unique().alias("count"), pl.col("dated").all())
-    found = ours.select("file_name", "goods").unique().join(theirs, on="goods")
-    counts = found.group_by("file_name", "file_name_tonight").agg(pl.len().alias("found"))
-    whole = counts.join(sizes.filter("dated"), on="file_name")
-    return whole.filter(pl.col("found") == pl.col("count"))["file_name"].unique()
+def _taken_over(known: pl.DataFrame, listed: pl.DataFrame, *, new: pl.DataFrame) -> pl.Series:
+    """The lists all of whose rows stand in one list of tonight, as often, or that a new one of tonight corrects.
+
+    That is one that names all goods of the list, if they have dates, or at least half of its rows as they were.
+    """
+    sizes = (
+        _goods(known)
+        .group_by("file_name")
+        .agg(pl.len().alias("rows"), pl.col("goods").n_unique().alias("count"), _is_dated().all().alias("dated"))
+    )
+    found = _numbered(known).join(_numbered(listed), on=[*_SAID, "nth"], nulls_equal=True, suffix="_tonight")
+    rows = found.group_by("file_name", "file_name_tonight").agg(pl.len().alias("found"))
+    repeated = rows.join(sizes, on="file_name").filter(pl.col("found") == pl.col("rows"))
+    ours = _goods(known).select("file_name", "goods").unique()
+    both = ours.join(_goods(new).select("file_name", "goods").unique(), on="goods", suffix="_tonight")
+    goods = both.group_by("file_name", "file_name_tonight").agg(pl.len().alias("goods"))
+    all_named = goods.join(sizes, on="file_name").filter(pl.col("goods") == pl.col("count"))
+    told = all_named.join(rows, on=["file_name", "file_name_tonight"], how="left")
+    corrected = told.filter(pl.col("dated") | (2 * pl.col("found").fill_null(0) >= pl.col("rows")))
+    return pl.concat([repeated["file_name"], corrected["file_name"]]).unique()
+
+
+def _is_dated() -> pl.Expr:
+    return pl.col(_DAY).fill_null("").str.strip_chars() != ""
 
 
 def _goods(rows: pl.DataFrame) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """Python reads this when a process of `pytest --canary` starts: all that is logged or said goes to files too."""
 
+import io
 import logging
 import os
 import sys
@@ -30,6 +31,8 @@ def _log_everything(folder: Path) -> None:
     for name in _TALKATIVE:  # also what the program keeps its libraries from saying
         logging.getLogger(name).setLevel(logging.DEBUG)
     copy = own.with_suffix(".said").open("a", encoding="utf-8", errors="replace", buffering=1)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # as the program's own stream, in whose place it stands
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.stdout, sys.stderr = _Copied(sys.stdout, copy), _Copied(sys.stderr, copy)
 
 
