@@ -1,5 +1,6 @@
 """Receipts lists that an earlier report read and that are gone: archived, overwritten, corrected or retracted."""
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from logistics_batch.flows.reconcile_receipts import ListPlace, ReadList
 from logistics_batch.model.job import Place
 from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, UNREAD_ROWS, counted_once
 
+MARKED = 1_800_000_000.0
 MONDAY, TUESDAY, WEDNESDAY = date(2026, 11, 4), date(2026, 11, 5), date(2026, 11, 6)
 
 
@@ -42,7 +44,8 @@ def test_goods_of_a_list_that_is_gone_count_until_a_person_retracts_it(parts, se
     assert found(report) == [("NO_ASN", "I9", "V")] and report.counts["matched"] == 2 and report.complete
     [note] = [note for note in report.notes if note.startswith("Counted on as the report of 2026-11-04")]
     assert "2 receipt rows of r1.csv." in note and "(r1.csv.retracted)" in note
-    (tmp_path / "lists" / "r1.csv.retracted").touch()
+    lists(tmp_path, r1=("I1,W,10,,2026-11-02", "I2,W,7,,2026-11-02"), r2=("I9,V,1,,2026-11-03",))
+    (tmp_path / "lists" / "r1.csv.retracted").touch()  # beside the list, which lies there again
     report = night(parts, tmp_path, WEDNESDAY)
     assert found(report) == [("NOT_RECEIVED", "I1", "W"), ("NOT_RECEIVED", "I2", "W"), ("NO_ASN", "I9", "V")]
     assert "Retracted, and counted no more: 2 receipt rows of r1.csv." in report.notes
@@ -83,14 +86,15 @@ def unread(*rows: tuple[str, str, str]) -> pl.DataFrame:
 def tonight(
     now: dict[str, tuple[str, ...]], *, lying: tuple[str, ...] = (), retracted: tuple[str, ...] = ()
 ) -> ReadList:
-    listed = rows_of(now)
     there = frozenset({*(f"{name}.csv" for name in now), *lying})
-    return ReadList(counted_once(listed).lines, listed=listed, lying=there, retracted=frozenset(retracted))
+    return ReadList(counted_once(rows_of(now)).lines, lying=there, retracted=dict.fromkeys(retracted, MARKED))
 
 
-def known(before: dict[str, tuple[str, ...]], *not_read: tuple[str, str, str], on: date = MONDAY) -> Known:
-    lines = rows_of(before).with_columns(pl.lit(on).alias("last_listed")).select(*KNOWN_LINES)
-    return Known(lines, unread(*not_read), on)
+def known(
+    before: dict[str, tuple[str, ...]], *not_read: tuple[str, str, str], on: date = MONDAY, written: float = MARKED
+) -> Known:
+    more = {"last_listed": pl.lit(on), "written": pl.lit(written), "doubt": pl.lit(None, pl.String)}
+    return Known(rows_of(before).with_columns(**more).select(*KNOWN_LINES), unread(*not_read), on)
 
 
 def counting(before, now, **more) -> Counting:
@@ -98,70 +102,105 @@ def counting(before, now, **more) -> Counting:
 
 
 def came(told: Counting) -> dict[str, int]:
-    """Pieces by invoice."""
+    """Pieces by invoice, all counted."""
     pieces: dict[str, int] = {}
     for invoice, qty in told.receipts.lines.select("invoice_number", "qty").iter_rows():
         pieces[invoice] = pieces.get(invoice, 0) + int(qty)
     return dict(sorted(pieces.items()))
 
 
+def doubted(told: Counting) -> dict[str, str]:
+    """The rows that may not count, by invoice."""
+    rows = told.receipts.lines.filter(pl.col("again").fill_null(False))
+    return dict(rows.select("invoice_number", "reissued").sort("invoice_number").iter_rows())
+
+
 READ = {"r1": ("I1,W,10,2026-11-02", "I2,W,7,2026-11-02"), "r2": ("I9,V,1,2026-11-03",)}
+WAS = "r1.csv (as read on 2026-11-04) row"
 
 
 @pytest.mark.parametrize(
-    ("now", "expected"),
+    ("now", "expected", "doubts"),
     [
-        ({"r1": ("I1,W,8,2026-11-02", "I2,W,7,2026-11-02")}, {"I1": 8, "I2": 7}),  # corrected in place
-        ({"r1": ("I2,W,7,2026-11-02",)}, {"I2": 7}),  # a row taken out
-        ({"r1": ("I8,W,3,2026-11-03",)}, {"I1": 10, "I2": 7, "I8": 3}),  # another list under its name
-        ({"r1": ("I2,W,7,2026-11-02", "I8,W,3,2026-11-03")}, {"I2": 7, "I8": 3}),  # corrected and gone on with
-        ({"r1": ("I2,W,1,2026-11-03",)}, {"I1": 10, "I2": 8}),  # the day after, under its name
-        ({"r1_v2": ("I1,W,8,2026-11-02", "I2,W,7,2026-11-02")}, {"I1": 8, "I2": 7}),  # corrected under a new name
-        ({"r1_copy": READ["r1"]}, {"I1": 10, "I2": 7}),  # renamed
-        ({"r3": ("I1,W,2,2026-11-03",)}, {"I1": 12, "I2": 7}),  # more of it on another day
-        ({"r3": ("I1,W,10,2026-11-02",)}, {"I1": 20, "I2": 7}),  # another lorry that day, for all one can tell
+        # Corrected in its place, and another list under its name.
+        ({"r1": ("I1,W,8,2026-11-02", "I2,W,7,2026-11-02")}, {"I1": 8, "I2": 7}, {}),
+        ({"r1": ("I1,W,10,2026-11-01", "I2,W,7,2026-11-01")}, {"I1": 10, "I2": 7}, {}),
+        ({"r1": ("I1,SKU-W,10,2026-11-02", "I2,SKU-W,7,2026-11-02")}, {"I1": 10, "I2": 7}, {}),
+        ({"r1": ("I8,W,3,2026-11-03",)}, {"I1": 10, "I2": 7, "I8": 3}, {}),
+        ({"r1": ("I2,W,1,2026-11-03",)}, {"I1": 10, "I2": 8}, {}),
+        # A row of that day in a list of the next one: a correction of 10, or of the list.
+        ({"r1": ("I8,W,3,2026-11-03", "I1,W,-2,2026-11-02")}, {"I1": 8, "I2": 7, "I8": 3}, "both"),
+        # A row was taken out, or belongs to a list that was archived.
+        ({"r1": ("I2,W,7,2026-11-02",)}, {"I1": 10, "I2": 7}, {"I1": f"{WAS} 2; r1.csv lacks it"}),
+        ({"new": ("I2,W,7,2026-11-02",)}, {"I1": 10, "I2": 7}, {"I1": f"{WAS} 2; new.csv lacks it"}),
+        # Corrected under a new name, and renamed.
+        ({"v2": ("I1,W,8,2026-11-02", "I2,W,7,2026-11-02")}, {"I1": 18, "I2": 7}, {"I1": f"{WAS} 2; v2.csv row 2"}),
+        ({"v2": ("I1,W,10,2026-11-05", "I2,W,8,2026-11-05")}, {"I1": 20, "I2": 15}, {"I1": f"{WAS} 2; v2.csv row 2"}),
+        ({"copy": READ["r1"]}, {"I1": 10, "I2": 7}, {}),
+        # More of it on another day.
+        ({"r3": ("I1,W,2,2026-11-03",)}, {"I1": 12, "I2": 7}, {}),
     ],
 )
-def test_what_stands_in_the_place_of_a_list_says_what_counts(now, expected):
-    assert came(counting(READ, now)) == expected
+def test_each_row_counts_on_unless_tonight_has_it_and_is_in_doubt_where_tonight_may_have_it(now, expected, doubts):
+    told = counting(READ, now)
+    assert came(told) == expected
+    if doubts == "both":
+        doubts = {"I1": f"{WAS} 2; r1.csv row 3", "I2": f"{WAS} 3; r1.csv lacks it"}
+    assert doubted(told) == doubts
 
 
-def test_two_lists_of_one_night_count_on_both_when_one_of_them_is_gone():
+def test_what_a_list_itself_takes_back_is_named():
+    told = counting(READ, {"r1": ("I1,W,8,2026-11-02", "I2,W,7,2026-11-02")})
+    assert told.receipts.notes == (
+        "Counted no more, since the list itself says otherwise now: 1 receipt row of r1.csv.",
+    )
+
+
+def test_a_doubt_stays_in_later_nights():
+    first = counting(READ, {"new": ("I2,W,7,2026-11-02",)})
+    second = with_known(
+        tonight({"new": ("I2,W,7,2026-11-02",)}), Known(first.known, unread(), TUESDAY), judged={"i1"}, on=WEDNESDAY
+    )
+    assert doubted(second) == {"I1": f"{WAS} 2; new.csv lacks it"}
+
+
+def test_names_that_are_filled_in_or_spelled_anew_make_no_second_delivery():
+    before = known(READ)
+    named = before.lines.with_columns(pl.lit("Acme Trader").alias("supplier_name"))
+    for now in ("Acme Traders", None):
+        lists_now = tonight({"v2": READ["r1"]})
+        lines = lists_now.lines.with_columns(pl.lit(now, pl.String).alias("supplier_name"))
+        told = with_known(
+            replace(lists_now, lines=lines), replace(before, lines=named), judged={"i1", "i2"}, on=TUESDAY
+        )
+        assert came(told) == {"I1": 10, "I2": 7}
+
+
+def test_two_lists_of_one_night_are_in_doubt_on_when_one_of_them_is_gone():
     read = {"r1": ("I1,W,10,2026-11-02",), "r2": ("I1,W,8,2026-11-02",)}
     told = counting(read, {"r2": read["r2"]})
-    assert came(told) == {"I1": 18}
-    assert "r1.csv (as read on 2026-11-04)" in told.receipts.lines["reissued"][0]
+    assert came(told) == {"I1": 18} and doubted(told) == {"I1": f"{WAS} 2; r2.csv row 2"}
     assert came(counting(read, {"r2": read["r2"]}, retracted=("r1.csv",))) == {"I1": 8}
+
+
+@pytest.mark.parametrize(("written", "counts"), [(MARKED, 0), (MARKED - 1, 0), (MARKED + 1, 10)])
+def test_a_list_that_was_written_after_its_name_was_taken_back_counts(written, counts):
+    told = with_known(
+        tonight({"r3": ("I8,V,1,",)}, retracted=("r1.csv",)), known(READ, written=written), judged={"i1"}, on=TUESDAY
+    )
+    assert came(told).get("I1", 0) == counts
 
 
 def test_a_list_of_the_last_days_that_moves_on_loses_no_day():
     days = [f"I1,W,{day},2026-11-0{day}" for day in (1, 2, 3, 4)]
-    assert came(counting({"last": tuple(days[:3])}, {"last": tuple(days[1:])})) == {"I1": 10}
+    told = counting({"last": tuple(days[:3])}, {"last": tuple(days[1:])})
+    assert came(told) == {"I1": 10} and not doubted(told)
 
 
-def test_without_dates_a_later_list_of_the_same_goods_may_be_a_correction():
-    told = counting({"r1": ("I1,W,4,",)}, {"r2": ("I1,W,6,",)})
-    assert came(told) == {"I1": 10}
-    assert told.receipts.lines["again"].to_list() == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "expected"),
-    [
-        # The day after, under its name; which may be the same list corrected, if it named the goods all the same.
-        ({"r1": ("I1,W,5,", "I2,V,7,")}, {"r1": ("I1,W,4,",)}, {"I1": 9, "I2": 7}),
-        # Corrected in its place, or under a new name: most rows are as they were.
-        ({"r1": ("I1,W,5,", "I2,V,7,")}, {"r1": ("I1,W,4,", "I2,V,7,")}, {"I1": 4, "I2": 7}),
-        ({"r1": ("I1,W,5,", "I2,V,7,")}, {"r2": ("I1,W,4,", "I2,V,7,")}, {"I1": 4, "I2": 7}),
-    ],
-)
-def test_lists_without_dates_are_known_by_their_rows(before, now, expected):
-    assert came(counting(before, now)) == expected
-
-
-def test_a_list_that_another_mapping_reads_otherwise_counts_once():
-    told = counting({"r1": ("I1,W,10,", "I2,W,7,")}, {"r1": ("I1,SKU-W,10,2026-11-02", "I2,SKU-W,7,2026-11-02")})
-    assert came(told) == {"I1": 10, "I2": 7}
+@pytest.mark.parametrize("name", ["r1", "r2"])
+def test_without_dates_another_row_of_the_goods_may_be_the_same_corrected(name):
+    told = counting({"r1": ("I1,W,6,", "I2,V,7,", "I3,V,7,")}, {name: ("I1,W,4,",)})
+    assert came(told) == {"I1": 10, "I2": 7} and list(doubted(told)) == ["I1"]
 
 
 def test_a_list_that_lies_there_unopened_counts_on_without_a_word():
@@ -172,10 +211,8 @@ def test_a_list_that_lies_there_unopened_counts_on_without_a_word():
 
 def test_what_is_known_goes_on_for_a_time_whoever_is_judged():
     first = with_known(tonight({"r3": ("I8,V,1,",)}), known(READ), judged=set(), on=TUESDAY)
-    assert first.receipts.lines.height == 1 and first.known["file_name"].to_list() == ["r1.csv"] * 2 + [
-        "r2.csv",
-        "r3.csv",
-    ]
+    assert first.receipts.lines.height == 1
+    assert first.known["file_name"].to_list() == ["r1.csv", "r1.csv", "r2.csv", "r3.csv"]
     old = with_known(tonight({"r3": ("I8,V,1,",)}), known(READ, on=date(2026, 8, 1)), judged={"i1"}, on=TUESDAY)
     assert came(old) == {"I8": 1} and old.known.height == 1
 

@@ -58,6 +58,14 @@ def test_items_may_be_written_in_several_ways() -> None:
     assert "different parts" in complaints(PATTERN.replace('"{sku} x {qty}"', '["{sku} x {qty}", "{sku} - {n}"]'))
 
 
+def test_numbered_columns_may_have_zeros_before_their_numbers() -> None:
+    header = ["Order No", "Phone", "Address", "SKU 01", "Qty 01", "SKU 02", "Qty 02", "SKU 10", "Qty 10"]
+    row = ["A1", "9876543210", "12 MG Road", "tea", "2", "dal", "4", "jug", "1"]
+    found = orders(row, mapping=NUMBERED, header=header)
+    assert items_of(found) == [("tea", 2), ("dal", 4), ("jug", 1)]
+    assert found.notes == ()
+
+
 def items_of(mapped: MappedFile, place: int = 0) -> list[tuple[str, int]]:
     body = json.loads(mapped.documents[place].body)
     return [(item["item_name"], item["item_quantity"]) for item in body["item_details"]]

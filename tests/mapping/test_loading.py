@@ -79,6 +79,8 @@ lines:
         ("lines_from: {split: Items, pattern: '{sku} x {qty} }'}", "A brace of the pattern has no partner."),
         ("ignore: [Phone]", "`Phone` is ignored and used."),
         ("sheet: {header: 0}", "does not fit here"),
+        ('  division: {constant: "a\\nb"}', "A line break or a tab"),
+        ('  division: {from: A, read: {lookup: {x: "a\\tb"}}}', "A line break or a tab"),
         ("sheet: {hidden_rows: maybe}", "`maybe` is not known here."),
         ("checks: {line_total: {quantity: Q, price: P, total: T, tolerance: -1}}", "does not fit here"),
     ],

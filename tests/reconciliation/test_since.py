@@ -316,3 +316,32 @@ def test_what_was_accepted_waits_for_receipts_and_is_accepted_still():
     assert gone(second) == {"A": ("not checked", "No receipts were compared tonight.")}
     third = reconciled(world(A="90"), night=2, earlier=handed_on(second, night=1))
     assert third.exceptions.is_empty() and third.outcome(Outcome.ACCEPTED).height == 1
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_what_is_said_of_an_asn_is_not_resolved_by_a_night_that_does_not_show_the_asn(complete):
+    before = world()
+    before.returned[0]["description"], before.announced[0]["description"] = "two", "one"
+    earlier = handed_on(reconciled(before))
+    assert earlier.listed["code"].to_list() == ["HEADER_DIFF"]
+    absent = world()
+    absent.returned[0] |= {"invoice_number": "OTHER", "in_window": False}
+    second = reconciled(absent, night=1, earlier=earlier, complete=complete)
+    assert gone(second)["A"][0] == "not checked"
+    assert gone(reconciled(world(), night=2, earlier=handed_on(second, night=1)))["A"] == (
+        "resolved",
+        "Tonight it is matched.",
+    )
+
+
+def test_an_order_that_no_list_of_tonight_names_is_not_resolved():
+    before = world()
+    before.order("4711", "W", "100")
+    after = world()
+    after.order("4712", "W", "100", delivery_date="2026-12-24")
+    earlier = handed_on(reconciled(before))
+    watch = Watch(FIRST + timedelta(days=1), WINDOW, complete=True, orders=True)
+    second = audit(after.legs(), rules=Rules(FIRST + timedelta(days=1)), earlier=earlier, watch=watch)
+    assert second.resolved.select("standing", "became").rows() == [
+        ("not checked", "No purchase order of tonight names it.")
+    ]

@@ -12,12 +12,12 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.reconcile_receipts import ReadList
+from logistics_batch.flows.reconcile_receipts import RETRACTED, ReadList
 from logistics_batch.flows.snapshots import receipts_of
 from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
 from logistics_batch.model.spelling import folded
-from logistics_batch.reconciliation import KNOWN_LINES, counted_once, identifier, still_counting
+from logistics_batch.reconciliation import KNOWN_LINES, RECEIVED_LINES, identifier, rewritten, still_counting
 
 REMEMBERED_DAYS: Final = 90
 """So many days rows are known after the last report whose lists had them."""
@@ -54,30 +54,55 @@ def known_receipts(parts: Parts, *, job: str, run: str, until: date) -> Known | 
 
 def with_known(receipts: ReadList, known: Known | None, *, judged: Set[str], on: date) -> Counting:
     """The receipts with those rows of the judged invoices (folded) that tonight's lists lack and that still count."""
-    listed = receipts.listed
-    if receipts.lines is None or listed is None:
+    lines = receipts.lines
+    if lines is None:
         return Counting(receipts, known.lines if known else None)
-    today = listed.select(pl.lit(on).alias(name) if name == "last_listed" else pl.col(name) for name in KNOWN_LINES)
+    today = lines.with_columns(
+        pl.lit(on).alias("last_listed"),
+        _written(lines, receipts).alias("written"),
+        pl.lit(None, pl.String).alias("doubt"),
+    ).select(*KNOWN_LINES)
     if known is None:
         return Counting(receipts, today)
-    holds = ~_is_of(known.lines, receipts.retracted)
-    left = still_counting(known.lines.filter(holds), listed)
-    left = left.filter(pl.col("last_listed") >= on - timedelta(days=REMEMBERED_DAYS))
-    told = _counted_on(receipts, left, judged)
-    told = replace(told, unread=pl.concat([told.unread, _unread_on(receipts, known, judged)]))
-    retracted = _of(known.lines.filter(~holds), judged)
-    return Counting(_noted(told, left=_of(left, judged), retracted=retracted), pl.concat([left, today]))
+    kept = known.lines.filter(pl.col("last_listed") >= on - timedelta(days=REMEMBERED_DAYS))
+    back = _is_taken_back(kept, receipts)
+    left = still_counting(kept.filter(~back), lines)
+    ours = _of(left, judged)
+    unread = pl.concat([receipts.unread, _unread_on(receipts, known, judged)])
+    told = replace(receipts, lines=pl.concat([lines, _counted_on(ours, receipts)]), unread=unread)
+    anew = _of(kept.filter(pl.col("file_name").is_in(rewritten(kept, lines).implode())), judged)
+    anew = anew.join(lines, on=["file_name", "invoice_number", "sku_name", "qty"], how="anti", nulls_equal=True)
+    notes = (
+        *_said_of_gone(ours, receipts),
+        *_said_of_dropped(anew),
+        *_said_of_retracted(_of(kept.filter(back), judged)),
+    )
+    return Counting(replace(told, notes=(*told.notes, *notes)), pl.concat([left, today]))
 
 
-def _counted_on(receipts: ReadList, left: pl.DataFrame, judged: Set[str]) -> ReadList:
-    """The receipts with the rows of the judged invoices; whole lists are compared, so that none counts twice."""
-    lists = _of(left, judged)["file_name"].unique()
-    if lists.is_empty() or receipts.lines is None or receipts.listed is None:
-        return receipts
-    theirs = left.filter(pl.col("file_name").is_in(lists.implode()))
-    shown = theirs.with_columns(_shown_name(receipts)).select(receipts.listed.columns)
-    both = counted_once(pl.concat([shown, receipts.listed])).lines
-    return replace(receipts, lines=pl.concat([_of(receipts.lines, judged, inside=False), _of(both, judged)]))
+def _written(lines: pl.DataFrame, receipts: ReadList) -> pl.Series:
+    """When the list of each row was written."""
+    times = {name: receipts.written.get(name.split("/")[0]) for name in lines["file_name"].unique().drop_nulls()}
+    return lines["file_name"].replace_strict(times, default=None, return_dtype=pl.Float64)
+
+
+def _counted_on(ours: pl.DataFrame, receipts: ReadList) -> pl.DataFrame:
+    """The rows as they count tonight; one in doubt is marked as one that a later list repeats or corrects."""
+    place = pl.format("{} row {}", "file_name", "row")
+    perhaps = pl.col("doubt").is_not_null()
+    return (
+        ours.with_columns(_shown_name(receipts))
+        .with_columns(
+            pl.lit("").alias("repeats"),
+            pl.lit("").alias("alike"),
+            perhaps.alias("again"),
+            pl.when(perhaps)
+            .then(pl.concat_str(place, "doubt", separator="; "))
+            .otherwise(pl.lit(""))
+            .alias("reissued"),
+        )
+        .select(*RECEIVED_LINES)
+    )
 
 
 def _shown_name(receipts: ReadList) -> pl.Expr:
@@ -89,19 +114,20 @@ def _shown_name(receipts: ReadList) -> pl.Expr:
 
 def _lying_unread(receipts: ReadList) -> set[str]:
     """Lists that lie there and were not opened tonight, or could not be read."""
-    read = set() if receipts.listed is None else set(receipts.listed["file_name"].unique())
+    read = set() if receipts.lines is None else set(receipts.lines["file_name"].unique())
     return set(receipts.lying) - read
 
 
 def _unread_on(receipts: ReadList, known: Known, judged: Set[str]) -> pl.DataFrame:
     """Rows of gone lists that could not be read, unless a new row of tonight is about what they may be about."""
-    if receipts.listed is None:
+    if receipts.lines is None:
         return known.unread.clear()
-    read = pl.concat([receipts.listed["file_name"], receipts.unread["file_name"]]).unique()
-    theirs = _of(known.unread, judged).filter(~_is_of(_of(known.unread, judged), receipts.retracted))
-    left = theirs.filter(~pl.col("file_name").is_in(read.implode()).fill_null(False))
+    read = pl.concat([receipts.lines["file_name"], receipts.unread["file_name"]]).unique()
+    theirs = _of(known.unread, judged)
+    back = pl.col("file_name").is_in(list(receipts.retracted)).fill_null(False)
+    left = theirs.filter(~pl.col("file_name").is_in(read.implode()).fill_null(False) & ~back)
     left = left.join(receipts.unread, on="spot", how="anti", maintain_order="left")
-    new = receipts.listed.join(known.lines, on=_SAID, how="anti", nulls_equal=True)
+    new = receipts.lines.join(known.lines, on=_SAID, how="anti", nulls_equal=True)
     told = new.select(invoice=identifier("invoice_number"), sku=identifier("sku_name")).unique()
     keyed = left.with_columns(identifier("invoice_number").alias("invoice"), identifier("sku_name").alias("sku"))
     named = keyed.filter(pl.col("sku") != "").join(told, on=["invoice", "sku"], how="anti")
@@ -109,23 +135,27 @@ def _unread_on(receipts: ReadList, known: Known, judged: Set[str]) -> pl.DataFra
     return pl.concat([named, nameless]).select(receipts.unread.columns)
 
 
-def _noted(receipts: ReadList, *, left: pl.DataFrame, retracted: pl.DataFrame) -> ReadList:
-    """The receipts with what is said of lists that are gone; left, retracted: their rows of judged invoices."""
-    gone = left.filter(~pl.col("file_name").is_in(sorted(_lying_unread(receipts))))
-    notes: list[str] = []
-    if gone.height:
-        name = printable(gone["file_name"][0])
-        last = max(gone["last_listed"].cast(pl.String))
-        notes.append(
-            f"Counted on as the report of {last} read them, though no list of tonight has them: "
-            f"{counted(gone.height, 'receipt row')} of {_names(gone)}. If such a list did not hold, put an empty file "
-            f"with its name and .retracted at the end ({name}.retracted) where the lists lie, and reconcile again."
-        )
-    if retracted.height:
-        notes.append(
-            f"Retracted, and counted no more: {counted(retracted.height, 'receipt row')} of {_names(retracted)}."
-        )
-    return replace(receipts, notes=(*receipts.notes, *notes))
+def _said_of_gone(ours: pl.DataFrame, receipts: ReadList) -> tuple[str, ...]:
+    """What is said of rows that count on, but for lists that lie there unopened."""
+    gone = ours.filter(~pl.col("file_name").is_in(sorted(_lying_unread(receipts))))
+    if gone.is_empty():
+        return ()
+    name = printable(gone["file_name"][0])
+    last = max(gone["last_listed"].cast(pl.String))
+    rows = f"{counted(gone.height, 'receipt row')} of {_names(gone)}"
+    mark = f"put an empty file with its name and {RETRACTED} at the end ({name}{RETRACTED}) where the lists lie"
+    kept = f"Counted on as the report of {last} read them, though no list of tonight has them: {rows}."
+    return (f"{kept} If such a list did not hold, {mark}, and reconcile again.",)
+
+
+def _said_of_dropped(anew: pl.DataFrame) -> tuple[str, ...]:
+    rows = f"{counted(anew.height, 'receipt row')} of {_names(anew)}"
+    return (f"Counted no more, since the list itself says otherwise now: {rows}.",) if anew.height else ()
+
+
+def _said_of_retracted(rows: pl.DataFrame) -> tuple[str, ...]:
+    told = f"{counted(rows.height, 'receipt row')} of {_names(rows)}"
+    return (f"Retracted, and counted no more: {told}.",) if rows.height else ()
 
 
 def _names(rows: pl.DataFrame) -> str:
@@ -141,7 +171,9 @@ def _of(rows: pl.DataFrame, judged: Set[str], *, inside: bool = True) -> pl.Data
     return rows.filter(is_ours if inside else ~is_ours)
 
 
-def _is_of(rows: pl.DataFrame, retracted: Set[str]) -> pl.Expr:
-    """Which rows are of a retracted list, or of a list in a retracted archive."""
-    names = [name for name in rows["file_name"].drop_nulls().unique() if {name, name.split("/")[0]} & retracted]
-    return pl.col("file_name").is_in(names).fill_null(False)
+def _is_taken_back(rows: pl.DataFrame, receipts: ReadList) -> pl.Expr:
+    """Which rows are of a list, or of an archive, that was taken back after it was written."""
+    named = {name: name.split("/")[0] for name in rows["file_name"].drop_nulls().unique()}
+    times = {name: receipts.retracted.get(name, receipts.retracted.get(outer)) for name, outer in named.items()}
+    since = pl.col("file_name").replace_strict(times, default=None, return_dtype=pl.Float64)
+    return (since.is_not_null() & (pl.col("written").is_null() | (pl.col("written") <= since))).fill_null(False)

@@ -91,15 +91,15 @@ def announced_documents(
     kinds = [Operation.ASN_CREATE.value]
     # The ledger does not know delivery dates apart from the payloads, so for them every ASN is looked at.
     until = None if scope.wanted.by == "delivery" else scope.wanted.date_to.isoformat()
-    candidates = ledger.documents(operations=kinds, planned_to=until)
+    updates = ledger.documents(operations=[Operation.ASN_UPDATE], states=["accepted"])
+    last = {update.key: update for update in updates if update.body}
+    candidates = (_as_updated(one, last) for one in ledger.documents(operations=kinds, planned_to=until))
     found = {one.id: one for one in candidates if in_scope(one, scope) or order_of(one, orders)}
     numbers = sorted(set(references))
     for start in range(0, len(numbers), _AT_ONCE):
         for one in ledger.documents(operations=kinds, references=numbers[start : start + _AT_ONCE]):
-            found[one.id] = one
-    updates = ledger.documents(operations=[Operation.ASN_UPDATE], states=["accepted"])
-    last = {update.key: update for update in updates if update.body}
-    return [_as_updated(found[key], last) for key in sorted(found) if found[key].state not in _ENDED]
+            found[one.id] = _as_updated(one, last)
+    return [found[key] for key in sorted(found) if found[key].state not in _ENDED]
 
 
 def _as_updated(document: StoredDocument, last: Mapping[str, StoredDocument]) -> StoredDocument:

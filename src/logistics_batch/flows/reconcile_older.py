@@ -94,5 +94,5 @@ def _together(near: ReadList, far: ReadList, judged: pl.DataFrame) -> ReadList:
         complete=near.complete and whole,
         notes=(*near.notes, *more, note),
         files=far.files,
-        listed=far.listed,
+        written=far.written,
     )

@@ -1,7 +1,8 @@
 """The received and the ordered leg: lists of goods, by hand or from a server, read by a `receipt.read` mapping."""
 
+import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -28,7 +29,8 @@ LOOK_BACK_DAYS = 7
 """Goods may come, and lists of them be written, this many days before the first day of the range."""
 _ORDERED_BEFORE_DAYS = 90
 
-_RETRACTED = ".retracted"  # at the end of a list's name: it did not hold
+RETRACTED = ".retracted"
+"""At the end of a list's name: what was written before under this name did not hold."""
 
 _ROWS_NAMED = 5
 _TOTALS = ("total", "totals", "subtotal", "subtotals", "grandtotal")
@@ -61,8 +63,8 @@ class ReadList:
     lines: as the kind's columns say; None where there was no file at all. complete: every row of every file could be
     read. notes: what could not, and what was left out, in words. files: what was read. unread: UNREAD_ROWS. refused:
     how many files could not be read at all. opened_since: lists of a place that were written before this day were not
-    opened; older: the days when those were. listed: the lines as they were read, before what only repeats was left out.
-    lying: names of the lists that lie there, opened or not; retracted: names of those that a person took back.
+    opened; older: the days when those were. lying: names of the lists that lie there, opened or not. written: when each
+    that was opened was written, retracted: when a person took lists of a name back (seconds since 1970).
     """
 
     lines: pl.DataFrame | None
@@ -73,9 +75,9 @@ class ReadList:
     refused: int = 0
     opened_since: date | None = None
     older: tuple[date, ...] = ()
-    listed: pl.DataFrame | None = None
     lying: frozenset[str] = frozenset()
-    retracted: frozenset[str] = frozenset()
+    written: dict[str, float] = field(default_factory=dict)
+    retracted: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,13 @@ def list_by_hand(parts: Parts, path: Path, *, kind: ListKind, mapping: str, busi
     with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
         members = parts.unpack(path, name=path.name, to=Path(folder))
         read = _members_read(parts, path.name, members, reader) if members else [_read(parts, path, path.name, reader)]
-    retracted = frozenset(file.name.removesuffix(_RETRACTED) for file in path.parent.glob(f"*{_RETRACTED}"))
-    return replace(_put_together(read), lying=frozenset([path.name]), retracted=retracted)
+    beside = path.parent.glob(f"{path.name}*")
+    retracted = _retracted((file.name, file.stat().st_mtime) for file in beside)
+    written = {path.name: path.stat().st_mtime}
+    if _is_retracted(path.name, written[path.name], retracted):
+        remedy = f"Remove {path.name}{RETRACTED}, or name another list."
+        raise UsageError(f"{path} was taken back by a file {path.name}{RETRACTED}.", remedy=remedy)
+    return replace(_put_together(read), lying=frozenset([path.name]), written=written, retracted=retracted)
 
 
 def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, business_date: date) -> ReadList:
@@ -123,7 +130,9 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
     store = parts.open_store(source.place)
     try:
         lying = listed_at(store, source.place.path)
+        retracted = _retracted((file.name, file.modified) for file in lying)
         listed = [file for file in lying if _is_list(file, source.patterns)]
+        listed = [file for file in listed if not _is_retracted(file.name, file.modified, retracted)]
         written = {file: _day_of(file, parts) for file in listed}
         wanted = [file for file, day in written.items() if day is None or day >= oldest]
         older = tuple(sorted(day for day in written.values() if day is not None and day < oldest))
@@ -143,7 +152,8 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
         opened_since=oldest,
         older=older,
         lying=frozenset(file.name for file in listed),
-        retracted=frozenset(_retracted(lying)),
+        written={file.name: file.modified for file in wanted if file.modified is not None},
+        retracted=retracted,
     )
 
 
@@ -163,7 +173,7 @@ def listed_at(store: FileStore, path: str) -> list[RemoteFile]:
     try:
         return store.list(path)
     except StoreError:
-        ours = {named.name, f"{named.name}{_RETRACTED}"}
+        ours = {named.name, f"{named.name}{RETRACTED}"}
         beside = [file for file in store.list(str(named.parent)) if file.name in ours] if named.suffix else []
         if not beside:
             raise
@@ -171,12 +181,19 @@ def listed_at(store: FileStore, path: str) -> list[RemoteFile]:
 
 
 def _is_list(file: RemoteFile, patterns: Sequence[str]) -> bool:
-    usable = not file.is_link and not never_input(file.name) and not file.name.endswith(_RETRACTED)
+    usable = not file.is_link and not never_input(file.name) and not file.name.endswith(RETRACTED)
     return usable and name_matches(file.name, patterns)
 
 
-def _retracted(lying: Sequence[RemoteFile]) -> set[str]:
-    return {file.name.removesuffix(_RETRACTED) for file in lying if file.name.endswith(_RETRACTED)}
+def _retracted(files: Iterable[tuple[str, float | None]]) -> dict[str, float]:
+    """When lists were taken back, by their names."""
+    marks = {name.removesuffix(RETRACTED): at for name, at in files if name.endswith(RETRACTED)}
+    return {name: math.inf if at is None else at for name, at in marks.items()}
+
+
+def _is_retracted(name: str, written: float | None, retracted: dict[str, float]) -> bool:
+    """Whether a list was written before lists of its name were taken back."""
+    return name in retracted and (written is None or written <= retracted[name])
 
 
 def _day_of(file: RemoteFile, parts: Parts) -> date | None:
@@ -272,8 +289,7 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
     files = tuple(name for one in read for name in one.files)
     if not frames:
         return ReadList(None, complete=False, notes=tuple(notes), refused=len(read))
-    listed = pl.concat(frames)
-    kept = counted_once(listed)
+    kept = counted_once(pl.concat(frames))
     if kept.left_out:
         notes.append(
             f"What only repeats an earlier list counts once: left out is {counted(kept.left_out, 'line')}; the reason "
@@ -291,9 +307,7 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
     complete = all(one.complete for one in read)
     unread = pl.concat([one.unread for one in read])
     refused = len(read) - len(frames)
-    return ReadList(
-        kept.lines, complete=complete, notes=tuple(notes), files=files, unread=unread, refused=refused, listed=listed
-    )
+    return ReadList(kept.lines, complete=complete, notes=tuple(notes), files=files, unread=unread, refused=refused)
 
 
 def _first(kept: Counted) -> str:

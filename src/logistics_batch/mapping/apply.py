@@ -54,7 +54,7 @@ def apply_mapping(
     table = lay_out(mapping, sheet, header, rows, run_values)
     hold_mixed_dates(table)
     hold_swapped_dates(table)
-    hold_control_total(table, rows, sheet)
+    hold_control_total(table, rows)
     found = check(table, rows.cleaned)
     check_items(found, table)
     check_kits(found, table)

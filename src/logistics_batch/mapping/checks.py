@@ -20,7 +20,7 @@ from logistics_batch.mapping.rows import Rows, uses_of, where
 from logistics_batch.mapping.spec import DateRead, UnitRead
 from logistics_batch.mapping.table import PERCENTAGE, Table, marked_rows
 from logistics_batch.mapping.targets import Form, form_of
-from logistics_batch.model.sheet import Mark, Sheet
+from logistics_batch.model.sheet import Mark
 
 _DAMAGING_MARKS: Final = {
     Mark.ERROR.value: Damage.ERROR_VALUE.value,
@@ -286,14 +286,12 @@ def hold_mixed_dates(table: Table) -> None:
         if texts.len() and rows.filter(is_date).height:
             name = table.bound.texts[field.column - 1].strip()
             where_texts = row_list(table.sheet.physical_rows(texts))
-            raise FileHeld(
+            raise _file_held(
                 f'Column "{name}" has true dates and dates written as text (rows {where_texts}): '
                 "the program may have changed day and month over in the true ones.",
                 rule=f"{field.target}|mixed_dates",
                 remedy="Make the whole column one or the other, check day and month, and send the file again.",
-                rows_read=table.sheet.frame.height - 1,
-                sheet=table.sheet.name,
-                header_row=table.bound.row,
+                table=table,
             )
 
 
@@ -318,14 +316,12 @@ def hold_swapped_dates(table: Table) -> None:
             continue
         name = table.bound.texts[field.column - 1].strip()
         where_swapped = row_list(table.sheet.physical_rows(cells.filter(swapped)["row"]))
-        raise FileHeld(
+        raise _file_held(
             f'Column "{name}" has dates that fit only with day and month changed over (rows {where_swapped}), and '
             "others that fit both ways: the whole column may be written so.",
             rule=f"{field.target}|swapped_dates",
             remedy="Write all dates as agreed, or ask the operator to change the date format of the mapping.",
-            rows_read=table.sheet.frame.height - 1,
-            sheet=table.sheet.name,
-            header_row=table.bound.row,
+            table=table,
         )
 
 
@@ -336,7 +332,7 @@ def _reads_dates(table: Table, field: Field) -> bool:
     return not field.place.startswith("keep.") and form in (Form.DATE, Form.MOMENT)
 
 
-def hold_control_total(table: Table, rows: Rows, sheet: Sheet) -> None:
+def hold_control_total(table: Table, rows: Rows) -> None:
     """Refuse a file whose own total row says something else than the rows add up to. Raises FileHeld."""
     control = table.mapping.spec.checks.control_total
     column = table.bound.column(table.mapping.names_of(control.column)) if control else None
@@ -352,16 +348,20 @@ def hold_control_total(table: Table, rows: Rows, sheet: Sheet) -> None:
     if said == counted:
         return
     name = table.bound.texts[column - 1].strip()
-    place = row_list(sheet.physical_rows(totals["row"]))
+    place = row_list(table.sheet.physical_rows(totals["row"]))
     stated = "there is no total row" if said is None else f"row {place} says {said:f}"
-    raise FileHeld(
+    raise _file_held(
         f'The rows add up to {counted:f} in column "{name}", but {stated}.',
         rule="control_total",
         remedy="Check that no row is missing or doubled, correct the sheet and send it again.",
-        rows_read=sheet.frame.height - 1,
-        sheet=sheet.name,
-        header_row=table.bound.row,
+        table=table,
     )
+
+
+def _file_held(reason: str, *, rule: str, remedy: str, table: Table) -> FileHeld:
+    """What is said of a file that is refused for what stands in its table."""
+    rows, header_row = table.sheet.frame.height - 1, table.bound.row
+    return FileHeld(reason, rule=rule, remedy=remedy, rows_read=rows, sheet=table.sheet.name, header_row=header_row)
 
 
 def _exact(number: object) -> Decimal:

@@ -82,12 +82,14 @@ def numbered_columns(template: str, texts: Sequence[str]) -> dict[int, int]:
 
     >>> numbered_columns("SKU {n}", ["Order", "SKU 1", "sku-3", "SKU"])
     {1: 2, 3: 3}
+    >>> numbered_columns("SKU {n}", ["SKU 01", "SKU 02"])
+    {1: 1, 2: 2}
     """
     names = {position: ColumnName.of(text) for position, text in enumerate(texts, 1) if re.search(r"\d", text)}
     found: dict[int, int] = {}
     for position, name in names.items():
         for digits in re.findall(r"\d+", name.literal):
-            wanted = ColumnName.of(template.replace("{n}", str(int(digits))))
+            wanted = ColumnName.of(template.replace("{n}", digits))
             if 0 < int(digits) <= _NUMBERS_AT_MOST and (same(name, wanted) or alike(name, wanted)):
                 found.setdefault(int(digits), position)
     return dict(sorted(found.items()))

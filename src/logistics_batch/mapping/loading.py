@@ -17,7 +17,7 @@ from logistics_batch.mapping.lint import complaints_of, raw_complaints
 from logistics_batch.mapping.lint_fields import Complaint
 from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.spec import FieldSpec, LookupFile, MappingSpec
-from logistics_batch.mapping.spec_texts import complaint
+from logistics_batch.mapping.spec_texts import complaint, on_one_line
 from logistics_batch.mapping.targets import RECEIPT_TARGETS, Targets, targets_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions
@@ -214,6 +214,7 @@ def _table(lookup: LookupFile, content: str) -> dict[str, str]:
     table: dict[str, str] = {}
     for row in rows[1:]:
         value, answer = (row[place].strip() if place < len(row) else "" for place in places)
+        on_one_line(answer)
         if value and table.setdefault(value, answer) != answer:
             raise complaint(f"The lookup file `{lookup.file}` gives `{value}` two answers.", "Keep one line of it.")
     return table

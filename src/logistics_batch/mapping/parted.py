@@ -57,12 +57,14 @@ def outer_mapping(mapping: Mapping, sheets: Sequence[Sheet]) -> Mapping:
     made = {ColumnName.of(name).identity for name in form.made}
     sources = {name: FieldSpec(from_=[name], required=True) for name in form.split or ()}
     for template in form.columns or ():
-        numbers = sorted(
-            {number for sheet in sheets for texts in _rows(sheet) for number in numbered_columns(template, texts)}
-        )
-        for number in numbers or [1]:
+        spelt: dict[int, dict[str, None]] = {}  # SKU 2 may be SKU 02
+        for texts in (texts for sheet in sheets for texts in _rows(sheet)):
+            for number, place in numbered_columns(template, texts).items():
+                spelt.setdefault(number, {})[texts[place - 1].strip()] = None
+        for number in sorted(spelt) or [1]:
             name = template.replace("{n}", str(number))
-            sources[name] = FieldSpec(from_=[name], required=number == min(numbers, default=1))
+            names = [name, *spelt.get(number, {})]
+            sources[name] = FieldSpec(from_=names, required=number == min(spelt, default=1))
     kept = {name: field for name, field in spec.keep.items() if not _speaks_of(field, made)}
     named = {f"lines_from: {name}": field for name, field in sources.items()}
     lines = {name: field for name, field in spec.lines.items() if not _speaks_of(field, made)}

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Discriminator,
     Field,
@@ -24,9 +25,10 @@ from logistics_batch.mapping.spec_texts import (
     Part,
     Patterns,
     RowNumber,
-    Text,
+    SentText,
     complaint,
     listed,
+    on_one_line,
     printable_text,
 )
 from logistics_batch.model.complaints import TIME_OF_DAY
@@ -63,7 +65,7 @@ class UnitRead(Part):
 class BeforeRead(Part):
     """`{before: "PO "}`: this text before what is there, and nothing where nothing is."""
 
-    before: Annotated[str, Field(min_length=1)]
+    before: Annotated[str, Field(min_length=1), AfterValidator(on_one_line)]
 
 
 def _inline_or_file(value: Any) -> str:
@@ -74,7 +76,8 @@ class LookupRead(Part):
     """`{lookup: {COD: "true"}}` or `{lookup: {file: skus.csv, from: code, to: name}}`."""
 
     lookup: Annotated[
-        Annotated[dict[str, Text], Tag("table")] | Annotated[LookupFile, Tag("file")], Discriminator(_inline_or_file)
+        Annotated[dict[str, SentText], Tag("table")] | Annotated[LookupFile, Tag("file")],
+        Discriminator(_inline_or_file),
     ]
 
     @field_validator("lookup")
@@ -152,8 +155,10 @@ class FieldSpec(Part):
 
     from_: Names | None = Field(default=None, alias="from", description="The column, by its name and other names.")
     join: list[Names] | None = Field(default=None, min_length=1, description="Columns whose filled cells are joined.")
-    with_: str | None = Field(default=None, alias="with", description="What stands between joined cells, else a blank.")
-    constant: Text | None = Field(default=None, description="The same value for every row.")
+    with_: Annotated[str, AfterValidator(on_one_line)] | None = Field(
+        default=None, alias="with", description="What stands between joined cells, else a blank."
+    )
+    constant: SentText | None = Field(default=None, description="The same value for every row.")
     run: Literal["file_name", "business_date"] | None = Field(
         default=None, description="`file_name` or `business_date`."
     )
@@ -163,7 +168,7 @@ class FieldSpec(Part):
     plus: list[Names] = Field(default=[], description="With sum: columns whose first value in the document is added.")
     minus: list[Names] = Field(default=[], description="With sum: columns whose first value is taken off.")
     first: Names | None = Field(default=None, description="The document's first filled cell; the others may differ.")
-    default: Text | None = Field(default=None, description="The value when the cell is empty.")
+    default: SentText | None = Field(default=None, description="The value when the cell is empty.")
     when: dict[str, Patterns] | None = Field(
         default=None, min_length=1, description="Only in rows where each column fits a pattern."
     )

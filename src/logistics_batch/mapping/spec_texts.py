@@ -39,7 +39,15 @@ def _visible(name: str) -> str:
     return name
 
 
+def on_one_line(text: str) -> str:
+    """A text that can stand in a payload. Raises a complaint for line breaks and tabs."""
+    if any(char in "\t\r\n\v\f" for char in text):
+        raise complaint("A line break or a tab cannot be sent.", "Write it on one line.")
+    return text
+
+
 Text = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int | bool)]
+SentText = Annotated[str, BeforeValidator(_text, json_schema_input_type=str | int | bool), AfterValidator(on_one_line)]
 Name = Annotated[
     str, BeforeValidator(_text, json_schema_input_type=str | int), Field(min_length=1), AfterValidator(_visible)
 ]

@@ -1,11 +1,12 @@
 """Two nights side by side: which exceptions came, went or changed, and what the service's ASNs did in between."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import LINES_SCHEMA, MONEY, PRICE, QUANTITY, Outcome
+from logistics_batch.model.reconciliation import LINES_SCHEMA, MONEY, PRICE, QUANTITY, Level, Outcome
 from logistics_batch.reconciliation.causes import shown_by_receipts
 from logistics_batch.reconciliation.compare_service import VALUES_COMPARED, changed_values, named_notices
 from logistics_batch.reconciliation.legs import Legs, identifier, price, with_units
@@ -95,7 +96,9 @@ def _exceptions(first: Night, second: Night) -> pl.DataFrame:
         "exception_id", pl.col("outcome").alias("outcome_second")
     )
     told = both.join(now.unique("exception_id"), on="exception_id", how="left")
-    seen = identifier("invoice_number").is_in(_invoices(second.legs).implode())
+    in_service = identifier("invoice_number").is_in(_invoices([second.legs.returned_notices]).implode())
+    anywhere = identifier("invoice_number").is_in(_invoices(_named_by(second.legs)).implode())
+    seen = pl.when(pl.col("level") == Level.NOTICE.value).then(in_service).otherwise(anywhere)
     same = (pl.col("code") == pl.col("code_second")) & pl.col("qty_affected").eq_missing(pl.col("qty_affected_second"))
     unreceived = shown_by_receipts() & (second.legs.received is None)
     change = (
@@ -138,8 +141,11 @@ def _listed(lines: pl.DataFrame) -> pl.DataFrame:
     return ours.select(*wanted, (pl.col("outcome") == Outcome.ACCEPTED.value).alias("accepted"))
 
 
-def _invoices(legs: Legs) -> pl.Series:
-    frames = [legs.announced_notices, legs.returned_notices, *([] if legs.received is None else [legs.received])]
+def _named_by(legs: Legs) -> list[pl.DataFrame]:
+    return [legs.announced_notices, legs.returned_notices, *([] if legs.received is None else [legs.received])]
+
+
+def _invoices(frames: Sequence[pl.DataFrame]) -> pl.Series:
     return pl.concat([frame.select(identifier("invoice_number")) for frame in frames])["invoice_number"].unique()
 
 

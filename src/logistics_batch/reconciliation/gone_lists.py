@@ -1,91 +1,106 @@
-"""Receipts that an earlier report read and that tonight's lists lack: which of them still count.
+"""Receipts that an earlier report read and that tonight's lists lack: which of them still count, and which perhaps.
 
-A dock archives its lists, or writes them anew under one name; goods that came have come all the same. What a list of
-tonight stands for does not count besides: the same rows in it, or the goods of the list in another, corrected form.
+A dock archives its lists, or writes them anew under one name; goods that came have come all the same. So a row counts
+on unless the very row stands in a list of tonight; where tonight's rows may speak of the same goods, it is in doubt.
 """
+
+from collections.abc import Sequence
 
 import polars as pl
 
 from logistics_batch.reconciliation.legs import RECEIVED_LINES, identifier
 
-KNOWN_LINES = RECEIVED_LINES | {"last_listed": pl.Date}
-"""Rows as they were read; `last_listed` is the business date of the last report whose lists had them."""
+KNOWN_LINES = RECEIVED_LINES | {"last_listed": pl.Date, "written": pl.Float64, "doubt": pl.String}
+"""Rows as they were read. last_listed: the business date of the last report whose lists had them; written: when their
+list was (seconds since 1970, null if nobody tells); doubt: rows of a later night that may be the same goods, in words.
+"""
 
 _DAY = "received_date"
-_PARTS = ("invoice_number", "sku_name", "supplier_name", "site_name", _DAY)
-_SAID = (*_PARTS, "qty", "condition")
 _PLACE = ("file_name", "sheet", "row")
+_SAID = ("invoice", "sku", "qty", "condition_said", "day")
 
 
-def still_counting(known: pl.DataFrame, listed: pl.DataFrame) -> pl.DataFrame:
-    """The rows of `known` (KNOWN_LINES) that no list of tonight has or stands for; listed: RECEIVED_LINES, as read."""
-    gone = known.join(listed, on=[*_PLACE, *_SAID], how="anti", nulls_equal=True)
-    if gone.is_empty():
-        return gone
-    theirs = known.filter(pl.col("file_name").is_in(gone["file_name"].unique().implode()))
-    written_anew = pl.col("file_name").is_in(listed["file_name"].unique().implode())
-    absent = theirs.filter(~written_anew)
-    new = listed.filter(~pl.col("file_name").is_in(known["file_name"].unique().implode()))
-    taken_over = pl.col("file_name").is_in(_taken_over(absent, listed, new=new).implode())
-    return pl.concat([_not_written_anew(theirs.filter(written_anew), listed), absent.filter(~taken_over)])
+def still_counting(known: pl.DataFrame, tonight: pl.DataFrame) -> pl.DataFrame:
+    """The rows of `known` (KNOWN_LINES) that no row of tonight (RECEIVED_LINES) is, with the doubts of tonight."""
+    before, now = _keyed(known).with_row_index("nth_known"), _keyed(tonight)
+    before = before.filter(~pl.col("file_name").is_in(rewritten(known, tonight).implode()))
+    left = _numbered(before).join(_numbered(now), on=[*_SAID, "nth"], how="anti", nulls_equal=True)
+    again = _reissues(before, now)
+    doubts = pl.concat([_of_the_line(left, now, again), _left_out(left, now, again)])
+    told = doubts.group_by("nth_known").agg(pl.col("perhaps").unique(maintain_order=True).str.join("; "))
+    both = left.join(told, on="nth_known", how="left", maintain_order="left")
+    # What a new form of a list has made doubtful stays so in later nights, in which that is new no more.
+    return both.with_columns(pl.coalesce("perhaps", "doubt").alias("doubt")).select(*KNOWN_LINES)
 
 
-def _not_written_anew(known: pl.DataFrame, listed: pl.DataFrame) -> pl.DataFrame:
-    """Rows of lists whose name a list of tonight has, too.
+def rewritten(known: pl.DataFrame, tonight: pl.DataFrame) -> pl.Series:
+    """The lists of which at least half the rows stand where they stood, corrected or read by another mapping.
 
-    One with half of the earlier one's rows, or with some of its goods and their dates, is the same list as it is now:
-    it decides of the days that it tells of, and of all where most rows stand where they stood (another mapping may read
-    them). Any other has only the name in common.
+    Such a list says itself what counts.
     """
-    unmoved = known.join(listed, on=[*_PLACE, "invoice_number", "qty"], how="semi", nulls_equal=True)
-    rows = known.filter(~pl.col("file_name").is_in(_most(unmoved, of=known).implode()))
-    alike = rows.join(listed, on=["file_name", *_SAID], how="semi", nulls_equal=True)
-    goods = _goods(rows).filter(_is_dated()).join(_goods(listed), on=["file_name", "goods"], how="semi")
-    same = pl.concat([_most(alike, of=rows), goods["file_name"]]).unique()
-    is_same = pl.col("file_name").is_in(same.implode())
-    told = listed.select("file_name", _DAY).unique()
-    moved_on = rows.filter(is_same).join(told, on=["file_name", _DAY], how="anti", nulls_equal=True)
-    return pl.concat([moved_on, rows.filter(~is_same)])
-
-
-def _most(part: pl.DataFrame, *, of: pl.DataFrame) -> pl.Series:
-    """The lists of which at least half the rows are in a part of them."""
-    sizes = of.group_by("file_name").agg(pl.len().alias("rows"))
-    counts = part.group_by("file_name").agg(pl.len().alias("found")).join(sizes, on="file_name")
-    return counts.filter(2 * pl.col("found") >= pl.col("rows"))["file_name"]
-
-
-def _taken_over(known: pl.DataFrame, listed: pl.DataFrame, *, new: pl.DataFrame) -> pl.Series:
-    """The lists all of whose rows stand in one list of tonight, as often, or that a new one of tonight corrects.
-
-    That is one that names all goods of the list, if they have dates, or at least half of its rows as they were.
-    """
-    sizes = (
-        _goods(known)
-        .group_by("file_name")
-        .agg(pl.len().alias("rows"), pl.col("goods").n_unique().alias("count"), _is_dated().all().alias("dated"))
+    sizes = known.group_by("file_name").agg(pl.len().alias("rows"))
+    places = [*_PLACE, "invoice_number", "qty"]
+    same = known.join(tonight.select(*places, "sku_name", _DAY), on=places, nulls_equal=True, suffix="_now").filter(
+        (pl.col("sku_name") == pl.col("sku_name_now"))
+        | ((pl.col(_DAY) == pl.col(f"{_DAY}_now")) & (pl.col(_DAY) != ""))
     )
-    found = _numbered(known).join(_numbered(listed), on=[*_SAID, "nth"], nulls_equal=True, suffix="_tonight")
-    rows = found.group_by("file_name", "file_name_tonight").agg(pl.len().alias("found"))
-    repeated = rows.join(sizes, on="file_name").filter(pl.col("found") == pl.col("rows"))
-    ours = _goods(known).select("file_name", "goods").unique()
-    both = ours.join(_goods(new).select("file_name", "goods").unique(), on="goods", suffix="_tonight")
-    goods = both.group_by("file_name", "file_name_tonight").agg(pl.len().alias("goods"))
-    all_named = goods.join(sizes, on="file_name").filter(pl.col("goods") == pl.col("count"))
-    told = all_named.join(rows, on=["file_name", "file_name_tonight"], how="left")
-    corrected = told.filter(pl.col("dated") | (2 * pl.col("found").fill_null(0) >= pl.col("rows")))
-    return pl.concat([repeated["file_name"], corrected["file_name"]]).unique()
+    found = same.group_by("file_name").agg(pl.len().alias("found")).join(sizes, on="file_name")
+    return found.filter(2 * pl.col("found") >= pl.col("rows"))["file_name"]
 
 
-def _is_dated() -> pl.Expr:
-    return pl.col(_DAY).fill_null("").str.strip_chars() != ""
-
-
-def _goods(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.with_columns(pl.concat_str([identifier(name) for name in _PARTS], separator="\x1f").alias("goods"))
+def _keyed(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows as they are compared: names of suppliers and sites do not count, they are filled in and spelled anew."""
+    blank = pl.col(_DAY).fill_null("").str.strip_chars()
+    return rows.with_columns(
+        identifier("invoice_number").alias("invoice"),
+        identifier("sku_name").alias("sku"),
+        pl.col("condition").fill_null("").str.strip_chars().str.to_lowercase().alias("condition_said"),
+        pl.when(blank != "").then(blank).alias("day"),
+    )
 
 
 def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
-    """What the rows say, with the how many-th of its kind each is in its list (`nth`)."""
-    said = rows.select("file_name", *_SAID)
-    return said.with_columns(pl.int_range(pl.len()).over("file_name", *_SAID).alias("nth"))
+    return rows.with_columns(pl.int_range(pl.len()).over(*_SAID).alias("nth"))
+
+
+def _reissues(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
+    """Pairs of an earlier list and one of tonight (`file_name`, `file_name_now`) that names half its goods or more.
+
+    One that was known beside it is no new form of it.
+    """
+    goods = before.select("file_name", "invoice", "sku").unique()
+    theirs = now.select("invoice", "sku", pl.col("file_name").alias("file_name_now")).unique()
+    both = goods.join(theirs, on=["invoice", "sku"]).group_by("file_name", "file_name_now").agg(pl.len().alias("found"))
+    sizes = goods.group_by("file_name").agg(pl.len().alias("goods"))
+    new = ~pl.col("file_name_now").is_in(before["file_name"].unique().implode())
+    own = pl.col("file_name") == pl.col("file_name_now")
+    most = both.join(sizes, on="file_name").filter((new | own) & (2 * pl.col("found") >= pl.col("goods")))
+    return most.select("file_name", "file_name_now")
+
+
+def _of_the_line(left: pl.DataFrame, now: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
+    """Rows of which tonight has others of the invoice and SKU: of the same day, of no day, or as many in a new form."""
+    theirs = now.select("invoice", "sku", *_renamed(now, ("file_name", "row", "qty", "day")))
+    related = again.with_columns(pl.lit(True).alias("related"))
+    pairs = left.join(theirs, on=["invoice", "sku"]).join(related, on=["file_name", "file_name_now"], how="left")
+    same_day = (pl.col("day") == pl.col("day_now")).fill_null(True)
+    as_many = (pl.col("qty") == pl.col("qty_now")) & pl.col("related").fill_null(False)
+    place = pl.format("{} row {}", "file_name_now", "row_now")
+    return pairs.filter(same_day | as_many).select("nth_known", place.alias("perhaps"))
+
+
+def _left_out(left: pl.DataFrame, now: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
+    """Rows that a new form of their list, of the same day or of no day, has no more."""
+    lines = now.select("invoice", "sku").unique()
+    gone = left.join(lines, on=["invoice", "sku"], how="anti").join(again, on="file_name")
+    told = now.select(*_renamed(now, ("file_name", "day"))).unique().with_columns(pl.lit(True).alias("tells"))
+    of_its_day = told.rename({"day_now": "day"})
+    dateless = told.filter(pl.col("day_now").is_null()).select("file_name_now", pl.lit(True).alias("dateless"))
+    both = gone.join(of_its_day, on=["file_name_now", "day"], how="left", nulls_equal=True)
+    both = both.join(dateless, on="file_name_now", how="left")
+    tells = pl.col("day").is_null() | pl.col("tells").fill_null(False) | pl.col("dateless").fill_null(False)
+    return both.filter(tells).select("nth_known", pl.format("{} lacks it", "file_name_now").alias("perhaps"))
+
+
+def _renamed(rows: pl.DataFrame, names: Sequence[str]) -> list[pl.Series]:
+    return [rows[name].alias(f"{name}_now") for name in names]

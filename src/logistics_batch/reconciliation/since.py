@@ -30,6 +30,7 @@ from logistics_batch.reconciliation.legs import order_number
 REMEMBERED_DAYS = 14
 """So long a resolved exception stays on its list, and what analysts wrote about it comes back with it."""
 
+_WITHOUT_ORDERS = "No purchase orders were compared tonight."
 WITHOUT_RECEIPTS = "No receipts were compared tonight."
 """What is said of an exception that receipts showed, in a night without any."""
 
@@ -53,6 +54,11 @@ _TOLD_BY_REASON = [
         *(Discrepancy.LATE, Discrepancy.EARLY, Discrepancy.SHELF_LIFE),
         *(Discrepancy.NOT_SENT, Discrepancy.UNVERIFIABLE),
     )
+]
+# Lines of these were not held against a record of the service, and tell nothing of the ASN as a whole.
+_NOT_COMPARED = [
+    code.value
+    for code in (Discrepancy.UNVERIFIABLE, Discrepancy.MISSING_IN_SERVICE, Discrepancy.NOT_SENT, Discrepancy.NO_ASN)
 ]
 _ACCEPTED_WORDS = ("accepted", "accept")
 _CLOSED_WORDS = (*_ACCEPTED_WORDS, "closed", "close", "done")
@@ -225,12 +231,13 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
     was_resolved = pl.col("standing") == Standing.RESOLVED.value
     remembered = pl.col("gone_since") > today - timedelta(days=REMEMBERED_DAYS)
     told = _with_outcome(missing.filter(~was_resolved), lines)
-    unordered = (pl.col("level") == Level.ORDER.value) & (not watch.orders)
+    unordered = (pl.col("level") == Level.ORDER.value) & ~pl.col("now").is_not_null()
     unreceived = shown_by_receipts() & (not watch.receipts)
     seen = pl.col("now").is_not_null() & ~unreceived
     # What was accepted is accepted again when it is compared again.
     closed = _says(_CLOSED_WORDS) & ~(_says(_ACCEPTED_WORDS) & (unordered | unreceived))
-    resolved = seen | (_inside(watch) & pl.lit(watch.complete) & ~unordered & ~unreceived) | closed
+    unseen = unordered | unreceived | pl.col("uncompared")
+    resolved = seen | (_inside(watch) & pl.lit(watch.complete) & ~unseen) | closed
     remark = (
         pl.when(seen)
         .then(pl.format("Tonight it is {}.", pl.col("now").fill_null("")))
@@ -239,9 +246,11 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
         .when(resolved)
         .then(pl.lit("Nothing shows it any more."))
         .when(unordered)
-        .then(pl.lit("No purchase orders were compared tonight."))
+        .then(pl.lit("No purchase order of tonight names it." if watch.orders else _WITHOUT_ORDERS))
         .when(unreceived)
         .then(pl.lit(WITHOUT_RECEIPTS))
+        .when(pl.col("uncompared") & pl.lit(watch.complete))
+        .then(pl.lit("Tonight it could not be compared with the service."))
         .when(pl.lit(not watch.complete))
         .then(pl.lit("Tonight's report may be incomplete."))
         .otherwise(pl.lit("Its ASN lies outside the dates that are looked at now."))
@@ -272,19 +281,28 @@ _NOTICE_KEYS = ("invoice_key", "supplier_key", "site_key")
 
 
 def _with_outcome(missing: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
-    """`now`: how the same SKU of the same ASN, or for an ASN's own finding any of it, came out tonight."""
+    """`now`: how the same SKU of the same ASN came out tonight, or for an ASN's own finding what of it was compared.
+
+    `uncompared`: lines of the ASN are there, and none of them was held against the service's record.
+    """
     asked = _keyed(missing)
     judged = lines.filter(pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value)
     named = asked.filter(pl.col("invoice_key") != "")
     near = _keyed(judged).join(named, on=_NOTICE_KEYS, how="semi", maintain_order="left")
-    became = pl.when(pl.col("code") != "").then("code").otherwise("outcome").first()
-    by_line = near.group_by(*_NOTICE_KEYS, "sku_key", maintain_order=True).agg(became.alias("became_line"))
-    by_notice = near.group_by(*_NOTICE_KEYS, maintain_order=True).agg(became.alias("became_notice"))
+    each = pl.when(pl.col("code") != "").then("code").otherwise("outcome")
+    by_line = near.group_by(*_NOTICE_KEYS, "sku_key", maintain_order=True).agg(each.first().alias("became_line"))
+    compared = ~pl.col("code").is_in(_NOT_COMPARED)
+    by_notice = near.group_by(*_NOTICE_KEYS, maintain_order=True).agg(
+        each.filter(compared).first().alias("became_notice"), (~compared).all().alias("uncompared")
+    )
     joined = asked.join(by_line, on=[*_NOTICE_KEYS, "sku_key"], how="left", maintain_order="left").join(
         by_notice, on=_NOTICE_KEYS, how="left", maintain_order="left"
     )
     whole = (pl.col("level") == Level.NOTICE.value) | (pl.col("sku_key") == "")
-    return joined.with_columns(pl.when(whole).then("became_notice").otherwise("became_line").alias("now"))
+    of_asn = (pl.col("level") == Level.NOTICE.value) & pl.col("uncompared").fill_null(False)
+    return joined.with_columns(
+        pl.when(whole).then("became_notice").otherwise("became_line").alias("now"), of_asn.alias("uncompared")
+    )
 
 
 def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
