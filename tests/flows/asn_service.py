@@ -29,7 +29,7 @@ def record(number: int, invoice: str, *lines: tuple[str, ...], day: str = "2026-
 
 @dataclass
 class AsnService:
-    """Records as they stand; GET filters them as API §4.1 says, POST adds one.
+    """Records as they stand; GET filters them as API §4.1 says, POST adds one, PUT changes one.
 
     cap: the most that one answer holds. says_count: whether the envelope names the true count.
     answers: what the next calls get instead, as (status, content type, body).
@@ -59,6 +59,11 @@ class AsnService:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 service.add(body)
                 self.reply(200, "application/json", b'{"status": "PASS", "message": "created"}')
+
+            def do_PUT(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                next(one for one in service.records if one["invoice_number"] == body["invoice_number"]).update(body)
+                self.reply(200, "application/json", b'{"status": "PASS", "message": "updated"}')
 
             def reply(self, status: int, kind: str, content: bytes) -> None:
                 self.send_response(status)

@@ -59,9 +59,12 @@ NIGHT = datetime(2026, 11, 5, 22, 15, tzinfo=ZoneInfo("Asia/Kolkata"))
 
 
 @contextmanager
-def audit_room(root: Path, *, url: str, at: datetime = NIGHT) -> Iterator[Parts]:
-    """Parts of a workspace at `root`/workspace, at a fixed time."""
+def audit_room(root: Path, *, url: str, at: datetime = NIGHT, updates: bool = False) -> Iterator[Parts]:
+    """Parts of a workspace at `root`/workspace, at a fixed time; updates: with a mapping that updates ASNs."""
     workspace = Workspace(root / "workspace", url=url)
+    if updates:
+        workspace.configure("[service.asn]", 'update_identity = "invoice_number"')
+        workspace.mapping("updates", ASNS.replace("asn.create", "asn.update"))
     workspace.mapping("asns", ASNS)
     workspace.mapping("receipts", RECEIPTS)
     with Opened(root / "workspace").parts(Need()) as parts:

@@ -198,6 +198,22 @@ def test_an_asn_whose_date_was_moved_at_the_service_is_not_called_missing(parts,
     assert "2026-12-24" in report.document["exceptions"][0]["reason"]
 
 
+def test_an_asn_without_a_delivery_date_is_judged_when_it_was_announced(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10", due=""))
+    report = run_reconcile(parts, with_receipts(tmp_path, "I9,V,1,,"))
+    assert found(report) == [("NO_ASN", "I9", "V"), ("UNVERIFIABLE", "I1", "W")]
+
+
+def test_an_asn_that_an_update_moved_into_the_range_is_missed_there(service, tmp_path):
+    with audit_room(tmp_path, url=service.url, updates=True) as parts:
+        push(parts, tmp_path, asn_row("I1", "W", "10", due="2026-11-25"))
+        moved = tmp_path / "moved.csv"
+        moved.write_text(f"{HEADER}\n{asn_row('I1', 'W', '10')}\n")
+        push_by_hand(parts, [moved], mapping="updates", results=None, dry_run=False)
+        assert service.records.pop()["delivery_date"] == "2026-11-02"
+        assert found(run_reconcile(parts, plan(tmp_path))) == [("MISSING_IN_SERVICE", "I1", "W")]
+
+
 def test_what_was_not_searched_is_not_called_missing(parts, service, tmp_path, monkeypatch):
     push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "10") for nth in range(3)))
     moved = [one for one in service.records if one["invoice_number"] in ("I0", "I1")]

@@ -232,3 +232,37 @@ def test_an_order_that_others_announce_or_that_goes_elsewhere_does_not_match():
     assert [code(lines[number]) for number in ("1", "2", "3")] == ["HEADER_DIFF", "HEADER_DIFF", "matched"]
     assert "announced by or for Zeta Foods of ASN I8" in str(lines["1"]["reason"])
     assert "announced by or for DELHI-01 of ASN I9" in str(lines["2"]["reason"])
+
+
+def of_two_suppliers(**announced: tuple[str, str]) -> World:
+    """Invoice N of Acme and of Zeta, each with pieces and price."""
+    world = World()
+    for supplier, (qty, price) in announced.items():
+        world.both("N", ("W", qty, price), supplier=supplier, supplier_name=supplier)
+        world.receive("N", "W", qty, supplier_name=supplier)
+    return world
+
+
+@pytest.mark.parametrize(
+    ("ordered", "announced", "expected"),
+    [
+        ((("10", "1"), ("20", "1")), (("20", "1"), ("10", "1")), [("Acme", "OVER"), ("Zeta", "SHORT")]),
+        ((("10", "3"), ("10", "1")), (("10", "1"), ("10", "3")), [("Acme", "PRICE_VAR"), ("Zeta", "PRICE_VAR")]),
+        ((("10", "1"), ("30", "1")), (("10", "1"), ("20", "1")), [("Acme", "matched"), ("Zeta", "SHORT")]),
+    ],
+)
+def test_an_invoice_number_of_two_suppliers_is_an_order_of_each(ordered, announced, expected):
+    world = of_two_suppliers(Acme=announced[0], Zeta=announced[1])
+    for supplier, (qty, price) in zip(("Acme", "Zeta"), ordered, strict=True):
+        world.order("", "W", qty, price=price, invoice_number="N", supplier_name=supplier)
+    lines = told(world)
+    assert sorted((line["supplier"], code(line)) for line in lines) == expected
+    assert all(line["qty_returned"] is None and line["qty_received"] is None for line in lines), "not told apart"
+
+
+def test_an_order_that_no_asn_names_is_found_by_its_invoice_number():
+    world = World()
+    world.both("I7", ("W", "10"))
+    world.order("771", "W", "10", invoice_number="I7")
+    world.order("772", "W", "10", invoice_number="I8")
+    assert sorted((line["po_number"], code(line)) for line in told(world)) == [("771", "matched"), ("772", "NO_ASN")]

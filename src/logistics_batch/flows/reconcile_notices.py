@@ -113,12 +113,17 @@ def _as_updated(document: StoredDocument, last: Mapping[str, StoredDocument]) ->
 
 
 def in_scope(document: StoredDocument, scope: Scope) -> bool:
-    """Whether a document belongs to the range by its own dates, or is followed."""
+    """Whether a document belongs to the range by its own dates, or is followed.
+
+    One without a delivery date stands in the range in which it was announced, or it would stand in none.
+    """
     if scope.follows(document.reference):
         return True
+    announced = scope.day_of(document.accepted_at or document.planned_at)
     if scope.wanted.by == "delivery":
-        return scope.holds(scope.day_of(str(json.loads(document.body or "{}").get("delivery_date") or "")))
-    return scope.holds(scope.day_of(document.accepted_at or document.planned_at))
+        due = scope.day_of(str(json.loads(document.body or "{}").get("delivery_date") or ""))
+        return scope.holds(due or announced)
+    return scope.holds(announced)
 
 
 def order_of(document: StoredDocument, orders: Set[str]) -> str:

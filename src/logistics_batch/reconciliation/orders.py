@@ -26,7 +26,7 @@ def ordered_lines(legs: Legs, *, rules: Rules) -> pl.DataFrame:
     `legs.ordered` and all lines need `units`.
     """
     assert legs.ordered is not None
-    orders = _linked_orders(legs.ordered)
+    orders = _linked_orders(legs.ordered, legs.announced_notices)
     notices = _linked_notices(legs, orders)
     whole = _ordered(orders).join(
         _announced(legs, notices), on=_KEYS, how="full", coalesce=True, maintain_order="left_right"
@@ -45,29 +45,45 @@ def ordered_lines(legs: Legs, *, rules: Rules) -> pl.DataFrame:
     )
 
 
-def _linked_orders(ordered: pl.DataFrame) -> pl.DataFrame:
-    """The order lines with `link`: the order's number, else the invoice's; "" where there is neither."""
+def _linked_orders(ordered: pl.DataFrame, notices: pl.DataFrame) -> pl.DataFrame:
+    """The order lines with `link` ("" where there is none): the order's number, else the invoice's.
+
+    So it is where no ASN names the order, and one has the invoice number. Of suppliers who share an invoice number each
+    has an order of its own.
+    """
     number, invoice = order_number("po_number"), identifier("invoice_number")
-    return ordered.with_columns(
-        pl.when(number != "")
-        .then(pl.concat_str(pl.lit("po:"), number))
-        .when(invoice != "")
-        .then(pl.concat_str(pl.lit("invoice:"), invoice))
-        .otherwise(pl.lit(""))
-        .alias("link"),
-        (number != "").alias("by_number"),
+    numbers, invoices = (notices.select(one.unique()).to_series().implode() for one in (number, invoice))
+    unknown = (number == "") | (~number.is_in(numbers) & invoice.is_in(invoices))
+    told = ordered.with_columns(
+        ((invoice != "") & unknown).alias("by_invoice"),
         identifier("sku_name").alias("sku"),
         spelling("supplier_name").alias("party"),
         spelling("site_name").alias("place"),
     )
+    based = told.with_columns(
+        pl.when("by_invoice")
+        .then(pl.concat_str(pl.lit("invoice:"), invoice))
+        .when(number != "")
+        .then(pl.concat_str(pl.lit("po:"), number))
+        .otherwise(pl.lit(""))
+        .alias("base"),
+        ((number != "") & ~pl.col("by_invoice")).alias("by_number"),
+    )
+    several = pl.col("by_invoice") & (pl.col("party").filter(pl.col("party") != "").n_unique().over("base") > 1)
+    own = pl.concat_str("base", pl.lit("|"), "party")
+    return based.with_columns(pl.when(several).then(own).otherwise("base").alias("link")).drop("by_invoice")
 
 
 def _linked_notices(legs: Legs, orders: pl.DataFrame) -> pl.DataFrame:
-    """The announced notices under the links of the orders: by number, or by invoice where the supplier fits."""
+    """The announced notices under the links of the orders: by number, or by invoice where the supplier fits.
+
+    `alone`: no other supplier announced the invoice number.
+    """
     links = (
         orders.filter(pl.col("link") != "")
         .group_by("link")
-        .agg(pl.col(name).filter(pl.col(name) != "").unique() for name in ("party", "place"))
+        .agg(pl.col("base").first(), *(pl.col(name).filter(pl.col(name) != "").unique() for name in ("party", "place")))
+        .with_columns((pl.len().over("base") > 1).alias("shared"))
     )
     named = legs.announced_notices.with_columns(
         pl.concat_str(pl.lit("po:"), order_number("po_number")).alias("number_link"),
@@ -75,13 +91,14 @@ def _linked_notices(legs: Legs, orders: pl.DataFrame) -> pl.DataFrame:
         pl.concat_list(spelling("supplier"), spelling("supplier_name")).alias("a_parties"),
         pl.concat_list(spelling("site"), spelling("site_name")).alias("a_places"),
     )
-    alone = pl.concat_str(spelling("supplier"), spelling("supplier_name")).n_unique().over("invoice_link") == 1
-    by_number = named.with_columns(pl.col("number_link").alias("link")).join(links, on="link", maintain_order="left")
-    by_invoice = named.with_columns(pl.col("invoice_link").alias("link"), alone.alias("alone")).join(
-        links, on="link", maintain_order="left"
+    one_party = pl.concat_str(spelling("supplier"), spelling("supplier_name"), ignore_nulls=True)
+    named = named.with_columns((one_party.n_unique().over("invoice_link") == 1).alias("alone"))
+    by_number, by_invoice = (
+        named.with_columns(pl.col(link).alias("base")).join(links, on="base", maintain_order="left")
+        for link in ("number_link", "invoice_link")
     )
-    fits = pl.col("alone") | (pl.col("party").list.set_intersection("a_parties").list.len() > 0)
-    return pl.concat([by_number, by_invoice.filter(fits).drop("alone")]).with_columns(_strangers())
+    fits = (pl.col("alone") & ~pl.col("shared")) | (pl.col("party").list.set_intersection("a_parties").list.len() > 0)
+    return pl.concat([by_number, by_invoice.filter(fits)]).with_columns(_strangers())
 
 
 def _strangers() -> pl.Expr:
@@ -160,7 +177,9 @@ def _sums_received(legs: Legs) -> pl.DataFrame:
 
 
 def _by_link(notices: pl.DataFrame, sums: pl.DataFrame, *, name: str) -> pl.DataFrame:
-    invoices = notices.select("link", identifier("invoice_number").alias("invoice")).unique()
+    # Of a number that several suppliers have nobody can say here whose goods these are.
+    alone = notices.filter("alone")
+    invoices = alone.select("link", identifier("invoice_number").alias("invoice")).unique()
     return invoices.join(sums, on="invoice").group_by(_KEYS).agg(pl.col("units").sum().alias(name))
 
 

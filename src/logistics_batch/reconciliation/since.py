@@ -316,6 +316,8 @@ def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
         pl.col(name).str.strip_chars().str.to_lowercase().alias(key) for name, key in names.items()
     )
     # The line of an order is no line of an ASN, whatever invoice it names.
-    order = pl.concat_str(pl.lit("order:"), order_number("po_number"), pl.lit(":"), "invoice_key")
+    number = order_number("po_number")
+    by_invoice = pl.when(number == "").then("invoice_key").otherwise(pl.lit(""))
+    order = pl.concat_str(pl.lit("order:"), number, pl.lit(":"), by_invoice)
     is_order = pl.col("level") == Level.ORDER.value
     return keyed.with_columns(pl.when(is_order).then(order).otherwise("invoice_key").alias("invoice_key"))
