@@ -59,7 +59,7 @@ def test_goods_that_a_pattern_for_totals_skips_are_told_and_prove_nothing(parts,
 def test_a_list_by_hand_that_was_taken_back_is_refused(parts, tmp_path):
     read(parts, tmp_path, "I1,W,10,")
     (tmp_path / "r.csv.retracted").touch()
-    with pytest.raises(UsageError, match="was taken back by a file r.csv.retracted"):
+    with pytest.raises(UsageError, match=r"was taken back by a file r\.csv\.retracted"):
         list_by_hand(parts, tmp_path / "r.csv", kind=RECEIPTS, mapping="receipts", business_date=TODAY)
 
 
