@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
+from logistics_batch.errors import UsageError
 from logistics_batch.flows.reconcile import ListPlan, run_reconcile
 from logistics_batch.flows.reconcile_receipts import RECEIPTS, ListPlace, ReadList, list_by_hand
 from logistics_batch.model.job import Place
@@ -53,6 +54,13 @@ def test_goods_that_a_pattern_for_totals_skips_are_told_and_prove_nothing(parts,
     [note] = found.notes
     assert 'skips 1 row with invoice number, SKU and quantity (r.csv row 3: "TOTAL-77" in "Invoice"' in note
     assert found.unread.select("invoice_number", "sku_name").rows() == [("TOTAL-77", "W")]
+
+
+def test_a_list_by_hand_that_was_taken_back_is_refused(parts, tmp_path):
+    read(parts, tmp_path, "I1,W,10,")
+    (tmp_path / "r.csv.retracted").touch()
+    with pytest.raises(UsageError, match=r"was taken back by a file r\.csv\.retracted"):
+        list_by_hand(parts, tmp_path / "r.csv", kind=RECEIPTS, mapping="receipts", business_date=TODAY)
 
 
 def written(tmp_path: Path, *rows: str, day: date) -> None:

@@ -140,7 +140,7 @@ def _said_of_gone(ours: pl.DataFrame, receipts: ReadList) -> tuple[str, ...]:
     gone = ours.filter(~pl.col("file_name").is_in(sorted(_lying_unread(receipts))))
     if gone.is_empty():
         return ()
-    name = printable(gone["file_name"][0])
+    name = printable(gone["file_name"][0].split("/")[0])  # lists of an archive are taken back with it
     last = max(gone["last_listed"].cast(pl.String))
     rows = f"{counted(gone.height, 'receipt row')} of {_names(gone)}"
     mark = f"put an empty file with its name and {RETRACTED} at the end ({name}{RETRACTED}) where the lists lie"
@@ -149,8 +149,11 @@ def _said_of_gone(ours: pl.DataFrame, receipts: ReadList) -> tuple[str, ...]:
 
 
 def _said_of_dropped(anew: pl.DataFrame) -> tuple[str, ...]:
-    rows = f"{counted(anew.height, 'receipt row')} of {_names(anew)}"
-    return (f"Counted no more, since the list itself says otherwise now: {rows}.",) if anew.height else ()
+    named = anew.head(_NAMED).select("file_name", "row", "invoice_number", "sku_name", "qty").fill_null("")
+    rows = [printable("{} row {}, invoice {} SKU {} {}".format(*row)) for row in named.iter_rows()]
+    more = f"; and {anew.height - _NAMED} more" if anew.height > _NAMED else ""
+    told = f"{counted(anew.height, 'receipt row')} ({'; '.join(rows)}{more})"
+    return (f"Counted no more, since the list itself says otherwise now: {told}.",) if rows else ()
 
 
 def _said_of_retracted(rows: pl.DataFrame) -> tuple[str, ...]:

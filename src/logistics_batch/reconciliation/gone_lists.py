@@ -26,7 +26,9 @@ def still_counting(known: pl.DataFrame, tonight: pl.DataFrame) -> pl.DataFrame:
     before = before.filter(~pl.col("file_name").is_in(rewritten(known, tonight).implode()))
     left = _numbered(before).join(_numbered(now), on=[*_SAID, "nth"], how="anti", nulls_equal=True)
     again = _reissues(before, now)
-    doubts = pl.concat([_of_the_line(left, now, again), _left_out(left, now, again)])
+    # A list that goes on with rows that it had has new rows for new goods.
+    goes_on = before.join(now, on=["file_name", *_SAID], how="semi", nulls_equal=True)["file_name"].unique()
+    doubts = pl.concat([_of_the_line(left, now, again, goes_on=goes_on), _left_out(left, now, again)])
     told = doubts.group_by("nth_known").agg(pl.col("perhaps").unique(maintain_order=True).str.join("; "))
     both = left.join(told, on="nth_known", how="left", maintain_order="left")
     # What a new form of a list has made doubtful stays so in later nights, in which that is new no more.
@@ -39,13 +41,12 @@ def rewritten(known: pl.DataFrame, tonight: pl.DataFrame) -> pl.Series:
     Such a list says itself what counts.
     """
     sizes = known.group_by("file_name").agg(pl.len().alias("rows"))
-    places = [*_PLACE, "invoice_number", "qty"]
-    same = known.join(tonight.select(*places, "sku_name", _DAY), on=places, nulls_equal=True, suffix="_now").filter(
-        (pl.col("sku_name") == pl.col("sku_name_now"))
-        | ((pl.col(_DAY) == pl.col(f"{_DAY}_now")) & (pl.col(_DAY) != ""))
-    )
-    found = same.group_by("file_name").agg(pl.len().alias("found")).join(sizes, on="file_name")
-    return found.filter(2 * pl.col("found") >= pl.col("rows"))["file_name"]
+    places = [*_PLACE, "invoice_number", "qty", _DAY]
+    same = known.join(tonight.select(*places, "sku_name"), on=places, nulls_equal=True, suffix="_now")
+    as_it_was = pl.col("sku_name") == pl.col("sku_name_now")
+    found = same.group_by("file_name").agg(pl.len().alias("found"), as_it_was.any().alias("sure"))
+    most = found.join(sizes, on="file_name").filter(2 * pl.col("found") >= pl.col("rows"))
+    return most.filter(pl.col("sure") | (pl.col("found") > 1))["file_name"]
 
 
 def _keyed(rows: pl.DataFrame) -> pl.DataFrame:
@@ -78,15 +79,19 @@ def _reissues(before: pl.DataFrame, now: pl.DataFrame) -> pl.DataFrame:
     return most.select("file_name", "file_name_now")
 
 
-def _of_the_line(left: pl.DataFrame, now: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
-    """Rows of which tonight has others of the invoice and SKU: of the same day, of no day, or as many in a new form."""
+def _of_the_line(left: pl.DataFrame, now: pl.DataFrame, again: pl.DataFrame, *, goes_on: pl.Series) -> pl.DataFrame:
+    """Rows of which tonight has others of the invoice and SKU: of the same day, of no day, or under their list's name.
+
+    In a new form of their list also of another day, if they are as many.
+    """
     theirs = now.select("invoice", "sku", *_renamed(now, ("file_name", "row", "qty", "day")))
     related = again.with_columns(pl.lit(True).alias("related"))
     pairs = left.join(theirs, on=["invoice", "sku"]).join(related, on=["file_name", "file_name_now"], how="left")
     same_day = (pl.col("day") == pl.col("day_now")).fill_null(True)
     as_many = (pl.col("qty") == pl.col("qty_now")) & pl.col("related").fill_null(False)
     place = pl.format("{} row {}", "file_name_now", "row_now")
-    return pairs.filter(same_day | as_many).select("nth_known", place.alias("perhaps"))
+    itself = (pl.col("file_name") == pl.col("file_name_now")) & ~pl.col("file_name").is_in(goes_on.implode())
+    return pairs.filter(same_day | itself | as_many).select("nth_known", place.alias("perhaps"))
 
 
 def _left_out(left: pl.DataFrame, now: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
