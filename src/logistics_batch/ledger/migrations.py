@@ -14,7 +14,7 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection
 
-from logistics_batch.model.spelling import folded
+from logistics_batch.model.spelling import folded_key
 
 
 def migrate(connection: Connection, *, found: int, wanted: int) -> None:
@@ -350,22 +350,14 @@ def _to_version_8(op: Operations, dialect: str) -> None:  # noqa: ARG001
 
 
 def _to_version_9(op: Operations, dialect: str) -> None:  # noqa: ARG001
-    """A document is found by its key as people read it, in whatever spelling it came.
-
-    The column means what `folded` says; who changes that fills it anew in a step of its own.
-    """
+    """A document is found by its key as people read it, in whatever spelling it came; version 10 fills the column."""
     op.add_column("document", sa.Column("folded_key", sa.Text, nullable=False, server_default=""))
-    connection, last = op.get_bind(), 0
-    filled = sa.text("UPDATE document SET folded_key = :folded_key WHERE id = :id")
-    some = sa.text("SELECT id, key FROM document WHERE id > :last ORDER BY id LIMIT 5000")
-    while found := connection.execute(some, {"last": last}).all():
-        connection.execute(filled, [{"id": each.id, "folded_key": folded(each.key)} for each in found])
-        last = found[-1].id
     op.create_index("document_folded_key", "document", ["account", "kind", "folded_key"])
 
 
 def _to_version_10(op: Operations, dialect: str) -> None:  # noqa: ARG001
-    """Cancelling by a number that no order here has was a notice of which nobody is told; it has its own table now."""
+    """Numbers without an order by which somebody cancelled leave the notices; keys are folded without needless zeros."""
+    _fold_keys(op.get_bind())
     op.create_table(
         "cancelled_number",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -380,6 +372,17 @@ def _to_version_10(op: Operations, dialect: str) -> None:  # noqa: ARG001
     found += f"(SELECT substr(key, 23) AS number, since {moved}) AS asked"
     op.execute(sa.text(f"INSERT INTO cancelled_number (account, number, at) {found}"))
     op.execute(sa.text(f"DELETE {moved}"))
+
+
+def _fold_keys(connection: Connection) -> None:
+    """The column means what `folded_key` says; who changes that fills it anew in a step of its own."""
+    last, some = 0, sa.text("SELECT id, key, folded_key FROM document WHERE id > :last ORDER BY id LIMIT 5000")
+    filled = sa.text("UPDATE document SET folded_key = :folded_key WHERE id = :id")
+    while found := connection.execute(some, {"last": last}).all():
+        read = [(each, folded_key(each.key)) for each in found]
+        if changed := [{"id": each.id, "folded_key": key} for each, key in read if key != each.folded_key]:
+            connection.execute(filled, changed)
+        last = found[-1].id
 
 
 _STEPS: dict[int, Callable[[Operations, str], None]] = {
