@@ -174,25 +174,41 @@ def test_the_awb_number_of_another_order_is_no_answer(tmp_path: Path, sandbox: R
     assert json.loads(first[0].body)["message"]["awb_number"] == own["E1"]
 
 
-def test_an_order_that_got_the_answer_of_another_one_gets_its_own_number_later(
-    tmp_path: Path, sandbox: RunningSandbox
+@pytest.mark.parametrize("arrived", [True, False])
+def test_an_order_that_got_the_answer_of_another_one_is_in_doubt_again(
+    tmp_path: Path, sandbox: RunningSandbox, arrived: bool
 ) -> None:
-    """The answer to A is lost and comes to B, which nobody can tell at first; settling A shows it."""
+    """The answer to A is lost and comes to B, which nobody can tell at first; looking at A's number shows it."""
     kept: list[Told] = []
 
     def rule(asked: Asked, service: Service) -> Told:
         if asked.method != "POST":
             return service(asked)
-        kept.append(service(asked))
-        return Told(502, b"") if len(kept) == 1 else kept[0]
+        if arrived or not kept:
+            kept.append(service(asked))
+        return Told(502, b"") if asked.body is not None and b'"A"' in asked.body else kept[0]
 
     with between(sandbox.url, rule) as proxy:
-        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url, settle_after="1h")
         workspace.run("push", workspace.drop("orders.csv", order_lines(["A", "B"])), "--mapping", "orders")
         proxy.honest = True
-        assert workspace.run("settle").code == 0
+        if arrived:
+            refused = workspace.run("order", "cancel", "B")
+            assert (refused.code, "B is in doubt again" in refused.out) == (4, True)
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
+        assert workspace.run("settle", "--wait").code == 0
     with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger:
         known = dict(ledger.execute("SELECT reference, awb_number FROM document").fetchall())
-        (notice,) = ledger.execute("SELECT title, over_text FROM notice WHERE key LIKE 'order|mixed up|%'").fetchall()
     assert known == {one["reference_number"]: one["awb_number"] for one in sandbox.orders()}
-    assert notice == ("The answer about order B was that of A", f"It is there, with AWB number {known['B']}.")
+    assert sandbox.committed("order.cancelled") == []
+    assert len(sandbox.committed("order.created")) == len(known)
+
+
+def test_what_waits_under_another_address_is_told(tmp_path: Path, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 1}])
+    workspace = Workspace(tmp_path / "workspace", url=sandbox.url, settle_after="1h")
+    workspace.run("push", workspace.drop("orders.csv", order_lines(["A"])), "--mapping", "orders")
+    moved = Workspace(tmp_path / "workspace", url=sandbox.url.replace("127.0.0.1", "localhost"), settle_after="1h")
+    pushed = moved.run("push", moved.drop("more.csv", order_lines(["B"])), "--mapping", "orders")
+    for done in (pushed, moved.run("settle"), moved.run("doctor")):
+        assert sandbox.url in done.out

@@ -1,5 +1,7 @@
 """What a document that came in means, given what the ledger knows about its key."""
 
+from dataclasses import replace
+
 import pytest
 
 from logistics_batch.ledger.decide import Decision, Known, decide, decide_change
@@ -164,3 +166,17 @@ def test_a_refused_change_is_not_sent_again_but_another_is() -> None:
     assert decide_change(history, C) == Decision("plan", 3)
     later = [*history, change("accepted", C, 3)]
     assert decide_change(later, B) == Decision("plan", 4)
+
+
+@pytest.mark.parametrize(("tainted", "action"), [(True, "hold"), (False, "unchanged")])
+def test_after_a_doubt_that_was_dropped_the_version_before_it_is_not_called_unchanged(
+    tainted: bool, action: str
+) -> None:
+    dropped = replace(known("abandoned", OTHER, generation=2), tainted=tainted)
+    decision = decide_change([known("accepted"), dropped], SAME)
+    assert decision.action == action
+    waiting = known("held", generation=3, rule="dropped_in_doubt")
+    again = decide_change([known("accepted"), dropped, waiting], SAME)
+    assert (again.action, again.existing) == (("follow", waiting) if tainted else ("unchanged", known("accepted")))
+    later = known("accepted", OTHER, generation=4)
+    assert decide_change([known("accepted"), dropped, later], OTHER).action == "unchanged"

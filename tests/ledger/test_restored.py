@@ -157,3 +157,19 @@ class TestAFile:
         with pytest.raises(LedgerRefused, match="damaged"), ledger.sending("orders"):
             pytest.fail("it was allowed to send")
         ledger.close()
+
+
+def test_a_doubt_of_an_older_copy_is_never_sent_again_by_itself(url: str, opened: Opened) -> None:
+    """In the history that is lost it may have been settled, cancelled or dropped."""
+    ledger = opened()
+    with ledger.sending("orders"):
+        ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
+        ledger.plan_file("R1", arrival({"A": "{}", "B": "{}"}))
+        first, second = ledger.planned_of("R1")
+        ledger.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
+        ledger.step(outcomes=[Outcome(first.id, "in_doubt", "unknown", rule="in_doubt")], claim=[], run="R1", now=NOW)
+    ledger.accept_restored(reason="the disk died", now=NOW)
+    with ledger.sending("orders"):
+        ledger.take_over(NOW)
+    assert [(each.state, each.rule) for each in ledger.documents()] == [("in_doubt", "restored")] * 2
+    ledger.close()

@@ -74,7 +74,11 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
 
     Raises KeyRefused, ServiceMisaddressed: the order was not cancelled.
     """
-    order_id = _awb_of(parts, order_id)
+    ours = _named(parts, order_id)
+    if ours is not None:
+        order_id = ours.awb_number
+        if another := _another_one(parts, ours):
+            return another
     if not _note(parts, order_id, "cancelling was asked for by hand"):
         parts.ledger.note_asked(order_id, at=parts.clock.now().isoformat())
     answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
@@ -177,10 +181,24 @@ def _cancelling(order_id: str) -> str:
     return f"order|cancel|{order_id}"
 
 
-def _awb_of(parts: Parts, number: str) -> str:
-    """The AWB number where this is a reference that was accepted from here; else the number itself."""
+def _named(parts: Parts, number: str) -> StoredDocument | None:
+    """The order of ours that is accepted under this reference and has an AWB number."""
     created = parts.ledger.documents(operations=["order.create"], states=["accepted"], references=[number])
-    return next((each.awb_number for each in reversed(created) if each.awb_number), number)
+    return next((each for each in reversed(created) if each.reference == number and each.awb_number), None)
+
+
+def _another_one(parts: Parts, named: StoredDocument) -> Conclusion | None:
+    """Where the service shows another reference under an order's AWB number: nothing must be done by that number."""
+    order = _looked_at(parts, named.awb_number)
+    if order is None or order.reference_number in ("", named.reference):
+        return None
+    now = parts.clock.now().isoformat()
+    parts.ledger.give_back_number(named.awb_number, reference=order.reference_number, at=now)
+    return Conclusion(
+        f"Nothing was cancelled: {named.reference} was answered with AWB number {named.awb_number}, which is that of "
+        f"the order {order.reference_number}. {named.reference} is in doubt again: run `settle --wait`.",
+        ExitCode.DOUBT,
+    )
 
 
 def subscribe_webhook(parts: Parts, wanted: Mapping[str, object]) -> Conclusion:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from queue import Empty, SimpleQueue
 
@@ -20,10 +20,16 @@ from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.flows.baseline import Baseline, take_baseline
-from logistics_batch.flows.dispatch_state import Finished, SendingState
+from logistics_batch.flows.dispatch_state import DispatchResult, Finished, SendingState
 from logistics_batch.flows.gate_of_sending import SendGate
 from logistics_batch.flows.last_look import broken_contract
-from logistics_batch.flows.outcomes import outcome_of, stop_reason, unless_sent_before, without_others_numbers
+from logistics_batch.flows.outcomes import (
+    is_own_number,
+    outcome_of,
+    stop_reason,
+    unless_sent_before,
+    without_others_numbers,
+)
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.silent_answers import SilentAnswers
 from logistics_batch.ledger import Intent, Outcome, StoredDocument
@@ -42,16 +48,6 @@ _QUICK_SECONDS = 1.0  # an intent that waits longer for a free line may grow too
 _LONGEST_PAUSE_SECONDS = 15 * 60.0
 _HISTORY_LOST_FOR = timedelta(days=7)  # after an older copy of the ledger was taken up
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting run notices that it was asked to end
-
-
-@dataclass(frozen=True, slots=True)
-class DispatchResult:
-    """How sending ended: `stopped` says why documents were left pending, "" if none were; notes: what else to tell."""
-
-    stopped: str
-    remedy: str
-    doubts: int
-    notes: tuple[str, ...] = ()
 
 
 class Dispatcher:
@@ -278,7 +274,8 @@ class Dispatcher:
         if self._history_lost:
             outcome = unless_sent_before(outcome, document, facts=self._facts)
         state.outcomes.append(outcome)
-        if document.operation == Operation.ORDER_CREATE and outcome.state == "accepted":
+        creates = document.operation == Operation.ORDER_CREATE
+        if creates and outcome.state == "accepted" and not is_own_number(document, outcome):
             state.created.add(document.id)
         return outcome
 

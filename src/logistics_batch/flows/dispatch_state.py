@@ -46,3 +46,13 @@ class SendingState:
         """Nothing more is to begin; the first reason counts."""
         if not self.stopped:
             self.stopped, self.remedy = reason, remedy
+
+
+@dataclass(frozen=True, slots=True)
+class DispatchResult:
+    """How sending ended: `stopped` says why documents were left pending, "" if none were; notes: what else to tell."""
+
+    stopped: str
+    remedy: str
+    doubts: int
+    notes: tuple[str, ...] = ()

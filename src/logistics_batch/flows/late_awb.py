@@ -6,7 +6,6 @@ changed.
 
 from datetime import timedelta
 
-from logistics_batch.flows.mixed_up import found_number, give_back_number
 from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Presence
@@ -31,9 +30,9 @@ def fill_in_awb_numbers(parts: Parts) -> int:
         probe = search.look_for(document)
         if probe.presence in (Presence.PRESENT, Presence.CANCELLED) and probe.awb_number:
             now = parts.clock.now().isoformat()
-            give_back_number(parts, document, probe.awb_number)
+            if probe.named:
+                parts.ledger.give_back_number(probe.awb_number, reference=document.reference, at=now)
             parts.ledger.fill_in_awb_number(document.id, probe.awb_number, order_id=probe.order_id, now=now)
-            found_number(parts, document, probe.awb_number)
             if probe.presence is Presence.CANCELLED:
                 parts.ledger.found_cancelled(probe.awb_number, at=now)
             found, fruitless = found + 1, 0

@@ -107,6 +107,11 @@ def unless_sent_before(outcome: Outcome, document: StoredDocument, *, facts: Ser
     return outcome
 
 
+def is_own_number(document: StoredDocument, outcome: Outcome) -> bool:
+    """Whether the AWB number in the answer is the one that was sent: who labels himself may use one again."""
+    return bool(outcome.awb_number) and outcome.awb_number in document.body
+
+
 def without_others_numbers(
     outcomes: Sequence[Outcome], *, orders: Container[int], owners: Callable[[Sequence[str]], dict[str, int]]
 ) -> list[Outcome]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.decisions import SENT_BESIDE
 from logistics_batch.flows.deliver import deliver, deliver_stale
-from logistics_batch.flows.dispatch import Dispatcher, DispatchResult
+from logistics_batch.flows.dispatch import Dispatcher
+from logistics_batch.flows.dispatch_state import DispatchResult
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import past_run
 from logistics_batch.flows.run_record import recorded_run

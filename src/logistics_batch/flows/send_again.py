@@ -7,15 +7,15 @@ from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
-from logistics_batch.flows.mixed_up import give_back_number
 from logistics_batch.flows.order_search import OrderSearch
-from logistics_batch.flows.outcomes import LOOK_IT_UP, outcome_of, without_others_numbers
+from logistics_batch.flows.outcomes import LOOK_IT_UP, is_own_number, outcome_of, without_others_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Presence, Probe
-from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.ledger import RESTORED, Outcome, StoredDocument
 
 ATTEMPTS_AT_MOST = 3
 RESEND_WITHIN = timedelta(hours=24)
+_NEVER_BY_ITSELF = ("sender_lost", RESTORED)  # its sender may live; or a lost history may hold its end
 _NO_EFFECT = (Meaning.NOT_SENT, Meaning.UNAUTHORIZED, Meaning.SLOW_DOWN, Meaning.MISADDRESSED)
 
 
@@ -24,7 +24,7 @@ def may_send_again(parts: Parts, document: StoredDocument) -> bool:
     first = datetime.fromisoformat(parts.ledger.first_sent_at(document.id))
     doubtful = parts.ledger.doubtful_attempts(document.id)
     young = parts.clock.now() - first < RESEND_WITHIN
-    return doubtful < ATTEMPTS_AT_MOST and young and document.rule != "sender_lost"
+    return doubtful < ATTEMPTS_AT_MOST and young and document.rule not in _NEVER_BY_ITSELF
 
 
 def is_unique(parts: Parts) -> bool:
@@ -58,10 +58,12 @@ def send_again(
     said = outcome_of(tainted, reply, answer, run=run, facts=parts.ledger.facts())
     if search is not None and said.state == "accepted" and answer.meaning is Meaning.REFUSED:
         probe = search.look_for(document)
-        if probe.presence is Presence.PRESENT:
-            give_back_number(parts, document, probe.awb_number)
+        if probe.named and probe.awb_number:
+            now = parts.clock.now().isoformat()
+            parts.ledger.give_back_number(probe.awb_number, reference=document.reference, at=now)
         said = _borne_out(said, probe)
-    (outcome,) = without_others_numbers([said], orders={document.id}, owners=parts.ledger.owners_of)
+    asked = set() if is_own_number(document, said) else {document.id}
+    (outcome,) = without_others_numbers([said], orders=asked, owners=parts.ledger.owners_of)
     if outcome.state == "accepted" and note:
         outcome = replace(outcome, rule="settled", reason=f"{outcome.reason or 'Accepted; sent again.'} {note}")
     if outcome.state == "planned":  # this attempt certainly had no effect: the earlier doubt stands as it was

@@ -28,7 +28,6 @@ from logistics_batch.flows.baseline import (
     search_known,
 )
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
-from logistics_batch.flows.mixed_up import give_back_number
 from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.outcomes import cancelled_in_doubt
 from logistics_batch.flows.parts import Parts
@@ -49,6 +48,8 @@ _CHECK_CANCELLED = "If this order was cancelled by hand after its answer was los
 @dataclass(frozen=True, slots=True)
 class SettleReport:
     """What settling came to, as document numbers; `unreachable` are those open because nobody could be asked.
+
+    open: all that is in doubt by now, also what became so meanwhile.
 
     doubled: those of the settled ones that the service has more than once. notes: what a report should mention.
     """
@@ -88,7 +89,6 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     doubts = [_dated(parts, document, now) for document in parts.ledger.in_doubt(run=only_run)]
     due = [document for document in doubts if due_at(parts, document) <= now]
     outcomes: dict[str, list[int]] = {"settled": [], "held": [], "open": [], "unreachable": [], "doubled": []}
-    outcomes["open"] += [document.id for document in doubts if document not in due]
     orders = tuple(document for document in due if document.operation == Operation.ORDER_CREATE)
     search = OrderSearch(parts.client, parts.ledger, orders)
     parts.progress.start("Settling", len(due))
@@ -110,7 +110,7 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
     return SettleReport(
         settled=tuple(outcomes["settled"] + outcomes["doubled"]),
         held=tuple(outcomes["held"]),
-        open=tuple(outcomes["open"] + outcomes["unreachable"]),
+        open=tuple(document.id for document in parts.ledger.in_doubt(run=only_run)),
         unreachable=tuple(outcomes["unreachable"]),
         doubled=tuple(outcomes["doubled"]),
         notes=(doubled_note(len(outcomes["doubled"])),) if outcomes["doubled"] else (),
@@ -119,9 +119,11 @@ def settle_due(parts: Parts, *, run: str, give_up: bool, only_run: str | None = 
 
 def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *, run: str, give_up: bool) -> str:
     probe = search.look_for(document)
+    if probe.named and probe.awb_number:
+        now = parts.clock.now().isoformat()
+        parts.ledger.give_back_number(probe.awb_number, reference=document.reference, at=now)
     match probe.presence:
         case Presence.PRESENT:
-            give_back_number(parts, document, probe.awb_number)
             return _accept(parts, document, probe.text, awb_number=probe.awb_number, order_id=probe.order_id, run=run)
         case Presence.FOREIGN:
             return _hold(
@@ -324,7 +326,7 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     with parts.ledger.sending("settle"), stopping_early():
         parts.ledger.take_over(parts.clock.now().isoformat())
         purge_old(parts)
-        notes = tuple(confirm_marked(parts))
+        notes = (*confirm_marked(parts), *_waiting_elsewhere(parts))
         while True:
             report = settle_due(parts, run=run or "settle", give_up=wait, only_run=run)
             report = replace(report, settled=earlier.settled + report.settled, held=earlier.held + report.held)
@@ -334,3 +336,12 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
                 fill_in_awb_numbers(parts)
                 return replace(earlier, notes=notes + earlier.notes)
             parts.clock.sleep(_POLL_SECONDS * (1 + silent))
+
+
+def _waiting_elsewhere(parts: Parts) -> list[str]:
+    """Documents of other addresses of a service: even if all are names of one, each doubt is settled under its own."""
+    return [
+        f"{waiting:,} documents of {account} are still open; settling under {parts.ledger.account} leaves them."
+        for account, (_, waiting) in parts.ledger.other_accounts().items()
+        if waiting
+    ]

@@ -20,6 +20,7 @@ from logistics_batch.ledger.history import History
 from logistics_batch.ledger.integrity import check_database
 from logistics_batch.ledger.known_keys import kind_of
 from logistics_batch.ledger.lock import sending_lock
+from logistics_batch.ledger.mixed_up import MixedUp
 from logistics_batch.ledger.notices import NewNotice, Notices, StoredNotice
 from logistics_batch.ledger.order_states import OrderStates
 from logistics_batch.ledger.pace import Pace
@@ -40,6 +41,7 @@ from logistics_batch.ledger.records import (
     StoredLabel,
     StoredRun,
 )
+from logistics_batch.ledger.restored import RESTORED
 from logistics_batch.ledger.sending import Sending
 from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
 from logistics_batch.ledger.spill import Spill
@@ -51,6 +53,7 @@ __all__ = [
     "FOUND_CANCELLED",
     "OTHER_SPELLING",
     "RAN_THROUGH",
+    "RESTORED",
     "Arrival",
     "Decision",
     "FileArrival",
@@ -92,6 +95,7 @@ class Ledger(
     Planning,
     Sending,
     Cancellations,
+    MixedUp,
     Fates,
     History,
     Slots,

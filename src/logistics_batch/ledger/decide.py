@@ -15,6 +15,7 @@ NEVER_SENT = (
     "cancelled",
     "order_in_doubt",
     "older_file",
+    "dropped_in_doubt",
     "approval",
     "other_grouping",
     "other_spelling",
@@ -79,6 +80,10 @@ _WHY = {
     "older_file": (
         "This very file was processed before, and a later file changed the same thing since.",
         "If the older content is wanted again, decide “send-again”; if the file came by mistake, “drop”.",
+    ),
+    "dropped_in_doubt": (
+        "A later change of this had no answer and was dropped, so what the service has now is not known.",
+        "Look at the order: if this content is not there and is wanted, decide “send-again”, else “drop”.",
     ),
     "other_grouping": (
         "Some rows of this were sent by the mapping as it was before, in other documents.",
@@ -169,6 +174,13 @@ def decide_change(
         return Decision("follow", existing=found.planned)
     last = found.accepted
     if last is not None and last.body_sha256 == body_sha256 and found.planned is None:
+        if any(known.tainted and known.state == "abandoned" and known.id > last.id for known in history):
+            waits = found.waiting is not None and found.waiting.body_sha256 == body_sha256
+            return (
+                Decision("follow", existing=found.waiting)
+                if waits
+                else _hold(following, "dropped_in_doubt", found.waiting)
+            )
         return Decision("unchanged", existing=last, supersede=found.waiting)
     if found.waiting is not None and found.waiting.body_sha256 == body_sha256:
         return Decision("follow", existing=found.waiting)

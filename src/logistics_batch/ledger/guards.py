@@ -18,6 +18,13 @@ _LEGAL = " OR ".join(
     for after in sorted(afters)
 )
 
+# An accepted order whose AWB number is another's has no proof left: then, and only so, it is in doubt again.
+MIXED_UP = "mixed_up"
+_LEGAL += (
+    " OR (OLD.state = 'accepted' AND NEW.state = 'in_doubt' AND NEW.operation = 'order.create' "
+    f"AND NEW.rule = '{MIXED_UP}' AND NEW.awb_number = '')"
+)
+
 # What identifies a document never changes; its bytes may only go, and only when it is settled.
 _DOCUMENT_KEEPS = "account, kind, key, generation, body, body_sha256"
 PURGED_IN = ("abandoned", "accepted", "refused", "superseded")

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, func, select
+from sqlalchemy import Connection, Select, bindparam, func, literal, select, union_all
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
@@ -17,11 +17,12 @@ from logistics_batch.ledger.cancellations import keep_numbers
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.recording import Elsewhere, Intent, add_evidence, claim_all, move_all, record_all
 from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
-from logistics_batch.ledger.schema import attempt, document, evidence, file, row
+from logistics_batch.ledger.schema import attempt, cancelled_number, document, evidence, file, row
 from logistics_batch.ledger.spill import Spilled
 from logistics_batch.ledger.stale import mark_stale
 
 _CHUNK = 400  # numbers in one IN (…)
+CHECKED_LATER = "Nothing: it is checked with the service at the next run, or by “settle --wait”."
 _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
 
 
@@ -51,10 +52,18 @@ def select_documents() -> Select[Any]:
 
 # By the number alone: with more to choose from, SQLite goes through all orders of the account.
 _OWNERS_PLAIN = (
-    "SELECT awb_number, id, account, operation, rule FROM document WHERE awb_number IN (SELECT value FROM json_each(?))"
+    "SELECT awb_number, id, account, operation FROM document WHERE awb_number IN (SELECT value FROM json_each(?1)) "
+    "UNION ALL SELECT number, 0, account, 'order.create' FROM cancelled_number "
+    "WHERE document_id IS NOT NULL AND number IN (SELECT value FROM json_each(?1))"
 )
-_OWNERS = select(document.c.awb_number, document.c.id, document.c.account, document.c.operation, document.c.rule).where(
-    document.c.awb_number.in_(bindparam("numbers", expanding=True))
+_OWNERS = union_all(
+    select(document.c.awb_number, document.c.id, document.c.account, document.c.operation).where(
+        document.c.awb_number.in_(bindparam("numbers", expanding=True))
+    ),
+    select(cancelled_number.c.number, literal(0), cancelled_number.c.account, literal("order.create")).where(
+        cancelled_number.c.document_id.is_not(None),
+        cancelled_number.c.number.in_(bindparam("numbers", expanding=True)),
+    ),
 )
 
 
@@ -125,14 +134,17 @@ class Sending(Connected):
         return intents
 
     def owners_of(self, awb_numbers: Sequence[str]) -> dict[str, int]:
-        """Which of our orders have these AWB numbers, as far as nobody knows that they were cancelled."""
+        """Which of our orders have these AWB numbers; 0 stands for an attempt that was found cancelled.
+
+        A number is issued once (API §2.3): also that of a cancelled order is no other order's.
+        """
         with self._read(one_statement=True) as connection:
             if connection.dialect.name == "sqlite":
                 found = execute_plain(connection, _OWNERS_PLAIN, (dump(list(awb_numbers)),)).fetchall()
             else:
                 found = [tuple(each) for each in connection.execute(_OWNERS, {"numbers": list(awb_numbers)})]
         ours = (self.account, "order.create")
-        return {number: owner for number, owner, *of, rule in found if tuple(of) == ours and rule != "cancelled"}
+        return {number: owner for number, owner, *of in found if tuple(of) == ours}
 
     def keep_answers(self, outcomes: Sequence[Outcome], *, now: str) -> str:
         """Keep answers outside of a ledger that does not take them; gives a sentence about them, "" if there is none.
@@ -297,31 +309,6 @@ class Sending(Connected):
                 text = f"The service shows it with AWB number {awb_number}."
                 add_evidence(connection, document_id, at=now, kind="found", who="", text=text)
 
-    def give_back_number(self, found: StoredDocument, awb_number: str, *, at: str) -> list[StoredDocument]:
-        """Take an AWB number from orders of other references: the service shows `found` with it. Gives these orders.
-
-        Their answers were meant for `found`, so nobody knows their own numbers; their results are written again.
-        """
-        mixed_up = (
-            (document.c.account == self.account)
-            & (document.c.operation == "order.create")
-            & (document.c.awb_number == awb_number)
-            & (document.c.reference != found.reference)
-            & (document.c.rule != "cancelled")
-        )
-        with self._read() as connection:
-            others = [
-                stored_document(each) for each in connection.execute(select_documents().where(mixed_up)).mappings()
-            ]
-        for other in others:
-            reason = f"Its answer was that of the order {found.reference}; its own AWB number is being looked for."
-            told = {"awb_number": "", "order_id": "", "child_awb_numbers": "[]", "rule": "mixed_up", "reason": reason}
-            with self._write() as connection:
-                connection.execute(document.update().where(mixed_up, document.c.id == other.id).values(told))
-                mark_stale(connection, other.id)
-                add_evidence(connection, other.id, at=at, kind="mixed_up", who="", text=reason)
-        return others
-
 
 def _is_dead(owner: str) -> bool:
     """Whether a sender is seen to be dead; one of another machine never is."""
@@ -343,7 +330,7 @@ def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: s
                 state="in_doubt",
                 rule=rule,
                 reason="The program ended while this was being sent; whether it arrived is not known yet.",
-                fix="Nothing: it is checked with the service at the next run, or by “settle --wait”.",
+                fix=CHECKED_LATER,
                 doubt_since=now,
                 tainted=1,
             )
@@ -378,6 +365,5 @@ def _names_another(connection: Connection, outcome: Outcome, *, account: str) ->
         document.c.operation == "order.create",
         document.c.awb_number == outcome.awb_number,
         document.c.id != outcome.document_id,
-        document.c.rule != "cancelled",
     )
     return bool(outcome.awb_number) and connection.execute(query.limit(1)).first() is not None

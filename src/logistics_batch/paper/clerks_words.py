@@ -17,6 +17,7 @@ HELD_FIXES: Final[Mapping[str, str]] = {
         "If the change was a mistake, put back what was accepted and drop the file again; else ask the operator."
     ),
     "contract": "Ask the operator: the row or the mapping has to be corrected.",
+    "dropped_in_doubt": _LOOKED_UP,
     "earlier_held": "Nothing now: the operator decides about the earlier version first.",
     "earlier_in_doubt": "Nothing now: the earlier version is checked with the service first.",
     "found_cancelled": f"If it is still wanted, {_NUMBER}, or ask the operator.",
