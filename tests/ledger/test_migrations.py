@@ -198,6 +198,18 @@ def test_what_was_sent_before_is_found_in_another_spelling(old: str) -> None:
     ledger.close()
 
 
+def test_what_was_folded_otherwise_by_an_earlier_version_is_folded_anew(old: str) -> None:
+    engine = create_engine(old)
+    with engine.begin() as connection:
+        migrate(connection, found=1, wanted=9)
+        connection.execute(text("UPDATE meta SET value = '9' WHERE name = 'schema_version'"))
+        connection.execute(text("UPDATE document SET folded_key = 'as earlier' WHERE key = 'A'"))
+    engine.dispose()
+    ledger = open_ledger(old, account=ACCOUNT)
+    assert [each.rule for each in evaluated(ledger, arrival({"a": "{}"}))] == ["other_spelling"]
+    ledger.close()
+
+
 def test_numbers_by_which_people_cancelled_are_no_notices_any_more(old: str) -> None:
     engine = create_engine(old)
     with engine.begin() as connection:

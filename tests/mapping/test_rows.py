@@ -480,6 +480,15 @@ def test_signs_that_may_show_a_reference_otherwise_are_told(mark: str) -> None:
     assert rules(orders(order(Order_No=f"A{mark}1"))) == [("A2", "reference_number|control")]
 
 
+def test_references_that_a_spreadsheet_program_makes_one_are_asked_about() -> None:
+    one_each = [order(Order_No=number) for number in ("0012", "13", "10.5", "100", "14-0", "014-0")]
+    mapped = orders(*one_each, order(Order_No="12"), order(Order_No="10.50"))
+    asked = {2: "blocked duplicate", 4: "blocked duplicate", 8: "blocked duplicate", 9: "blocked duplicate"}
+    assert states(mapped) == {**dict.fromkeys(range(2, 10), "ready"), **asked}
+    told = '"0012", "12" differ only in zeros that a spreadsheet program leaves out (rows 2, 8): are they one?'
+    assert mapped.rows["reason"][0] == told
+
+
 def test_references_that_differ_in_capitals_only_are_asked_about() -> None:
     assert states(orders(ROW, order(Order_No="a1"))) == {2: "blocked duplicate", 3: "blocked duplicate"}
 

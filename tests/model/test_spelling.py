@@ -2,7 +2,7 @@
 
 import pytest
 
-from logistics_batch.model.spelling import differences, folded
+from logistics_batch.model.spelling import differences, folded, folded_key
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,24 @@ def test_what_is_read_as_one_name_is_folded_to_one_text(one: str, other: str, to
 @pytest.mark.parametrize("other", ["Z-2", "Z1", "Z 1", "Z_1", "Z-1A", "Z-01", "Ž-1", "Z/1", "Z.1"])
 def test_what_people_tell_apart_stays_apart(other: str) -> None:
     assert folded("Z-1") != folded(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ("00992", "992", "zeros that a spreadsheet program leaves out"),
+        ("10.50", "10.5", "zeros that a spreadsheet program leaves out"),
+        ("000", "0.0", "zeros that a spreadsheet program leaves out"),
+        ("Acme | 07 | 0087", "acme | 7 | 87", "capital letters, zeros that a spreadsheet program leaves out"),
+        ("\uff10\uff11", "1", "the form of a letter, zeros that a spreadsheet program leaves out"),
+    ],
+)
+def test_a_key_is_the_same_one_when_a_spreadsheet_program_took_it_for_a_number(one: str, other: str, told: str) -> None:
+    assert folded_key(one) == folded_key(other)
+    assert folded(one) != folded(other)  # as of SKUs
+    assert ", ".join(differences(one, other)) == told
+
+
+@pytest.mark.parametrize(("one", "other"), [("100", "10"), ("10.05", "10.5"), ("007-A", "07-A"), ("1.2.0", "1.2")])
+def test_keys_that_no_spreadsheet_program_makes_one_stay_two(one: str, other: str) -> None:
+    assert folded_key(one) != folded_key(other)

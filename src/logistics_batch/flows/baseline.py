@@ -23,25 +23,28 @@ from logistics_batch.model.asn_marker import shows_marker
 from logistics_batch.model.document import Operation
 
 _PART = "and more"  # stands among the digests where the service did not show all
+_LIKE_IT = "like it"  # … and once for each record with the ASN's content that has no id to be known again by
+_EXPIRED = "expired"  # API §2.1
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """The digests of what a search by invoice number found.
 
-    whole: the service did not say that it has more. failed: the reply and its meaning if the search could not be made;
-    then nothing is known.
+    whole: the service did not say that it has more. like_it: how many records without an id have the ASN's content.
+    failed: the reply and its meaning if the search could not be made; then nothing is known.
     """
 
     digests: tuple[str, ...] = ()
     whole: bool = True
+    like_it: int = 0
     already_there: bool = False
     failed: tuple[Reply, Answer] | None = None
 
     @property
     def text(self) -> str:
         """As the ledger keeps it."""
-        return json.dumps([*self.digests, *(() if self.whole else (_PART,))])
+        return json.dumps([*self.digests, *(() if self.whole else (_PART,)), *[_LIKE_IT] * self.like_it])
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,7 @@ def take_baseline(client: Client, document: StoredDocument) -> Baseline:
     return Baseline(
         digests=tuple(sorted(record_digest(record) for record in found.records)),
         whole=found.whole,
+        like_it=len(_nameless(document, found)),
         already_there=any(_is_it(document, record) for record in found.records),
     )
 
@@ -140,13 +144,25 @@ def indistinct(ledger: Ledger, document: StoredDocument, found: Found) -> bool:
 
 
 def new_since(document: StoredDocument, found: Found) -> list[dict[str, object]]:
-    """The records that were not there before the first send and that have this document's content."""
+    """The records that were not there before the first send and that have this document's content.
+
+    One without an id looks new when the service changes its state or a date: of these only as many count as there are
+    more than before. One that is expired is none that was sent just now.
+    """
     before = list(json.loads(document.baseline or "[]"))
+    surplus = len(_nameless(document, found)) - before.count(_LIKE_IT)
     fresh = []
     for record in found.records:
-        digest = record_digest(record)
+        digest, header = record_digest(record), asn_header(record)
         if digest in before:
             before.remove(digest)
-        elif same_asn(document.body, record):
-            fresh.append(record)
+        elif same_asn(document.body, record) and header.status.casefold() != _EXPIRED:
+            surplus -= not header.id
+            if header.id or surplus >= 0:
+                fresh.append(record)
     return fresh
+
+
+def _nameless(document: StoredDocument, found: Found) -> list[dict[str, object]]:
+    """The records with this document's content that have no id."""
+    return [record for record in found.records if not asn_header(record).id and same_asn(document.body, record)]

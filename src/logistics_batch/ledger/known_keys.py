@@ -11,7 +11,7 @@ from logistics_batch.ledger.decide import OTHER_SPELLING, Decision, Known, said_
 from logistics_batch.ledger.schema import document, file
 from logistics_batch.ledger.version import reaches
 from logistics_batch.model.document import Document
-from logistics_batch.model.spelling import differences, folded
+from logistics_batch.model.spelling import differences, folded_key
 
 _CHUNK: Final = 400  # keys in one IN (…), well under every driver's limit
 _KINDS: Final = {
@@ -25,7 +25,7 @@ _KINDS: Final = {
 }
 CHANGES: Final = tuple(kind for kind in _KINDS.values() if "." in kind)
 _OPEN: Final = ("sending", "in_doubt")
-_FOLDED_SINCE: Final = 9  # the version of the schema
+_FOLDED_SINCE: Final = 10  # the version of the schema
 _ALIVE: Final = {  # the most telling first
     "accepted": "was accepted",
     "in_doubt": "was sent without an answer",
@@ -61,18 +61,18 @@ class KnownKeys:
         if found.state in _OPEN:
             self.in_doubt.setdefault(found.key, set()).add(found.kind)
         if found.kind not in CHANGES:
-            self.alike.setdefault((found.kind, folded(found.key)), []).append((found.key, known))
+            self.alike.setdefault((found.kind, folded_key(found.key)), []).append((found.key, known))
 
     def spelt_otherwise(self, kind: str, key: str) -> Known | None:
         """What lives or waits under another spelling of a key; None if nothing does."""
-        others = [known for spelling, known in self.alike.get((kind, folded(key)), ()) if spelling != key]
+        others = [known for spelling, known in self.alike.get((kind, folded_key(key)), ()) if spelling != key]
         gone = ("accepted", "cancelled")
         alive = [known for known in others if known.state in _ALIVE and (known.state, known.rule) != gone]
         return min(alive, key=lambda known: (list(_ALIVE).index(known.state), -known.id), default=None)
 
 
 def known_keys(connection: Connection, account: str, named: Iterable[tuple[str, str]]) -> KnownKeys:
-    """What is known under these keys, each with its kind; under other spellings not in a ledger before version 9."""
+    """What is known under these keys, each with its kind; under other spellings not in a ledger before version 10."""
     by_kind: dict[str, list[str]] = {}
     for kind, key in named:
         by_kind.setdefault(kind, []).append(key)
@@ -89,7 +89,7 @@ def _generations(
     kinds = CHANGES if kind in CHANGES else (kind,)
     named, wanted = document.c.key, list(dict.fromkeys(keys))
     if kind not in CHANGES and reaches(connection, _FOLDED_SINCE):
-        named, wanted = document.c.folded_key, list(dict.fromkeys(map(folded, keys)))
+        named, wanted = document.c.folded_key, list(dict.fromkeys(map(folded_key, keys)))
     names = ("id", "kind", "key", "generation", "state", "body_sha256", "rule", "file_id", "tainted")
     query = select(*(document.c[name] for name in names)).where(
         document.c.account == account, document.c.kind.in_(kinds)

@@ -12,7 +12,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection
 
 from logistics_batch.ledger.early_migrations import EARLY_STEPS
-from logistics_batch.model.spelling import folded
+from logistics_batch.model.spelling import folded_key
 
 
 def migrate(connection: Connection, *, found: int, wanted: int) -> None:
@@ -63,25 +63,18 @@ def _to_version_8(op: Operations, dialect: str) -> None:  # noqa: ARG001
 
 
 def _to_version_9(op: Operations, dialect: str) -> None:  # noqa: ARG001
-    """A document is found by its key as people read it, in whatever spelling it came.
-
-    The column means what `folded` says; who changes that fills it anew in a step of its own.
-    """
+    """A document is found by its key as people read it, in whatever spelling it came; version 10 fills the column."""
     op.add_column("document", sa.Column("folded_key", sa.Text, nullable=False, server_default=""))
-    connection, last = op.get_bind(), 0
-    filled = sa.text("UPDATE document SET folded_key = :folded_key WHERE id = :id")
-    some = sa.text("SELECT id, key FROM document WHERE id > :last ORDER BY id LIMIT 5000")
-    while found := connection.execute(some, {"last": last}).all():
-        connection.execute(filled, [{"id": each.id, "folded_key": folded(each.key)} for each in found])
-        last = found[-1].id
     op.create_index("document_folded_key", "document", ["account", "kind", "folded_key"])
 
 
 def _to_version_10(op: Operations, dialect: str) -> None:
     """Cancelling by a number that no order here has was a notice of which nobody is told; it has its own table now.
 
-    An accepted order whose number turns out to be another's may become a doubt again.
+    An accepted order whose number turns out to be another's may become a doubt again. Keys are folded anew, without the
+    zeros that a spreadsheet program leaves out.
     """
+    _fold_keys(op.get_bind())
     op.create_table(
         "cancelled_number",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -128,6 +121,17 @@ IF OLD.state <> NEW.state AND NOT ({_LEGAL_10}) THEN RAISE EXCEPTION 'illegal tr
 RETURN NEW; END $$
 """,
 }
+
+
+def _fold_keys(connection: Connection) -> None:
+    """The column means what `folded_key` says; who changes that fills it anew in a step of its own."""
+    last, some = 0, sa.text("SELECT id, key, folded_key FROM document WHERE id > :last ORDER BY id LIMIT 5000")
+    filled = sa.text("UPDATE document SET folded_key = :folded_key WHERE id = :id")
+    while found := connection.execute(some, {"last": last}).all():
+        read = [(each, folded_key(each.key)) for each in found]
+        if changed := [{"id": each.id, "folded_key": key} for each, key in read if key != each.folded_key]:
+            connection.execute(filled, changed)
+        last = found[-1].id
 
 
 _STEPS: dict[int, Callable[[Operations, str], None]] = {

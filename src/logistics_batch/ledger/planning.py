@@ -20,7 +20,7 @@ from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, RowState
 from logistics_batch.model.sheet import SourceFile
-from logistics_batch.model.spelling import folded
+from logistics_batch.model.spelling import folded_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class Planning(Connected):
             "reason": decision.reason,
             "fix": decision.fix,
             "planned_at": arrival.received_at,
-            "folded_key": folded(item.key),
+            "folded_key": folded_key(item.key),
         }
 
 

@@ -28,9 +28,10 @@ from logistics_batch.mapping.table import CELLS, COLUMN, HEAD_VALUES, RULES, Run
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.model.spelling import differences, folded
+from logistics_batch.model.spelling import differences, folded_key
 
 _PLAIN: Final = "^[!-_a-~]+( [!-_a-~]+)*$"
+_NEEDLESS_ZEROS: Final = "(^| )0[0-9]|[.][0-9]*0($| )"  # perhaps: a part of a key that is but a number may have them
 
 
 def apply_mapping(
@@ -198,9 +199,9 @@ def _doubled(table: Table, documents: pl.DataFrame) -> list[tuple[int, str, str]
 
 
 def _as_read(names: pl.Expr) -> pl.Expr:
-    """`folded`, which has only letters to make small in plain names; these are nearly all."""
-    plain = names.str.contains(_PLAIN)
-    others = pl.when(~plain).then(names).map_elements(folded, return_dtype=pl.String)
+    """`folded_key`, which has only letters to make small in plain names; these are nearly all."""
+    plain = names.str.contains(_PLAIN) & ~names.str.contains(_NEEDLESS_ZEROS)
+    others = pl.when(~plain).then(names).map_elements(folded_key, return_dtype=pl.String)
     return pl.when(plain).then(names.str.to_lowercase()).otherwise(others)
 
 

@@ -1,11 +1,16 @@
 """What people read as one name, however it is typed: references that look alike are rarely two. Pure."""
 
+import re
 import unicodedata
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Final, TypeAlias
+
+_Step: TypeAlias = tuple[str, Callable[[str], str]]
 
 _QUOTES: Final = str.maketrans("\u2018\u2019\u201a\u201b\u2032\u00b4`\u201c\u201d\u201e\u2033", "'" * 7 + '"' * 4)
 _MORE_DASHES: Final = "\u2212\u2043\u02d7"  # minus sign, hyphen bullet, modifier minus: no dashes to Unicode
+_NUMBER: Final = re.compile("[0-9]+([.][0-9]+)?")
+_BETWEEN_PARTS: Final = " | "  # of a document's key
 _FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5")  # unseen, but no format characters
 
 
@@ -17,25 +22,47 @@ def folded(text: str) -> str:
     """
     if text.isascii():
         return " ".join(text.replace("`", "'").lower().split())
-    return _read(text, but="")
+    return _read(text, _STEPS)
+
+
+def folded_key(key: str) -> str:
+    """The key of a document as it is read, whatever became of it in a spreadsheet program, which takes 00992 for 992.
+
+    Only where a part of it is nothing but a number; 007-A and 07-A stay two. Not for SKUs: they may differ in it.
+
+    >>> folded_key("ACME | 0087"), folded_key("010.50")
+    ('acme | 87', '10.5')
+    """
+    return _without_zeros(folded(key))
 
 
 def differences(one: str, other: str) -> tuple[str, ...]:
-    """In what two names differ that are read as one, in words.
+    """In what two keys differ that are read as one, in words.
 
     >>> differences("Z-1", "z\u20131")
     ('a dash', 'capital letters')
     """
-    names = dict.fromkeys(name for name, _ in _STEPS)
-    found = tuple(name for name in names if _read(one, but=name) != _read(other, but=name))
+    names = dict.fromkeys(name for name, _ in _KEY_STEPS)
+    fewer = {name: [step for step in _KEY_STEPS if step[0] != name] for name in names}
+    found = tuple(name for name in names if _read(one, fewer[name]) != _read(other, fewer[name]))
     return found or ("the way it is typed",)
 
 
-def _read(text: str, *, but: str) -> str:
-    for name, step in _STEPS:
-        if name != but:
-            text = step(text)
+def _read(text: str, steps: Iterable[_Step]) -> str:
+    for _, step in steps:
+        text = step(text)
     return text
+
+
+def _without_zeros(key: str) -> str:
+    return _BETWEEN_PARTS.join(map(_shortest, key.split(_BETWEEN_PARTS)))
+
+
+def _shortest(part: str) -> str:
+    if not _NUMBER.fullmatch(part):
+        return part
+    whole, _, decimals = part.partition(".")
+    return ".".join(filter(None, (whole.lstrip("0") or "0", decimals.rstrip("0"))))
 
 
 def _without_dashes(text: str) -> str:
@@ -63,9 +90,9 @@ def _same_quotes(text: str) -> str:
     return text.translate(_QUOTES)
 
 
-_FORM: Final = ("the form of a letter", _same_form)
-_QUOTE: Final = ("a quotation mark", _same_quotes)
-_STEPS: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
+_FORM: Final[_Step] = ("the form of a letter", _same_form)
+_QUOTE: Final[_Step] = ("a quotation mark", _same_quotes)
+_STEPS: Final[tuple[_Step, ...]] = (
     _QUOTE,  # some fall apart by their form, and others come of it
     _FORM,
     _QUOTE,
@@ -75,3 +102,4 @@ _STEPS: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
     _FORM,
     ("blanks", lambda text: " ".join(text.split())),
 )
+_KEY_STEPS: Final = (*_STEPS, ("zeros that a spreadsheet program leaves out", _without_zeros))
