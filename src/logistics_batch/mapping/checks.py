@@ -37,9 +37,7 @@ NOT_SHOWN: Final = ";"
 _SAME_NUMBER: Final = "0(?: 0)* ?"  # blanks part thousands
 _PIECES: Final = "nos?|pcs?|pieces?|units?|each|ea"
 _CODES: Final = (Form.IDENTITY, Form.WAYBILL, Form.GOODS)
-_NOTHING: Final = (
-    r"(?i)^(?:nan|none|null|n/a|[-\u{2013}\u{2014}.]{1,3})$"  # so programs and people write that there is none
-)
+_NOTHING: Final = r"(?i)^(?:nan|none|null|n/a|[-\u{2013}\u{2014}.]{1,3})$"  # as programs and people write it
 _SAMPLES: Final = {
     "fields.reference_number": r"(?i)^(?:ord|order|ref|sample|test|demo)[\s_#-]*0*(?:1|12|123|1234|12345)?$",
     "fields.invoice_number": r"(?i)^(?:inv|invoice|sample|test|demo)[\s_#-]*0*(?:1|12|123|1234|12345)?$",
