@@ -267,3 +267,20 @@ def test_a_change_of_letters_or_blanks_is_a_change(shown: str) -> None:
 
     order = OrderDetails(raw={"customer_name": shown})
     assert shows_change("order.update", '{"customer_name": "Asha Rao"}', order) is (shown == "Asha Rao")
+
+
+def test_nothing_is_sent_again_to_an_account_that_does_not_know_our_orders(tmp_path: Path) -> None:
+    """As with the key of another seller; that references are unique there says nothing about the order in doubt."""
+    sandbox = start_sandbox(tmp_path, order_id_reading="id")
+    try:
+        workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
+        workspace.configure('reuse_connections = "never"')
+        assert workspace.run("doctor", "--staging").code == 0
+        assert push(workspace, "Q") == 0
+        gone = {"endpoint": "order.fetch", "reference": awb_of(sandbox, "Q"), "kind": "status_400"}
+        sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_before", "times": 1}, gone])
+        push(workspace, "A", name="a.csv")
+        assert workspace.run("settle", "--wait").code == 4
+        assert (held(workspace), created(sandbox)) == (["unknown"], ["Q"])
+    finally:
+        sandbox.stop()

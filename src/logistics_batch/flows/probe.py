@@ -31,14 +31,15 @@ class Presence(StrEnum):
 class Probe:
     """The conclusion, its words for the evidence, and what the service told about a present order.
 
-    may_be_cancelled: an order was cancelled from here that may be this one. named: the order shows our reference.
+    never_blindly: why no uniqueness allows a second send: an order was cancelled from here that may be this one, or the
+    service does not know our orders. named: the order shows our reference.
     """
 
     presence: Presence
     text: str
     awb_number: str = ""
     order_id: str = ""
-    may_be_cancelled: bool = False
+    never_blindly: bool = False
     named: bool = False
 
 
@@ -47,11 +48,15 @@ Sight = OrderFound | OrderAbsent | ReadFailed | None
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Whether “not found” can be believed now; `absent` is how the service says it."""
+    """Whether “not found” can be believed now; `absent` is how the service says it.
+
+    strange: it does not have the order that it accepted last, by its own AWB number: the key may be another account's.
+    """
 
     valid: bool
     absent: str = ""
     text: str = ""
+    strange: bool = False
 
 
 def calibrate(client: Client, ledger: Ledger) -> Calibration:
@@ -68,6 +73,10 @@ def calibrate(client: Client, ledger: Ledger) -> Calibration:
         return Calibration(False, text="no accepted order is known yet to compare with")
     by_reference = fetch_order(client, known.reference)
     by_awb = fetch_order(client, known.awb_number)
+    if isinstance(by_awb, OrderAbsent):
+        return Calibration(
+            False, text="a known order is not found by its AWB number: is this its account?", strange=True
+        )
     if not (isinstance(by_reference, OrderFound) and isinstance(by_awb, OrderFound)):
         return Calibration(False, text="a known order is not found by its reference")
     if by_reference.order.awb_number != by_awb.order.awb_number:
@@ -108,7 +117,8 @@ def probe_order(client: Client, document: StoredDocument, calibration: Calibrati
     if isinstance(seen, ReadFailed):
         return Probe(Presence.UNREACHABLE, f"the service could not be asked: {seen.message}")
     if not calibration.valid:
-        return Probe(Presence.UNKNOWN, f"not found by reference, which proves nothing: {calibration.text}")
+        text = f"not found by reference, which proves nothing: {calibration.text}"
+        return Probe(Presence.UNKNOWN, text, never_blindly=calibration.strange)
     if _form(seen, document.reference) == calibration.absent:
         return Probe(Presence.ABSENT, f"not found by reference; {calibration.text}")
     return Probe(Presence.UNKNOWN, "an answer that is neither “found” nor the known “not found”")

@@ -144,7 +144,7 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
             return "unreachable"
         case Presence.ABSENT if may_send_again(parts, document):
             return send_again(parts, document, run=run, search=search)
-        case Presence.UNKNOWN if is_unique(parts) and not probe.may_be_cancelled and may_send_again(parts, document):
+        case Presence.UNKNOWN if is_unique(parts) and not probe.never_blindly and may_send_again(parts, document):
             return send_again(parts, document, run=run, note=_CHECK_CANCELLED)
         case Presence.ABSENT:
             return _hold(

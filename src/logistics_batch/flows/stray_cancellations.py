@@ -40,7 +40,7 @@ class StrayCancellations:
         if not unclear:
             return None
         text = f"order {unclear} was cancelled from here, and the service does not show whether it is this one"
-        return Probe(Presence.UNKNOWN, text, may_be_cancelled=True)
+        return Probe(Presence.UNKNOWN, text, never_blindly=True)
 
     @cached_property
     def _numbers(self) -> list[str]:
