@@ -226,7 +226,7 @@ def test_a_line_holds_all_that_is_wrong_with_it(received, code, units, inr, word
 @pytest.mark.parametrize(
     ("price", "mrp", "received", "code", "inr", "words"),
     [
-        ("1000.00", "20.00", "99", "SHORT", "99010.00", "Also announced at INR 10 a unit, the service has 1000."),
+        ("1000.00", "20.00", "99", "SHORT", "99010.00", "Also announced at INR 10 a unit, the service has INR 1000."),
         ("10.00", "25.00", "99", "SHORT", "510.00", "Also the retail price: announced INR 20, the service has 25."),
         ("11.00", "25.00", "100", "MRP_VAR", "600.00", "Also announced at INR 10 a unit"),
         ("11.00", "20.00", "0", "NOT_RECEIVED", "1100.00", "Also announced at INR 10 a unit"),
