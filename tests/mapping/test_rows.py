@@ -126,6 +126,13 @@ def test_a_document_below_which_goods_without_a_key_stand_is_not_sent_as_if_it_w
     assert states(signed)[2] == states(of_its_own)[2] == "ready"
 
 
+@pytest.mark.parametrize("rule", ["skip_rows_where: {Name: Cancelled}", 'only_rows_where: {Name: [Planned, ""]}'])
+def test_a_line_below_a_cancelled_one_holds_its_order_back_though_each_row_has_its_own_status(rule: str) -> None:
+    rows = [order(Name="Planned"), ["", "Cancelled", "", "", "cup", "1"], ["", "Planned", "", "", "jug", "4"]]
+    mapped = orders(*rows, mapping=WITH_QUANTITY.replace("sheet: {", f"sheet: {{{rule}, "))
+    assert [states(mapped)[row].split()[0] for row in (2, 3, 4)] == ["blocked", "skipped", "invalid"]
+
+
 def test_a_filled_key_starts_a_block_of_its_own_and_takes_nothing_from_above() -> None:
     mapped = orders(ROW, ["A2", "", "", "", "cup", "1"], mapping=FILLED)
     assert states(mapped) == {2: "ready", 3: "invalid"}
