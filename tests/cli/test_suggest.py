@@ -36,6 +36,8 @@ def test_a_layout_that_drifted_gives_a_diff_and_changes_nothing(run: Run, worksp
         "knows every column"
         in run("mapping", "suggest", workspace.drop("b.csv", order_lines(["A"])), "--like", "orders").out
     )
+    without = workspace.drop("c.csv", order_lines(["A"]).replace("Address", "Zone", 1))
+    assert "knows every column" not in run("mapping", "suggest", without, "--like", "orders").out
 
 
 def test_what_cannot_be_proposed_is_said(run: Run, workspace: Workspace) -> None:

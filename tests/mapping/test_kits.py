@@ -80,6 +80,14 @@ def test_a_bad_cell_of_a_kit_is_an_issue_and_stops_the_order() -> None:
     assert states(mapped) == {2: "invalid", 3: "invalid", 4: "blocked sibling"}
 
 
+def test_a_kit_that_is_written_in_two_ways_is_not_two() -> None:
+    mapped = orders(row("A1", "Set", "", "pot", "1"), row("A1", "set", "", "cup", "1"), mapping=KITS, header=HEADER)
+    assert [(each.cell, each.rule) for each in mapped.issues] == [
+        ("D2", "kit_name|disagree"),
+        ("D3", "kit_name|disagree"),
+    ]
+
+
 def test_rows_of_one_kit_must_agree_about_it() -> None:
     mapped = orders(row("A1", "Set", "x", "pot", "1"), row("A1", "Set", "y", "cup", "1"), mapping=KITS, header=HEADER)
     assert [(issue.cell, issue.rule) for issue in mapped.issues] == [

@@ -50,3 +50,10 @@ def test_numbers_among_codes_with_leading_zeros_are_doubted() -> None:
     told = "numbers in row 3, codes with leading zeros in rows 2, 4: were zeros lost? Format the column as Text."
     assert found.notes == (f'Column "Order No": {told}',)
     assert run(ORDERS, sheet_of([HEADER, *rows])).notes == ()
+
+
+def test_a_code_that_the_program_holds_as_a_number_with_decimals_is_told() -> None:
+    rows = [[f"A{code}", *ROW[1:4], code, *ROW[5:]] for code in ("1.1", "12", "1.10")]
+    found = run(ORDERS, sheet_of([HEADER, *rows], marks=[(2, 5, Mark.NUMBER), (3, 5, Mark.NUMBER)]))
+    told = "codes that are numbers with decimals in row 2: 1.10 is sent as 1.1. Format the column as Text."
+    assert found.notes == (f'Column "SKU": {told}',)

@@ -442,6 +442,14 @@ def test_a_code_that_became_a_date_a_time_or_a_truth_is_no_reference_and_no_sku(
     assert rules(found) == [("A2", f"reference_number|{rule}"), ("E2", f"item_name|{rule}")]
 
 
+def test_a_word_for_nothing_is_no_reference_and_no_sku() -> None:
+    words = ("null", "NaN", "None", "n/a", "-", ".", "\u2013")
+    found = orders(*(order(Order_No=word) for word in words), *(order(Order_No="A9", SKU=word) for word in words))
+    assert {rule for _, rule in rules(found)} == {"reference_number|placeholder", "item_name|placeholder"}
+    assert set(states(found).values()) == {"invalid"}
+    assert rules(orders(order(Order_No="NA-1", Name="-", SKU="nullA"))) == []
+
+
 @pytest.mark.parametrize("drawn", ["-------", "=====", "____"])
 def test_a_line_drawn_between_rows_is_no_row_of_data(drawn: str) -> None:
     found = orders([drawn] * len(ROW), ROW, [drawn, *[""] * (len(ROW) - 1)], [drawn, *ROW[1:]])

@@ -623,6 +623,13 @@ def test_two_numbers_in_a_phone_cell_are_mentioned() -> None:
     )
 
 
+def test_only_rows_are_mentioned_of_whose_numbers_one_is_not_sent() -> None:
+    not_sent = ["91 9876543210 / 91 9712345678", "9876543210, 022-23456789"]
+    others = ["9876543210 / 9876543210", "9876543210 / 97123", "0422-2345678 / 9876543210"]
+    rows = [order(Order_No=f"A{number}", Phone=cell) for number, cell in enumerate([*others, *not_sent])]
+    assert orders(*rows).notes == ('Column "Phone" has two numbers in rows 5-6; the first was taken.',)
+
+
 @pytest.mark.parametrize(
     ("cell", "read"), [("5", "5"), ("12.50 %", "12.5"), ("5%", "5"), ("-5", "negative"), ("x", "percent")]
 )

@@ -113,6 +113,7 @@ INVALID: dict[str, WrongRow] = {
         'checks: {line_total: {quantity: Qty, price: Rate, total: Total, tolerance: "1.00"}}',
     ),
     "sample": WrongRow({"Name": "John Doe"}, rest="checks: {sample_values: true}"),
+    "placeholder": WrongRow({"SKU": "N/A"}),
     "several_values": WrongRow({"Phone": "9876543210\n9812345678"}),
     "control": WrongRow({"SKU": "TE\x07A"}),
     "scientific": WrongRow({"Phone": "9.87E+09"}),

@@ -91,3 +91,15 @@ def test_of_three_lists_that_hold_each_other_one_counts():
     line = found(world((ONE,), (ONE, OTHER), (ONE, OTHER, NEXT_DAY)))["I1"]
     assert (line["qty_received"], line["left_out"]) == (50, 3)
     assert "list2.csv row 2; list3.csv row 2" in line["reason"]
+
+
+@pytest.mark.parametrize(("surely", "expected"), [(None, "UNVERIFIABLE"), ("40", "matched")])
+def test_goods_that_may_all_have_been_taken_out_of_a_list_are_not_matched(surely, expected):
+    made = world()
+    made.receive("I2", "A", "7")
+    perhaps = "100" if surely is None else "60"
+    made.receive("I1", "A", perhaps, again=True, reissued="r1.csv row 2; r2.csv lacks it")
+    if surely:
+        made.receive("I1", "A", surely)
+    lines = {line["invoice_number"]: line for line in audit(made.legs(), rules=PLAIN).lines.to_dicts()}
+    assert (lines["I1"]["code"] or lines["I1"]["outcome"]) == expected

@@ -124,7 +124,9 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
         click.echo(plain(f"# new: “{name}”"))
     for name in drift.lost:
         click.echo(plain(f"# missing, and nothing like it is there: “{name}”"))
-    click.echo(diff or "# The mapping knows every column of the file.\n", nl=False)
+    differs = drift.fresh or drift.lost or drift.doubtful
+    nothing = "Nothing in the mapping is changed by this." if differs else "The mapping knows every column of the file."
+    click.echo(diff or f"# {nothing}\n", nl=False)
     return 0
 
 

@@ -36,6 +36,8 @@ NOT_SHOWN: Final = ";"
 
 _SAME_NUMBER: Final = "0(?: 0)* ?"  # blanks part thousands
 _PIECES: Final = "nos?|pcs?|pieces?|units?|each|ea"
+_CODES: Final = (Form.IDENTITY, Form.WAYBILL, Form.GOODS)
+_NOTHING: Final = r"(?i)^(?:nan|none|null|n/a|[-\u{2013}\u{2014}.]{1,3})$"  # as programs and people write it
 _SAMPLES: Final = {
     "fields.reference_number": r"(?i)^(?:ord|order|ref|sample|test|demo)[\s_#-]*0*(?:1|12|123|1234|12345)?$",
     "fields.invoice_number": r"(?i)^(?:inv|invoice|sample|test|demo)[\s_#-]*0*(?:1|12|123|1234|12345)?$",
@@ -67,6 +69,7 @@ def check(table: Table, cleaned: Cleaned) -> Findings:
     _cod(found, table)
     _line_total(found, table)
     _samples(found, table)
+    _placeholders(found, table)
     return found
 
 
@@ -136,7 +139,7 @@ def _no_codes(table: Table) -> pl.DataFrame:
         field.column
         for field in (*table.header, *table.line)
         if field.column is not None
-        and form_of(field.target, table.mapping.operation) in (Form.IDENTITY, Form.WAYBILL, Form.GOODS)
+        and form_of(field.target, table.mapping.operation) in _CODES
         and not _reads_dates(table, field)
     ]
     is_none = pl.col("column").is_in(codes) & pl.col("mark").is_in(list(_NO_CODES))
@@ -262,6 +265,19 @@ def _samples(found: Findings, table: Table) -> None:
         if field is not None:
             mask = pl.col(field.value_name).str.contains(pattern).fill_null(value=False)
             found.add(rows_of_heads(table, mask, field), field.column, f"{field.target}|sample", words)
+
+
+def _placeholders(found: Findings, table: Table) -> None:
+    """Words for nothing, where a number or name must stand by which a document or its goods are known."""
+    words = say("This is a placeholder: it stands for no value.", "Write the real value, or leave the row out.")
+    natural = {f"fields.{target}" for group in table.mapping.targets.natural for target in group}
+    for field in (*table.header, *table.line):
+        wanted = field.place in natural or table.mapping.is_required(field.place)
+        if wanted and form_of(field.target, table.mapping.operation) in _CODES:
+            mask = pl.col(field.value_name).str.contains(_NOTHING).fill_null(value=False)
+            in_header = field.place.startswith("fields.")
+            rows = rows_of_heads(table, mask, field) if in_header else rows_where(table.grouped.lines, mask)
+            found.add(rows, field.column, f"{field.target}|placeholder", words)
 
 
 def _around(table: Table) -> Surroundings:

@@ -10,6 +10,7 @@ from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.reading import say
 from logistics_batch.mapping.table import Table
 from logistics_batch.mapping.targets import JSON_NUMBERS, Targets
+from logistics_batch.model.spelling import folded_key
 
 KEY: Final = "v:kits.key"
 _ONCE: Final = ("name", "description")
@@ -47,11 +48,14 @@ def _rewritten(text: str, kits: Sequence[dict[str, Any]]) -> str:
 
 
 def check_kits(found: Findings, table: Table) -> None:
-    """Rows of one kit that call it differently."""
+    """Rows of one kit that call it differently, also where only people take its key for one."""
     lines = table.grouped.lines
+    if KEY in lines.columns:
+        lines = lines.with_columns(pl.col(KEY).map_elements(folded_key, return_dtype=pl.String).alias("kit"))
     for field in table.line:
         if field.place in ("kits.name", "kits.description"):
-            values = pl.col(field.value_name).n_unique().over("doc", KEY)
+            named = [field.value_name, *([KEY] if field.place == "kits.name" else [])]
+            values = pl.struct(named).n_unique().over("doc", "kit")
             torn = lines.filter(pl.col(KEY).is_not_null() & (values > 1))["row"]
             words = say(
                 f"The rows of one kit give it a different {field.target}.", "Write the same on all of its rows."

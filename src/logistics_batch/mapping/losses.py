@@ -18,6 +18,7 @@ _PLACES: Final = {"money": ("two", 2), **dict.fromkeys(("decimal", "percent", "u
 _READ_AS: Final = {Form.MONEY: "money", Form.DECIMAL: "decimal", Form.PERCENT: "percent", Form.DEGREES: "decimal"}
 _DRESSED: Final = r"[^0-9.,\-]|,[0-9]+,|^0[0-9]"
 _LED_BY_ZERO: Final = "^0[0-9]+$"
+_WITH_DECIMALS: Final = r"^-?[0-9]+\.[0-9]+$"
 
 
 def losses(table: Table) -> list[str]:
@@ -79,10 +80,16 @@ def _lost_zeros(table: Table) -> Iterator[str]:
         cells = table.grouped.lines.select(
             "row", pl.col(name).alias("cell"), number=pl.col("row").is_in(numbers.implode())
         )
+        if (parted := cells.filter("number", pl.col("cell").str.contains(_WITH_DECIMALS))["row"]).len():
+            where = f"codes that are numbers with decimals in {in_rows(table, parted)}"
+            yield f'Column "{_text(table, column)}": {where}: 1.10 is sent as 1.1. Format the column as Text.'
         led = cells.filter(~pl.col("number") & pl.col("cell").str.contains(_LED_BY_ZERO))
         longest = led["cell"].str.len_bytes().max() or 0
         is_short = pl.col("number") & (pl.col("cell").str.len_bytes() < longest) & ~pl.col("cell").str.starts_with("0")
         if (short := cells.filter(is_short)["row"]).len():
             where = f"numbers in {in_rows(table, short)}, codes with leading zeros in {in_rows(table, led['row'])}"
-            text = table.bound.texts[column - 1].strip()
-            yield f'Column "{text}": {where}: were zeros lost? Format the column as Text.'
+            yield f'Column "{_text(table, column)}": {where}: were zeros lost? Format the column as Text.'
+
+
+def _text(table: Table, column: int) -> str:
+    return table.bound.texts[column - 1].strip()

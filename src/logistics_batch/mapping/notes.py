@@ -3,13 +3,13 @@
 import polars as pl
 
 from logistics_batch.mapping.cells import ERROR_WORDS, name_of
-from logistics_batch.mapping.doubts import doubts
+from logistics_batch.mapping.doubts import doubts, in_rows
 from logistics_batch.mapping.equal_rows import note_of_equal_rows
 from logistics_batch.mapping.fields import second_phone_of
 from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.losses import losses
-from logistics_batch.mapping.phones import holds_two, second_of_two
+from logistics_batch.mapping.phones import holds_two, second_of_two, ten_digits
 from logistics_batch.mapping.rows import Rows
 from logistics_batch.mapping.table import Table
 
@@ -56,17 +56,16 @@ def _unused_errors(table: Table) -> list[str]:
 def _two_numbers(table: Table) -> list[str]:
     """Cells with two phone numbers, of which only the first is sent."""
     notes: list[str] = []
-    sheet = table.sheet
     both = second_phone_of(table.mapping, table.bound, "fields.alternate_customer_mobile")
     for field in table.header:
         second = second_phone_of(table.mapping, table.bound, field.place)
         if field.column is not None and field.target.endswith("_mobile") and second is None:
-            unsent = holds_two(pl.col(name_of(field.column)))
+            cell = pl.col(name_of(field.column))
+            lines = table.grouped.lines.filter(holds_two(cell))  # few: the rest is not looked at number by number
+            unsent = ten_digits(cell).is_not_null() & second_of_two(cell).ne_missing(ten_digits(cell))
             if field.column == both:
-                unsent &= second_of_two(pl.col(name_of(field.column))).is_null()
-            two = sheet.physical_rows(rows_where(table.grouped.lines, unsent))
-            if two:
+                unsent &= second_of_two(cell).is_null()
+            if (two := rows_where(lines, unsent)).len():
                 name = table.bound.texts[field.column - 1].strip()
-                rows = f"row{'' if len(two) == 1 else 's'} {row_list(two)}"
-                notes.append(f'Column "{name}" has two numbers in {rows}; the first was taken.')
+                notes.append(f'Column "{name}" has two numbers in {in_rows(table, two)}; the first was taken.')
     return notes

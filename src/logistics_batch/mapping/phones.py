@@ -47,7 +47,7 @@ def _packed(text: pl.Expr) -> pl.Expr:
 
 def holds_two(text: pl.Expr) -> pl.Expr:
     """Whether a cell holds two numbers, as `98765 43210 / 91234 56789`."""
-    return text.str.contains(r"[0-9][^0-9]*[/,;|][^0-9]*[0-9]{3}").fill_null(value=False)
+    return text.str.contains(r"[0-9][^0-9]*[/,;|](?:[^0-9/,;|]*[0-9]){6}").fill_null(value=False)
 
 
 def second_of_two(text: pl.Expr) -> pl.Expr:

@@ -69,7 +69,7 @@ def set_aside(legs: Legs, *, rules: Rules, looked_at: pl.Series) -> Agreement:
 
 
 def _receipts(received: pl.DataFrame, pairs: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
-    """The receipts of the pairs, with `fine`: good goods that came when they should."""
+    """The receipts of the pairs, with `fine`: good goods that came for certain, and when they should."""
     rows = received.with_row_index("line").with_columns(identifier("invoice_number").alias("invoice"))
     dates = ("pair", "invoice", "due_first", "due_last", "expiry_date")
     ours = rows.join(pairs.select(dates), on="invoice").with_columns(day("received_date").alias("on"))
@@ -77,7 +77,7 @@ def _receipts(received: pl.DataFrame, pairs: pl.DataFrame, *, rules: Rules) -> p
     early = _days(pl.col("due_first") - pl.col("on")) > (rules.limit(Discrepancy.EARLY).days or 0)
     stale = _days(pl.col("expiry_date") - pl.col("on")) < (rules.limit(Discrepancy.SHELF_LIFE).days or 0)
     good = pl.col("condition").fill_null("").str.to_lowercase().is_in(_GOOD)
-    fine = good & ~pl.any_horizontal(odd.fill_null(False) for odd in (late, early, stale))
+    fine = good & ~pl.any_horizontal(odd.fill_null(False) for odd in (late, early, stale, pl.col("again")))
     return ours.select("line", "pair", "sku_name", "units", fine.alias("fine"))
 
 

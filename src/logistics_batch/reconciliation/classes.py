@@ -249,14 +249,14 @@ def less_than_nothing() -> pl.Expr:
 def perhaps_corrected() -> pl.Expr:
     """Whether the goods agree, are too few or too many hangs on whether a later list corrects an earlier one.
 
-    Different quantities that make together what was expected are no correction.
+    Different quantities that make together what was expected are no correction; where all may be taken back, they are.
     """
     sides = (
         pl.when(pl.col(f"{name}_near")).then(0).otherwise(pl.col(f"{name}_delta").sign())
         for name in ("receipt", "once")
     )
     counted, once = sides
-    exact = (pl.col("receipt_delta") == 0) & (pl.col("alike_lists").fill_null("") == "")
+    exact = (pl.col("receipt_delta") == 0) & (pl.col("alike_lists").fill_null("") == "") & (pl.col("qty_once") != 0)
     return ((counted != once) & ~exact & (pl.col("lines_received") > 0)).fill_null(False)
 
 

@@ -214,7 +214,7 @@ def _also() -> pl.Expr:
     }
     words |= {_D.SHORT: _also_counted(_D.SHORT, "fewer"), _D.OVER: _also_counted(_D.OVER, "more")}
     words |= {
-        _D.PRICE_VAR: pl.format(" {}", _price_words("Also announced at", "Also announced with a discount of")),
+        _D.PRICE_VAR: pl.format(" {}", _price_words("Also announced at", "Also announced with a discount of", unit="")),
         _D.MRP_VAR: pl.format(
             " Also the retail price: announced INR {}, the service has {}.",
             plain("mrp_announced"),
@@ -230,10 +230,10 @@ def _also() -> pl.Expr:
     return pl.concat_str(*(pl.when(applies_beside(code)).then(words[code]) for code in CAUSES), ignore_nulls=True)
 
 
-def _price_words(price: str, discount: str) -> pl.Expr:
+def _price_words(price: str, discount: str, *, unit: str) -> pl.Expr:
     """The price and the discount of a line, as far as they differ."""
     at = pl.format(
-        f"{price} INR {{}} a unit, the service has INR {{}}.", plain("price_announced"), plain("price_returned")
+        f"{price} INR {{}} a unit, the service has {unit}{{}}.", plain("price_announced"), plain("price_returned")
     )
     told = [pl.when(other_price()).then(at)]
     for name, form in (("discount", "INR {}"), ("percentage", "{} %")):
@@ -331,7 +331,7 @@ def _quantity_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
         _D.NOT_RECEIVED: pl.format(
             "Nothing of {} received; due {}, {} days ago.", plain("expected"), due, pl.col("days_overdue").fill_null(0)
         ),
-        _D.PRICE_VAR: _price_words("Announced at", "Announced with a discount of"),
+        _D.PRICE_VAR: _price_words("Announced at", "Announced with a discount of", unit="INR "),
         _D.MRP_VAR: pl.format(
             "Announced with a retail price of INR {}, the service has INR {}.",
             plain("mrp_announced"),
