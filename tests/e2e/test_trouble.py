@@ -166,6 +166,13 @@ def test_a_wrong_path_stops_the_run_instead_of_refusing_every_row(workspace: Wor
     assert "service.paths" in said(done)
 
 
+def test_the_first_create_of_a_run_goes_alone(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    slow = {"endpoint": "order.create", "kind": "delay", "seconds": 0.3}
+    sandbox.set_faults([slow, {"endpoint": "order.create", "kind": "status_404"}])
+    assert push(workspace).code == 5
+    assert len(sandbox.received("order.create")) == 1
+
+
 def test_a_ledger_in_use_says_by_whom(workspace: Workspace, sandbox: RunningSandbox) -> None:
     ledger = open_ledger(f"sqlite:///{workspace.root}/var/ledger.db", account="x")
     with ledger.sending("orders-nightly"):
