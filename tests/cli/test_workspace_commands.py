@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cli.conftest import Run
 from mapping.sheets import SHIPPED
-from support.workspace import Workspace, order_lines
+from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
 EXAMPLE = """\
 Order No,Phone,Address,PIN,SKU,Qty
@@ -78,6 +78,14 @@ def test_a_preview_needs_neither_service_nor_key(run: Run, workspace: Workspace)
     assert 'POST /orders/shipment\n  {"reference_number":"A-1"' in told.out
     assert "would go out" in told.out
     assert sorted(workspace.root.rglob("*")) == before
+
+
+def test_a_preview_says_why_documents_are_blocked_also_beside_invalid_rows(run: Run, workspace: Workspace) -> None:
+    wrong, first = "A-1,98765,x,560001,s,1", "A-2,9876543210,x,560001,s,1"
+    path = workspace.drop("a.csv", "\n".join([ORDER_COLUMNS, wrong, first, first.replace(",x,", ",y,"), ""]))
+    said = run("mapping", "preview", path, "--mapping", "orders").out
+    assert "Row 2, cell B2 (Phone)" in said
+    assert 'Row 3 and 1 more: "Address" differs between the rows 3-4 of one document.' in said
 
 
 def test_a_preview_can_be_kept_as_files(run: Run, workspace: Workspace) -> None:

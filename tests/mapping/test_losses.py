@@ -34,7 +34,7 @@ def test_a_decimal_comma_is_rounded_and_told_likewise() -> None:
     )
 
 
-@pytest.mark.parametrize("dressed", ["1,234.50", "Rs 1,200/-", "\u20b9500", "00500", "5 000"])
+@pytest.mark.parametrize("dressed", ["1,234.50", "Rs 1,200/-", "Rs.235.00", "\u20b9500", "00500", "5 000"])
 def test_what_is_taken_off_a_number_is_told(dressed: str) -> None:
     assert priced(("500", "1"), (dressed, "1")).notes == (f'Column "Rate": {DRESSED} in row 3.',)
 

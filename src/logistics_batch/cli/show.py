@@ -14,7 +14,7 @@ WORDS: dict[Fate, str] = {
     Fate.UNCHANGED: "accepted earlier, not sent again",
     Fate.REFUSED: "the service said no",
     Fate.INVALID: "to be corrected in the file",
-    Fate.BLOCKED: "fine, but another row of their document is not",
+    Fate.BLOCKED: "fine by themselves, but their document cannot go out",
     Fate.IN_DOUBT: "sent, no trustworthy answer yet: see `settle`",
     Fate.HELD: "a person must decide: see `held list`",
     Fate.PENDING: "not sent yet",
@@ -143,7 +143,9 @@ def _print_file(file: FileReport) -> None:
     # Why the file is held as a whole is said above, once.
     told = {Fate.HELD} if file.reason else set()
     rows = [row for row in file.rows if row.fate in _TO_EXPLAIN and row.fate not in told]
-    rows = rows or [row for row in file.rows if row.fate is Fate.BLOCKED]
+    blocked = [row for row in file.rows if row.fate is Fate.BLOCKED]
+    rows += [row for row in blocked if not row.rule.endswith("sibling")]  # of siblings, the wrong row tells
+    rows = rows or blocked
     _print_reasons(rows, names_sheets=bool(file.lines_sheet))
 
 

@@ -55,7 +55,7 @@ def _verb(table: Table, field: Field) -> str | None:
 def _has_decimals(table: Table, column: int, pattern: str) -> pl.Expr:
     """Whether decimals of a column's cells fit a pattern; a true number has a full stop, whatever texts have."""
     cell = pl.col(name_of(column))
-    with_point, with_comma = (cell.str.contains(sign + pattern) for sign in (r"\.", ","))
+    with_point, with_comma = (cell.str.contains(f"(?:^|[^A-Za-z]){sign}{pattern}") for sign in (r"\.", ","))
     if table.mapping.spec.sheet.decimal == ".":
         return with_point
     is_number = pl.col("row").is_in(marked_rows(table.sheet, column, (Mark.NUMBER,)).implode())
