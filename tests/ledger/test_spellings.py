@@ -61,10 +61,10 @@ def test_what_is_over_is_not_asked_about(known: Ledger) -> None:
 def test_a_reference_without_its_zeros_is_asked_about(ledger: Ledger) -> None:
     """A file for corrections went through a spreadsheet program."""
     ledger.start_run("R1", job="nightly", kind="push", business_date="2026-11-21", now=NOW)
-    ledger.plan_file("R1", arrival({"00992": "{}", "10.50": "{}"}, name="first.csv"))
-    found = evaluated(ledger, arrival({"992": "{}", "10.5": "{}", "9920": "{}"}))
+    ledger.plan_file("R1", arrival({"00992": "{}", "010.50": "{}"}, name="first.csv"))
+    found = evaluated(ledger, arrival({"992": "{}", "10.50": "{}", "9920": "{}"}))
     assert [each.rule for each in found] == ["other_spelling", "other_spelling", ""]
-    assert "differs only in zeros that a spreadsheet program leaves out" in found[0].reason
+    assert "differs only in leading zeros" in found[0].reason
 
 
 def test_its_own_spelling_is_judged_as_ever(known: Ledger) -> None:

@@ -496,11 +496,11 @@ def test_signs_that_may_show_a_reference_otherwise_are_told(mark: str) -> None:
 
 
 def test_references_that_a_spreadsheet_program_makes_one_are_asked_about() -> None:
-    one_each = [order(Order_No=number) for number in ("0012", "13", "10.5", "100", "14-0", "014-0")]
+    one_each = [order(Order_No=number) for number in ("0012", "13", "010.50", "100", "10.5", "14-0", "014-0")]
     mapped = orders(*one_each, order(Order_No="12"), order(Order_No="10.50"))
-    asked = {2: "blocked duplicate", 4: "blocked duplicate", 8: "blocked duplicate", 9: "blocked duplicate"}
-    assert states(mapped) == {**dict.fromkeys(range(2, 10), "ready"), **asked}
-    told = '"0012", "12" differ only in zeros that a spreadsheet program leaves out (rows 2, 8): are they one?'
+    asked = dict.fromkeys((2, 4, 9, 10), "blocked duplicate")
+    assert states(mapped) == {**dict.fromkeys(range(2, 11), "ready"), **asked}
+    told = '"0012", "12" differ only in leading zeros (rows 2, 9): are they one?'
     assert mapped.rows["reason"][0] == told
 
 

@@ -71,8 +71,8 @@ def _to_version_9(op: Operations, dialect: str) -> None:  # noqa: ARG001
 def _to_version_10(op: Operations, dialect: str) -> None:
     """Cancelling by a number that no order here has was a notice of which nobody is told; it has its own table now.
 
-    An accepted order whose number turns out to be another's may become a doubt again. Keys are folded anew, without the
-    zeros that a spreadsheet program leaves out.
+    An accepted order whose number turns out to be another's may become a doubt again. Keys are folded anew, without
+    leading zeros.
     """
     _fold_keys(op.get_bind())
     op.create_table(

@@ -9,7 +9,7 @@ _Step: TypeAlias = tuple[str, Callable[[str], str]]
 
 _QUOTES: Final = str.maketrans("\u2018\u2019\u201a\u201b\u2032\u00b4`\u201c\u201d\u201e\u2033", "'" * 7 + '"' * 4)
 _MORE_DASHES: Final = "\u2212\u2043\u02d7"  # minus sign, hyphen bullet, modifier minus: no dashes to Unicode
-_NUMBER: Final = re.compile("[0-9]+([.][0-9]+)?")
+_LEADING_ZEROS: Final = re.compile("^0+(?=[0-9]+([.][0-9]+)?$)")  # of a number
 _BETWEEN_PARTS: Final = " | "  # of a document's key
 _FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5")  # unseen, but no format characters
 
@@ -28,10 +28,11 @@ def folded(text: str) -> str:
 def folded_key(key: str) -> str:
     """The key of a document as it is read, whatever became of it in a spreadsheet program, which takes 00992 for 992.
 
-    Only where a part of it is nothing but a number; 007-A and 07-A stay two. Not for SKUs: they may differ in it.
+    Only where a part of it is nothing but a number; 007-A and 07-A stay two. Zeros at the end stay: 1001.1 and 1001.10
+    are sub-orders. Not for SKUs: they may differ in it.
 
     >>> folded_key("ACME | 0087"), folded_key("010.50")
-    ('acme | 87', '10.5')
+    ('acme | 87', '10.50')
     """
     return _without_zeros(folded(key))
 
@@ -55,14 +56,7 @@ def _read(text: str, steps: Iterable[_Step]) -> str:
 
 
 def _without_zeros(key: str) -> str:
-    return _BETWEEN_PARTS.join(map(_shortest, key.split(_BETWEEN_PARTS)))
-
-
-def _shortest(part: str) -> str:
-    if not _NUMBER.fullmatch(part):
-        return part
-    whole, _, decimals = part.partition(".")
-    return ".".join(filter(None, (whole.lstrip("0") or "0", decimals.rstrip("0"))))
+    return _BETWEEN_PARTS.join(_LEADING_ZEROS.sub("", part) for part in key.split(_BETWEEN_PARTS))
 
 
 def _without_dashes(text: str) -> str:
@@ -102,4 +96,4 @@ _STEPS: Final[tuple[_Step, ...]] = (
     _FORM,
     ("blanks", lambda text: " ".join(text.split())),
 )
-_KEY_STEPS: Final = (*_STEPS, ("zeros that a spreadsheet program leaves out", _without_zeros))
+_KEY_STEPS: Final = (*_STEPS, ("leading zeros", _without_zeros))
