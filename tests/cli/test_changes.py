@@ -115,6 +115,8 @@ def test_items_are_added_and_deleted(
     assert [(row["fate"], row["rule"]) for row in rows(which)] == [("invalid", "item_id|ambiguous"), ("accepted", "")]
     assert set(items(run, awbs["A"])) == {"SKU-2", "SKU-9"}
     assert items(run, awbs["A"])["SKU-9"]["id"] == "n1"
+    again = push(run, workspace, "add", "Order No,Item,SKU,Qty", "A,n1,SKU-9,3", "A,n2,SKU-8,1", name="again.csv")
+    assert [(row["fate"], row["rule"]) for row in rows(again)] == [("held", "undone_since")] * 2
     assert [line["effect"] for line in sandbox.committed() if "items" in line["effect"]] == [
         "order.items_added",
         "order.items_added",

@@ -160,6 +160,23 @@ def test_a_doubt_about_another_kind_of_change_stops_this_one() -> None:
     assert decide_change([change("accepted", A, 1)], A, order_in_doubt=True).action == "unchanged"
 
 
+def test_items_that_were_deleted_since_are_not_called_added() -> None:
+    history = [change("accepted", A, 1)]
+    later = history[0].id + 1
+    held = decide_change(history, A, undone_since=later)
+    assert (held.action, held.rule) == ("hold", "undone_since")
+    assert decide_change(history, A, undone_since=history[0].id - 1).action == "unchanged"
+    waiting = change("held", A, 2, rule="undone_since")
+    assert decide_change([*history, waiting], A, undone_since=later) == Decision("follow", existing=waiting)
+
+
+@pytest.mark.parametrize("rule", ["earlier_in_doubt", "order_in_doubt"])
+def test_what_waited_for_an_answer_goes_out_when_it_comes_again_after_that(rule: str) -> None:
+    history = [change("accepted", A, 1), change("held", B, 2, rule=rule)]
+    assert decide_change(history, B, order_in_doubt=True) == Decision("follow", existing=history[1])
+    assert decide_change(history, B) == Decision("plan", 3, supersede=history[1])
+
+
 def test_a_refused_change_is_not_sent_again_but_another_is() -> None:
     history = [change("accepted", A, 1), change("refused", B, 2)]
     assert decide_change(history, B) == Decision("follow", existing=history[1])

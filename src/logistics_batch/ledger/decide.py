@@ -16,11 +16,16 @@ NEVER_SENT = (
     "order_in_doubt",
     "older_file",
     "dropped_in_doubt",
+    "undone_since",
     "approval",
     "other_grouping",
     "other_spelling",
 )
 OTHER_SPELLING = "other_spelling"
+_UNTIL_ANSWERED = (
+    "earlier_in_doubt",
+    "order_in_doubt",
+)  # what waits by these rules waits for an answer, not for a person
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,10 @@ _WHY = {
     "order_in_doubt": (
         "Another change of this order was sent and its answer is not known yet.",
         "Wait until the other change is settled, then decide.",
+    ),
+    "undone_since": (
+        "This was accepted before, and a later file added or deleted items of this order since.",
+        "If it is wanted once more, decide “send-again”; if the file came by mistake, “drop”.",
     ),
     "older_file": (
         "This very file was processed before, and a later file changed the same thing since.",
@@ -158,12 +167,18 @@ def decide(history: Sequence[Known], body_sha256: str) -> Decision:
 
 
 def decide_change(
-    history: Sequence[Known], body_sha256: str, *, came_before: int = 0, order_in_doubt: bool = False
+    history: Sequence[Known],
+    body_sha256: str,
+    *,
+    came_before: int = 0,
+    order_in_doubt: bool = False,
+    undone_since: int = 0,
 ) -> Decision:
     """The table for updates, items and cancellations: any content but the last accepted one is a new change.
 
     history: all generations of this kind of change under one key, oldest first. came_before: the last arrival of the
     very same file, 0 if it never came. order_in_doubt: a change of another kind under this key has no answer yet.
+    undone_since: the last accepted change that may have undone earlier ones of this kind (its id), 0 if none was.
     """
     found = _sorted_out(history)
     following = history[-1].generation + 1 if history else 1
@@ -172,17 +187,15 @@ def decide_change(
             return _beside(known, found.waiting, body_sha256, following, rule)
     if found.planned is not None and found.planned.body_sha256 == body_sha256:
         return Decision("follow", existing=found.planned)
+    waits = found.waiting is not None and found.waiting.body_sha256 == body_sha256
     last = found.accepted
     if last is not None and last.body_sha256 == body_sha256 and found.planned is None:
-        if any(known.tainted and known.state == "abandoned" and known.id > last.id for known in history):
-            waits = found.waiting is not None and found.waiting.body_sha256 == body_sha256
-            return (
-                Decision("follow", existing=found.waiting)
-                if waits
-                else _hold(following, "dropped_in_doubt", found.waiting)
-            )
-        return Decision("unchanged", existing=last, supersede=found.waiting)
-    if found.waiting is not None and found.waiting.body_sha256 == body_sha256:
+        dropped = any(known.tainted and known.state == "abandoned" and known.id > last.id for known in history)
+        rule = "dropped_in_doubt" if dropped else "undone_since" if undone_since > last.id else ""
+        if not rule:
+            return Decision("unchanged", existing=last, supersede=found.waiting)
+        return Decision("follow", existing=found.waiting) if waits else _hold(following, rule, found.waiting)
+    if found.waiting is not None and waits and (order_in_doubt or found.waiting.rule not in _UNTIL_ANSWERED):
         return Decision("follow", existing=found.waiting)
     ended_last = found.ended is not None and found.ended.generation > (last.generation if last else 0)
     if found.ended is not None and ended_last and found.ended.body_sha256 == body_sha256:

@@ -24,6 +24,7 @@ _KINDS: Final = {
     "asn.update": "asn.update",
 }
 CHANGES: Final = tuple(kind for kind in _KINDS.values() if "." in kind)
+_UNDONE_BY: Final = {"order.add": "order.delete", "order.delete": "order.add"}
 _OPEN: Final = ("sending", "in_doubt")
 _FOLDED_SINCE: Final = 10  # the version of the schema
 _ALIVE: Final = {  # the most telling first
@@ -69,6 +70,11 @@ class KnownKeys:
         gone = ("accepted", "cancelled")
         alive = [known for known in others if known.state in _ALIVE and (known.state, known.rule) != gone]
         return min(alive, key=lambda known: (list(_ALIVE).index(known.state), -known.id), default=None)
+
+    def undone_since(self, kind: str, key: str) -> int:
+        """The last accepted change of the opposite kind (items added, deleted), as its id; 0 if there is none."""
+        opposite = self.history.get((_UNDONE_BY.get(kind, ""), key), ())
+        return max((known.id for known in opposite if known.state == "accepted"), default=0)
 
 
 def known_keys(connection: Connection, account: str, named: Iterable[tuple[str, str]]) -> KnownKeys:

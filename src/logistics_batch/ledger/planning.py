@@ -130,7 +130,13 @@ class Planning(Connected):
             content = _content(connection, item, known_here, marking)
             if kind in CHANGES:
                 others = bool(known.in_doubt.get(item.key, set()) - {kind})
-                decision = decide_change(known_here, content, came_before=came_before, order_in_doubt=others)
+                decision = decide_change(
+                    known_here,
+                    content,
+                    came_before=came_before,
+                    order_in_doubt=others,
+                    undone_since=known.undone_since(kind, item.key),
+                )
             else:
                 decision = _explained(decide(known_here, content), item)
                 decision = ask_whether_one(connection, known, item, decision)

@@ -33,6 +33,7 @@ HELD_FIXES: Final[Mapping[str, str]] = {
     "reference_taken": f"If it is another order, {_NUMBER}; else ask the operator.",
     "refused_after_doubt": _LOOKED_UP,
     "search_not_believed": _LOOKED_UP,
+    "undone_since": f"If it is wanted once more, {_NUMBER}, or ask the operator.",
     "unknown": _LOOKED_UP,
 }
 """For each rule under which a document is held: what the clerk does about it, or that there is nothing to do."""
