@@ -117,8 +117,8 @@ def asns(asked: str, records: tuple[Record, ...], *, hidden_page: bool, blind: b
 
 
 def order(asked: str, records: tuple[Record, ...], *, readable: bool) -> Reply:
-    """What fetching an order by its reference or AWB shows; the control is one of those that can be found."""
-    if readable and asked in (CONTROL, CONTROL_AWB):
+    """What fetching an order by its reference or AWB shows; the control can be found, by its AWB number in any case."""
+    if asked == CONTROL_AWB or (readable and asked == CONTROL):
         return _order(CONTROL, CONTROL_AWB, Record(0, "A"))
     shown = sorted((record for record in records if record.shown), key=lambda record: record.live)
     if readable and asked in (REFERENCE, f"SH-{REFERENCE}") and shown:
