@@ -22,10 +22,7 @@ NEVER_SENT = (
     "other_spelling",
 )
 OTHER_SPELLING = "other_spelling"
-_UNTIL_ANSWERED = (
-    "earlier_in_doubt",
-    "order_in_doubt",
-)  # what waits by these rules waits for an answer, not for a person
+_UNTIL_ANSWERED = ("earlier_in_doubt", "order_in_doubt")  # what waits so waits for an answer, not for a person
 
 
 @dataclass(frozen=True, slots=True)

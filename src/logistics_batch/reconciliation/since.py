@@ -231,7 +231,7 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
     was_resolved = pl.col("standing") == Standing.RESOLVED.value
     remembered = pl.col("gone_since") > today - timedelta(days=REMEMBERED_DAYS)
     told = _with_outcome(missing.filter(~was_resolved), lines)
-    unordered = (pl.col("level") == Level.ORDER.value) & ~pl.col("now").is_not_null()
+    unordered = (pl.col("level") == Level.ORDER.value) & pl.col("now").is_null()
     unreceived = shown_by_receipts() & (not watch.receipts)
     seen = pl.col("now").is_not_null() & ~unreceived
     # What was accepted is accepted again when it is compared again.
