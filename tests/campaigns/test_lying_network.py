@@ -16,7 +16,8 @@ from support.commands import Forker
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace
 
-BATCHES = {"sample": 1, "full": 20}
+BATCHES = {"sample": 1, "full": 20}  # of orders, in each of six services
+BATCHES_OF_ASNS = {"sample": 1, "full": 4}  # 12,000 over the six ways to answer and to search
 DOCUMENTS = size(sample=40, full=500)  # of one batch
 CREATES_SPOILED, READS_SPOILED = 0.3, 0.05
 ROUNDS = 60
@@ -168,7 +169,7 @@ def service_numbers(service: RunningSandbox) -> set[tuple[str, str]]:
 @pytest.mark.parametrize("marker", [False, True] if FULL else [True])
 @pytest.mark.parametrize("replies", ["id", "text", "empty"] if FULL else ["id"])
 def test_asns(replies: str, marker: bool, forker: Forker, tmp_path: Path) -> None:
-    for batch in numbers(**BATCHES):
+    for batch in numbers(**BATCHES_OF_ASNS):
         with service_of(tmp_path, batch, asn_replies=replies) as (service, folder):
             send_asns(forker, service, folder, batch=batch, marker=marker)
 
