@@ -16,7 +16,7 @@ from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.numbers import spellings_of
 from logistics_batch.mapping.ragged import ragged
 from logistics_batch.mapping.reading import Surroundings, Words, say
-from logistics_batch.mapping.rows import Rows, uses_of, where
+from logistics_batch.mapping.rows import uses_of
 from logistics_batch.mapping.spec import DateRead, UnitRead
 from logistics_batch.mapping.table import PERCENTAGE, Table, marked_rows
 from logistics_batch.mapping.targets import Form, form_of
@@ -242,7 +242,7 @@ def _line_total(found: Findings, table: Table) -> None:
     rule = table.mapping.spec.checks.line_total
     if rule is None:
         return
-    around = _around(table)
+    around = surroundings(table)
     numbers = [table.bound.column(table.mapping.names_of(name)) for name in (rule.quantity, rule.price, rule.total)]
     quantity, price, total = (amount(pl.col(name_of(number or 1)), around) for number in numbers)
     gap = ((quantity * price).cast(pl.Decimal(38, 6)) - total).abs()
@@ -280,7 +280,8 @@ def _placeholders(found: Findings, table: Table) -> None:
             found.add(rows, field.column, f"{field.target}|placeholder", words)
 
 
-def _around(table: Table) -> Surroundings:
+def surroundings(table: Table) -> Surroundings:
+    """What numbers of the sheet are read with."""
     return Surroundings(table.run.business_date, table.run.timezone, decimal=table.mapping.spec.sheet.decimal)
 
 
@@ -302,7 +303,7 @@ def hold_mixed_dates(table: Table) -> None:
         if texts.len() and rows.filter(is_date).height:
             name = table.bound.texts[field.column - 1].strip()
             where_texts = row_list(table.sheet.physical_rows(texts))
-            raise _file_held(
+            raise file_held(
                 f'Column "{name}" has true dates and dates written as text (rows {where_texts}): '
                 "the program may have changed day and month over in the true ones.",
                 rule=f"{field.target}|mixed_dates",
@@ -332,7 +333,7 @@ def hold_swapped_dates(table: Table) -> None:
             continue
         name = table.bound.texts[field.column - 1].strip()
         where_swapped = row_list(table.sheet.physical_rows(cells.filter(swapped)["row"]))
-        raise _file_held(
+        raise file_held(
             f'Column "{name}" has dates that fit only with day and month changed over (rows {where_swapped}), and '
             "others that fit both ways: the whole column may be written so.",
             rule=f"{field.target}|swapped_dates",
@@ -348,38 +349,7 @@ def _reads_dates(table: Table, field: Field) -> bool:
     return not field.place.startswith("keep.") and form in (Form.DATE, Form.MOMENT)
 
 
-def hold_control_total(table: Table, rows: Rows) -> None:
-    """Refuse a file whose own total row says something else than the rows add up to. Raises FileHeld."""
-    control = table.mapping.spec.checks.control_total
-    column = table.bound.column(table.mapping.names_of(control.column)) if control else None
-    if control is None or column is None:
-        return
-    around = _around(table)
-    number = amount(pl.col(name_of(column)), around)
-    is_total = pl.all_horizontal(fit for _, fit in where(table.mapping, table.bound, control.row_where))
-    below = rows.cleaned.frame.filter(pl.col("row") > table.bound.row)
-    totals = below.filter(is_total).select("row", number.alias("said"))
-    counted = _exact(rows.data.select(number.sum()).item())
-    said = _exact(totals["said"].sum()) if totals["said"].count() else None
-    if said == counted:
-        return
-    name = table.bound.texts[column - 1].strip()
-    place = row_list(table.sheet.physical_rows(totals["row"]))
-    stated = "there is no total row" if said is None else f"row {place} says {said:f}"
-    raise _file_held(
-        f'The rows add up to {counted:f} in column "{name}", but {stated}.',
-        rule="control_total",
-        remedy="Check that no row is missing or doubled, correct the sheet and send it again.",
-        table=table,
-    )
-
-
-def _file_held(reason: str, *, rule: str, remedy: str, table: Table) -> FileHeld:
+def file_held(reason: str, *, rule: str, remedy: str, table: Table) -> FileHeld:
     """What is said of a file that is refused for what stands in its table."""
     rows, header_row = table.sheet.frame.height - 1, table.bound.row
     return FileHeld(reason, rule=rule, remedy=remedy, rows_read=rows, sheet=table.sheet.name, header_row=header_row)
-
-
-def _exact(number: object) -> Decimal:
-    """A sum as a decimal without trailing zeros."""
-    return Decimal(str(number or 0)).normalize()

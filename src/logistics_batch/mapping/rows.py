@@ -52,6 +52,9 @@ class Rows:
 
 _SHOWN_CHARACTERS = 40  # of a cell in a reason
 _HIDDEN: Final = "hidden row"
+LEFT_OUT: Final = ("skip_rows_where", "only_rows_where", _HIDDEN)
+"""The rules by which a mapping leaves out rows that might be data."""
+
 _IS_HIDDEN: Final = pl.col("rule").eq_missing(pl.lit(_HIDDEN))
 
 
@@ -297,10 +300,9 @@ def _is_drawn(cells: Sequence[str]) -> pl.Expr:
 
 
 def _declared_totals(mapping: Mapping, header: Header) -> list[pl.Expr]:
-    """Whether a row is what the control total takes for the total row, if the mapping has one."""
-    control = mapping.spec.checks.control_total
-    declared = [fit for _, fit in where(mapping, header, control.row_where)] if control else []
-    return [pl.all_horizontal(declared)] if declared else []
+    """For each control total of the mapping whether a row is what it takes for the total row."""
+    found = [where(mapping, header, control.row_where) for control in mapping.spec.checks.control_total]
+    return [pl.all_horizontal(fit for _, fit in each) for each in found if each]
 
 
 def _key_numbers(mapping: Mapping, header: Header) -> list[int]:
