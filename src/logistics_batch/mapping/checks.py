@@ -16,10 +16,10 @@ from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.numbers import spellings_of
 from logistics_batch.mapping.ragged import ragged
 from logistics_batch.mapping.reading import Surroundings, Words, say
-from logistics_batch.mapping.rows import uses_of
 from logistics_batch.mapping.spec import DateRead, UnitRead
 from logistics_batch.mapping.table import PERCENTAGE, Table, marked_rows
 from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.mapping.uses import columns_of_codes, uses_of
 from logistics_batch.model.sheet import Mark
 
 _DAMAGING_MARKS: Final = {
@@ -31,6 +31,7 @@ _NO_CODES: Final = {
     **dict.fromkeys((Mark.DATE.value, Mark.DATETIME.value, Mark.TIME.value), Damage.DATED.value),
     Mark.TRUTH.value: Damage.TRUTH.value,
 }
+_DAMAGED: Final = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
 NOT_SHOWN: Final = ";"
 """What a cell shows, in `Sheet.worded`, whose number format shows nothing."""
 
@@ -98,7 +99,7 @@ def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
         pl.col("mark").replace_strict(_DAMAGING_MARKS, return_dtype=pl.String).alias("damage"),
     )
     data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
-    damage = pl.concat([marked, cleaned.damage, _worded(table), _no_codes(table)]).filter(
+    damage = pl.concat([marked, cleaned.damage, _worded(table), _no_codes(table), _parted_codes(table)]).filter(
         pl.col("row").is_in(data.implode())
     )
     for (column, kind), rows in damage.group_by("column", "damage", maintain_order=True):
@@ -118,8 +119,7 @@ def _worded(table: Table) -> pl.DataFrame:
         and not (uses[column] is cells.Use.DIGITS and shown != NOT_SHOWN)
         and not (uses[column] is cells.Use.NUMBER and re.fullmatch(rf"(?i){_SAME_NUMBER}({units[column]})\.?", shown))
     ]
-    schema = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
-    return pl.DataFrame(found, schema=schema, orient="row")
+    return pl.DataFrame(found, schema=_DAMAGED, orient="row")
 
 
 def _of_percentages(table: Table) -> set[int | None]:
@@ -146,6 +146,24 @@ def _no_codes(table: Table) -> pl.DataFrame:
     damage = pl.col("mark").replace_strict(_NO_CODES, default=None, return_dtype=pl.String).alias("damage")
     found = table.sheet.marks.filter(is_none)
     return found.select(pl.col("row").cast(pl.UInt32), pl.col("column").cast(pl.UInt16), damage)
+
+
+def _parted_codes(table: Table) -> pl.DataFrame:
+    """Codes that the spreadsheet program holds as numbers with decimals: 1.10 and 1.1 are one number to it.
+
+    A number format that shows two decimals proves nothing: programs give it to every number on request.
+    """
+    found = [pl.DataFrame(schema=_DAMAGED)]
+    for column in columns_of_codes(table.mapping, table.bound) if not table.sheet.marks.is_empty() else ():
+        has_decimals = pl.col(str(column)).str.contains(".", literal=True)
+        numbers = marked_rows(table.sheet, column, (Mark.NUMBER,))
+        rows = table.sheet.frame.filter(has_decimals & pl.col("row").is_in(numbers.implode()))["row"]
+        found.append(
+            rows.to_frame()
+            .select("row", pl.lit(column).alias("column"), pl.lit(Damage.DECIMALS.value).alias("damage"))
+            .cast(_DAMAGED)
+        )
+    return pl.concat(found)
 
 
 def _units(table: Table) -> dict[int, str]:
