@@ -31,7 +31,7 @@ _NO_CODES: Final = {
     **dict.fromkeys((Mark.DATE.value, Mark.DATETIME.value, Mark.TIME.value), Damage.DATED.value),
     Mark.TRUTH.value: Damage.TRUTH.value,
 }
-_DAMAGED: Final = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
+_DAMAGED: Final = pl.Schema({"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String})
 NOT_SHOWN: Final = ";"
 """What a cell shows, in `Sheet.worded`, whose number format shows nothing."""
 
