@@ -107,15 +107,15 @@ _WHY = {
         "Some rows of this were sent by the mapping as it was before, in other documents.",
         "Look at the results of those rows; if all of it is to go out, decide “send-again”, else “drop”.",
     ),
-    OTHER_SPELLING: (
+    "other_spelling": (
         '"…" differs only in … from "…" (…, row …), which …: are they one?',
         "If they are one, decide “drop”; if they are two, decide “send-again”: then this one goes out as well.",
     ),
-    TWO_FILES: (
+    "two_files": (
         "… (row …) says something else about it, and neither of the two has gone out: which one counts?",
         "Decide “drop” for the one that is wrong, then “send-again” for the other.",
     ),
-    APPROVAL: (
+    "approval": (
         "It goes out when a person has approved it.",
         "“held show” tells what would go out, “held decide” approves or drops it.",
     ),
