@@ -30,6 +30,8 @@ NEVER_SENT = (
     OTHER_SPELLING,
     TWO_FILES,
 )
+_OLDER_FILE = "older_file"
+_DROPPED_AGAIN = (_OLDER_FILE, "undone_since", "dropped_in_doubt")  # all of it had been sent before
 _UNTIL_ANSWERED = ("earlier_in_doubt", "order_in_doubt")  # what waits so waits for an answer, not for a person
 
 
@@ -123,9 +125,15 @@ _WHY = {
 
 
 @dataclass(frozen=True, slots=True)
-class _History:
-    """All generations of one key by what they mean; of those of which one counts, the newest."""
+class _Case:
+    """What came in, beside all generations of its key by what they mean; where one counts, it is the newest.
 
+    versions: the arrivals that were earlier versions of the file that came in.
+    """
+
+    body_sha256: str
+    following: int  # the generation that it would be
+    versions: Container[int]
     doubt: Known | None
     held: Known | None  # sent, and undecided
     waiting: Sequence[Known]  # held before they were sent, oldest first
@@ -133,22 +141,73 @@ class _History:
     accepted: Known | None
     ended: Known | None  # refused or dropped
 
-    def waits(self, body_sha256: str) -> Known | None:
+    def is_in(self, known: Known | None) -> bool:
+        """Whether this very content is that of an earlier generation."""
+        return known is not None and known.body_sha256 == self.body_sha256
+
+    @property
+    def waits(self) -> Known | None:
         """What waits with this content."""
-        return next((known for known in reversed(self.waiting) if known.body_sha256 == body_sha256), None)
+        return next((known for known in reversed(self.waiting) if self.is_in(known)), None)
 
-    def replaceable(self, versions: Container[int]) -> Known | None:
-        """What waits of an earlier version of the same file."""
-        return next((known for known in reversed(self.waiting) if known.file_id in versions), None)
+    @property
+    def replaced(self) -> Known | None:
+        """What waits and is nobody's wish any more: of an older version of this file, or dropped once more."""
+        return next((known for known in reversed(self.waiting) if self._is_older(known)), None)
+
+    @property
+    def rival(self) -> Known | None:
+        """What another file said otherwise, and waits."""
+        others = [known for known in self.waiting if not self.is_in(known) and not self._is_older(known)]
+        return others[-1] if others else None
+
+    def _is_older(self, known: Known) -> bool:
+        return known.file_id in self.versions or known.rule == _OLDER_FILE
+
+    def open_question(self) -> Decision | None:
+        """What becomes of it where a version was sent and has no end; None if there is none."""
+        for known, rule in ((self.doubt, "earlier_in_doubt"), (self.held, "earlier_held")):
+            if known is not None:
+                return self.beside(known, rule)
+        return None
+
+    def beside(self, known: Known, rule: str) -> Decision:
+        """The same content follows what is known, also what already waits; any other content waits for its end."""
+        if self.is_in(known):
+            return Decision("follow", existing=known, supersede=self.replaced)
+        return self.follow_or_hold(rule)
+
+    def follow_or_hold(self, rule: str) -> Decision:
+        """It follows what waits with this content, or waits itself under a rule."""
+        return Decision("follow", existing=self.waits) if self.waits else _hold(self.following, rule, self.replaced)
+
+    def beside_planned(self, planned: Known) -> Decision:
+        """A newer version of the file replaces what is planned; another file that says otherwise is asked about."""
+        if self.is_in(planned):
+            return Decision("follow", existing=planned)
+        if planned.file_id in self.versions and not planned.released:
+            return Decision("plan", self.following, supersede=planned)
+        decision = self.follow_or_hold(TWO_FILES)
+        return replace(decision, rival=planned) if decision.action == "hold" else decision
+
+    def plan_unless_rivals(self) -> Decision:
+        """It goes out and replaces the older version of its file, unless another file's version waits."""
+        replaced = self.replaced or self.waits
+        if self.rival is not None:
+            return replace(_hold(self.following, TWO_FILES, replaced), rival=self.rival)
+        return Decision("plan", self.following, supersede=replaced)
 
 
-def _sorted_out(history: Sequence[Known]) -> _History:
+def _case(history: Sequence[Known], body_sha256: str, versions: Container[int]) -> _Case:
     def newest(*states: str) -> Known | None:
         return next((known for known in reversed(history) if known.state in states), None)
 
     held = [known for known in history if known.state == "held"]
     sent = [known for known in held if known.rule not in NEVER_SENT]
-    return _History(
+    return _Case(
+        body_sha256,
+        following=history[-1].generation + 1 if history else 1,
+        versions=versions,
         doubt=newest("sending", "in_doubt") or _released_doubt(history),
         held=sent[-1] if sent else None,
         waiting=[known for known in held if known.rule in NEVER_SENT],
@@ -168,22 +227,27 @@ def decide(history: Sequence[Known], body_sha256: str, *, versions: Container[in
 
     versions: the arrivals that were earlier versions of the file that came in; only of these anything is replaced.
     """
-    found = _sorted_out(history)
-    following = history[-1].generation + 1 if history else 1
-    # The oldest open question first, each with the rule under which another content waits for its end.
-    for known, rule in ((found.doubt, "earlier_in_doubt"), (found.held, "earlier_held")):
-        if known is not None:
-            return _beside(known, found, body_sha256, following, rule, versions)
-    if found.planned is not None and found.accepted is not None:  # a person decided to use the reference again
-        return _beside(found.planned, found, body_sha256, following, "changed_after_acceptance", versions)
-    if found.planned is not None:
-        return _beside_planned(found.planned, found, body_sha256, following, versions)
-    if found.accepted is not None:
-        return _after_acceptance(found.accepted, found, body_sha256, following, versions)
-    for known in (found.waits(body_sha256), found.ended):
-        if known is not None and known.body_sha256 == body_sha256:
+    case = _case(history, body_sha256, versions)
+    if decision := case.open_question():
+        return decision
+    if case.planned is not None and case.accepted is not None:  # a person decided to use the reference again
+        return case.beside(case.planned, "changed_after_acceptance")
+    if case.planned is not None:
+        return case.beside_planned(case.planned)
+    if case.accepted is not None:
+        return _after_acceptance(case, case.accepted)
+    for known in (case.waits, case.ended):
+        if case.is_in(known):
             return Decision("follow", existing=known)
-    return _unless_rivals(found, following, versions)
+    return case.plan_unless_rivals()
+
+
+def _after_acceptance(case: _Case, accepted: Known) -> Decision:
+    if accepted.rule == "cancelled":
+        return case.follow_or_hold("cancelled")
+    if case.is_in(accepted):
+        return Decision("unchanged", existing=accepted, supersede=case.replaced)
+    return case.beside(accepted, "changed_after_acceptance")
 
 
 def decide_change(
@@ -204,65 +268,37 @@ def decide_change(
     came. order_in_doubt: a change of another kind under this key has no answer yet. undone_since: the last accepted
     change that may have undone earlier ones of this kind (its id), 0 if none was.
     """
-    found, older = _sorted_out(history), () if versions is None else versions
-    following = history[-1].generation + 1 if history else 1
-    for known, rule in ((found.doubt, "earlier_in_doubt"), (found.held, "earlier_held")):
-        if known is not None:
-            return _beside(known, found, body_sha256, following, rule, older)
-    if found.planned is not None and found.planned.body_sha256 == body_sha256:
-        return Decision("follow", existing=found.planned)
-    waits, last, replaced = found.waits(body_sha256), found.accepted, found.replaceable(older)
-    if (
-        last is not None
-        and last.body_sha256 == body_sha256
-        and (found.planned is None or found.planned.file_id in older)
-    ):
+    case = _case(history, body_sha256, () if versions is None else versions)
+    planned, last, waits = case.planned, case.accepted, case.waits
+    if decision := case.open_question():
+        return decision
+    if case.is_in(planned):
+        return Decision("follow", existing=planned)
+    if last is not None and case.is_in(last) and (planned is None or planned.file_id in case.versions):
         dropped = any(known.tainted and known.state == "abandoned" and known.id > last.id for known in history)
-        rule = "dropped_in_doubt" if dropped else "undone_since" if undone_since > last.id else ""
-        if not rule:  # what is planned of an older version was never sent, and is taken back
-            return Decision("unchanged", existing=last, supersede=found.planned or replaced)
-        return Decision("follow", existing=waits) if waits else _hold(following, rule, replaced)
+        if rule := "dropped_in_doubt" if dropped else "undone_since" if undone_since > last.id else "":
+            return case.follow_or_hold(rule)
+        return Decision("unchanged", existing=last, supersede=planned or case.replaced)  # neither was ever sent
     if waits is not None and (order_in_doubt or waits.rule not in _UNTIL_ANSWERED):
         return Decision("follow", existing=waits)
-    ended_last = found.ended is not None and found.ended.generation > (last.generation if last else 0)
-    if found.ended is not None and ended_last and found.ended.body_sha256 == body_sha256:
-        return Decision("follow", existing=found.ended)
+    ended_last = case.ended is not None and case.ended.generation > (last.generation if last else 0)
+    if ended_last and case.is_in(case.ended):
+        return Decision("follow", existing=case.ended)
     if order_in_doubt:
-        return _hold(following, "order_in_doubt", replaced)
-    latest = found.planned or last
+        return _hold(case.following, "order_in_doubt", case.replaced)
+    latest = planned or last
     if latest is not None and 0 < came_before < latest.file_id:
-        return _hold(following, "older_file", replaced)
+        return _hold(case.following, _OLDER_FILE, case.replaced)
     if versions is not None:
-        if found.planned is not None:
-            return _beside_planned(found.planned, found, body_sha256, following, versions)
-        return _unless_rivals(found, following, versions, waits=waits)
-    if any(known is not waits and not (approval and known.rule == APPROVAL) for known in found.waiting):
-        return Decision("follow", existing=waits) if waits else _hold(following, "earlier_held", None)
-    return Decision("plan", following, supersede=waits)
+        return case.plan_unless_rivals() if planned is None else case.beside_planned(planned)
+    if any(_goes_first(known, approval=approval) for known in case.waiting if known is not waits):
+        return case.follow_or_hold("earlier_held")
+    return Decision("plan", case.following, supersede=waits or case.replaced)
 
 
-def _beside_planned(
-    planned: Known, found: _History, body_sha256: str, following: int, versions: Container[int]
-) -> Decision:
-    """A newer version replaces what is planned; another file that says something else is asked about."""
-    if planned.body_sha256 == body_sha256:
-        return Decision("follow", existing=planned)
-    if planned.file_id in versions and not planned.released:
-        return Decision("plan", following, supersede=planned)
-    if waits := found.waits(body_sha256):
-        return Decision("follow", existing=waits)
-    return replace(_hold(following, TWO_FILES, found.replaceable(versions)), rival=planned)
-
-
-def _unless_rivals(
-    found: _History, following: int, versions: Container[int], *, waits: Known | None = None
-) -> Decision:
-    """It goes out unless another file's version, which says something else, waits; it replaces that of its own file."""
-    replaced = found.replaceable(versions) or waits
-    rivals = [known for known in found.waiting if known is not waits and known.file_id not in versions]
-    if rivals:
-        return replace(_hold(following, TWO_FILES, replaced), rival=rivals[-1])
-    return Decision("plan", following, supersede=replaced)
+def _goes_first(waiting: Known, *, approval: bool) -> bool:
+    """Whether a change waits until that one is decided: not behind what was sent before and was dropped again."""
+    return waiting.rule not in _DROPPED_AGAIN and not (approval and waiting.rule == APPROVAL)
 
 
 def held_for_mapping(generation: int) -> Decision:
@@ -275,30 +311,6 @@ def for_approval(decision: Decision) -> Decision:
     if decision.action != "plan":
         return decision
     return replace(_hold(decision.generation, APPROVAL, decision.supersede), marker=decision.marker)
-
-
-def _after_acceptance(
-    accepted: Known, found: _History, body_sha256: str, following: int, versions: Container[int]
-) -> Decision:
-    if accepted.rule == "cancelled":
-        if waits := found.waits(body_sha256):
-            return Decision("follow", existing=waits)
-        return _hold(following, "cancelled", found.replaceable(versions))
-    if accepted.body_sha256 == body_sha256:
-        return Decision("unchanged", existing=accepted, supersede=found.replaceable(versions))
-    return _beside(accepted, found, body_sha256, following, "changed_after_acceptance", versions)
-
-
-def _beside(
-    known: Known, found: _History, body_sha256: str, following: int, rule: str, versions: Container[int]
-) -> Decision:
-    """The same content follows what is known, also what already waits; any other content waits for its end."""
-    replaced = found.replaceable(versions)
-    if known.body_sha256 == body_sha256:
-        return Decision("follow", existing=known, supersede=replaced)
-    if waits := found.waits(body_sha256):
-        return Decision("follow", existing=waits)
-    return _hold(following, rule, replaced)
 
 
 def said_of(rule: str, *values: str) -> tuple[str, str]:

@@ -9,7 +9,16 @@ from sqlalchemy import Connection, func, select
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.connection import Connected, digest, dump
-from logistics_batch.ledger.decide import TWO_FILES, Decision, Known, decide, decide_change, for_approval, said_of
+from logistics_batch.ledger.decide import (
+    APPROVAL,
+    TWO_FILES,
+    Decision,
+    Known,
+    decide,
+    decide_change,
+    for_approval,
+    said_of,
+)
 from logistics_batch.ledger.known_keys import CHANGES, ask_whether_one, kind_of, known_keys, why_asked
 from logistics_batch.ledger.line_rows import lines_origin, stored_row, without_lines
 from logistics_batch.ledger.marking import Marking
@@ -269,11 +278,15 @@ def _supersede(connection: Connection, known: Known, arrival: Arrival) -> None:
 
 
 def _let_wait(connection: Connection, rival: Known, arrival: Arrival, item: Document) -> None:
-    """What another file planned and nobody sent waits, too, unless a person decided that it goes out."""
+    """What another file planned waits, too, unless a person decided that it goes out; also if it waits for approval."""
     reason, fix = said_of(TWO_FILES, arrival.source.name, str(item.rows[0]))
     connection.execute(
         document.update()
-        .where(document.c.id == rival.id, document.c.state == "planned", document.c.released == 0)
+        .where(document.c.id == rival.id)
+        .where(
+            ((document.c.state == "planned") & (document.c.released == 0))
+            | ((document.c.state == "held") & (document.c.rule == APPROVAL))
+        )
         .values(state="held", rule=TWO_FILES, reason=reason, fix=fix)
     )
     mark_stale(connection, rival.id)
