@@ -6,6 +6,7 @@ logs and all output are searched for the key in each form in which it might be w
 
 import logging
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from support.canary import CANARY, FOLDER, KEY, files_below, found_in, places
 
 TALKATIVE = ("httpx", "httpcore", "sqlalchemy")  # what the last one says stands in the ledgers, which are searched
 LOUD = Path(__file__).parent / "support/loud"
+BEGIN, END = "canary: the tests begin", "canary: the tests have ended"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,6 +28,7 @@ class Canary:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.found: list[str] = []
+        self.deaf: list[str] = []
         self.tests = self.files = self.bytes = 0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -38,18 +41,38 @@ class Canary:
         left = list(files_below(self.folder))
         self.files, self.bytes = len(left), sum(path.stat().st_size for path in left)
         self.found += places(self.folder, CANARY)
-        if self.found or not list((self.folder / "logs").glob("*.log")):
+        self.deaf = [path.name for path in self._logs() if _has_gone_deaf(path.read_text("utf-8", "replace"))]
+        if self.found or self.deaf:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _logs(self) -> list[Path]:
+        return list((self.folder / "logs").glob("*.log"))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("canary")
-        logs = len(list((self.folder / "logs").glob("*.log")))
         terminalreporter.line(
-            f"{self.tests} tests, {logs} processes logged, {self.files} files, {self.bytes / 1e6:.1f} MB searched in "
-            f"{self.folder}: the key stands in {len(self.found)} places"
+            f"{self.tests} tests, {len(self._logs())} processes logged, {self.files} files, {self.bytes / 1e6:.1f} MB "
+            f"searched in {self.folder}: the key stands in {len(self.found)} places"
         )
         for place in self.found:
             terminalreporter.line(place)
+        for name in self.deaf:
+            terminalreporter.line(f"{name}: a test took away what writes this log; what came later was not searched")
+
+
+def _has_gone_deaf(log: str) -> bool:
+    """Whether a process that runs tests did not log until its end."""
+    return BEGIN in log and END not in log
+
+
+def _folder(basetemp: str | None) -> Path:
+    """Where everything goes: what `--basetemp` names, emptied as pytest empties it, or a new folder."""
+    if basetemp is None:
+        return Path(tempfile.mkdtemp(prefix="canary-"))
+    folder = Path(basetemp).resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -67,7 +90,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--canary"):
         return
     if FOLDER not in os.environ:
-        folder = Path(tempfile.mkdtemp(prefix="canary-"))
+        folder = _folder(config.option.basetemp)
         for name in ("logs", "other"):
             (folder / name).mkdir()
         os.environ |= {KEY: CANARY, FOLDER: str(folder / "logs"), "TMPDIR": str(folder / "other")}
@@ -80,3 +103,9 @@ def pytest_configure(config: pytest.Config) -> None:
     logging.getLogger().setLevel(logging.DEBUG)
     for name in TALKATIVE:  # what tests themselves send carries the key in URLs (API §4.4)
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("tests").debug(BEGIN)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--canary"):
+        logging.getLogger("tests").debug(END)
