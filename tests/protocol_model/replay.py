@@ -242,16 +242,16 @@ class Replay:
 
     # What the network and the machine do to it
 
-    def _answer(self, label: Label, *_: object) -> None:
-        self._tell(label.worker, label.detail)
+    def _answer(self, label: Label, _before: State, after: State, *_: object) -> None:
+        self._tell(label.worker, label.detail, after)
 
     _no_effect = _answer
 
-    def _spoil_answer(self, label: Label, *_: object) -> None:
-        self._tell(label.worker, label.detail.rpartition(" becomes ")[2])
+    def _spoil_answer(self, label: Label, _before: State, after: State, *_: object) -> None:
+        self._tell(label.worker, label.detail.rpartition(" becomes ")[2], after)
 
-    def _time_out(self, label: Label, *_: object) -> None:
-        self._tell(label.worker, "silence")
+    def _time_out(self, label: Label, _before: State, after: State, *_: object) -> None:
+        self._tell(label.worker, "silence", after)
 
     _overtake = _time_out
 
@@ -302,7 +302,7 @@ class Replay:
         self.ledger = open_played(self.folder)
 
     def _accept_restored(self, *_: object) -> None:
-        self.ledger.accept_restored(reason="the disk broke", now=AT)
+        self.ledger.accept_restored(reason="the disk broke", now=self._now().isoformat())
 
     # By which means
 
@@ -336,10 +336,10 @@ class Replay:
             raise Diverged(f"the process is at “{reached}” ({actor.detail}), the model expects “{place}”")
         return reached
 
-    def _tell(self, worker: int, said: str) -> None:
+    def _tell(self, worker: int, said: str, after: State) -> None:
         if self.actors[worker].place != f"call {self.world.kind}.create":
             raise Diverged(f"the process waits at {self.actors[worker].place} for an answer")
-        self._on(worker, None, reply=answer(self.world.kind, said))
+        self._on(worker, None, reply=answer(self.world.kind, said, after.records))
         if self.actors[worker].place not in ("send.after", "resend.after"):
             raise Diverged(f"the process is at {self.actors[worker].place} after its answer")
 
