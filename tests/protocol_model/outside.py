@@ -224,7 +224,7 @@ def _restored(state: State, copy: tuple[Document, ...]) -> State:
 
 
 def _let_go_on(state: State, world: World) -> State:
-    """What the copy takes for never sent may have been sent by the history that is lost, and a doubt have been ended."""
+    """The history that is lost may have sent what the copy takes for never sent, and ended what it calls a doubt."""
     if world.broken is Broken.OLD_COPY_IS_BELIEVED:
         return state._replace(is_old=False)
     documents = list(state.documents)
