@@ -25,11 +25,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 class Canary:
     """What all tests of a run say and leave."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, is_kept: bool) -> None:
+        self.folder, self.is_kept = folder, is_kept
         self.found: list[str] = []
         self.deaf: list[str] = []
-        self.tests = self.files = self.bytes = 0
+        self.tests = self.files = self.bytes = self.logs = 0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         said = "\n".join([report.longreprtext, *(text for _, text in report.sections)])
@@ -42,8 +42,11 @@ class Canary:
         self.files, self.bytes = len(left), sum(path.stat().st_size for path in left)
         self.found += places(self.folder, CANARY)
         self.deaf = [path.name for path in self._logs() if _has_gone_deaf(path.read_text("utf-8", "replace"))]
-        if self.found or self.deaf:
+        self.logs = len(self._logs())
+        if self.found or self.deaf or not self.logs:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        elif session.exitstatus == pytest.ExitCode.OK and not self.is_kept:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _logs(self) -> list[Path]:
         return list((self.folder / "logs").glob("*.log"))
@@ -51,7 +54,7 @@ class Canary:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("canary")
         terminalreporter.line(
-            f"{self.tests} tests, {len(self._logs())} processes logged, {self.files} files, {self.bytes / 1e6:.1f} MB "
+            f"{self.tests} tests, {self.logs} processes logged, {self.files} files, {self.bytes / 1e6:.1f} MB "
             f"searched in {self.folder}: the key stands in {len(self.found)} places"
         )
         for place in self.found:
@@ -90,14 +93,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--canary"):
         return
     if FOLDER not in os.environ:
-        folder = _folder(config.option.basetemp)
+        is_kept, folder = bool(config.option.basetemp), _folder(config.option.basetemp)
         for name in ("logs", "other"):
             (folder / name).mkdir()
         os.environ |= {KEY: CANARY, FOLDER: str(folder / "logs"), "TMPDIR": str(folder / "other")}
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(LOUD), os.environ.get("PYTHONPATH", "")]))
         tempfile.tempdir = None
         config.option.basetemp = str(folder / "tmp")
-        config.pluginmanager.register(Canary(folder))
+        config.pluginmanager.register(Canary(folder, is_kept=is_kept))
     handler = logging.FileHandler(Path(os.environ[FOLDER]) / f"{os.getpid()}.log")
     logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(logging.DEBUG)

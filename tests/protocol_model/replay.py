@@ -35,7 +35,7 @@ from protocol_model.states import Document, Label, State, World, first_state
 from logistics_batch.api.client import Reply
 from logistics_batch.flows.decisions import decide
 from logistics_batch.flows.parts import Parts, Policy
-from logistics_batch.flows.settle import due_at
+from logistics_batch.flows.settle import ASN_SEARCH_AT, due_at
 from logistics_batch.ledger import StoredDocument
 
 PATIENCE_SECONDS = 60
@@ -266,10 +266,11 @@ class Replay:
         self.seconds += _OVERSLEPT_SECONDS
 
     def _settle_after_passes(self, *_: object) -> None:
-        """Just long enough: an ASN is searched for at growing distances."""
+        """Just long enough: an ASN is searched for at growing distances. If there are copies, for all in them, too."""
         doubts = [stored for stored in self._stored() if stored.state == "in_doubt"]
         due = max((due_at(self._parts(), doubt) for doubt in doubts), default=self._now())
-        self.seconds += max((due - self._now()).total_seconds() + 1, _OVERSLEPT_SECONDS)
+        at_least = PAUSE_SECONDS * ASN_SEARCH_AT[-1] if self.world.restores else _OVERSLEPT_SECONDS
+        self.seconds += max((due - self._now()).total_seconds(), at_least) + 1
 
     # What people do
 
