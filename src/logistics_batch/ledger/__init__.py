@@ -45,7 +45,7 @@ from logistics_batch.ledger.restored import RESTORED
 from logistics_batch.ledger.sending import Sending
 from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
 from logistics_batch.ledger.spill import Spill
-from logistics_batch.ledger.tally import Tallies, Tally
+from logistics_batch.ledger.tally import NeverSent, Tallies, Tally
 from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "Intent",
     "Ledger",
     "LeftFile",
+    "NeverSent",
     "NewEvent",
     "NewNotice",
     "Outcome",
