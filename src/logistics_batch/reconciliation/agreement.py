@@ -123,19 +123,16 @@ def _parted(legs: Legs, alike: pl.DataFrame, pairs: pl.DataFrame) -> Agreement:
 def _sums(legs: Legs, alike: pl.DataFrame) -> pl.DataFrame:
     """By pair, how many `lines` and `units` are alike, and how many lines of these were `taken`, `units_received`."""
     units = legs.announced_lines["units"].gather(alike["line"])
-    zero = pl.lit(0, QUANTITY)
+    none, nothing = pl.lit(0, pl.UInt32), pl.lit(0, QUANTITY)
+    came = pl.col("line_received").is_not_null()
+    taken, received = came.cum_sum(), pl.when(came).then(units).otherwise(nothing).cum_sum()
     if legs.received is None:
-        received = (pl.lit(0, pl.UInt32).alias("taken"), zero.alias("units_received"))
-    else:
-        came = alike["line_received"].is_not_null()
-        received = (
-            came.cum_sum().alias("taken"),
-            pl.when(came).then(units).otherwise(zero).cum_sum().alias("units_received"),
-        )
+        taken, received = none, nothing
     # Sums up to the end of each run, since the lines of a pair stand mostly together.
     runs = alike["pair"].rle().struct.unnest().rename({"value": "pair", "len": "lines"})
     ends = runs["lines"].cum_sum() - 1
-    upto = alike.select(units.cum_sum().alias("units"), *received).select(pl.all().gather(ends))
+    running = alike.select(units.cum_sum().alias("units"), taken.alias("taken"), received.alias("units_received"))
+    upto = running.select(pl.all().gather(ends))
     sums = runs.hstack(upto.select(pl.all() - pl.all().shift(1, fill_value=0)))
     return sums if runs["pair"].n_unique() == runs.height else sums.group_by("pair").agg(pl.all().sum())
 
