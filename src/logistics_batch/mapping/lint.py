@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from logistics_batch.mapping.lint_fields import Complaint, Place, field_complaints, place_of
 from logistics_batch.mapping.names import ColumnName
-from logistics_batch.mapping.questions import open_questions
 from logistics_batch.mapping.spec import ChecksSpec, FieldSpec, KitsSpec, MappingSpec, OrderIdSpec, SheetSpec
 from logistics_batch.mapping.spec_lines import LinesFromSpec
 from logistics_batch.mapping.spec_texts import printable_text
@@ -30,7 +29,6 @@ _TAKEN_OF_RECEIPTS: Final = ("file_name", "sheet", *RECEIPT_TARGETS)
 def raw_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
     """What can be said before the values are checked: names that only the program may use, and target names."""
     yield from _inner_names(data)
-    yield from open_questions(data)
     operation = data.get("operation")
     if operation not in list(Operation):
         return
