@@ -28,9 +28,9 @@ from logistics_batch.flows.baseline import (
     search_known,
 )
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
+from logistics_batch.flows.never_sent import told_of_never_sent
 from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.outcomes import cancelled_in_doubt
-from logistics_batch.flows.never_sent import told_of_never_sent
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Presence
 from logistics_batch.flows.probe_change import look_for_change
