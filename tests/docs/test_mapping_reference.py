@@ -7,6 +7,7 @@ from docs.pages import ROOT, blocks
 
 from logistics_batch.flows.mapping_reference import PAGE, write_reference
 from logistics_batch.mapping import load_mapping, schema_json, vocabulary
+from logistics_batch.mapping.dates import CODES, format_fault
 from logistics_batch.mapping.targets import targets_of
 from logistics_batch.model.document import Operation
 
@@ -53,3 +54,15 @@ def test_every_form_has_an_example() -> None:
     assert not [form for form in forms if form not in shown]
     verbs = "\n".join(block.text for block in blocks(REFERENCE) if block.language == "yaml")
     assert not [verb.name for verb in vocabulary() if verb.example not in verbs]
+
+
+def test_every_code_of_a_date_that_may_be_written_is_read_and_listed() -> None:
+    known = [code for code in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" if _is_taken(f"%{code}")]
+    assert [code for code in known if f"| `%{code}` |" not in TEXT] == []
+    assert all(_is_taken(f"%{code}") for code in CODES)
+
+
+def _is_taken(code: str) -> bool:
+    """Whether a format may have a code beside day, month and year; %I and %p go together, %z with a time."""
+    around = {"%I": "%p", "%p": "%I", "%z": "%H:%M", "%f": "%H:%M:%S.", "%.f": "%H:%M:%S"}.get(code, "")
+    return not format_fault(f"%Y-%m-%d {around}{code}" if around != "%p" else f"%Y-%m-%d {code}{around}")
