@@ -56,7 +56,14 @@ class KnownKeys:
     def add(self, found: Row[tuple[Any, ...]]) -> None:
         """Take in one generation."""
         known = Known(
-            found.id, found.generation, found.state, found.body_sha256, found.rule, found.file_id, bool(found.tainted)
+            found.id,
+            found.generation,
+            found.state,
+            found.body_sha256,
+            found.rule,
+            found.file_id,
+            tainted=bool(found.tainted),
+            released=bool(found.released),
         )
         self.history.setdefault((found.kind, found.key), []).append(known)
         if found.state in _OPEN:
@@ -96,7 +103,7 @@ def _generations(
     named, wanted = document.c.key, list(dict.fromkeys(keys))
     if kind not in CHANGES and reaches(connection, _FOLDED_SINCE):
         named, wanted = document.c.folded_key, list(dict.fromkeys(map(folded_key, keys)))
-    names = ("id", "kind", "key", "generation", "state", "body_sha256", "rule", "file_id", "tainted")
+    names = ("id", "kind", "key", "generation", "state", "body_sha256", "rule", "file_id", "tainted", "released")
     query = select(*(document.c[name] for name in names)).where(
         document.c.account == account, document.c.kind.in_(kinds)
     )
