@@ -146,7 +146,8 @@ def _date_codes() -> Iterator[str]:
     """The codes of date formats, with what each writes."""
     yield _prose(
         "Formats are made of these codes and of what stands between them, as `%d.%m.%Y %H:%M`. A format says day, "
-        "month and year, a time hour and minute at least. ISO dates (`2026-11-03`, `2026-11-03 18:05:09`) and true date cells need none."
+        "month and year, a time hour and minute at least. ISO dates (`2026-11-03`, `2026-11-03 18:05:09`) and true "
+        "date cells need none."
     )
     rows = [(f"`%{code}`", words, f"`{written(f'%{code}')}`") for code, words in CODES.items()]
     yield _table(("code", "stands for", "of 3 November 2026, 18:05:09.25"), rows)
