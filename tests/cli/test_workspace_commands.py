@@ -136,6 +136,7 @@ def test_golden_examples_are_written_once_and_compared_ever_after(run: Run, work
     (folder / "input.xlsx").write_bytes(b"another")
     both = run("mapping", "test", "orders")
     assert both.code == 2 and "holds several inputs: input.csv, input.xlsx. Keep one" in both.out
+    (folder / "input.xlsx").unlink()
     assert run("mapping", "test").code == 0
 
 
