@@ -20,16 +20,21 @@ NEVER_SENT = (
     "approval",
     "other_grouping",
     "other_spelling",
+    "anothers_number",
+    "order_not_shown",
 )
 OTHER_SPELLING = "other_spelling"
-_UNTIL_ANSWERED = ("earlier_in_doubt", "order_in_doubt")  # what waits so waits for an answer, not for a person
+# What waits so waits for something else to end, not for a word about itself: the same content that comes once more
+# after that is looked at anew.
+_FOR_SOMETHING_ELSE = ("earlier_in_doubt", "earlier_held", "order_in_doubt", "anothers_number", "order_not_shown")
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """One earlier generation of a document.
 
-    file_id: the arrival that planned it. tainted: an attempt of it may have arrived unseen.
+    file_id: the arrival that planned it. tainted: an attempt of it may have arrived unseen. reference: of a change, the
+    order that it was meant for, "" if only its number was known.
     """
 
     id: int
@@ -39,6 +44,7 @@ class Known:
     rule: str
     file_id: int = 0
     tainted: bool = False
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +162,7 @@ def decide(history: Sequence[Known], body_sha256: str) -> Decision:
         return Decision("plan", following, supersede=found.planned)
     if found.accepted is not None:
         return _after_acceptance(found.accepted, found.waiting, body_sha256, following)
-    if found.waiting is not None and found.waiting.body_sha256 == body_sha256:
+    if found.waiting is not None and _goes_on_waiting(found.waiting, body_sha256):
         return Decision("follow", existing=found.waiting)
     if found.ended is not None and found.ended.body_sha256 == body_sha256:
         return Decision("follow", existing=found.ended)
@@ -170,35 +176,39 @@ def decide_change(
     came_before: int = 0,
     order_in_doubt: bool = False,
     undone_since: int = 0,
+    reference: str = "",
 ) -> Decision:
     """The table for updates, items and cancellations: any content but the last accepted one is a new change.
 
     history: all generations of this kind of change under one key, oldest first. came_before: the last arrival of the
     very same file, 0 if it never came. order_in_doubt: a change of another kind under this key has no answer yet.
     undone_since: the last accepted change that may have undone earlier ones of this kind (its id), 0 if none was.
+    reference: the order that is meant; a change that was meant for another one, when that was believed to have this
+    number, says nothing about it.
     """
-    found = _sorted_out(history)
+    about = [known for known in history if not reference or known.reference in ("", reference)]
+    found = _sorted_out(about)
     following = history[-1].generation + 1 if history else 1
     for known, rule in ((found.doubt, "earlier_in_doubt"), (found.held, "earlier_held")):
         if known is not None:
             return _beside(known, found.waiting, body_sha256, following, rule)
     if found.planned is not None and found.planned.body_sha256 == body_sha256:
         return Decision("follow", existing=found.planned)
-    waits = found.waiting is not None and found.waiting.body_sha256 == body_sha256
     last = found.accepted
     if last is not None and last.body_sha256 == body_sha256 and found.planned is None:
-        dropped = any(known.tainted and known.state == "abandoned" and known.id > last.id for known in history)
+        dropped = any(known.tainted and known.state == "abandoned" and known.id > last.id for known in about)
         rule = "dropped_in_doubt" if dropped else "undone_since" if undone_since > last.id else ""
         if not rule:
             return Decision("unchanged", existing=last, supersede=found.waiting)
-        return Decision("follow", existing=found.waiting) if waits else _hold(following, rule, found.waiting)
-    if found.waiting is not None and waits and (order_in_doubt or found.waiting.rule not in _UNTIL_ANSWERED):
+        return _waiting(found.waiting, body_sha256, following, rule)
+    if found.waiting is not None and _goes_on_waiting(found.waiting, body_sha256):
         return Decision("follow", existing=found.waiting)
-    ended_last = found.ended is not None and found.ended.generation > (last.generation if last else 0)
-    if found.ended is not None and ended_last and found.ended.body_sha256 == body_sha256:
+    waited = found.waiting if found.waiting is not None and found.waiting.body_sha256 == body_sha256 else None
+    since = max((known.generation for known in (last, waited) if known is not None), default=0)
+    if found.ended is not None and found.ended.body_sha256 == body_sha256 and found.ended.generation > since:
         return Decision("follow", existing=found.ended)
     if order_in_doubt:
-        return _hold(following, "order_in_doubt", found.waiting)
+        return _waiting(found.waiting, body_sha256, following, "order_in_doubt")
     latest = found.planned or last
     if latest is not None and 0 < came_before < latest.file_id:
         return _hold(following, "older_file", found.waiting)
@@ -221,21 +231,31 @@ def for_approval(decision: Decision) -> Decision:
 
 def _after_acceptance(accepted: Known, waiting: Known | None, body_sha256: str, following: int) -> Decision:
     if accepted.rule == "cancelled":
-        if waiting is not None and waiting.body_sha256 == body_sha256:
-            return Decision("follow", existing=waiting)
-        return _hold(following, "cancelled", waiting)
+        return _waiting(waiting, body_sha256, following, "cancelled")
     if accepted.body_sha256 == body_sha256:
         return Decision("unchanged", existing=accepted, supersede=waiting)
     return _beside(accepted, waiting, body_sha256, following, "changed_after_acceptance")
 
 
 def _beside(known: Known, waiting: Known | None, body_sha256: str, following: int, rule: str) -> Decision:
-    """The same content follows what is known, also what already waits; any other content waits in its place."""
+    """The same content follows what is known; any other content waits beside it."""
     if known.body_sha256 == body_sha256:
         return Decision("follow", existing=known, supersede=waiting)
-    if waiting is not None and waiting.body_sha256 == body_sha256:
+    return _waiting(waiting, body_sha256, following, rule)
+
+
+def _waiting(waiting: Known | None, body_sha256: str, following: int, rule: str) -> Decision:
+    """The same content follows what already waits, if it waits for this; any other content waits in its place."""
+    if waiting is not None and (waiting.body_sha256, waiting.rule) == (body_sha256, rule):
+        return Decision("follow", existing=waiting)
+    if waiting is not None and _goes_on_waiting(waiting, body_sha256):
         return Decision("follow", existing=waiting)
     return _hold(following, rule, waiting)
+
+
+def _goes_on_waiting(waiting: Known, body_sha256: str) -> bool:
+    """Whether this very content waits for a person's word, whatever else ends meanwhile."""
+    return waiting.body_sha256 == body_sha256 and waiting.rule not in _FOR_SOMETHING_ELSE
 
 
 def said_of(rule: str, *values: str) -> tuple[str, str]:
