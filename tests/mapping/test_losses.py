@@ -52,8 +52,60 @@ def test_numbers_among_codes_with_leading_zeros_are_doubted() -> None:
     assert run(ORDERS, sheet_of([HEADER, *rows])).notes == ()
 
 
-def test_a_code_that_the_program_holds_as_a_number_with_decimals_is_told() -> None:
-    rows = [[f"A{code}", *ROW[1:4], code, *ROW[5:]] for code in ("1.1", "12", "1.10")]
-    found = run(ORDERS, sheet_of([HEADER, *rows], marks=[(2, 5, Mark.NUMBER), (3, 5, Mark.NUMBER)]))
-    told = "codes that are numbers with decimals in row 2: 1.10 is sent as 1.1. Format the column as Text."
+def codes(*cells: str, column: int = 5, mapping: str = ORDERS, numbers: tuple[int, ...] = ()) -> MappedFile:
+    """Orders with these codes; those in the rows `numbers` are numbers to the spreadsheet program."""
+    rows = [[f"A{number}", *ROW[1:]] for number in range(len(cells))]
+    for row, cell in zip(rows, cells, strict=True):
+        row[column - 1] = cell
+    return run(mapping, sheet_of([HEADER, *rows], marks=[(row, column, Mark.NUMBER) for row in numbers]))
+
+
+@pytest.mark.parametrize("column", [1, 5])
+def test_a_code_that_is_a_number_with_decimals_cannot_be_known(column: int) -> None:
+    found = codes("1001.1", "1001.10", "7012", column=column, numbers=(2,))
+    (issue,) = found.issues
+    assert (issue.row, issue.rule.split("|")[1], issue.value) == (2, "decimal_code", "1001.1")
+    assert issue.fix == "Format the column as Text and type the code again, with all its digits."
+    assert len(found.documents) == 2
+
+
+def test_whole_numbers_among_codes_with_decimals_are_doubted() -> None:
+    found = codes("1002", "1001.10", "1003", "1001.5", numbers=(2, 4))
+    told = "whole numbers in rows 2, 4, codes with decimals in rows 3, 5: were zeros lost? Format the column as Text."
     assert found.notes == (f'Column "SKU": {told}',)
+    assert (len(found.documents), found.issues) == (4, ())
+    assert codes("1002", "A-1.1", "1003", numbers=(2, 4)).notes == ()
+
+
+@pytest.mark.parametrize("target", ["batch", "serial_number"])
+def test_batches_and_serial_numbers_are_codes(target: str) -> None:
+    text = (
+        "operation: asn.create\nkey: [Order No]\n"
+        "fields: {invoice_number: {from: Order No}, supplier: {constant: x}, site: {constant: x}, %s: {from: Name}}\n"
+        "lines: {sku_name: {from: SKU}, qty: {from: Qty}}\n"
+    )
+    assert rules(codes("7.1", column=2, mapping=text % target, numbers=(2,))) == [("B2", f"{target}|decimal_code")]
+    assert codes("7.1", column=2, mapping=text % "description", numbers=(2,)).issues == ()
+
+
+def test_prices_weights_and_what_is_kept_are_no_codes() -> None:
+    rows = [[*HEADER, "Rate", "Weight", "Version"], [*ROW, "12.5", "1.5", "1.1"]]
+    marks = [(2, column, Mark.NUMBER) for column in (6, 7, 8, 9)]
+    assert run(PRICED + "keep: {version: {from: Version}}\n", sheet_of(rows, marks=marks)).issues == ()
+    both = PRICED.replace("key: [Order No]", "key: [Order No, Rate]")
+    assert len(run(both, sheet_of(rows, marks=marks)).documents) == 1
+
+
+def test_in_a_text_file_a_code_with_decimals_is_what_stands_there() -> None:
+    found = codes("1001.1", "1001.10", column=1)
+    assert [document.reference for document in found.documents] == ["1001.1", "1001.10"]
+
+
+def test_a_zero_behind_the_point_is_taken_off_only_where_no_code_has_decimals() -> None:
+    assert [document.reference for document in codes("1001.0", "1002.0", "X", column=1).documents][:2] == [
+        "1001",
+        "1002",
+    ]
+    for other in ("1001.10", "1001.5", "1001.00"):
+        kept = codes("1001.0", other, column=1)
+        assert [document.reference for document in kept.documents] == ["1001.0", other]

@@ -61,7 +61,7 @@ def _said_in(function: ast.FunctionDef, constants: dict[str, object], where: str
         given = {keyword.arg or "": _text(keyword.value, known) for keyword in node.keywords}
         words = [_text(argument, known) for argument in node.args]
         match node.func:
-            case ast.Name(id="FileHeld" | "_file_held"):
+            case ast.Name(id="FileHeld" | "file_held"):
                 yield Message(given.get("rule", ""), words[0], given.get("remedy", ""), f"{where}!")
             case ast.Name(id="_hold") if len(words) > 4:
                 yield Message(words[2], words[3], words[4], where)

@@ -137,6 +137,7 @@ INVALID: dict[str, WrongRow] = {
     "cells": WrongRow({"Remarks": "fragile", "": "call first"}, counts=(7, 8), rest="ignore: [Remarks]"),
     "ditto": WrongRow({"SKU": "-do-"}),
     "date_cell": WrongRow({"SKU": "2026-03-01"}, mark=Mark.DATE),
+    "decimal_code": WrongRow({"SKU": "1001.1"}, mark=Mark.NUMBER),
     "truth_cell": WrongRow({"SKU": "TRUE"}, mark=Mark.TRUTH),
     "number_format": WrongRow({"SKU": "17"}, worded=((2, 5, "0-0"),)),
 }

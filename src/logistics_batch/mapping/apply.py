@@ -9,8 +9,9 @@ import polars as pl
 
 from logistics_batch.mapping.bodies import check_body
 from logistics_batch.mapping.changes import check_items, order_named
-from logistics_batch.mapping.checks import check, hold_control_total, hold_mixed_dates, hold_swapped_dates
+from logistics_batch.mapping.checks import check, hold_mixed_dates, hold_swapped_dates
 from logistics_batch.mapping.contract import refused
+from logistics_batch.mapping.control_totals import hold_control_totals
 from logistics_batch.mapping.documents import Material, documents_of
 from logistics_batch.mapping.equal_rows import documents_with_equal_rows
 from logistics_batch.mapping.findings import Findings, listed, row_list
@@ -55,7 +56,7 @@ def apply_mapping(
     table = lay_out(mapping, sheet, header, rows, run_values)
     hold_mixed_dates(table)
     hold_swapped_dates(table)
-    hold_control_total(table, rows)
+    hold_control_totals(table, rows)
     found = check(table, rows.cleaned)
     check_items(found, table)
     check_kits(found, table)

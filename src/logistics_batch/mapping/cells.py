@@ -26,6 +26,7 @@ _LINE_BREAK: Final = r"[\r\n\x0b\x0c\u{85}\u{2028}\u{2029}]"
 _CONTROL: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
 _EXPONENT: Final = r"(?i)^[0-9](?:[.,][0-9]+)?e\+?[0-9]{1,3}$|^[0-9][.,][0-9]+e-[0-9]{1,3}$|^[0-9]+e\+?[0-9]+$"
 _SHOWN_EXPONENT: Final = r"(?i)^[0-9](?:[.,][0-9]+)?e\+[0-9]{2,3}$"
+_OTHER_DECIMALS: Final = r"^[0-9]+\.(?:[0-9]{2,}|[1-9])$"  # beside 1001.10 a code of 1001.0 may be meant so
 _TOO_NARROW: Final = "^#{3,}$"  # what a column shows that is too narrow for its number
 
 # Whatever trimming or a repair might change, or a bit more.
@@ -60,6 +61,7 @@ class Damage(StrEnum):
     WORDED = "number_format"
     DATED = "date_cell"
     TRUTH = "truth_cell"
+    DECIMALS = "decimal_code"
     DITTO = "ditto"
 
 
@@ -92,6 +94,10 @@ WORDS: Final[dict[Damage, tuple[str, str]]] = {
     Damage.TRUTH: (
         "The cell is true or false for the spreadsheet program, which is no code.",
         "Format the column as Text and type the code again.",
+    ),
+    Damage.DECIMALS: (
+        "The code is a number with decimals to the spreadsheet program, which keeps no zeros at its end: 1.10 is 1.1.",
+        "Format the column as Text and type the code again, with all its digits.",
     ),
     Damage.DITTO: (
         "The cell says “as above”, and nothing above it is taken over.",
@@ -204,7 +210,7 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
         steps.append(cell.str.replace_all(_UNSEEN, ""))
     if use in _IDENTITIES and signs & {"odd", "spaced"}:
         steps.append(cell.str.replace_all(r"\s+", " "))
-    if "float" in signs:
+    if "float" in signs and not (use is Use.IDENTITY and cells.str.contains(_OTHER_DECIMALS).any()):
         steps.append(cell.str.replace(r"^([0-9]+)\.0$", "$1"))
     several = pl.col("was").str.contains(_BREAK) if use in _SINGLE else pl.lit(value=False)
     frame = pl.DataFrame({"cell": cells, "was": cells}).with_columns(several.alias("several"))

@@ -16,10 +16,10 @@ from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.numbers import spellings_of
 from logistics_batch.mapping.ragged import ragged
 from logistics_batch.mapping.reading import Surroundings, Words, say
-from logistics_batch.mapping.rows import Rows, uses_of, where
 from logistics_batch.mapping.spec import DateRead, UnitRead
 from logistics_batch.mapping.table import PERCENTAGE, Table, marked_rows
 from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.mapping.uses import columns_of_codes, uses_of
 from logistics_batch.model.sheet import Mark
 
 _DAMAGING_MARKS: Final = {
@@ -31,6 +31,7 @@ _NO_CODES: Final = {
     **dict.fromkeys((Mark.DATE.value, Mark.DATETIME.value, Mark.TIME.value), Damage.DATED.value),
     Mark.TRUTH.value: Damage.TRUTH.value,
 }
+_DAMAGED: Final = pl.Schema({"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String})
 NOT_SHOWN: Final = ";"
 """What a cell shows, in `Sheet.worded`, whose number format shows nothing."""
 
@@ -98,7 +99,7 @@ def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
         pl.col("mark").replace_strict(_DAMAGING_MARKS, return_dtype=pl.String).alias("damage"),
     )
     data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
-    damage = pl.concat([marked, cleaned.damage, _worded(table), _no_codes(table)]).filter(
+    damage = pl.concat([marked, cleaned.damage, _worded(table), _no_codes(table), _parted_codes(table)]).filter(
         pl.col("row").is_in(data.implode())
     )
     for (column, kind), rows in damage.group_by("column", "damage", maintain_order=True):
@@ -118,8 +119,7 @@ def _worded(table: Table) -> pl.DataFrame:
         and not (uses[column] is cells.Use.DIGITS and shown != NOT_SHOWN)
         and not (uses[column] is cells.Use.NUMBER and re.fullmatch(rf"(?i){_SAME_NUMBER}({units[column]})\.?", shown))
     ]
-    schema = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
-    return pl.DataFrame(found, schema=schema, orient="row")
+    return pl.DataFrame(found, schema=_DAMAGED, orient="row")
 
 
 def _of_percentages(table: Table) -> set[int | None]:
@@ -146,6 +146,24 @@ def _no_codes(table: Table) -> pl.DataFrame:
     damage = pl.col("mark").replace_strict(_NO_CODES, default=None, return_dtype=pl.String).alias("damage")
     found = table.sheet.marks.filter(is_none)
     return found.select(pl.col("row").cast(pl.UInt32), pl.col("column").cast(pl.UInt16), damage)
+
+
+def _parted_codes(table: Table) -> pl.DataFrame:
+    """Codes that the spreadsheet program holds as numbers with decimals: 1.10 and 1.1 are one number to it.
+
+    A number format that shows two decimals proves nothing: programs give it to every number on request.
+    """
+    found = [pl.DataFrame(schema=_DAMAGED)]
+    for column in columns_of_codes(table.mapping, table.bound) if not table.sheet.marks.is_empty() else ():
+        has_decimals = pl.col(str(column)).str.contains(".", literal=True)
+        numbers = marked_rows(table.sheet, column, (Mark.NUMBER,))
+        rows = table.sheet.frame.filter(has_decimals & pl.col("row").is_in(numbers.implode()))["row"]
+        found.append(
+            rows.to_frame()
+            .select("row", pl.lit(column).alias("column"), pl.lit(Damage.DECIMALS.value).alias("damage"))
+            .cast(_DAMAGED)
+        )
+    return pl.concat(found)
 
 
 def _units(table: Table) -> dict[int, str]:
@@ -242,7 +260,7 @@ def _line_total(found: Findings, table: Table) -> None:
     rule = table.mapping.spec.checks.line_total
     if rule is None:
         return
-    around = _around(table)
+    around = surroundings(table)
     numbers = [table.bound.column(table.mapping.names_of(name)) for name in (rule.quantity, rule.price, rule.total)]
     quantity, price, total = (amount(pl.col(name_of(number or 1)), around) for number in numbers)
     gap = ((quantity * price).cast(pl.Decimal(38, 6)) - total).abs()
@@ -280,7 +298,8 @@ def _placeholders(found: Findings, table: Table) -> None:
             found.add(rows, field.column, f"{field.target}|placeholder", words)
 
 
-def _around(table: Table) -> Surroundings:
+def surroundings(table: Table) -> Surroundings:
+    """What numbers of the sheet are read with."""
     return Surroundings(table.run.business_date, table.run.timezone, decimal=table.mapping.spec.sheet.decimal)
 
 
@@ -302,7 +321,7 @@ def hold_mixed_dates(table: Table) -> None:
         if texts.len() and rows.filter(is_date).height:
             name = table.bound.texts[field.column - 1].strip()
             where_texts = row_list(table.sheet.physical_rows(texts))
-            raise _file_held(
+            raise file_held(
                 f'Column "{name}" has true dates and dates written as text (rows {where_texts}): '
                 "the program may have changed day and month over in the true ones.",
                 rule=f"{field.target}|mixed_dates",
@@ -332,7 +351,7 @@ def hold_swapped_dates(table: Table) -> None:
             continue
         name = table.bound.texts[field.column - 1].strip()
         where_swapped = row_list(table.sheet.physical_rows(cells.filter(swapped)["row"]))
-        raise _file_held(
+        raise file_held(
             f'Column "{name}" has dates that fit only with day and month changed over (rows {where_swapped}), and '
             "others that fit both ways: the whole column may be written so.",
             rule=f"{field.target}|swapped_dates",
@@ -348,38 +367,7 @@ def _reads_dates(table: Table, field: Field) -> bool:
     return not field.place.startswith("keep.") and form in (Form.DATE, Form.MOMENT)
 
 
-def hold_control_total(table: Table, rows: Rows) -> None:
-    """Refuse a file whose own total row says something else than the rows add up to. Raises FileHeld."""
-    control = table.mapping.spec.checks.control_total
-    column = table.bound.column(table.mapping.names_of(control.column)) if control else None
-    if control is None or column is None:
-        return
-    around = _around(table)
-    number = amount(pl.col(name_of(column)), around)
-    is_total = pl.all_horizontal(fit for _, fit in where(table.mapping, table.bound, control.row_where))
-    below = rows.cleaned.frame.filter(pl.col("row") > table.bound.row)
-    totals = below.filter(is_total).select("row", number.alias("said"))
-    counted = _exact(rows.data.select(number.sum()).item())
-    said = _exact(totals["said"].sum()) if totals["said"].count() else None
-    if said == counted:
-        return
-    name = table.bound.texts[column - 1].strip()
-    place = row_list(table.sheet.physical_rows(totals["row"]))
-    stated = "there is no total row" if said is None else f"row {place} says {said:f}"
-    raise _file_held(
-        f'The rows add up to {counted:f} in column "{name}", but {stated}.',
-        rule="control_total",
-        remedy="Check that no row is missing or doubled, correct the sheet and send it again.",
-        table=table,
-    )
-
-
-def _file_held(reason: str, *, rule: str, remedy: str, table: Table) -> FileHeld:
+def file_held(reason: str, *, rule: str, remedy: str, table: Table) -> FileHeld:
     """What is said of a file that is refused for what stands in its table."""
     rows, header_row = table.sheet.frame.height - 1, table.bound.row
     return FileHeld(reason, rule=rule, remedy=remedy, rows_read=rows, sheet=table.sheet.name, header_row=header_row)
-
-
-def _exact(number: object) -> Decimal:
-    """A sum as a decimal without trailing zeros."""
-    return Decimal(str(number or 0)).normalize()

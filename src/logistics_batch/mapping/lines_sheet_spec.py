@@ -28,7 +28,7 @@ def lines_mapping(mapping: Mapping) -> Mapping:
     keep = _wished(spec.keep) | {
         f"summed {place}": FieldSpec(from_=names, required=True) for place, names in enumerate(summed, 1)
     }
-    checks = spec.checks.model_copy(update={"control_total": None})
+    checks = spec.checks.model_copy(update={"control_total": []})
     changes = {"fields": {}, "order_id": None, "key": form.key, "keep": keep, "sheet": sheet, "checks": checks}
     return replace(mapping, spec=spec.model_copy(update={**changes, "lines_sheet": None}))
 

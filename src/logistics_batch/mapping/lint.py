@@ -89,6 +89,7 @@ def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
     yield from _kept_names(spec)
     yield from _slips(spec)
     yield from _filled_down(spec)
+    yield from _control_totals(spec)
     yield from _left_out_blank(spec)
     yield from _ignored_and_used(spec)
 
@@ -266,6 +267,23 @@ def _left_out_blank(spec: MappingSpec) -> Iterator[Complaint]:
         if ColumnName.of(name).identity in filled and all(pattern.strip() for pattern in patterns):
             message = f"`{name}` is filled down, but rows in which it is blank are left out before that."
             yield Complaint(("sheet", "only_rows_where", name), message, 'Let blank cells fit as well: add "".')
+
+
+def _control_totals(spec: MappingSpec) -> Iterator[Complaint]:
+    """Totals of what no sheet has, or of rows that no rule leaves out."""
+    made = {ColumnName.of(name).identity for name in spec.lines_from.made} if spec.lines_from else set()
+    leaves_out = spec.sheet.skip_rows_where or spec.sheet.only_rows_where or spec.sheet.hidden_rows != "read"
+    for index, control in enumerate(spec.checks.control_total):
+        here: Place = ("checks", "control_total", index)
+        if ColumnName.of(control.column).identity in made:
+            message = f"`{control.column}` is made by `lines_from`; no total row has such a cell."
+            yield Complaint((*here, "column"), message, "Name a column of the sheet.")
+        if control.also_rows_where and not leaves_out:
+            message = "No rule leaves rows out, so every row counts already."
+            yield Complaint((*here, "also_rows_where"), message, "Remove it.")
+        if control.says == "documents" and spec.operation is Operation.RECEIPT_READ:
+            message = "`receipt.read` has no documents: each of its rows stands alone."
+            yield Complaint((*here, "says"), message, "Write `says: rows`.")
 
 
 def _used(spec: MappingSpec) -> list[str]:

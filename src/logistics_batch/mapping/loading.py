@@ -184,8 +184,8 @@ def _again(error: ValidationError) -> list[InitErrorDetails]:
 def _checked(checks: Any) -> list[str]:
     """The columns that the opt-in checks name."""
     named: list[str] = []
-    if checks.control_total:
-        named += [checks.control_total.column, *checks.control_total.row_where]
+    for control in checks.control_total:
+        named += [control.column, *control.row_where, *control.also_rows_where]
     if checks.line_total:
         named += [checks.line_total.quantity, checks.line_total.price, checks.line_total.total]
     return named

@@ -8,9 +8,9 @@ import polars as pl
 from logistics_batch.mapping.cells import Use, name_of
 from logistics_batch.mapping.doubts import column_name, in_rows, rows_read
 from logistics_batch.mapping.fields import Field
-from logistics_batch.mapping.rows import uses_of
 from logistics_batch.mapping.table import Table, marked_rows
 from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.mapping.uses import uses_of
 from logistics_batch.mapping.verbs import verb_of
 from logistics_batch.model.sheet import Mark
 
@@ -18,7 +18,7 @@ _PLACES: Final = {"money": ("two", 2), **dict.fromkeys(("decimal", "percent", "u
 _READ_AS: Final = {Form.MONEY: "money", Form.DECIMAL: "decimal", Form.PERCENT: "percent", Form.DEGREES: "decimal"}
 _DRESSED: Final = r"[^0-9.,\-]|,[0-9]+,|^0[0-9]"
 _LED_BY_ZERO: Final = "^0[0-9]+$"
-_WITH_DECIMALS: Final = r"^-?[0-9]+\.[0-9]+$"
+_WITH_DECIMALS: Final = r"^[0-9]+\.[0-9]+$"
 
 
 def losses(table: Table) -> list[str]:
@@ -69,7 +69,7 @@ def _is_dressed(table: Table, cell: pl.Expr) -> pl.Expr:
 
 
 def _lost_zeros(table: Table) -> Iterator[str]:
-    """Numbers among codes with leading zeros: the spreadsheet program takes the zeros off where a cell is no text."""
+    """Numbers among codes with leading zeros or decimals: the program takes zeros off where a cell is no text."""
     for column, use in uses_of(table.mapping, table.bound).items():
         name = name_of(column)
         if use not in (Use.IDENTITY, Use.GOODS) or name not in table.grouped.lines.columns:
@@ -80,9 +80,10 @@ def _lost_zeros(table: Table) -> Iterator[str]:
         cells = table.grouped.lines.select(
             "row", pl.col(name).alias("cell"), number=pl.col("row").is_in(numbers.implode())
         )
-        if (parted := cells.filter("number", pl.col("cell").str.contains(_WITH_DECIMALS))["row"]).len():
-            where = f"codes that are numbers with decimals in {in_rows(table, parted)}"
-            yield f'Column "{_text(table, column)}": {where}: 1.10 is sent as 1.1. Format the column as Text.'
+        parted = pl.col("cell").str.contains(_WITH_DECIMALS)
+        if (whole := cells.filter("number", ~parted)["row"]).len() and (others := cells.filter(parted)["row"]).len():
+            where = f"whole numbers in {in_rows(table, whole)}, codes with decimals in {in_rows(table, others)}"
+            yield f'Column "{_text(table, column)}": {where}: were zeros lost? Format the column as Text.'
         led = cells.filter(~pl.col("number") & pl.col("cell").str.contains(_LED_BY_ZERO))
         longest = led["cell"].str.len_bytes().max() or 0
         is_short = pl.col("number") & (pl.col("cell").str.len_bytes() < longest) & ~pl.col("cell").str.starts_with("0")

@@ -299,6 +299,26 @@ ORD001 | 9876543210 | 12 MG Road | salt | 1 | 5 | 5
 A3 | 9876543210 | 12 MG Road | tea | 1 | 50 | 50
 A3 | 9876543210 | 12 MG Road | tea | 1 | 50 | 50
 TOTAL |  |  |  | 6 |  |
+### Totals as the sheet's sender counts them
+A total row that does not say what the rows come to holds the file. `says` is what the row states: the column's `sum`,
+or how many `rows` or `documents` there are. Cells count as they stand, not as they are filled down; a row of several
+items counts once. Rows that a rule leaves out do not count, unless they fit `also_rows_where`: here the sender's
+quantity includes what was cancelled. Numbered columns, and what `lines_from` makes by a pattern, have none.
+~~~ mapping
+@order
+lines: {item_name: {from: SKU}, item_quantity: {from: Qty}}
+sheet: {only_rows_where: {Status: Ready}}
+checks:
+  control_total:
+    - {column: Qty, row_where: {Order No: "TOTAL*"}, also_rows_where: {Status: Cancelled}}
+    - {column: Qty, row_where: {Order No: Orders}, says: documents}
+~~~ sheet
+Order No | Phone | Address | SKU | Qty | Status
+A1 | 9876543210 | 12 MG Road | tea | 2 | Ready
+A1 | 9876543210 | 12 MG Road | rice | 1 | Ready
+A2 | 9876543210 | 3 Lake View | salt | 4 | Cancelled
+TOTAL |  |  |  | 7 |
+Orders |  |  |  | 1 |
 """
 
 

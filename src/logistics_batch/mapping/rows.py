@@ -13,9 +13,7 @@ from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.patterns import fits
 from logistics_batch.mapping.repeated_header import repeats_header, resembles_header
-from logistics_batch.mapping.spec import FieldSpec
-from logistics_batch.mapping.targets import Form, form_of
-from logistics_batch.mapping.verbs import verb_of
+from logistics_batch.mapping.uses import uses_of
 from logistics_batch.model.sheet import Mark, Sheet
 
 _TOTAL_KEY: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?(?:[\s:=(].*)?$"
@@ -27,12 +25,6 @@ _TOTAL_ALONE: Final = (
 )
 
 _DRAWN: Final = r"^[-=_+]{3,}$"
-_NUMBERS: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.DEGREES, Form.QUANTITY, Form.COUNT})
-_DIGITS: Final = frozenset({Form.MOBILE, Form.PINCODE})
-_READ_AS: Final[dict[str, Use]] = {
-    **dict.fromkeys(("integer", "decimal", "percent", "money", "unit"), Use.NUMBER),
-    **dict.fromkeys(("mobile", "pincode"), Use.DIGITS),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +44,9 @@ class Rows:
 
 _SHOWN_CHARACTERS = 40  # of a cell in a reason
 _HIDDEN: Final = "hidden row"
+LEFT_OUT: Final = ("skip_rows_where", "only_rows_where", _HIDDEN)
+"""The rules by which a mapping leaves out rows that might be data."""
+
 _IS_HIDDEN: Final = pl.col("rule").eq_missing(pl.lit(_HIDDEN))
 
 
@@ -138,41 +133,6 @@ def _spread_rules(rows: pl.Series, skipped: pl.DataFrame) -> list[pl.Series]:
         return [blank.rename("rule"), blank.rename("reason")]
     places = rows.search_sorted(skipped["row"])
     return [blank.clone().scatter(places, skipped[name]).rename(name) for name in ("rule", "reason")]
-
-
-def uses_of(mapping: Mapping, header: Header) -> dict[int, Use]:
-    """What each bound column is used for; of several uses the strictest."""
-    found: dict[int, set[Use]] = {column: set() for column in header.columns.values()}
-    for name in mapping.spec.key:
-        found[_column(mapping, header, name)].add(Use.IDENTITY)
-    for place, field in mapping.spec.everything.items():
-        part, target = place.split(".", 1)
-        form = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
-        for names in field.columns:
-            column = header.column(names)
-            if column is not None:
-                found[column].update([_use(form), *_uses_of_steps(field)])
-    return {column: next((use for use in _BY_STRICTNESS if use in uses), Use.TEXT) for column, uses in found.items()}
-
-
-_BY_STRICTNESS: Final = (Use.DIGITS, Use.IDENTITY, Use.NUMBER, Use.GOODS, Use.ADDRESS, Use.TEXT)
-
-
-def _use(form: Form) -> Use:
-    if form is Form.ADDRESS:
-        return Use.ADDRESS
-    if form in _DIGITS:
-        return Use.DIGITS
-    if form in (Form.IDENTITY, Form.WAYBILL):
-        return Use.IDENTITY
-    if form is Form.GOODS:
-        return Use.GOODS
-    return Use.NUMBER if form in _NUMBERS else Use.TEXT
-
-
-def _uses_of_steps(field: FieldSpec) -> set[Use]:
-    """What the steps of `read` make of a cell: also where the target itself is plain text."""
-    return {_READ_AS[name] for step in field.read or () if (name := verb_of(step).name) in _READ_AS}
 
 
 def _column(mapping: Mapping, header: Header, name: str) -> int:
@@ -297,10 +257,9 @@ def _is_drawn(cells: Sequence[str]) -> pl.Expr:
 
 
 def _declared_totals(mapping: Mapping, header: Header) -> list[pl.Expr]:
-    """Whether a row is what the control total takes for the total row, if the mapping has one."""
-    control = mapping.spec.checks.control_total
-    declared = [fit for _, fit in where(mapping, header, control.row_where)] if control else []
-    return [pl.all_horizontal(declared)] if declared else []
+    """For each control total of the mapping whether a row is what it takes for the total row."""
+    found = [where(mapping, header, control.row_where) for control in mapping.spec.checks.control_total]
+    return [pl.all_horizontal(fit for _, fit in each) for each in found if each]
 
 
 def _key_numbers(mapping: Mapping, header: Header) -> list[int]:

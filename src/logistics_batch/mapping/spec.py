@@ -271,10 +271,19 @@ class SheetSpec(Part):
 
 
 class ControlTotal(Part):
-    """The sum of a column must be what the sheet's own total row says."""
+    """What the rows come to must be what the sheet's own total row says."""
 
-    column: Name = Field(description="The column that is added up.")
+    column: Name = Field(description="The column that is added up; in the total row it holds the total.")
     row_where: dict[str, Patterns] = Field(min_length=1, description="Which row is the total row: all columns fit.")
+    says: Literal["sum", "rows", "documents"] = Field(
+        default="sum",
+        description="What the total row says: the column's `sum`, or how many `rows` or `documents` there are.",
+    )
+    also_rows_where: dict[str, Patterns] = Field(
+        default={},
+        description="Rows that a rule leaves out and the total counts all the same, as cancelled lines: all columns "
+        "fit.",
+    )
 
 
 class LineTotal(Part):
@@ -289,9 +298,9 @@ class LineTotal(Part):
 class ChecksSpec(Part):
     """Checks beyond those that are always on."""
 
-    control_total: ControlTotal | None = Field(
-        default=None, description="A column adds up to the sheet's own total row."
-    )
+    control_total: Annotated[
+        list[ControlTotal], BeforeValidator(listed, json_schema_input_type=ControlTotal | list[ControlTotal])
+    ] = Field(default=[], description="A column adds up to the sheet's own total row; several totals as a list.")
     line_total: LineTotal | None = Field(default=None, description="Quantity times price is the total of the row.")
     equal_rows: Literal["note", "block", "allow"] = Field(
         default="block", description="Rows equal in every cell within a document: not sent, told, or right as they are."
