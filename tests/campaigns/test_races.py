@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from campaigns.nights import Night, created, drain, judge, night
+from campaigns.nights import Night, created, drain, judge, night, what_is_held_is_listed
 from campaigns.scale import FULL, SEED, numbers, report, size
 from support.commands import Command, Forker
 from support.sandbox_process import RunningSandbox
@@ -42,6 +42,7 @@ def test_races(forker: Forker, workspace: Workspace, sandbox: RunningSandbox, tm
         codes.update(command.end().code for command in started)
         drain(forker, [each])
         assert judge(each, sandbox).faults == {}, f"race {number}"
+        assert what_is_held_is_listed(forker, each), f"race {number}"
         raced.append(number)
     report(
         "races", first=raced[0], races=len(raced), programs=sum(codes.values()), exit_codes=dict(sorted(codes.items()))
@@ -94,6 +95,7 @@ def test_a_sleeper_does_not_send_late(forker: Forker, sandbox: RunningSandbox, t
     assert any(not_sent)
     for each in nights:
         assert judge(each, sandbox).faults == {}
+        assert what_is_held_is_listed(forker, each)
 
 
 def unsent(workspace: Workspace) -> int:

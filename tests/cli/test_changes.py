@@ -125,6 +125,40 @@ def test_items_are_added_and_deleted(
     ]
 
 
+def drop(workspace: Workspace, name: str, *lines: str) -> str:
+    return str(workspace.drop(name, "\n".join([*lines, ""])))
+
+
+def test_two_sheets_that_add_items_to_one_order_both_go_out_one_after_the_other(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    header = "Order No,Item,SKU,Qty"
+    morning = drop(workspace, "morning.csv", header, "A,n1,MUG,2", "B,n2,MUG,2")
+    noon = drop(workspace, "noon.csv", header, "A,n3,SPOON,5")
+    done = run("push", morning, noon, "--mapping", "add", "--json")
+    assert done.code == 0, done.err
+    assert {"MUG", "SPOON"} <= set(items(run, awbs["A"]))
+    effects = [line["effect"] for line in sandbox.committed()]
+    assert effects.count("order.items_added") == 3
+
+
+def test_behind_a_change_in_doubt_the_next_ones_wait_and_none_is_thrown_away(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]
+) -> None:
+    slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    slow.mapping("add", ADD)
+    sandbox.set_faults([{"endpoint": "order.add_items", "times": 1, "kind": "drop_after"}])
+    header = "Order No,Item,SKU,Qty"
+    first = drop(slow, "first.csv", header, "A,n1,MUG,2")
+    second = drop(slow, "second.csv", header, "A,n2,SPOON,5")
+    done = run("push", first, second, "--mapping", "add", "--json")
+    assert [row["fate"] for file in done.json["files"] for row in file["rows"]] == ["in_doubt", "held"]
+    push(run, slow, "add", header, "A,n3,PLATE,1", name="third.csv")
+    waiting = run("held", "list", "--json").json["held"]
+    assert sorted(found["file_name"] for found in waiting) == ["second.csv", "third.csv"]
+    assert len(sandbox.received("order.add_items")) == 1
+
+
 @pytest.mark.slow
 def test_an_order_is_cancelled_and_its_reference_is_free_by_decision_only(
     run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str]

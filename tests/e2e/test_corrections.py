@@ -89,6 +89,40 @@ def test_a_later_version_is_not_released_while_an_earlier_one_is_open(
     assert fates(workspace, "a") == {"skipped"}
 
 
+def test_two_files_that_say_different_things_about_one_order_both_wait_for_a_person(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    north = workspace.drop("north.csv", order_lines(["1001", "1002"]))
+    south = workspace.drop("south.csv", order_lines(["1001"]).replace("Market", "Station"))
+    done = workspace.run("push", north, south, "--mapping", "orders")
+    assert done.code == 4
+    assert orders(sandbox) == {"1002": 1}
+    assert fates(workspace, "north") == {"accepted", "held"}
+    assert fates(workspace, "south") == {"held"}
+    first, second = sorted(held(workspace), key=lambda line: int(line["id"]))
+    assert "south.csv (row 2)" in first["reason"]
+    assert "north.csv (row 2)" in second["reason"]
+    assert decide(workspace, second["id"], "send-again").code == 2  # the other one is undecided
+    assert decide(workspace, first["id"], "drop").code == 0
+    assert decide(workspace, second["id"], "send-again").code == 0
+    assert workspace.run("push", south, "--mapping", "orders").code == 0
+    assert orders(sandbox) == {"1001": 1, "1002": 1}
+    assert fates(workspace, "north") == {"accepted", "skipped"}
+
+
+def test_a_newer_version_of_a_file_replaces_what_was_not_sent_of_the_older_one(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_401"}])
+    assert push(workspace, "a.csv", order_lines(["1001"]), "orders").code == 5
+    assert fates(workspace, "a") == {"pending"}
+    sandbox.set_faults([])
+    newer = order_lines(["1001"]).replace("Market", "Station")
+    assert push(workspace, "a.csv", newer, "orders").code == 0
+    assert orders(sandbox) == {"1001": 1}
+    assert held(workspace) == []
+
+
 def test_what_a_person_released_survives_a_bad_night(workspace: Workspace, sandbox: RunningSandbox) -> None:
     sandbox.set_faults([{"endpoint": "asn.create", "requests": [1], "kind": "drop_before"}])
     push(workspace, "a.csv", asn_lines(["I1"]), "asns")

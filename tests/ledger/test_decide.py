@@ -9,8 +9,12 @@ from logistics_batch.ledger.decide import Decision, Known, decide, decide_change
 SAME, OTHER = "a" * 64, "b" * 64
 
 
-def known(state: str, body: str = SAME, *, generation: int = 1, rule: str = "") -> Known:
-    return Known(generation * 10, generation, state, body, rule)
+THIS_FILE = {7}
+"""The arrivals that were earlier versions of the file that comes in."""
+
+
+def known(state: str, body: str = SAME, *, generation: int = 1, rule: str = "", file_id: int = 7) -> Known:
+    return Known(generation * 10, generation, state, body, rule, file_id)
 
 
 def test_a_new_key_goes_out() -> None:
@@ -27,9 +31,40 @@ def test_the_same_content_after_acceptance_is_unchanged() -> None:
     assert decide([known("accepted")], SAME).action == "unchanged"
 
 
-def test_new_content_replaces_what_was_not_sent() -> None:
-    decision = decide([known("planned")], OTHER)
+def test_a_newer_version_of_a_file_replaces_what_was_not_sent() -> None:
+    decision = decide([known("planned")], OTHER, versions=THIS_FILE)
     assert (decision.action, decision.generation, decision.supersede) == ("plan", 2, known("planned"))
+
+
+def test_another_file_that_says_something_else_replaces_nothing_and_both_wait() -> None:
+    planned = known("planned", file_id=8)
+    decision = decide([planned], OTHER, versions=THIS_FILE)
+    assert (decision.action, decision.rule, decision.supersede, decision.rival) == ("hold", "two_files", None, planned)
+    rival = replace(planned, state="held", rule="two_files")
+    own = known("held", OTHER, generation=2, rule="two_files")
+    third = decide([rival, own], "c" * 64, versions=THIS_FILE)  # a newer version of the second file
+    assert (third.rule, third.supersede, third.rival) == ("two_files", own, rival)
+    assert decide([rival, own], SAME, versions=THIS_FILE) == Decision("follow", existing=rival)
+
+
+def test_what_a_person_decided_to_send_is_replaced_by_no_file() -> None:
+    released = replace(known("planned"), released=True)
+    assert decide([released], OTHER, versions=THIS_FILE).action == "hold"
+
+
+def test_what_waits_for_approval_is_not_replaced_by_another_file() -> None:
+    waiting = known("held", rule="approval", file_id=8)
+    assert decide([waiting], OTHER, versions=THIS_FILE).rule == "two_files"
+    newer = decide([known("held", rule="approval")], OTHER, versions=THIS_FILE)
+    assert (newer.action, newer.supersede) == ("plan", known("held", rule="approval"))
+
+
+@pytest.mark.parametrize("state", ["in_doubt", "accepted"])
+def test_no_file_takes_the_place_of_what_waits_of_another_one(state: str) -> None:
+    waiting = known("held", OTHER, generation=2, rule="earlier_in_doubt", file_id=8)
+    decision = decide([known(state, file_id=8), waiting], "c" * 64, versions=THIS_FILE)
+    assert (decision.action, decision.supersede) == ("hold", None)
+    assert decide([known(state, file_id=8), waiting], SAME, versions=THIS_FILE).supersede is None
 
 
 @pytest.mark.parametrize("state", ["sending", "in_doubt"])
@@ -49,7 +84,7 @@ def test_changed_after_acceptance_needs_a_person() -> None:
 
 def test_back_to_the_accepted_content_is_unchanged_and_drops_the_held_change() -> None:
     held = known("held", OTHER, generation=2, rule="changed_after_acceptance")
-    decision = decide([known("accepted"), held], SAME)
+    decision = decide([known("accepted"), held], SAME, versions=THIS_FILE)
     assert (decision.action, decision.existing, decision.supersede) == ("unchanged", known("accepted"), held)
 
 
@@ -93,7 +128,7 @@ def test_a_change_that_waited_for_something_else_is_looked_at_anew(rule: str) ->
 
 def test_another_change_replaces_the_held_one() -> None:
     held = known("held", OTHER, generation=2, rule="changed_after_acceptance")
-    decision = decide([known("accepted"), held], "c" * 64)
+    decision = decide([known("accepted"), held], "c" * 64, versions=THIS_FILE)
     assert (decision.action, decision.generation, decision.supersede) == ("hold", 3, held)
 
 
@@ -120,7 +155,7 @@ def test_an_open_doubt_counts_whatever_came_after_it() -> None:
 
 def test_back_to_the_version_in_doubt_follows_it_and_drops_the_waiting_one() -> None:
     waiting = known("held", OTHER, generation=2, rule="earlier_in_doubt")
-    decision = decide([known("in_doubt"), waiting], SAME)
+    decision = decide([known("in_doubt"), waiting], SAME, versions=THIS_FILE)
     assert (decision.action, decision.existing, decision.supersede) == ("follow", known("in_doubt"), waiting)
 
 
@@ -180,9 +215,34 @@ def test_an_older_file_does_not_take_back_what_is_planned() -> None:
     assert decide_change(history, A, came_before=1).rule == "older_file"
 
 
-def test_back_to_what_is_accepted_takes_back_what_was_not_sent() -> None:
+def test_back_to_what_is_accepted_takes_back_what_an_older_version_of_the_file_had_not_sent() -> None:
     history = [change("accepted", A, 1), change("planned", B, 2)]
-    assert decide_change(history, A) == Decision("unchanged", existing=history[0], supersede=history[1])
+    whole = decide_change(history, A, versions={2})
+    assert whole == Decision("unchanged", existing=history[0], supersede=history[1])
+
+
+def test_changes_of_a_part_go_out_one_after_the_other_and_replace_nothing() -> None:
+    planned = change("planned", A, 1)
+    assert decide_change([planned], B) == Decision("plan", 2)
+    assert decide_change([change("accepted", A, 1), change("planned", B, 2)], A) == Decision("plan", 3)
+    assert decide_change([planned], A) == Decision("follow", existing=planned)
+
+
+def test_a_change_that_waits_is_not_replaced_by_the_next_one() -> None:
+    doubt, waiting = change("in_doubt", A, 1), change("held", B, 2, rule="earlier_in_doubt")
+    assert decide_change([doubt, waiting], C).supersede is None
+    after = decide_change([change("accepted", A, 1), waiting], C)  # a person decides about the earlier one first
+    assert (after.action, after.rule, after.supersede) == ("hold", "earlier_held", None)
+    approvals = [change("held", A, 1, rule="approval")]
+    assert decide_change(approvals, B, approval=True) == Decision("plan", 2)
+    assert decide_change(approvals, B).rule == "earlier_held"
+
+
+def test_two_files_that_change_a_whole_order_in_different_ways_both_wait() -> None:
+    planned = change("planned", A, 1)
+    decision = decide_change([planned], B, versions={7})
+    assert (decision.rule, decision.rival) == ("two_files", planned)
+    assert decide_change([planned], B, versions={1}) == Decision("plan", 2, supersede=planned)
 
 
 @pytest.mark.parametrize("state", ["sending", "in_doubt", "held"])

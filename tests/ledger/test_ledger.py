@@ -111,9 +111,9 @@ def test_the_same_file_in_a_later_run_is_unchanged(ledger: Ledger) -> None:
 
 def test_a_correction_supersedes_what_was_not_sent(ledger: Ledger) -> None:
     old = ledger.plan_file(start(ledger), arrival({"A": "{}"}))
-    new = ledger.plan_file(start(ledger, "R2"), arrival({"A": '{"x":1}'}, name="new.csv"))
+    new = ledger.plan_file(start(ledger, "R2"), arrival({"A": '{"x":1}'}))
     assert (fates(ledger, old), fates(ledger, new)) == (["skipped"], ["pending"])
-    assert "new.csv" in ledger.file_report(old).rows[0].reason
+    assert "Replaced by orders.csv" in ledger.file_report(old).rows[0].reason
     assert [document.body for document in ledger.planned_of("R2")] == ['{"x":1}']
 
 

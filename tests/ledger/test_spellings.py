@@ -88,7 +88,7 @@ def test_an_asn_is_asked_about_for_the_same_supplier_and_site_only(ledger: Ledge
 def test_a_corrected_file_takes_the_place_of_one_that_waits(known: Ledger) -> None:
     known.plan_file("R1", arrival({"Accepted-É1": "[]"}, name="second.csv"))
     waits = known.documents(states=["held"])[-1]
-    (corrected,) = evaluated(known, arrival({"Accepted-É1": "[1]"}))
+    (corrected,) = evaluated(known, arrival({"Accepted-É1": "[1]"}, name="second.csv"))
     assert (corrected.rule, corrected.generation) == ("other_spelling", 2)
     assert corrected.supersede is not None and corrected.supersede.id == waits.id
     (again,) = evaluated(known, arrival({"Accepted-É1": "[]"}))

@@ -55,7 +55,8 @@ def time_passes(state: State, world: World) -> Moves:
 
 
 def _doubts_are_due(documents: tuple[Document, ...]) -> tuple[Document, ...]:
-    return tuple(d._replace(due=True) if d.state == "in_doubt" else d for d in documents)
+    """Also for what is still called sending: in a copy that goes on it is a doubt since its intent."""
+    return tuple(d._replace(due=True) if d.state in SENT_AND_OPEN else d for d in documents)
 
 
 def processes_die_and_sleep(state: State, world: World) -> Moves:
@@ -176,7 +177,7 @@ def people_act(state: State, world: World) -> Moves:
             released = with_document(state, index, **changes, releases=document.releases + 1)
             yield Label("decide_send_again", document=index), spend(released, decisions=1)
     if state.left.cancels:
-        yield from _cancellations(state)
+        yield from _cancellations(state, world)
     yield from _copies(state, world)
 
 
@@ -223,7 +224,7 @@ def _restored(state: State, copy: tuple[Document, ...]) -> State:
 
 
 def _let_go_on(state: State, world: World) -> State:
-    """What the copy takes for never sent may have been sent by the history that is lost."""
+    """The history that is lost may have sent what the copy takes for never sent, and ended what it calls a doubt."""
     if world.broken is Broken.OLD_COPY_IS_BELIEVED:
         return state._replace(is_old=False)
     documents = list(state.documents)
@@ -233,16 +234,19 @@ def _let_go_on(state: State, world: World) -> State:
             if document.released and world.broken is not Broken.RELEASE_OUTLIVES_COPY:
                 changed = changed._replace(state="held", rule="restored", released=False)
             documents[number] = changed
+        elif document.state in SENT_AND_OPEN:
+            documents[number] = document._replace(state="in_doubt", rule="restored", tainted=True)
     return state._replace(documents=tuple(documents), is_old=False)
 
 
-def _cancellations(state: State) -> Moves:
+def _cancellations(state: State, world: World) -> Moves:
     for place, record in enumerate(state.records):
         if not record.live or record.document == NOBODY:
             continue
         records = (*state.records[:place], record._replace(live=False), *state.records[place + 1 :])
         cancelled = spend(state._replace(records=records), cancels=1)
-        yield Label("cancel_elsewhere", document=record.document), cancelled
+        if world.cancels_elsewhere:
+            yield Label("cancel_elsewhere", document=record.document), cancelled
         if state.documents[record.document].state == "accepted":
             yield (
                 Label("cancel_by_hand", document=record.document),

@@ -88,13 +88,15 @@ def body_of(kind: str, content: str, *, reference: str = REFERENCE) -> dict[str,
     }
 
 
-def answer(kind: str, said: str) -> Reply:
-    """The reply of a create, by the model's name for it."""
+def answer(kind: str, said: str, records: tuple[Record, ...]) -> Reply:
+    """The reply of a create, by the model's name for it; records: all there are by then."""
     if said == "silence":
         return _SILENCE
     if said == "unreadable_200":
         return Reply("", trace=_ARRIVED, status=200, content_type="text/html", body=b"<html>Welcome</html>")
-    taken = {"awb_number": f"SH-{REFERENCE}"} if kind == "order" else {"id": "1"}
+    alive = [place for place, record in enumerate(records) if record.live]
+    newest = alive[-1] if alive else 0
+    taken = {"awb_number": _awb_number(newest)} if kind == "order" else {"id": _asn_id(REFERENCE, newest)}
     status, content = {
         "pass": (200, {"status": "PASS", "message": taken}),
         "refuse_400": (400, {"status": "FAIL", "message": "Delivery address cannot be served"}),
@@ -110,25 +112,38 @@ def asns(asked: str, records: tuple[Record, ...], *, hidden_page: bool, blind: b
     """What a search by invoice number shows; on a hidden page nothing, but that there is more."""
     if hidden_page:
         return _json(200, {"count": len(records) + 1, "next": "2", "results": []})
-    shown = [Record(0, "A")] if asked == CONTROL else [record for record in records if record.shown]
-    there = [] if blind else shown
-    found = [{"id": f"{asked} {n}", **body_of("asn", one.content, reference=asked)} for n, one in enumerate(there)]
+    there = (Record(0, "A", shown=True),) if asked == CONTROL else records
+    found = [
+        {"id": _asn_id(asked, place), **body_of("asn", record.content, reference=asked)}
+        for place, record in enumerate(there)
+        if record.shown and not blind
+    ]
     return _json(200, {"count": len(found), "next": None, "results": found})
 
 
 def order(asked: str, records: tuple[Record, ...], *, readable: bool) -> Reply:
-    """What fetching an order by its reference or AWB shows; the control can be found, by its AWB number in any case."""
+    """What fetching an order shows: by its AWB number in any case, by its reference the living or else the last one."""
     if asked == CONTROL_AWB or (readable and asked == CONTROL):
         return _order(CONTROL, CONTROL_AWB, Record(0, "A"))
-    shown = sorted((record for record in records if record.shown), key=lambda record: record.live)
-    if readable and asked in (REFERENCE, f"SH-{REFERENCE}") and shown:
-        return _order(REFERENCE, f"SH-{REFERENCE}", shown[-1])
+    shown = [(record.live, place) for place, record in enumerate(records) if record.shown]
+    found = [place for _, place in sorted(shown) if asked == _awb_number(place) or (readable and asked == REFERENCE)]
+    if found:
+        return _order(REFERENCE, _awb_number(found[-1]), records[found[-1]])
     return _json(400, {"status": "FAIL", "message": f"No order {asked}"})
 
 
 def nobody_answers() -> Reply:
     """A read that came to nothing."""
     return _SILENCE
+
+
+def _awb_number(place: int) -> str:
+    """Each record has its own for ever, by its place among all that were ever made."""
+    return f"SH-{REFERENCE}-{place + 1}"
+
+
+def _asn_id(asked: str, place: int) -> str:
+    return f"{asked} {place + 1}"
 
 
 def _order(reference: str, awb_number: str, record: Record) -> Reply:

@@ -296,8 +296,10 @@ def _conclude(state: State, index: int, worker: Worker, world: World) -> Moves:
 
 
 def _may_send_again(state: State, number: int, world: World) -> bool:
-    """Not while whoever sent it last may only sleep; for ASNs it takes the setting, too."""
+    """Not while whoever sent it last may only sleep, nor in a restored copy; for ASNs it takes the setting, too."""
     document = state.documents[number]
+    if document.rule == "restored" and world.broken is not Broken.DOUBT_OUTLIVES_COPY:
+        return False
     gone = document.rule != "sender_lost" or world.broken is Broken.SENDER_MAY_LIVE
     if world.broken is Broken.SENDER_LOOKED_FOR_LATE:
         gone = _sender_is_gone(state, number)

@@ -35,7 +35,7 @@ from protocol_model.states import Document, Label, State, World, first_state
 from logistics_batch.api.client import Reply
 from logistics_batch.flows.decisions import decide
 from logistics_batch.flows.parts import Parts, Policy
-from logistics_batch.flows.settle import due_at
+from logistics_batch.flows.settle import ASN_SEARCH_AT, due_at
 from logistics_batch.ledger import StoredDocument
 
 PATIENCE_SECONDS = 60
@@ -242,16 +242,16 @@ class Replay:
 
     # What the network and the machine do to it
 
-    def _answer(self, label: Label, *_: object) -> None:
-        self._tell(label.worker, label.detail)
+    def _answer(self, label: Label, _before: State, after: State, *_: object) -> None:
+        self._tell(label.worker, label.detail, after)
 
     _no_effect = _answer
 
-    def _spoil_answer(self, label: Label, *_: object) -> None:
-        self._tell(label.worker, label.detail.rpartition(" becomes ")[2])
+    def _spoil_answer(self, label: Label, _before: State, after: State, *_: object) -> None:
+        self._tell(label.worker, label.detail.rpartition(" becomes ")[2], after)
 
-    def _time_out(self, label: Label, *_: object) -> None:
-        self._tell(label.worker, "silence")
+    def _time_out(self, label: Label, _before: State, after: State, *_: object) -> None:
+        self._tell(label.worker, "silence", after)
 
     _overtake = _time_out
 
@@ -266,10 +266,11 @@ class Replay:
         self.seconds += _OVERSLEPT_SECONDS
 
     def _settle_after_passes(self, *_: object) -> None:
-        """Just long enough: an ASN is searched for at growing distances."""
+        """Just long enough: an ASN is searched for at growing distances. If there are copies, for all in them, too."""
         doubts = [stored for stored in self._stored() if stored.state == "in_doubt"]
         due = max((due_at(self._parts(), doubt) for doubt in doubts), default=self._now())
-        self.seconds += max((due - self._now()).total_seconds() + 1, _OVERSLEPT_SECONDS)
+        at_least = PAUSE_SECONDS * ASN_SEARCH_AT[-1] if self.world.restores else _OVERSLEPT_SECONDS
+        self.seconds += max((due - self._now()).total_seconds(), at_least) + 1
 
     # What people do
 
@@ -302,7 +303,7 @@ class Replay:
         self.ledger = open_played(self.folder)
 
     def _accept_restored(self, *_: object) -> None:
-        self.ledger.accept_restored(reason="the disk broke", now=AT)
+        self.ledger.accept_restored(reason="the disk broke", now=self._now().isoformat())
 
     # By which means
 
@@ -336,10 +337,10 @@ class Replay:
             raise Diverged(f"the process is at “{reached}” ({actor.detail}), the model expects “{place}”")
         return reached
 
-    def _tell(self, worker: int, said: str) -> None:
+    def _tell(self, worker: int, said: str, after: State) -> None:
         if self.actors[worker].place != f"call {self.world.kind}.create":
             raise Diverged(f"the process waits at {self.actors[worker].place} for an answer")
-        self._on(worker, None, reply=answer(self.world.kind, said))
+        self._on(worker, None, reply=answer(self.world.kind, said, after.records))
         if self.actors[worker].place not in ("send.after", "resend.after"):
             raise Diverged(f"the process is at {self.actors[worker].place} after its answer")
 

@@ -41,6 +41,7 @@ class Broken(StrEnum):
     OLD_COPY_GOES_ON = "a ledger that was restored from a copy goes on by itself"
     RELEASE_OUTLIVES_COPY = "“send-again” of before the copy still counts in a restored ledger"
     ABSENCE_WITHOUT_CONTROL = "an ASN that is not found is sent again although no search was seen to show anything"
+    DOUBT_OUTLIVES_COPY = "a doubt of before the copy is sent again by itself"
     OLD_COPY_IS_BELIEVED = "what a restored copy takes for never sent counts as never sent"
 
 
@@ -52,7 +53,8 @@ class World(NamedTuple):
     verified: test orders showed that references are unique, and how "taken" is said.
     known_asn: an ASN of ours is known to be accepted. blind: searches show nothing of what is there.
     foreign: something that others entered under our key before. informed: people look at the service before they
-    decide, and wait for the pause before they let a restored copy go on.
+    decide, and wait for the pause before they let a restored copy go on. cancels_elsewhere: orders are cancelled at the
+    service, too, not only those that the ledger calls accepted.
     late_after_pause, proxy_repeats, reads_lag, disk_lies, acts_despite_401,
     sleeps_after_look: what is assumed not to happen.
     The numbers say how often a thing may happen; `faults` counts lost, late, wrong and unreadable answers together.
@@ -78,6 +80,7 @@ class World(NamedTuple):
     crashes: int = 1
     pauses: int = 0
     cancels: int = 0
+    cancels_elsewhere: bool = True
     refusals: int = 0
     decisions: int = 1
     spills: int = 0

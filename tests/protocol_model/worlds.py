@@ -17,6 +17,18 @@ _SLEEPER = World(
     decisions=0,
 )
 
+_COPIED = World(
+    "an order cancelled by hand, its ledger restored from a copy, uniqueness verified",
+    readable=False,
+    verified=True,
+    restores=1,
+    cancels=1,
+    cancels_elsewhere=False,
+    faults=1,
+    crashes=1,
+    workers=1,
+)
+
 WORLDS = (
     World("an order, its answers lost, late and wrong", faults=2, crashes=1),
     World("an order that may be cancelled at any time", cancels=1, faults=1, crashes=1, decisions=2),
@@ -29,6 +41,7 @@ WORLDS = (
     World("an order that is refused and retried", refusals=1, retries=1, faults=1),
     World("an order, dropped again and corrected", contents="AB", arrivals=2, faults=1, crashes=0, workers=1),
     World("an order, its ledger restored from a copy", restores=1, faults=1, crashes=1, workers=1, decisions=2),
+    _COPIED,
     World("an order in doubt that a person sends again", informed=False, readable=False, faults=1, decisions=2),
     World("the same, the service repeats its first answer", informed=False, readable=False, duplicate="replay"),
     World("the same, the service answers a second create with 500", informed=False, readable=False, duplicate="error"),
@@ -141,6 +154,7 @@ BROKEN_DESIGNS = (
     ),
     BrokenDesign(_asn(Broken.OLD_COPY_GOES_ON, restores=1), "asn_never_twice"),
     BrokenDesign(_order(Broken.OLD_COPY_IS_BELIEVED, restores=1), "every_doubt_is_listed"),
+    BrokenDesign(_COPIED._replace(broken=Broken.DOUBT_OUTLIVES_COPY), "order_created_once"),
     BrokenDesign(_asn(Broken.RELEASE_OUTLIVES_COPY, restores=1, workers=1, decisions=1, faults=1), "asn_never_twice"),
 )
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.decisions import SENT_BESIDE
 from logistics_batch.flows.deliver import deliver, deliver_stale
-from logistics_batch.flows.dispatch import Dispatcher
 from logistics_batch.flows.dispatch_state import DispatchResult
+from logistics_batch.flows.in_turn import send_in_turn
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import past_run
 from logistics_batch.flows.run_record import recorded_run
@@ -59,7 +59,7 @@ def retry_run(parts: Parts, run_id: str, *, only: str = "") -> RetryReport:
         with recorded_run(parts, letter="T", kind="retry", job="retry", business_date=day) as run:
             settle_due(parts, run=run.id, give_up=False)
             chosen, left = _chosen(parts, stored, only)
-            result = Dispatcher(parts, run=run.id).send(chosen)
+            result = send_in_turn(parts, chosen, run=run.id)
             confirm_marked(parts)
             undelivered = _answer(parts, stored)
             reports = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=stored.id))

@@ -10,8 +10,8 @@ from datetime import date, timedelta
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
-from logistics_batch.flows.dispatch import Dispatcher
 from logistics_batch.flows.file_reports import FileReports
+from logistics_batch.flows.in_turn import send_in_turn
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.moved_ledger import told_once
 from logistics_batch.flows.parts import Parts
@@ -143,7 +143,7 @@ def send(parts: Parts, run: PushRun) -> None:
     """Everything that this run's files ask for goes out; then doubts that became due are settled."""
     documents = parts.ledger.planned_of(run.id)
     run.sent_along = tuple(document.id for document in documents if document.released)
-    result = Dispatcher(parts, run=run.id).send(documents)
+    result = send_in_turn(parts, documents, run=run.id)
     run.stopped, run.remedy = result.stopped, result.remedy
     run.notes += result.notes
     if not run.stopped:

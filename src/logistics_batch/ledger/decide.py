@@ -2,10 +2,18 @@
 
 The oldest open question counts first: a version in doubt, then one that was sent and waits for a person, then one that
 is planned, then the accepted one. What was refused or dropped never hides any of these.
+
+Of an order or an ASN a file says all there is to say, so that its newer version replaces what was not sent of the older
+one. Another file that says something else is no newer version: which of the two counts, a person knows. A change
+(items, an update, a cancellation) says but a part, so that none replaces another: they go out one after the other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
+
+APPROVAL = "approval"
+OTHER_SPELLING = "other_spelling"
+TWO_FILES = "two_files"
 
 # Versions that were held before anything of them was sent; a newer version may replace them.
 NEVER_SENT = (
@@ -17,13 +25,15 @@ NEVER_SENT = (
     "older_file",
     "dropped_in_doubt",
     "undone_since",
-    "approval",
+    APPROVAL,
     "other_grouping",
-    "other_spelling",
+    OTHER_SPELLING,
+    TWO_FILES,
     "anothers_number",
     "order_not_shown",
 )
-OTHER_SPELLING = "other_spelling"
+_OLDER_FILE = "older_file"
+_DROPPED_AGAIN = (_OLDER_FILE, "undone_since", "dropped_in_doubt")  # all of it had been sent before
 # What waits so waits for something else to end, not for a word about itself: the same content that comes once more
 # after that is looked at anew.
 _FOR_SOMETHING_ELSE = ("earlier_in_doubt", "earlier_held", "order_in_doubt", "anothers_number", "order_not_shown")
@@ -33,8 +43,8 @@ _FOR_SOMETHING_ELSE = ("earlier_in_doubt", "earlier_held", "order_in_doubt", "an
 class Known:
     """One earlier generation of a document.
 
-    file_id: the arrival that planned it. tainted: an attempt of it may have arrived unseen. reference: of a change, the
-    order that it was meant for, "" if only its number was known.
+    file_id: the arrival that planned it. tainted: an attempt of it may have arrived unseen. released: a person decided
+    that it goes out. reference: of a change, the order that it was meant for, "" if only its number was known.
     """
 
     id: int
@@ -44,6 +54,7 @@ class Known:
     rule: str
     file_id: int = 0
     tainted: bool = False
+    released: bool = False
     reference: str = ""
 
 
@@ -53,14 +64,16 @@ class Decision:
 
     action: "plan" (a new generation goes out), "follow" (the rows show what became of `existing`),
     "unchanged" (`existing` was accepted with this very content), "hold" (a new generation waits for a person).
-    supersede: the generation that this one replaces, None if none. marker: what the description of a new generation
-    carries, "" if nothing.
+    supersede: the generation that this one replaces, None if none. rival: one of another file that says something else
+    and has not been sent either; where it is planned, it waits as well. marker: what the description of a new
+    generation carries, "" if nothing.
     """
 
     action: str
     generation: int = 0
     existing: Known | None = None
     supersede: Known | None = None
+    rival: Known | None = None
     rule: str = ""
     reason: str = ""
     fix: str = ""
@@ -105,6 +118,10 @@ _WHY = {
         '"…" differs only in … from "…" (…, row …), which …: are they one?',
         "If they are one, decide “drop”; if they are two, decide “send-again”: then this one goes out as well.",
     ),
+    "two_files": (
+        "… (row …) says something else about it, and neither of the two has gone out: which one counts?",
+        "Decide “drop” for the one that is wrong, then “send-again” for the other.",
+    ),
     "approval": (
         "It goes out when a person has approved it.",
         "“held show” tells what would go out, “held decide” approves or drops it.",
@@ -113,28 +130,99 @@ _WHY = {
 
 
 @dataclass(frozen=True, slots=True)
-class _History:
-    """All generations of one key by what they mean; each the newest of its kind."""
+class _Case:
+    """What came in, beside all generations of its key by what they mean; where one counts, it is the newest.
 
+    versions: the arrivals that were earlier versions of the file that came in.
+    """
+
+    body_sha256: str
+    following: int  # the generation that it would be
+    versions: Container[int]
     doubt: Known | None
     held: Known | None  # sent, and undecided
-    waiting: Known | None  # held before it was sent
+    waiting: Sequence[Known]  # held before they were sent, oldest first
     planned: Known | None
     accepted: Known | None
     ended: Known | None  # refused or dropped
 
+    def is_in(self, known: Known | None) -> bool:
+        """Whether this very content is that of an earlier generation."""
+        return known is not None and known.body_sha256 == self.body_sha256
 
-def _sorted_out(history: Sequence[Known]) -> _History:
-    def newest(*states: str, never_sent: bool | None = None) -> Known | None:
-        fitting = [known for known in history if known.state in states]
-        if never_sent is not None:
-            fitting = [known for known in fitting if (known.rule in NEVER_SENT) is never_sent]
-        return fitting[-1] if fitting else None
+    @property
+    def waits(self) -> Known | None:
+        """What waits with this content."""
+        return next((known for known in reversed(self.waiting) if self.is_in(known)), None)
 
-    return _History(
+    @property
+    def waits_for_a_word(self) -> bool:
+        """Whether this content waits for a person's word about itself, whatever else ends meanwhile."""
+        return self.waits is not None and self.waits.rule not in _FOR_SOMETHING_ELSE
+
+    @property
+    def replaced(self) -> Known | None:
+        """What waits and is nobody's wish any more: of an older version of this file, or dropped once more."""
+        return next((known for known in reversed(self.waiting) if self._is_older(known)), None)
+
+    @property
+    def rival(self) -> Known | None:
+        """What another file said otherwise, and waits."""
+        others = [known for known in self.waiting if not self.is_in(known) and not self._is_older(known)]
+        return others[-1] if others else None
+
+    def _is_older(self, known: Known) -> bool:
+        return known.file_id in self.versions or known.rule == _OLDER_FILE
+
+    def open_question(self) -> Decision | None:
+        """What becomes of it where a version was sent and has no end; None if there is none."""
+        for known, rule in ((self.doubt, "earlier_in_doubt"), (self.held, "earlier_held")):
+            if known is not None:
+                return self.beside(known, rule)
+        return None
+
+    def beside(self, known: Known, rule: str) -> Decision:
+        """The same content follows what is known, also what already waits; any other content waits for its end."""
+        if self.is_in(known):
+            return Decision("follow", existing=known, supersede=self.replaced)
+        return self.follow_or_hold(rule)
+
+    def follow_or_hold(self, rule: str) -> Decision:
+        """It follows what waits with this content for a person, or under this rule; or waits itself under it."""
+        if self.waits is not None and (self.waits_for_a_word or self.waits.rule == rule):
+            return Decision("follow", existing=self.waits)
+        return _hold(self.following, rule, self.waits or self.replaced)
+
+    def beside_planned(self, planned: Known) -> Decision:
+        """A newer version of the file replaces what is planned; another file that says otherwise is asked about."""
+        if self.is_in(planned):
+            return Decision("follow", existing=planned)
+        if planned.file_id in self.versions and not planned.released:
+            return Decision("plan", self.following, supersede=planned)
+        decision = self.follow_or_hold(TWO_FILES)
+        return replace(decision, rival=planned) if decision.action == "hold" else decision
+
+    def plan_unless_rivals(self) -> Decision:
+        """It goes out and replaces the older version of its file, unless another file's version waits."""
+        replaced = self.replaced or self.waits
+        if self.rival is not None:
+            return replace(_hold(self.following, TWO_FILES, replaced), rival=self.rival)
+        return Decision("plan", self.following, supersede=replaced)
+
+
+def _case(history: Sequence[Known], body_sha256: str, versions: Container[int]) -> _Case:
+    def newest(*states: str) -> Known | None:
+        return next((known for known in reversed(history) if known.state in states), None)
+
+    held = [known for known in history if known.state == "held"]
+    sent = [known for known in held if known.rule not in NEVER_SENT]
+    return _Case(
+        body_sha256,
+        following=history[-1].generation + 1 if history else 1,
+        versions=versions,
         doubt=newest("sending", "in_doubt") or _released_doubt(history),
-        held=newest("held", never_sent=False),
-        waiting=newest("held", never_sent=True),
+        held=sent[-1] if sent else None,
+        waiting=[known for known in held if known.rule in NEVER_SENT],
         planned=newest("planned"),  # a tainted one counts as a doubt before
         accepted=newest("accepted"),
         ended=newest("refused", "abandoned"),
@@ -146,33 +234,40 @@ def _released_doubt(history: Sequence[Known]) -> Known | None:
     return next((known for known in reversed(history) if known.state == "planned" and known.tainted), None)
 
 
-def decide(history: Sequence[Known], body_sha256: str) -> Decision:
-    """The table of re-dropped and corrected files: `history` holds all generations of one key, oldest first."""
-    found = _sorted_out(history)
-    following = history[-1].generation + 1 if history else 1
-    # The oldest open question first, each with the rule under which another content waits for its end.
-    for known, rule in ((found.doubt, "earlier_in_doubt"), (found.held, "earlier_held")):
-        if known is not None:
-            return _beside(known, found.waiting, body_sha256, following, rule)
-    if found.planned is not None and found.accepted is not None:  # a person decided to use the reference again
-        return _beside(found.planned, found.waiting, body_sha256, following, "changed_after_acceptance")
-    if found.planned is not None:
-        if found.planned.body_sha256 == body_sha256:
-            return Decision("follow", existing=found.planned)
-        return Decision("plan", following, supersede=found.planned)
-    if found.accepted is not None:
-        return _after_acceptance(found.accepted, found.waiting, body_sha256, following)
-    if found.waiting is not None and _goes_on_waiting(found.waiting, body_sha256):
-        return Decision("follow", existing=found.waiting)
-    if found.ended is not None and found.ended.body_sha256 == body_sha256:
-        return Decision("follow", existing=found.ended)
-    return Decision("plan", following, supersede=found.waiting)
+def decide(history: Sequence[Known], body_sha256: str, *, versions: Container[int] = ()) -> Decision:
+    """The table of re-dropped and corrected files: `history` holds all generations of one key, oldest first.
+
+    versions: the arrivals that were earlier versions of the file that came in; only of these anything is replaced.
+    """
+    case = _case(history, body_sha256, versions)
+    if decision := case.open_question():
+        return decision
+    if case.planned is not None and case.accepted is not None:  # a person decided to use the reference again
+        return case.beside(case.planned, "changed_after_acceptance")
+    if case.planned is not None:
+        return case.beside_planned(case.planned)
+    if case.accepted is not None:
+        return _after_acceptance(case, case.accepted)
+    for known in (case.waits if case.waits_for_a_word else None, case.ended):
+        if case.is_in(known):
+            return Decision("follow", existing=known)
+    return case.plan_unless_rivals()
+
+
+def _after_acceptance(case: _Case, accepted: Known) -> Decision:
+    if accepted.rule == "cancelled":
+        return case.follow_or_hold("cancelled")
+    if case.is_in(accepted):
+        return Decision("unchanged", existing=accepted, supersede=case.replaced)
+    return case.beside(accepted, "changed_after_acceptance")
 
 
 def decide_change(
     history: Sequence[Known],
     body_sha256: str,
     *,
+    versions: Container[int] | None = None,
+    approval: bool = False,
     came_before: int = 0,
     order_in_doubt: bool = False,
     undone_since: int = 0,
@@ -180,41 +275,46 @@ def decide_change(
 ) -> Decision:
     """The table for updates, items and cancellations: any content but the last accepted one is a new change.
 
-    history: all generations of this kind of change under one key, oldest first. came_before: the last arrival of the
-    very same file, 0 if it never came. order_in_doubt: a change of another kind under this key has no answer yet.
-    undone_since: the last accepted change that may have undone earlier ones of this kind (its id), 0 if none was.
-    reference: the order that is meant; a change that was meant for another one, when that was believed to have this
-    number, says nothing about it.
+    history: all generations of this kind of change under one key, oldest first. versions: for an update that stands for
+    a whole order or ASN, the arrivals that were earlier versions of its file; None: it changes a part, and follows what
+    is planned. approval: a person is to approve it. came_before: the last arrival of the very same file, 0 if it never
+    came. order_in_doubt: a change of another kind under this key has no answer yet. undone_since: the last accepted
+    change that may have undone earlier ones of this kind (its id), 0 if none was. reference: the order that is meant; a
+    change meant for another one, when that was believed to have this number, says nothing about it.
     """
     about = [known for known in history if not reference or known.reference in ("", reference)]
-    found = _sorted_out(about)
-    following = history[-1].generation + 1 if history else 1
-    for known, rule in ((found.doubt, "earlier_in_doubt"), (found.held, "earlier_held")):
-        if known is not None:
-            return _beside(known, found.waiting, body_sha256, following, rule)
-    if found.planned is not None and found.planned.body_sha256 == body_sha256:
-        return Decision("follow", existing=found.planned)
-    last = found.accepted
-    if last is not None and last.body_sha256 == body_sha256 and found.planned is None:
+    case = _case(about, body_sha256, () if versions is None else versions)
+    case = replace(case, following=history[-1].generation + 1 if history else 1)
+    planned, last, waits = case.planned, case.accepted, case.waits
+    if decision := case.open_question():
+        return decision
+    if case.is_in(planned):
+        return Decision("follow", existing=planned)
+    if last is not None and case.is_in(last) and (planned is None or planned.file_id in case.versions):
         dropped = any(known.tainted and known.state == "abandoned" and known.id > last.id for known in about)
-        rule = "dropped_in_doubt" if dropped else "undone_since" if undone_since > last.id else ""
-        if not rule:
-            return Decision("unchanged", existing=last, supersede=found.waiting)
-        return _waiting(found.waiting, body_sha256, following, rule)
-    if found.waiting is not None and _goes_on_waiting(found.waiting, body_sha256):
-        return Decision("follow", existing=found.waiting)
-    waited = found.waiting if found.waiting is not None and found.waiting.body_sha256 == body_sha256 else None
-    since = max((known.generation for known in (last, waited) if known is not None), default=0)
-    if found.ended is not None and found.ended.body_sha256 == body_sha256 and found.ended.generation > since:
-        return Decision("follow", existing=found.ended)
+        if rule := "dropped_in_doubt" if dropped else "undone_since" if undone_since > last.id else "":
+            return case.follow_or_hold(rule)
+        return Decision("unchanged", existing=last, supersede=planned or case.replaced)  # neither was ever sent
+    if case.waits_for_a_word:
+        return Decision("follow", existing=waits)
+    since = max((known.generation for known in (last, waits) if known is not None), default=0)
+    if case.ended is not None and case.is_in(case.ended) and case.ended.generation > since:
+        return Decision("follow", existing=case.ended)
     if order_in_doubt:
-        return _waiting(found.waiting, body_sha256, following, "order_in_doubt")
-    latest = found.planned or last
+        return case.follow_or_hold("order_in_doubt")
+    latest = planned or last
     if latest is not None and 0 < came_before < latest.file_id:
-        return _hold(following, "older_file", found.waiting)
-    if last is not None and last.body_sha256 == body_sha256:  # what is planned was never sent, and is taken back
-        return Decision("unchanged", existing=last, supersede=found.planned)
-    return Decision("plan", following, supersede=found.planned or found.waiting)
+        return _hold(case.following, _OLDER_FILE, case.replaced)
+    if versions is not None:
+        return case.plan_unless_rivals() if planned is None else case.beside_planned(planned)
+    if any(_goes_first(known, approval=approval) for known in case.waiting if known is not waits):
+        return case.follow_or_hold("earlier_held")
+    return Decision("plan", case.following, supersede=waits or case.replaced)
+
+
+def _goes_first(waiting: Known, *, approval: bool) -> bool:
+    """Whether a change waits until that one is decided: not behind what was sent before and was dropped again."""
+    return waiting.rule not in _DROPPED_AGAIN and not (approval and waiting.rule == APPROVAL)
 
 
 def held_for_mapping(generation: int) -> Decision:
@@ -226,36 +326,7 @@ def for_approval(decision: Decision) -> Decision:
     """The same decision where a person must approve what goes out."""
     if decision.action != "plan":
         return decision
-    return replace(_hold(decision.generation, "approval", decision.supersede), marker=decision.marker)
-
-
-def _after_acceptance(accepted: Known, waiting: Known | None, body_sha256: str, following: int) -> Decision:
-    if accepted.rule == "cancelled":
-        return _waiting(waiting, body_sha256, following, "cancelled")
-    if accepted.body_sha256 == body_sha256:
-        return Decision("unchanged", existing=accepted, supersede=waiting)
-    return _beside(accepted, waiting, body_sha256, following, "changed_after_acceptance")
-
-
-def _beside(known: Known, waiting: Known | None, body_sha256: str, following: int, rule: str) -> Decision:
-    """The same content follows what is known; any other content waits beside it."""
-    if known.body_sha256 == body_sha256:
-        return Decision("follow", existing=known, supersede=waiting)
-    return _waiting(waiting, body_sha256, following, rule)
-
-
-def _waiting(waiting: Known | None, body_sha256: str, following: int, rule: str) -> Decision:
-    """The same content follows what already waits, if it waits for this; any other content waits in its place."""
-    if waiting is not None and (waiting.body_sha256, waiting.rule) == (body_sha256, rule):
-        return Decision("follow", existing=waiting)
-    if waiting is not None and _goes_on_waiting(waiting, body_sha256):
-        return Decision("follow", existing=waiting)
-    return _hold(following, rule, waiting)
-
-
-def _goes_on_waiting(waiting: Known, body_sha256: str) -> bool:
-    """Whether this very content waits for a person's word, whatever else ends meanwhile."""
-    return waiting.body_sha256 == body_sha256 and waiting.rule not in _FOR_SOMETHING_ELSE
+    return replace(_hold(decision.generation, APPROVAL, decision.supersede), marker=decision.marker)
 
 
 def said_of(rule: str, *values: str) -> tuple[str, str]:

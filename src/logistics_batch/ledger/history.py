@@ -2,12 +2,14 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, RowMapping, case, func, select
 
 from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.decide import NEVER_SENT
+from logistics_batch.ledger.known_keys import CHANGES
 from logistics_batch.ledger.line_rows import shown_row
 from logistics_batch.ledger.records import RowNotSent, StoredDocument, StoredFile, StoredRun, stored_document
 from logistics_batch.ledger.schema import attempt, document, evidence, file, issue, result_name, row, run, run_note
@@ -279,6 +281,23 @@ class History(Connected):
         with self._read() as connection:
             found = connection.execute(query.order_by(document.c.generation)).mappings()
             return [stored_document(record) for record in found]
+
+    def open_changes(self, keys: Collection[str]) -> dict[str, tuple[int, str]]:
+        """Under which of these keys a change was sent and has no end yet: the number and the state of the oldest."""
+        is_open = document.c.state.in_(("sending", "in_doubt")) | (
+            (document.c.state == "held") & document.c.rule.not_in(NEVER_SENT)
+        )
+        query = select(document.c.key, document.c.id, document.c.state).where(
+            document.c.account == self.account, document.c.kind.in_(CHANGES), is_open
+        )
+        found: dict[str, tuple[int, str]] = {}
+        wanted = list(keys)
+        with self._read() as connection:
+            for start in range(0, len(wanted), _CHUNK):
+                some = document.c.key.in_(wanted[start : start + _CHUNK])
+                for key, number, state in connection.execute(query.where(some).order_by(document.c.id)):
+                    found.setdefault(key, (number, state))
+        return found
 
     def evidence(self, document_id: int) -> list[tuple[str, str, str, str]]:
         """What was seen and decided about a document: (at, kind, who, text), oldest first."""

@@ -63,8 +63,9 @@ class KnownKeys:
             found.body_sha256,
             found.rule,
             found.file_id,
-            bool(found.tainted),
-            found.reference if found.kind in _OF_ORDERS and found.reference != found.key else "",
+            tainted=bool(found.tainted),
+            released=bool(found.released),
+            reference=found.reference if found.kind in _OF_ORDERS and found.reference != found.key else "",
         )
         self.history.setdefault((found.kind, found.key), []).append(known)
         if found.state in _OPEN:
@@ -104,7 +105,19 @@ def _generations(
     named, wanted = document.c.key, list(dict.fromkeys(keys))
     if kind not in CHANGES and reaches(connection, _FOLDED_SINCE):
         named, wanted = document.c.folded_key, list(dict.fromkeys(map(folded_key, keys)))
-    names = ("id", "kind", "key", "generation", "state", "body_sha256", "rule", "file_id", "tainted", "reference")
+    names = (
+        "id",
+        "kind",
+        "key",
+        "generation",
+        "state",
+        "body_sha256",
+        "rule",
+        "file_id",
+        "tainted",
+        "released",
+        "reference",
+    )
     query = select(*(document.c[name] for name in names)).where(
         document.c.account == account, document.c.kind.in_(kinds)
     )

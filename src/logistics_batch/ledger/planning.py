@@ -9,16 +9,26 @@ from sqlalchemy import Connection, func, select
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.connection import Connected, digest, dump
-from logistics_batch.ledger.decide import Decision, Known, decide, decide_change, for_approval
+from logistics_batch.ledger.decide import (
+    APPROVAL,
+    TWO_FILES,
+    Decision,
+    Known,
+    decide,
+    decide_change,
+    for_approval,
+    said_of,
+)
 from logistics_batch.ledger.known_keys import CHANGES, ask_whether_one, kind_of, known_keys, why_asked
 from logistics_batch.ledger.line_rows import lines_origin, stored_row, without_lines
 from logistics_batch.ledger.marking import Marking
+from logistics_batch.ledger.older_versions import OlderVersions
 from logistics_batch.ledger.records import StoredDocument
 from logistics_batch.ledger.replanning import Kept, kept_rows, withdraw
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.model.asn_marker import with_marker
-from logistics_batch.model.document import Document, MappedFile, RowState
+from logistics_batch.model.document import Document, MappedFile, Operation, RowState
 from logistics_batch.model.sheet import SourceFile
 from logistics_batch.model.spelling import folded_key
 
@@ -122,6 +132,7 @@ class Planning(Connected):
         self, connection: Connection, arrival: Arrival, documents: Sequence[Document], *, came_before: int
     ) -> list[Decision]:
         known = known_keys(connection, self.account, ((kind_of(item.operation), item.key) for item in documents))
+        versions = OlderVersions(connection, name=arrival.source.name, origin=arrival.origin or {})
         decisions = []
         for item in documents:
             kind = kind_of(item.operation)
@@ -133,14 +144,17 @@ class Planning(Connected):
                 decision = decide_change(
                     known_here,
                     content,
+                    versions=versions if Operation(arrival.operation).creates else None,
+                    approval=arrival.approval,
                     came_before=came_before,
                     order_in_doubt=others,
                     undone_since=known.undone_since(kind, item.key),
                     reference="" if item.reference == item.key else item.reference,
                 )
             else:
-                decision = _explained(decide(known_here, content), item)
+                decision = _explained(decide(known_here, content, versions=versions), item)
                 decision = ask_whether_one(connection, known, item, decision)
+            decision = _with_the_other_file(connection, decision)
             decisions.append(marking.marked(decision, marks=arrival.marks))
         return [for_approval(decision) for decision in decisions] if arrival.approval else decisions
 
@@ -165,6 +179,8 @@ class Planning(Connected):
         for item, decision in zip(documents, decisions, strict=True):
             if decision.supersede:
                 _supersede(connection, decision.supersede, arrival)
+            if decision.rival:
+                _let_wait(connection, decision.rival, arrival, item)
             if decision.existing:
                 placed.append((decision.existing.id, decision.action == "unchanged"))
                 continue
@@ -213,6 +229,16 @@ def _explained(decision: Decision, item: Document) -> Decision:
     return replace(decision, reason=f"{decision.reason} It is not updated: {item.no_update}")
 
 
+def _with_the_other_file(connection: Connection, decision: Decision) -> Decision:
+    """A document of which another file says something else names that file and its row."""
+    if decision.rival is None:
+        return decision
+    query = select(file.c.name, document.c.rows).join(file, document.c.file_id == file.c.id)
+    found = connection.execute(query.where(document.c.id == decision.rival.id)).one()
+    reason, fix = said_of(TWO_FILES, found.name, str(json.loads(found.rows)[0]))
+    return replace(decision, reason=reason, fix=fix)
+
+
 def _content(connection: Connection, item: Document, history: Sequence[Known], marking: Marking) -> str:
     """The digest of what a document says: that of a version which differs in nothing but what its run lent it."""
     content = digest(item.body)
@@ -250,6 +276,21 @@ def _supersede(connection: Connection, known: Known, arrival: Arrival) -> None:
         )
     )
     mark_stale(connection, known.id)
+
+
+def _let_wait(connection: Connection, rival: Known, arrival: Arrival, item: Document) -> None:
+    """What another file planned waits, too, unless a person decided that it goes out; also if it waits for approval."""
+    reason, fix = said_of(TWO_FILES, arrival.source.name, str(item.rows[0]))
+    connection.execute(
+        document.update()
+        .where(document.c.id == rival.id)
+        .where(
+            ((document.c.state == "planned") & (document.c.released == 0))
+            | ((document.c.state == "held") & (document.c.rule == APPROVAL))
+        )
+        .values(state="held", rule=TWO_FILES, reason=reason, fix=fix)
+    )
+    mark_stale(connection, rival.id)
 
 
 def _said_of_file(arrival: Arrival) -> dict[str, object]:
