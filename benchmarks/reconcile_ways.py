@@ -99,17 +99,21 @@ def _leg(path: Path, side: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     from logistics_batch import reconciliation
 
     table = pl.read_csv(path, infer_schema=False)
-    table = table.with_columns(pl.col("invoice_number").rle_id().alias("notice"))
+    notice = table["invoice_number"].rle_id().alias("notice")
     told = {
         "in_window": pl.lit(True),
         "accepted": pl.lit(True),
         "status": pl.lit("Completed"),
         "record_id": _text("notice"),
     }
-    firsts = table.filter(pl.col("notice") != pl.col("notice").shift(fill_value=2**32 - 1)).with_columns(
-        value.alias(name) for name, value in told.items()
+    is_first = notice != notice.shift(fill_value=2**32 - 1)
+    firsts = (
+        table.filter(is_first)
+        .with_columns(notice.filter(is_first))
+        .with_columns(value.alias(name) for name, value in told.items())
     )
-    lines = table.with_columns((pl.int_range(pl.len(), dtype=pl.UInt32) + 2).alias("row"))
+    row = (pl.int_range(pl.len(), dtype=pl.UInt32) + 2).alias("row")
+    lines = table.select("sku_name", "qty", "price").rechunk().with_columns(notice, row)
     schemas = (getattr(reconciliation, f"{side.upper()}_{part}") for part in ("NOTICES", "LINES"))
     notices, shown = (_as(frame, schema) for frame, schema in zip((firsts, lines), schemas, strict=True))
     return notices, shown

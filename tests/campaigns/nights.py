@@ -89,7 +89,8 @@ class Verdict:
     lost: neither created nor listed. doubled: created more than once. false_yes: answered as accepted, not created.
     false_no: answered as refused. unanswered: a row is in no result file, or is still pending or in doubt, or rows of
     one document disagree. unwritten: sent more often than intents to send it are written down. misnumbered: answered
-    with an AWB number that the service did not give to this order.
+    with an AWB number that the service did not give to this order. unfound: held though it is there, where the service
+    can be asked.
     """
 
     fates: Counter[str]
@@ -101,6 +102,7 @@ class Verdict:
     unanswered: list[str] = field(default_factory=list)
     unwritten: list[str] = field(default_factory=list)
     misnumbered: list[str] = field(default_factory=list)
+    unfound: list[str] = field(default_factory=list)
 
     @property
     def faults(self) -> dict[str, list[str]]:
@@ -167,20 +169,20 @@ def false_so_far(each: Night, sandbox: RunningSandbox) -> list[str]:
     return [one for one, fate in told.items() if fate == "refused" or (fate in ACCEPTED and not times[one])]
 
 
-def judge(each: Night, sandbox: RunningSandbox, *, url: str = "", numbers_can_be_known: bool = True) -> Verdict:
-    """The verdict on one night. url: of a ledger in PostgreSQL."""
-    verdict = verdict_on(each, created(sandbox, each.kind))
+def judge(each: Night, sandbox: RunningSandbox, *, url: str = "", readable: bool = True) -> Verdict:
+    """The verdict on one night. url: of a ledger in PostgreSQL. readable: the service shows what it has when asked."""
+    verdict = verdict_on(each, created(sandbox, each.kind), readable=readable)
     asked, written = received(sandbox, each.kind), OutsideLedger(each.workspace, url).attempts()
     given = {(line["reference_number"], line["awb_number"]) for line in sandbox.committed("order.created")}
     told = {(line["reference_number"], line["awb_number"]) for line in _rows(each) if line["awb_number"]}
     return replace(
         verdict,
         unwritten=[one for one in each.references if asked[one] > written[one]],
-        misnumbered=[f"{one}: {number}" for one, number in sorted(told - given) if numbers_can_be_known],
+        misnumbered=[f"{one}: {number}" for one, number in sorted(told - given) if readable],
     )
 
 
-def verdict_on(each: Night, all_created: Counter[str]) -> Verdict:
+def verdict_on(each: Night, all_created: Counter[str], *, readable: bool = True) -> Verdict:
     """The verdict on the answers of one night, when the service created so much."""
     told = answers(each)
     times = Counter({one: n for one, n in all_created.items() if one in set(each.references)})
@@ -192,4 +194,5 @@ def verdict_on(each: Night, all_created: Counter[str]) -> Verdict:
         false_yes=[one for one in each.references if told.get(one) in ACCEPTED and not times[one]],
         false_no=[one for one in each.references if told.get(one) == "refused"],
         unanswered=[one for one in each.references if told.get(one) not in (*ACCEPTED, "held", "refused")],
+        unfound=[one for one in each.references if readable and told.get(one) == "held" and times[one]],
     )

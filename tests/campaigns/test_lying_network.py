@@ -99,7 +99,7 @@ def work_through(forker: Forker, each: Night, service: RunningSandbox, *, readab
         settled = forker.run(each.workspace, "settle", "--wait", "--json", seconds=3600)
         if not json.loads(settled.out)["open"]:
             break
-    return judge(each, service, numbers_can_be_known=readable), rounds
+    return judge(each, service, readable=readable), rounds
 
 
 def at_work(tmp_path: Path, service: RunningSandbox) -> Workspace:
@@ -177,4 +177,3 @@ def send_asns(forker: Forker, service: RunningSandbox, folder: Path, *, batch: i
     )
     assert verdict.faults == {}
     assert what_is_held_is_listed(forker, each)
-    assert held_but_there <= DOCUMENTS // 100, "what is there is found"

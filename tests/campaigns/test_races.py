@@ -33,7 +33,12 @@ def commands(each: Night, dice: random.Random) -> list[tuple[str | Path, ...]]:
 def test_races(forker: Forker, workspace: Workspace, sandbox: RunningSandbox, tmp_path: Path) -> None:
     codes: Counter[int] = Counter()
     raced: list[int] = []
-    sandbox.set_faults([{"endpoint": ["order.create", "asn.create"], "kind": "drop_after", "every": 9}])
+    sandbox.set_faults(
+        [
+            {"endpoint": ["order.create", "asn.create"], "kind": "drop_after", "every": 9},
+            {"endpoint": "order.create", "kind": "drop_before", "every": 7},  # so that not all silence is a yes
+        ]
+    )
     for number in numbers(**RACES):
         dice = random.Random(f"{SEED}-{number}")
         kind = dice.choice(("orders", "asns"))

@@ -14,6 +14,7 @@ from reconciliation.world import World
 
 from logistics_batch.model.reconciliation import Discrepancy, Outcome, Reconciliation
 from logistics_batch.reconciliation import Legs, Limit, Rules, audit
+from logistics_batch.reconciliation.faces import accepted_pairs, not_returned
 from logistics_batch.reconciliation.legs import with_units
 from logistics_batch.reconciliation.line_audit import audited_lines
 from logistics_batch.reconciliation.totals import in_report_order
@@ -22,14 +23,17 @@ TODAY = date(2026, 11, 10)
 RULES = Rules(business_date=TODAY, limits={Discrepancy.SHELF_LIFE: Limit(days=14)})
 
 
-def the_long_way(legs: Legs, rules: Rules) -> pl.DataFrame:
-    read = replace(
+def read(legs: Legs) -> Legs:
+    return replace(
         legs,
         announced_lines=with_units(legs.announced_lines),
         returned_lines=with_units(legs.returned_lines),
         received=None if legs.received is None else with_units(legs.received),
     )
-    return in_report_order(audited_lines(read, rules=rules)[0])
+
+
+def the_long_way(legs: Legs, rules: Rules) -> pl.DataFrame:
+    return in_report_order(audited_lines(read(legs), rules=rules)[0])
 
 
 def same_lines(found: Reconciliation, lines: pl.DataFrame) -> None:
@@ -98,6 +102,85 @@ def test_lines_that_agree_are_put_together_from_parts(monkeypatch, with_receipts
     made = [(two, "2026-11-30", ""), (later, "2026-11-01", ""), (two, "2026-11-30", "20.00"), (later, "2026-11-30", "")]
     legs = mostly_agreeing([*made, (two, "2026-11-01", "")], with_receipts=with_receipts).legs()
     same_lines(audit(legs, rules=RULES), the_long_way(legs, RULES))
+
+
+# One SKU in many spellings, SKUs that only look alike, and none.
+spelled = st.sampled_from(["W-1", "W-1", "W-2", "W-2", "W-3", "w-1", " W-2 ", "W–2", "É-1", "é-1", "", None])
+unordered = st.tuples(
+    st.lists(
+        st.tuples(spelled, st.sampled_from(["1", "2", "2.0", "x"]), st.sampled_from(["same", "same", "price", "gone"])),
+        min_size=1,
+        max_size=4,
+    ),
+    st.sampled_from(["same", "same", "reversed", "in pieces"]),
+    st.sampled_from(["own", "own", "own", "own", "again"]),
+    st.sampled_from(
+        [
+            *({}, {}, {"description": "fragile"}, {"batch": "B1"}, {"site": None, "site_name": "Bhiwandi"}),
+            *({"delivery_date": "1 Nov"}, {"expiry_date": "soon"}, {"status": "In Progress"}, {"status": "Completed"}),
+        ]
+    ),
+    st.sampled_from([[], [], ["description"], ["expiry_date"], ["supplier"]]),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(unordered, max_size=6), st.booleans(), st.booleans(), st.booleans())
+def test_both_ways_say_the_same_however_lines_are_ordered_and_spelled(made, backwards, collide, with_receipts):
+    world = unordered_world(made, backwards=backwards, with_receipts=with_receipts)
+    legs = world.legs()
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("twin_lines", "orderly_pairs"):
+            module = sys.modules[f"logistics_batch.reconciliation.{name}"]
+            if collide:
+                patch.setattr(module, "_hash", lambda column: pl.col(column).str.len_bytes().cast(pl.UInt64) % 3)
+        patch.setattr(sys.modules["logistics_batch.reconciliation.twin_lines"], "_PAIRS_AT_ONCE", 2)
+        found = audit(legs, rules=RULES)
+    lines = the_long_way(legs, RULES)
+    same_lines(found, lines)
+    same_sums(found, lines)
+    assert found.not_returned == not_returned(accepted_pairs(audited_lines(read(legs), rules=RULES)[1]))
+
+
+def unordered_world(made, *, backwards: bool, with_receipts: bool) -> World:
+    world, replies = World(), []
+    for number, (lines, order, invoice, header, unsaid) in enumerate(made):
+        name = f"i{number - 1} " if invoice == "again" else f"I{number}"
+        world.announce(name, *((sku, qty, "5.00") for sku, qty, _ in lines), **header)
+        theirs = [(sku, qty, "5.50" if how == "price" else "5.0") for sku, qty, how in lines if how != "gone"]
+        reply = header | dict.fromkeys(unsaid)
+        replies.append((name, theirs[::-1] if order == "reversed" else theirs, reply, order))
+        if with_receipts:
+            for sku, qty, _ in lines[:2]:
+                world.receive(name, sku, qty, received_date="2026-11-01")
+    apart = []
+    for name, theirs, reply, order in replies[::-1] if backwards else replies:
+        world.serve(name, *theirs, **reply)
+        if order == "in pieces" and theirs:
+            apart.append(world.returned_lines.pop())
+    world.returned_lines += apart
+    if with_receipts:
+        world.no_receipts_came()
+    return world
+
+
+@pytest.mark.parametrize("twin", ["w-1", " W-1", "W-1"])
+def test_a_sku_that_stands_twice_in_a_notice_is_no_agreement_however_it_is_spelled(twin):
+    world = World()
+    world.both("I1", ("W-1", "1", "5.00"), (twin, "2", "5.00"), ("W-2", "1", "5.00"))
+    found = audit(world.legs(), rules=RULES)
+    # The lines of one SKU are told together, so only the other one was set aside.
+    assert (found.differing["sku_name"].to_list(), found.line_count) == (["W-1"], 2)
+
+
+def test_notices_in_another_order_agree_without_going_the_long_way():
+    world = World()
+    for number in range(9):
+        world.announce(f"I{number}", ("W-1", "1", "5.00"), ("W-2", "2", "5.00"))
+    for number in (8, 0, 3, 2, 1, 7, 6, 5, 4):
+        world.serve(f"I{number}", ("W-1", "1", "5.00"), ("W-2", "2", "5.00"))
+    found = audit(world.legs(), rules=RULES)
+    assert (found.differing.height, found.line_count) == (0, 18)
 
 
 def mostly_agreeing(made, *, with_receipts: bool) -> World:

@@ -104,7 +104,8 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
         if like is None:
             draft, text = suggest_mapping(parts, Path(file), operation=operation)
             if as_json:
-                print_json({"operation": draft.operation, "columns": [asdict(each) for each in draft.guesses],
+                spare = [{"column": name, "place": "", "reason": why} for name, why in draft.why.items()]
+                print_json({"operation": draft.operation, "columns": [asdict(each) for each in draft.guesses] + spare,
                             "spare": draft.spare, "text": text})  # fmt: skip
             else:
                 click.echo(text, nl=False)

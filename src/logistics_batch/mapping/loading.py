@@ -16,6 +16,7 @@ from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.mapping.lint import complaints_of, raw_complaints
 from logistics_batch.mapping.lint_fields import Complaint
 from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.questions import open_questions
 from logistics_batch.mapping.spec import FieldSpec, LookupFile, MappingSpec
 from logistics_batch.mapping.spec_texts import complaint, on_one_line
 from logistics_batch.mapping.targets import RECEIPT_TARGETS, Targets, targets_of
@@ -147,6 +148,8 @@ class _Linted(MappingSpec):
     @model_validator(mode="wrap")
     @classmethod
     def _lint(cls, data: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> "_Linted":
+        if asked := list(open_questions(data)):  # a draft: its mistakes may well go with the answers
+            raise ValidationError.from_exception_data("mapping", _details(asked))
         early = list(raw_complaints(data)) if isinstance(data, dict) else []
         try:
             loaded: _Linted = handler(data)

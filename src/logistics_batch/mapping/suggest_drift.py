@@ -14,7 +14,7 @@ from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.parted import outer_mapping
 from logistics_batch.mapping.patterns import name_fits
-from logistics_batch.mapping.suggest_names import LIKELY, likeness, names_of_targets
+from logistics_batch.mapping.suggest_names import LIKELY, alike, likeness, names_of_targets
 from logistics_batch.mapping.suggest_values import profile_of
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Sheet
@@ -142,12 +142,12 @@ def _like(mapping: Mapping, sheet: Sheet, header: Header, group: Sequence[str], 
     column = next(number for number, text in enumerate(header.texts, 1) if text.strip() == new)
     cells = sheet.frame.filter(sheet.frame["row"] > header.row)[str(column)].head(_SAMPLED_ROWS)
     best = max(_spelt_alike(name, new) for name in group)
-    best = max(best, likeness(new, "|".join(group))[0])
+    best = max(best, *(alike(new, name) for name in group))
     for place, field in mapping.spec.everything.items():
         part, target = place.split(".", 1)
         if group[0] in {name for names in field.columns for name in names}:
             known = (fields if part == "fields" else lines).get(target, "")
-            best = max(best, 0.9 * likeness(new, known)[0])
+            best = max(best, 0.9 * likeness(new, known)) if known else best
             form = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
             fits = profile_of(cells.to_list()).fits(form)
             if fits is False:

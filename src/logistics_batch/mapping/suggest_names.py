@@ -1,152 +1,143 @@
-"""How likely a column's name stands for a target: by the words that people use for it."""
+"""How likely a column's name stands for a target: by what the name speaks of, and what else it says."""
 
-import re
-import unicodedata
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.suggest_words import Reading, reading_of
 from logistics_batch.model.document import Operation
 
 LIKELY: Final = 0.66
 """From this likeness on a name alone is a reason."""
 
-_SAME_WORDS: Final = 0.97  # words of the same meaning are a little less than the same words
+TO: Final = frozenset(["deliver", "ship", "buyer", "party", "store"])
+"""Whose a thing is that belongs to the one who gets the goods."""
 
-_WORDS: Final[dict[str, str]] = {
-    word: meaning
-    for meaning, words in {
-        "number": "no num nr nbr nmbr number id code ref reference #",
-        "phone": "mobile phone mob contact tel telephone cell ph cellphone",
-        "pin": "pin pincode zip zipcode postcode postal",
-        "qty": "qty quantity pcs units nos",
-        "address": "address addr add street shipto",
-        "ship": "shipping ship delivery deliver customer cust buyer consignee recipient receiver to",
-        "bill": "billing bill",
-        "item": "item product article goods lineitem",
-        "sku": "sku code itemcode productcode merchantsku upc ean",
-        "price": "price rate selling cost declared",
-        "amount": "amount amt value total",
-        "cod": "cod collect collectable payable",
-        "pay": "payment pay paymode method mode",
-        "supplier": "supplier vendor party seller account",
-        "site": "site warehouse facility location wh branch fc fulfillment fulfilment center centre",
-        "invoice": "invoice inv bill challan",
-        "date": "date dt on by",
-        "expiry": "expiry exp expires expiration bbd",
-        "name": "name full",
-        "email": "email mail",
-        "order": "order ord",
-        "line": "line",
-        "desc": "description desc details particulars",
-        "alternate": "alternate alternative alt second other secondary",
-    }.items()
-    for word in words.split()
-}
-_SILENT: Final = frozenset(
-    [
-        "of",
-        "the",
-        "optional",
-        "required",
-        "as",
-        "per",
-        "shipment",
-        "dd",
-        "mm",
-        "yyyy",
-        "in",
-        "inr",
-        "header",
-        "merchant",
-    ]
-)
+_USUAL: Final = 0.97
+_NOT_SAID: Final = {"buyer": 0.06, "party": 0.06, "store": 0.06, "": 0.03}  # beside a name that says ship-to
+_OF_AN_UNKNOWN_WORD: Final = 0.08
+_OF_UNKNOWN_WORDS: Final = 0.2  # at most
+_OF_A_FURTHER_WORD: Final = 0.02
+
+# For each target what its names speak of, the likeliest first, parted by `|`; a number is the likeness where it is not
+# the usual one. Behind `+` what else a name may say; `TO` is whoever gets
+# the goods, and the likelier the plainer it is said, `ANY` the same without that. Anything else speaks against it.
 _ORDER: Final[dict[str, str]] = {
-    "reference_number": "order number|order id|order|reference number|order no|channel order id|name",
-    "customer_reference_number": "customer order id|customer reference|external id|po number",
-    "customer_name": "customer name|shipping name|ship to name|buyer full name|consignee|recipient|name|ship to",
-    "customer_mobile": "customer mobile|phone|mobile|contact number|shipping phone|ship to phone",
-    "alternate_customer_mobile": "alternate mobile|customer alternate mobile|alternate phone",
-    "customer_email": "email|customer email|buyer email|shipping email id",
-    "delivery_address": "address|shipping address|delivery address|shipping full address|ship to address",
-    "delivery_postal_code": "pin|pincode|shipping zip|shipping address postcode|postal code|ship to postal code",
-    "is_cod": "payment method|payment|payment mode|cod",
-    "cash_on_delivery": "cod amount|amount to collect|collectable amount|cash on delivery|amount|order total|total",
-    "is_commercial_address": "is commercial|commercial address",
-    "expected_delivery_time": (
-        "deliver by|expected delivery date|delivery date|delivery by|promised date|due|due date"
-        "|delivery window max date"
+    "reference_number": (
+        "order number|order ref|order .95|order name .9|buyer order number .8|return number .85|shipment number .82"
+        "|shipment ref .85|docket number .82|docket .82|ref number .8|ref .75|document .7|asn number .6"
+        "|invoice number .55|trip number .5|document number .6|po number .5|number .45 + deliver ship channel"
     ),
-    "weight": "weight|weight of shipment|shipment weight|order weight",
-    "length": "length",
-    "breadth": "breadth|width",
-    "height": "height",
-    "priority": "priority|prio",
+    "customer_reference_number": "buyer ref|buyer order number|original order number .9|buyer po .8|po number .7"
+    "|original number .8|order ref number .5 + number ref ANY",
+    "customer_name": "name TO|ship .93|deliver name|buyer .87|party .87|store .8|name .9|first name .9|last name .9"
+    " + number address TO",
+    "customer_mobile": "phone|ship phone|phone name .8 + number address TO",
+    "alternate_customer_mobile": "alt phone + number address TO",
+    "customer_email": "email + number address TO",
+    "delivery_address": "address|deliver .8|street .85|city deliver .7|ship .6|area .7|landmark .68|city .68|state .67"
+    " + TO street line city state area landmark number",
+    "delivery_postal_code": "pin|ship pin|pin address + number address city TO",
+    "delivery_lat": "lat + TO",
+    "delivery_long": "long + TO",
+    "delivery_hub": "deliver hub|hub .9|deliver site number .8 + number name",
+    "pickup_address": "pickup address + line street city number site",
+    "pickup_postal_code": "pickup pin + address number site",
+    "pickup_customer_name": "pickup name|pickup .8|pickup store .7 + number",
+    "pickup_customer_mobile": "pickup phone + number",
+    "pickup_hub": "pickup hub|pickup site .9|site .68 + number name",
+    "pickup_lat": "pickup lat",
+    "pickup_long": "pickup long",
+    "pickup_datetime": "pickup date|pickup time|pickup by + expected date time",
+    "is_return_order": "return flag|return order .8",
+    "is_commercial_address": "commercial address|commercial .9 + flag",
+    "priority": "priority",
     "division": "division",
-    "delivery_hub": "delivery hub|hub",
-    "pickup_hub": "pickup hub",
-    "packages_count": "packages|boxes|number of packages|no of boxes",
-    "return_address": "return address|ret address",
-    "return_postal_code": "return pin|return pincode",
-    "delivery_lat": "latitude|lat",
-    "delivery_long": "longitude|long|lng|lon",
+    "expected_delivery_time": (
+        "deliver date|deliver expected|expected date .95|deliver by|deliver time|expected by .95|expected .9"
+        "|arrival date .9|arrival .85|date time .7|time .5 + TO expected date time by arrival order window"
+    ),
+    "is_cod": "pay mode|pay|cod pay|cod .9|cod flag + mode order flag",
+    "cash_on_delivery": "cod amount|cod|cod price .9|amount .5|total amount .5|order total .6|total .5"
+    " + amount total price order",
+    "weight": "weight + net shipment order box item",
+    "volume": "volume + shipment order box",
+    "length": "length + shipment order box",
+    "breadth": "breadth + shipment order box",
+    "height": "height + shipment order box",
+    "packages_count": "box qty|box number .8|box .75|box total + number total",
+    "return_address": "return address + line street city",
+    "return_postal_code": "return pin + address",
+    "return_customer_name": "return name",
+    "return_customer_mobile": "return phone + number",
+    "awb_number": "awb number|awb .9 + shipment courier",
 }
 _ITEM: Final[dict[str, str]] = {
-    "item_name": "sku|item code|product sku|master sku|lineitem sku|item sku|product id|item|product name|item name",
-    "item_quantity": "qty|quantity|product quantity|lineitem quantity|item quantity|order qty",
-    "item_price_per_each": "price|rate|unit price|selling price|item price|lineitem price",
-    "total_item_price": "line total|item total|line amount",
-    "item_category": "category|product group",
-    "brand": "brand",
-    "item_id": "item id",
-    "package_id": "package id|box number|carton number",
+    "item_name": "sku|item number .97|sku number|item sku|sku ref .9|item .88|item ref .9|item name .8|sku name .8"
+    "|size number .7|item desc .7|desc .68|ean .5 + item number box",
+    "item_quantity": "qty|order qty|item qty|item number .3 + item each made dispatch order ship total box deliver sku",
+    "item_price_per_each": "price|price each|item price|amount each .9|supplier price .67"
+    " + item each net made order sku",
+    "total_item_price": "line total|item total|price total|amount .67|line amount|item amount|amount total .67|total .6"
+    " + item net line order invoice tax price total",
+    "item_category": "category + item",
+    "brand": "brand + item",
+    "item_id": "item number|line number .7",
+    "package_id": "box number",
+    "cgst": "cgst + amount",
+    "sgst": "sgst + amount",
+    "igst": "igst + amount",
+    "weight": "item weight .9|sku weight .9 + each line",
 }
 _ASN: Final[dict[str, str]] = {
     "invoice_number": (
-        "invoice number|inv no|purchase order code|po number|asn number|bill no|document number|doc num|reference"
+        "invoice number|invoice .85|invoice ref|asn number .64|note number .6|po number .6|po ref .55|po .5"
+        "|document number .6|document .5|order number .5|docket number .6|ref .5|ref number .55"
     ),
-    "supplier": "supplier id|vendor code|supplier code",
-    "supplier_name": "supplier|supplier name|vendor|vendor name|party|party name|account short name",
-    "site": (
-        "site id|facility code|warehouse code|site code|location code|branch code|site|warehouse|fulfillment center"
-    ),
-    "site_name": "site|site name|warehouse|facility|location",
-    "delivery_date": "delivery date|expected date|eta|arrival date|expected arrival|due|due date",
-    "expiry_date": "po expiry|asn expiry",
-    "description": "po description",
+    "supplier": "supplier number|party number .9|supplier .95|party .8|store number .6 + number",
+    "supplier_name": "supplier name|supplier .95|party name .95|party .94|store name .6 + name",
+    "site": "site number|store number .8|site .95|hub .8|hub number .9 + number deliver ship",
+    "description": "po number .75|po ref .75|po .72",
+    "site_name": "site name|site .95|store name .8|store .75|hub .7 + name deliver ship",
+    "delivery_date": "deliver date|expected date|expected .9|deliver expected|arrival date|arrival expected|arrival .85"
+    "|arrival expiry date .9|expected time .9 + date deliver time expected ship by shipment arrival site expiry",
     "total_price": "",
-    "batch": "",
 }
 _SKU_LINE: Final[dict[str, str]] = {
-    "sku_name": "sku|item code|product code|sku name|channel sku|part number|article code|product id",
-    "qty": "qty|quantity|item quantity|proposed qty|dispatched qty",
-    "price_per_qty": "rate|unit price|price|cost price|declared value",
-    "item_desc": "item description|description|item desc|product name|particulars|item name",
-    "maximum_retail_price": "mrp|maximum retail price",
-    "discount": "discount|discount amount",
+    "sku_name": "sku|item number .97|sku number|item .9|sku name .85|item sku|sku ref .9|item ref .9|item name .75"
+    "|channel sku .97|ref .6 + item number channel supplier",
+    "qty": "dispatch qty|qty|item qty|made qty .9|order qty .87|po qty .84|deliver qty .95|total qty"
+    " + item each made dispatch order ship total deliver invoice expected po sku",
+    "qty_received": "qty received .6",
+    "price_per_qty": "price|price each|item price|amount each .9 + item each net made po sku",
+    "item_desc": "item desc|desc .95|item name .9|sku desc|sku name .88|item .7|name .5 + item name sku",
+    "maximum_retail_price": "mrp",
+    "discount": "discount|discount amount + amount each",
+    "discount_percentage": "discount percent + percent",
 }
+_ITEM_BY_ID: Final = _ITEM | {"item_name": "sku|sku number|item sku|item name .9|sku name .9|item .8 + box"}
 _RECEIPT: Final[dict[str, str]] = {
-    "invoice_number": "invoice number|invoice no|po number|asn number",
-    "sku_name": "sku|item code|product code|sku name|item",
-    "qty": "received qty|qty received|qty|quantity",
-    "condition": "condition|quality|status",
-    "received_date": "received date|grn date|receipt date|date received",
-    "supplier_name": "supplier|vendor|party|supplier name",
-    "site_name": "site|warehouse|facility|location",
+    "invoice_number": "invoice number|asn number .9|po number .85|invoice .85|order number .7",
+    "sku_name": _SKU_LINE["sku_name"],
+    "qty": "qty received|received .7|qty .9 + item received made",
+    "condition": "condition|item condition|status .8",
+    "received_date": "received date|asn date|date .7 + date",
+    "supplier_name": _ASN["supplier_name"],
+    "site_name": "site name|site .95|site number .8|store .75 + name number",
 }
-
-_CHANGED: Final = {"order_id": "awb number|awb|waybill|order number|reference number"}
+_CHANGED: Final = {"order_id": "awb number|awb|order number .95|order .9|order ref|ref number .85|ref .8 + number"}
 _MEASURES: Final = {name: _ORDER[name] for name in ("weight", "length", "breadth", "height")}
 _LABEL: Final[dict[str, str]] = {
-    "order_numbers": "order number|order no|waybill|reference number",
+    "order_numbers": "order number|order|order ref|awb number .9|awb .85|ref number .8",
     "awb_number": "awb number|awb",
     "primary_mobile_no": _ORDER["customer_mobile"],
     "shipping_address": _ORDER["delivery_address"],
     "delivery_pincode": _ORDER["delivery_postal_code"],
     "customer_name": _ORDER["customer_name"],
     "is_cod": _ORDER["is_cod"],
-    "amount_to_collect": _ORDER["cash_on_delivery"],
-    "date_placed": "date placed|placed|order date",
+    "amount_to_collect": f"amount .7|{_ORDER['cash_on_delivery']}",
+    "date_placed": "made date|order date|made .8 + date order",
     "return_address": _ORDER["return_address"],
     **_MEASURES,
 }
@@ -154,12 +145,12 @@ _LABEL_ITEM: Final[dict[str, str]] = {
     "name": _ITEM["item_name"],
     "quantity": _ITEM["item_quantity"],
     "each_item_price": _ITEM["item_price_per_each"],
-    "total_item_price": _ITEM["total_item_price"],
+    "total_item_price": "line total|item total|price total + amount net",
 }
 
 
 def names_of_targets(operation: Operation) -> tuple[dict[str, str], dict[str, str]]:
-    """For fields and for lines the names that people give each target, the likeliest first, parted by `|`."""
+    """For fields and for lines what the names of each target speak of, the likeliest first, parted by `|`."""
     match operation:
         case Operation.RECEIPT_READ:
             return _RECEIPT, {}
@@ -168,39 +159,71 @@ def names_of_targets(operation: Operation) -> tuple[dict[str, str], dict[str, st
         case Operation.LABEL_CREATE:
             return _LABEL, _LABEL_ITEM
         case Operation.ORDER_CREATE:
-            return _ORDER, _ITEM
+            return _ORDER, {name: names for name, names in _ITEM.items() if name != "item_id"}
         case Operation.ORDER_ADD_ITEMS:
-            return _CHANGED | _ORDER, _ITEM | _MEASURES
+            return _CHANGED | _ORDER, _ITEM_BY_ID | _MEASURES
         case _:
-            return _CHANGED | _ORDER, _ITEM
+            return _CHANGED | _ORDER, _ITEM_BY_ID
+
+
+def likeness(column: str, names: str) -> float:
+    """How likely a column's name stands for a target (0 to 1).
+
+    >>> likeness("Shipping Pin Code", "pin + TO"), likeness("Billing PIN", "pin + TO")
+    (0.97, 0.0)
+    """
+    return likeness_of(reading_of(column), names)
+
+
+def likeness_of(reading: Reading, names: str) -> float:
+    """How likely what a name says stands for a target (0 to 1)."""
+    known = _alternatives(names)
+    unknown = min(_OF_UNKNOWN_WORDS, _OF_AN_UNKNOWN_WORD * reading.unknown)
+    best = 0.0
+    for way in known:
+        rest = reading.meanings - way.wanted
+        if way.wanted <= reading.meanings and rest <= way.allowed:
+            about = way.likely - _OF_A_FURTHER_WORD * len(rest - TO) - unknown - _whose(reading, way)
+            best = max(best, round(about, 2))
+    return best
+
+
+def alike(one: str, other: str) -> float:
+    """How alike two columns' names are, by what they speak of (0 to 1)."""
+    if ColumnName.of(one).short == ColumnName.of(other).short:
+        return 1.0
+    mine, theirs = reading_of(one), reading_of(other)
+    together = len(mine.meanings) + len(theirs.meanings) + mine.unknown + theirs.unknown
+    return round(_USUAL * 2 * len(mine.meanings & theirs.meanings) / together, 2) if together else 0.0
+
+
+def _whose(reading: Reading, way: "_Way") -> float:
+    """What it costs that a name says customer, or nobody, where another may say ship-to."""
+    if not way.is_somebodys or reading.meanings & {"deliver", "ship"}:
+        return 0.0
+    return max(_NOT_SAID[whose] for whose in (reading.meanings & TO) or {""})
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way to name a target: what must be said, what may be, how likely it is, and whether it is somebody's."""
+
+    wanted: frozenset[str]
+    allowed: frozenset[str]
+    likely: float
+    is_somebodys: bool
 
 
 @cache
-def words_of(name: str) -> frozenset[str]:
-    """The words of a name by their meaning.
-
-    >>> sorted(words_of("Cust. Mob. No.")), sorted(words_of("ShippingZip"))
-    (['number', 'phone', 'ship'], ['pin', 'ship'])
-    """
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", unicodedata.normalize("NFKC", name).split("(")[0].split("[")[-1])
-    words = re.findall(r"[a-z]+|#", spaced.casefold())
-    meanings = [_WORDS.get(word, _WORDS.get(word.rstrip("s"), word)) for word in words if word not in _SILENT]
-    found = frozenset(meanings)
-    return found - {"number", "sku"} if "pin" in found else found
-
-
-def likeness(column: str, names: str) -> tuple[float, str]:
-    """How alike a column's name is to the likeliest of some names (0 to 1), and which.
-
-    >>> likeness("Shipping Pin Code", "pincode|shipping zip"), likeness("PINCODE", "pincode|shipping zip")
-    ((0.97, 'shipping zip'), (1.0, 'pincode'))
-    """
-    identity, own = ColumnName.of(column).short, words_of(column)
-    best = (0.0, "")
-    for name in filter(None, names.split("|")):
-        other = words_of(name)
-        together = len(own) + len(other)
-        score = _SAME_WORDS * 2 * len(own & other) / together if together else 0.0
-        score = 1.0 if identity == ColumnName.of(name).short else score
-        best = max(best, (round(score, 2), name), key=lambda pair: pair[0])
-    return best
+def _alternatives(names: str) -> tuple[_Way, ...]:
+    said, _, also = names.partition("+")
+    words = also.split()
+    allowed = frozenset(words) | (TO if {"TO", "ANY"} & set(words) else frozenset())
+    found = []
+    for each in filter(None, (part.strip() for part in said.split("|"))):
+        *wanted, last = each.split()
+        likely = float(last) if last[0] == "." else _USUAL
+        wanted = wanted if last[0] == "." else [*wanted, last]
+        needed = frozenset(wanted) - {"TO"}
+        found.append(_Way(needed, allowed, likely, "TO" in words and not needed & TO))
+    return tuple(found)

@@ -4,27 +4,45 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from statistics import median
 from typing import Final
 
+from logistics_batch.mapping.suggest_words import folded
 from logistics_batch.mapping.targets import Form
 
 _SHAPES: Final[dict[str, re.Pattern[str]]] = {
     "phone": re.compile(r"(?:\+?91|0)?[\s-]*[6-9]\d{4}[\s-]?\d{5}(?:\.0)?(?:\s*/.*)?"),
     "pin": re.compile(r"(?:PIN[\s-]*)?[1-9]\d{2}[\s,]?\d{3}(?:\.0)?", re.IGNORECASE),
-    "amount": re.compile(r"(?:₹|rs\.?|inr)?\s*-?[\d,]+(?:\.\d{1,2})?(?:/-)?", re.IGNORECASE),
+    "amount": re.compile(
+        r"(?:₹|rs\.?|inr)?\s*-?(?:[\d,]+(?:\.\d{1,2})?(?:/-)?|\d{1,3}(?:\.\d{3})+,\d{1,2})", re.IGNORECASE
+    ),
     "whole number": re.compile(r"\d{1,6}(?:\.0+)?"),
-    "number": re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*[a-z]{1,3})?", re.IGNORECASE),
+    "number": re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*(?:[a-z]{1,3}|%))?", re.IGNORECASE),
     "e-mail": re.compile(r"\S+@\S+\.\S+"),
     "AWB number": re.compile(r"SH-[0-9A-Z]+"),
-    "payment word": re.compile(
-        r"c\.?o\.?d\.?|cash(?: on delivery)?|prepaid|ppd|paid|online|card|upi|razorpay|payu|pay ?tm"
-        r"|y|n|yes|no|true|false|1|0",
-        re.IGNORECASE,
-    ),
+    "day and time": re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*"),
+    "words": re.compile(r".*[^\W\d_]{3}.*", re.DOTALL),
     "code": re.compile(r"[A-Z]*[-_/]?[A-Z0-9_/-]*\d[A-Z0-9_/-]*"),
     "coordinate": re.compile(r"-?\d{1,3}\.\d{3,}"),
 }
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split("|"))
+
+
+_COD: Final = _words(
+    "cod|c o d|cash|cash on delivery|nachnahme|per nachnahme|contre remboursement|contra reembolso|contrareembolso"
+    "|नकद|रोकड|कैश|રોકડ|કેશ"
+)
+_PREPAID: Final = _words(
+    "prepaid|pre paid|ppd|paid|online|card|credit card|debit card|upi|razorpay|payu|paytm|pay tm|net banking"
+    "|netbanking|vorkasse|uberweisung|paypal|kreditkarte|prepaye|carte|virement|prepago|tarjeta|transferencia"
+    "|प्रीपेड|ऑनलाइन|પ્રીપેડ|ઓનલાઇન"
+)
+_YES: Final = _words("y|yes|true|1|ja|oui|si|हाँ|हां|હા")
+_NO: Final = _words("n|no|false|0|nein|non|नहीं|ના")
 _OF_FORM: Final[dict[Form, str]] = {
     Form.MOBILE: "phone",
     Form.PINCODE: "pin",
@@ -41,9 +59,11 @@ _OF_FORM: Final[dict[Form, str]] = {
 _DATE_FORMATS: Final = (
     "%d/%m/%Y", "%d-%m-%Y", "%d.%m.%Y", "%d/%m/%y", "%d-%m-%y", "%d.%m.%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y",
     "%m/%d/%Y", "%m-%d-%Y", "%m/%d/%y", "%d/%m/%Y %H:%M", "%d-%m-%Y %H:%M", "%d-%m-%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S",
-    "%Y/%m/%d",
+    "%Y/%m/%d", "%b %d, %Y", "%d %b %y", "%d %B %Y", "%d-%m-%y %H:%M", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M",
+    "%m/%d/%Y %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z", "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M",
 )  # fmt: skip
-_ISO: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?")
+_ISO: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}:\d{2})?")  # what is read without a format
 _HEAVY_KILOGRAMS: Final = 100
 _MOST: Final = 0.8
 _SOME: Final = 0.5
@@ -62,7 +82,7 @@ class Profile:
             return 0.0
         if shape == "date":
             return self._dates
-        return sum(bool(_SHAPES[shape].fullmatch(value)) for value in self.values) / len(self.values)
+        return _share(self.values, shape)
 
     def fits(self, form: Form) -> bool | None:
         """Whether most values look as the form wants them; None if nothing can be said."""
@@ -75,14 +95,7 @@ class Profile:
     @property
     def date_formats(self) -> tuple[str, ...] | None:
         """The formats that read most values, of equals day first; () for ISO and true dates; None if none are dates."""
-        texts = [value for value in self.values if not _ISO.fullmatch(value)]
-        if not self.values:
-            return None
-        if len(texts) <= (1 - _MOST) * len(self.values):
-            return ()
-        read = {each: sum(_reads(each, text) for text in texts) for each in _DATE_FORMATS}
-        fitting = [each for each in _DATE_FORMATS if read[each] >= _SOME * len(texts)]
-        return tuple(sorted(fitting, key=lambda each: -read[each])) or None
+        return _date_formats(self.values)
 
     @property
     def is_day_first_a_guess(self) -> bool:
@@ -101,6 +114,23 @@ class Profile:
         return bool(numbers) and median(numbers) > _HEAVY_KILOGRAMS
 
     @property
+    def numbers(self) -> tuple[float | None, ...]:
+        """Each value as a number, None where it is none."""
+        return tuple(number_of(value) for value in self.values)
+
+    @property
+    def has_decimal_commas(self) -> bool:
+        """Whether amounts are written as 1.299,00 or 85,50, and none as 85.50."""
+        commas = [value for value in self.values if re.fullmatch(r"-?(?:\d{1,3}(?:\.\d{3})*|\d+),\d{1,2}", value)]
+        points = [value for value in self.values if re.fullmatch(r"[\d,]*\d\.\d{1,2}", value)]
+        return bool(commas) and not points
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the values are 1, 2, 3 …"""
+        return len(self.values) > 1 and list(self.values) == [str(number + 1) for number in range(len(self.values))]
+
+    @property
     def _dates(self) -> float:
         """The share of dates, all in one format or ISO."""
         texts = [value for value in self.values if not _ISO.fullmatch(value)]
@@ -117,6 +147,48 @@ def profile_of(cells: Sequence[str | None]) -> Profile:
     """The profile of a column's cells."""
     values = tuple(text for cell in cells if cell and (text := cell.strip().lstrip("'")))
     return Profile(values, len(values) / len(cells) if cells else 0.0)
+
+
+def meaning_of_payment(word: str, *, yes_or_no: bool = True) -> bool | None:
+    """Whether a word of payment says that cash is collected; None for a word that is not known.
+
+    >>> meaning_of_payment("C.O.D."), meaning_of_payment("PPD"), meaning_of_payment("Wallet")
+    (True, False, None)
+    """
+    plain = " ".join(re.sub(r"[^\w\u0900-\u0aff]+", " ", folded(word)).split())
+    if plain in _COD or plain.startswith("cash on delivery ") or (yes_or_no and plain in _YES):
+        return True
+    return False if plain in _PREPAID or (yes_or_no and plain in _NO) else None
+
+
+def number_of(text: str) -> float | None:
+    """An amount or count as a number, with either decimal mark; None if the text is none."""
+    plain = re.sub(r"(?i)₹|rs\.?|inr|/-|\s", "", text)
+    if re.fullmatch(r"-?(?:\d{1,3}(?:\.\d{3})+|\d+),\d{1,2}", plain):
+        plain = plain.replace(".", "").replace(",", ".")
+    plain = plain.replace(",", "")
+    return float(plain) if re.fullmatch(r"-?\d+(?:\.\d+)?", plain) else None
+
+
+@lru_cache(maxsize=2048)  # each column is looked at for each target of each operation
+def _share(values: tuple[str, ...], shape: str) -> float:
+    if shape == "payment word":
+        return sum(meaning_of_payment(value) is not None for value in values) / len(values)
+    return sum(bool(_SHAPES[shape].fullmatch(value)) for value in values) / len(values)
+
+
+@lru_cache(maxsize=512)
+def _date_formats(values: tuple[str, ...]) -> tuple[str, ...] | None:
+    texts = [value for value in values if not _ISO.fullmatch(value)]
+    if not values:
+        return None
+    if len(texts) <= (1 - _MOST) * len(values):
+        return ()
+    if not any(char.isdigit() for text in texts for char in text):
+        return None
+    read = {each: sum(_reads(each, text) for text in texts) for each in _DATE_FORMATS}
+    fitting = [each for each in _DATE_FORMATS if read[each] >= _SOME * len(texts)]
+    return tuple(sorted(fitting, key=lambda each: -read[each])) or None
 
 
 def _reads(date_format: str, text: str) -> bool:

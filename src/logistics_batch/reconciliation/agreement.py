@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from logistics_batch.model.reconciliation import Discrepancy
+from logistics_batch.model.reconciliation import QUANTITY, Discrepancy
 from logistics_batch.reconciliation.classes import Rules
 from logistics_batch.reconciliation.legs import Legs, day, identifier
 from logistics_batch.reconciliation.orderly_pairs import orderly_pairs
@@ -36,8 +36,8 @@ class Agreement:
     left: Legs
 
     def settled_pairs(self) -> pl.DataFrame:
-        """The pairs that are not among the notices left."""
-        return self.pairs.filter("whole")
+        """The pairs that are not among the notices left, but for those whose reply says all that was sent."""
+        return self.pairs.filter(pl.col("whole") & ~pl.col("echoed"))
 
     def legs_aside(self, *, notices_at_once: int) -> Iterator[Legs]:
         """The legs of the lines that were set aside, so many notices after the other."""
@@ -88,7 +88,8 @@ def _days(span: pl.Expr) -> pl.Expr:
 def _with_receipts(alike: pl.DataFrame, taken: pl.DataFrame, *, legs: Legs, waits: pl.Series) -> pl.DataFrame:
     """The lines that came as announced, and those of which nothing came that is not due yet either."""
     named = keyed(taken.rename({"line": "line_received"}).lazy()).drop("pair").filter(pl.col("key").is_not_null())
-    came = joined(alike, named.collect(), suffix="_received")
+    places = alike.lazy().with_columns(legs.announced_lines["sku_name"].gather(alike["line"]))
+    came = joined(keyed(places).drop("sku", "sku_name").collect(), named.collect(), suffix="_received")
     announced = legs.announced_lines[came["line"]].select(identifier("sku_name"), "units")
     exact = came.filter(
         pl.col("fine") & (pl.col("sku") == announced["sku_name"]) & (pl.col("units") == announced["units"])
@@ -99,18 +100,17 @@ def _with_receipts(alike: pl.DataFrame, taken: pl.DataFrame, *, legs: Legs, wait
 
 def _parted(legs: Legs, alike: pl.DataFrame, pairs: pl.DataFrame) -> Agreement:
     """Lines aside and lines left; a pair all of whose lines are aside goes with them, else its headers stay, too."""
-    counted = alike.with_columns(pl.lit(legs.announced_lines["units"]).gather("line").alias("units"))
-    taken = counted.filter(pl.col("line_received").is_not_null())
-    pairs = _with_sums(pairs, counted, names=("lines", "units"))
-    pairs = _with_sums(pairs, taken, names=("taken", "units_received"))
+    summed = pairs.join(_sums(legs, alike), on="pair", how="left", maintain_order="left")
+    pairs = summed.with_columns(pl.col("lines", "units", "taken", "units_received").fill_null(0))
     every = pl.all_horizontal(pl.col(f"lines_{leg}") == pl.col("lines") for leg in ("announced", "returned"))
     if legs.received is not None:
         every &= pl.col("lines_received").fill_null(0) == pl.col("taken")
     # Where a total stands, it is held against all lines together.
     pairs = pairs.with_columns(every.fill_null(False).alias("whole"))
     pairs = pairs.with_columns(((pl.col("lines") > 0) & (pl.col("whole") | ~pl.col("has_total"))).alias("parted"))
-    ours = alike.filter(pairs["parted"].gather(alike["pair"]))
-    pairs = pairs.filter("parted").drop("parted")
+    parted = pairs["parted"]
+    ours = alike if parted.all() else alike.filter(parted.gather(alike["pair"]))
+    pairs = (pairs if parted.all() else pairs.filter(parted)).drop("parted")
     masks = {
         "announced_lines": _mask(legs.announced_lines, ours["line"]),
         "returned_lines": _mask(legs.returned_lines, ours["line_returned"]),
@@ -120,11 +120,21 @@ def _parted(legs: Legs, alike: pl.DataFrame, pairs: pl.DataFrame) -> Agreement:
     return Agreement(pairs, legs, masks, _left(legs, masks, pairs))
 
 
-def _with_sums(pairs: pl.DataFrame, lines: pl.DataFrame, *, names: tuple[str, str]) -> pl.DataFrame:
-    """The pairs with how many of the lines they have, and their quantity."""
-    sums = lines.group_by("pair").agg(pl.len().alias(names[0]), pl.col("units").sum().alias(names[1]))
-    both = pairs.select("pair").join(sums, on="pair", how="left", maintain_order="left")
-    return pairs.hstack(both.select(pl.col(names).fill_null(0)))
+def _sums(legs: Legs, alike: pl.DataFrame) -> pl.DataFrame:
+    """By pair, how many `lines` and `units` are alike, and how many lines of these were `taken`, `units_received`."""
+    units = legs.announced_lines["units"].gather(alike["line"])
+    none, nothing = pl.lit(0, pl.UInt32), pl.lit(0, QUANTITY)
+    came = pl.col("line_received").is_not_null()
+    taken, received = came.cum_sum(), pl.when(came).then(units).otherwise(nothing).cum_sum()
+    if legs.received is None:
+        taken, received = none, nothing
+    # Sums up to the end of each run, since the lines of a pair stand mostly together.
+    runs = alike["pair"].rle().struct.unnest().rename({"value": "pair", "len": "lines"})
+    ends = runs["lines"].cum_sum() - 1
+    running = alike.select(units.cum_sum().alias("units"), taken.alias("taken"), received.alias("units_received"))
+    upto = running.select(pl.all().gather(ends))
+    sums = runs.hstack(upto.select(pl.all() - pl.all().shift(1, fill_value=0)))
+    return sums if runs["pair"].n_unique() == runs.height else sums.group_by("pair").agg(pl.all().sum())
 
 
 def _left(legs: Legs, masks: dict[str, pl.Series], pairs: pl.DataFrame) -> Legs:

@@ -1,5 +1,7 @@
 """What a line is about: how many units, and what they are worth in INR (exact; each part rounded to the paisa)."""
 
+from collections.abc import Collection
+
 import polars as pl
 
 from logistics_batch.model.reconciliation import MONEY, QUANTITY, Discrepancy, Outcome
@@ -106,22 +108,33 @@ def _amounts() -> dict[Discrepancy | None, pl.Expr]:
     return amounts
 
 
-def parts() -> pl.Expr:
-    """The causes with their INR, that of the class first: "SHORT 9800.00; DAMAGED 200.00". Needs `impact_inr`."""
+def parts(*, verdicts: Collection[str], beside: Collection[Discrepancy]) -> pl.Expr:
+    """The causes with their INR, that of the class first: "SHORT 9800.00; DAMAGED 200.00". Needs `impact_inr`.
+
+    verdicts: those that any line has; beside: see `causes_beside`.
+    """
     amounts = _amounts()
-    first = pl.coalesce(amounts[None], *(pl.when(_is(code)).then(amounts[code]) for code in VALUED))
+    classes = (code for code in VALUED if code.value in verdicts)
+    first = pl.coalesce(amounts[None], *(pl.when(_is(code)).then(amounts[code]) for code in classes))
     others = (
         pl.when(~_is(code) & (amounts[code] > 0)).then(pl.format("{} {}", pl.lit(code.value), amounts[code]))
         for code in VALUED
+        if code in beside
     )
     told = pl.concat_str(pl.format("{} {}", "verdict", first), *others, separator="; ", ignore_nulls=True)
     return pl.when(is_exception() & pl.col("impact_inr").is_not_null()).then(told).fill_null("")
 
 
-def also() -> pl.Expr:
-    """The other classes that apply to the line, the first cause first: "DAMAGED, PRICE_VAR"."""
-    others = (pl.when(applies_beside(code)).then(pl.lit(code.value)) for code in CAUSES)
-    return pl.concat_str(*others, separator=", ", ignore_nulls=True)
+def causes_beside(lines: pl.DataFrame) -> list[Discrepancy]:
+    """The causes that apply to any line beside its class: few, and an expression works out each for all lines."""
+    told = lines.select(applies_beside(code).any().alias(code.value) for code in CAUSES)
+    return [code for code in CAUSES if told[code.value].item()]
+
+
+def also(*, beside: Collection[Discrepancy]) -> pl.Expr:
+    """The other classes that apply to the line, the first cause first: "DAMAGED, PRICE_VAR"; see `causes_beside`."""
+    others = [pl.when(applies_beside(code)).then(pl.lit(code.value)) for code in beside]
+    return pl.concat_str(*others, separator=", ", ignore_nulls=True) if others else pl.lit("")
 
 
 def applies_beside(code: Discrepancy) -> pl.Expr:

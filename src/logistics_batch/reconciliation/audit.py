@@ -61,8 +61,10 @@ def _read(legs: Legs) -> Legs:
     """The legs with the quantities of their lines read."""
     return replace(
         legs,
-        announced_lines=with_units(legs.announced_lines),
-        returned_lines=with_units(legs.returned_lines),
+        announced_notices=legs.announced_notices.rechunk(),
+        returned_notices=legs.returned_notices.rechunk(),
+        announced_lines=with_units(legs.announced_lines.rechunk()),
+        returned_lines=with_units(legs.returned_lines.rechunk()),
         received=None if legs.received is None else with_units(legs.received),
         ordered=None if legs.ordered is None else with_units(legs.ordered),
     )

@@ -8,7 +8,7 @@ import polars as pl
 from logistics_batch.model.reconciliation import LINES_SCHEMA, MEANINGS, Discrepancy, Level, Outcome
 from logistics_batch.reconciliation import findings
 from logistics_batch.reconciliation.ageing import bucket, claim_days_left, claim_until, days_overdue
-from logistics_batch.reconciliation.amounts import affected, also, delta, delta_percent, impact, parts
+from logistics_batch.reconciliation.amounts import affected, also, causes_beside, delta, delta_percent, impact, parts
 from logistics_batch.reconciliation.classes import Rules, with_facts, with_verdict
 from logistics_batch.reconciliation.faces import tier_words
 from logistics_batch.reconciliation.legs import RECEIVED_LINES, Legs, with_units
@@ -74,12 +74,14 @@ def _judged_lines(sides: Sides, unopened: pl.DataFrame, *, rules: Rules) -> pl.D
     facts = with_verdict(
         with_facts(lines, rules=rules, receipts=receipts), rules=rules, receipts=receipts
     ).with_columns(days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"))
+    verdicts, beside = facts["verdict"].unique().to_list(), causes_beside(facts)
+    words = reason(rules=rules, verdicts=verdicts, beside=beside)
     return (
         facts.lazy()
         .with_columns(delta().alias("qty_delta"))
         .with_columns(affected().alias("qty_affected"), delta_percent().alias("delta_percent"))
-        .with_columns(impact().alias("impact_inr"), also().alias("also"), reason(rules=rules).alias("reason"))
-        .with_columns(parts().alias("impact_by_class"))
+        .with_columns(impact().alias("impact_inr"), also(beside=beside).alias("also"), words.alias("reason"))
+        .with_columns(parts(verdicts=verdicts, beside=beside).alias("impact_by_class"))
         .with_columns(pl.lit(Level.LINE.value).alias("level"), pl.col("sku").alias("identity"))
         .collect()
     )

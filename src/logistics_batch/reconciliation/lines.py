@@ -7,6 +7,7 @@ from logistics_batch.reconciliation.legs import day, identifier, price, quantity
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES, condition_code
 
 _KEYS = ["notice", "sku"]
+_MIXES = [f"{kind}_mix_{leg}" for leg in ("announced", "returned") for kind in ("price", "mrp")]
 
 
 def notice_side(lines: pl.DataFrame) -> pl.DataFrame:
@@ -52,6 +53,8 @@ def _with_mixes(lines: pl.DataFrame, announced: pl.DataFrame, returned: pl.DataF
     Only of SKUs of which a side has several lines, and both have some: averages may be alike where the prices are not.
     """
     several = lines.filter((pl.col("lines_announced") > 1) | (pl.col("lines_returned") > 1)).select(_KEYS)
+    if several.is_empty():
+        return lines.with_columns(pl.lit(None, pl.String).alias(name) for name in _MIXES)
     for leg, side in (("announced", announced), ("returned", returned)):
         ours = side.join(several, on=_KEYS, how="semi")
         for price_column, name in (("unit_price", "price_mix"), ("unit_mrp", "mrp_mix")):

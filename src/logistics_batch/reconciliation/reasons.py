@@ -1,12 +1,13 @@
 """Why a line is in its class, in words that name the numbers."""
 
+from collections.abc import Collection
 from datetime import timedelta
 
 import polars as pl
 
 from logistics_batch.model.reconciliation import Discrepancy, Outcome
 from logistics_batch.reconciliation.amounts import applies_beside
-from logistics_batch.reconciliation.causes import CAUSES, by_receipts, is_wrong, unreadable
+from logistics_batch.reconciliation.causes import by_receipts, is_wrong, unreadable
 from logistics_batch.reconciliation.classes import (
     Rules,
     mixed,
@@ -29,11 +30,16 @@ def _magnitude(column: str) -> pl.Expr:
     return plain(column).str.strip_prefix("-")
 
 
-def reason(*, rules: Rules) -> pl.Expr:
-    """The sentence for a line with facts, verdict and amounts."""
+def reason(*, rules: Rules, verdicts: Collection[str], beside: Collection[Discrepancy]) -> pl.Expr:
+    """The sentence for a line with facts, verdict and amounts.
+
+    verdicts: those that any line has; beside: see `causes_beside`.
+    """
     words = {**_notice_words(rules), **_line_words(), **_quantity_words(rules), **_date_words(rules)}
-    sentences = [pl.when(pl.col("verdict") == word.value).then(sentence) for word, sentence in words.items()]
-    return pl.concat_str(pl.coalesce(*sentences, pl.lit("")), _also(), _afterwords()).str.strip_chars_start()
+    # An expression works out the sentences of all classes for all lines.
+    told = {word.value: sentence for word, sentence in words.items() if word.value in verdicts}
+    sentences = [pl.when(pl.col("verdict") == word).then(sentence) for word, sentence in told.items()]
+    return pl.concat_str(pl.coalesce(*sentences, pl.lit("")), _also(beside), _afterwords()).str.strip_chars_start()
 
 
 def _notice_words(rules: Rules) -> dict[Discrepancy | Outcome, pl.Expr]:
@@ -207,7 +213,7 @@ def _day(column: str) -> pl.Expr:
     return pl.col(column).dt.to_string("%Y-%m-%d").fill_null("not known")
 
 
-def _also() -> pl.Expr:
+def _also(beside: Collection[Discrepancy]) -> pl.Expr:
     """What is wrong with the line besides its class, and is counted in its INR as well."""
     words = {
         code: pl.format(" Also {} {}.", plain(f"units_{code.value}"), pl.lit(_BAD[code])) for code in CONDITION_CLASSES
@@ -227,7 +233,8 @@ def _also() -> pl.Expr:
         _D.EARLY: pl.format(" Also early: the first came on {}, due {}.", _day("received_first"), _day("due_date")),
         _D.UNVERIFIABLE: _also_unknown(),
     }
-    return pl.concat_str(*(pl.when(applies_beside(code)).then(words[code]) for code in CAUSES), ignore_nulls=True)
+    told = [pl.when(applies_beside(code)).then(words[code]) for code in beside]
+    return pl.concat_str(*told, ignore_nulls=True) if told else pl.lit("")
 
 
 def _price_words(price: str, discount: str, *, unit: str) -> pl.Expr:

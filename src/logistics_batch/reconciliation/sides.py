@@ -48,7 +48,8 @@ def matched_sides(legs: Legs) -> Sides:
     notices = match_notices(announced, returned, lines=(announced_lines, returned_lines))
     whole = faces(notices, announced=announced, returned=returned, legs=legs)
     received = None
-    targets = _targets(whole)
+    to_place = legs.received is not None or not legs.unread.is_empty()
+    targets = _targets(whole if to_place else whole.clear())
     unread = unread_by_notice(legs.unread, targets)
     ours = _under_the_match(announced_lines, notices, leg="announced")
     theirs = _under_the_match(returned_lines, notices, leg="returned")

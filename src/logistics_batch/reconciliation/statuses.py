@@ -29,6 +29,12 @@ def is_completed() -> pl.Expr:
     return pl.col("status").fill_null("").str.to_lowercase().str.starts_with("complete")
 
 
+def closed_words(statuses: pl.Series) -> pl.Series:
+    """Those of the statuses by which an ASN is done with, so that the status of no such ASN is in any class."""
+    words = statuses.unique().alias("status").to_frame()
+    return words.filter((rank("status") == _CLOSED).fill_null(False) & ~is_called_off())["status"]
+
+
 def is_called_off() -> pl.Expr:
     """The service seems to have called the ASN off, by a word that the API does not know."""
     return pl.col("status").fill_null("").str.to_lowercase().str.contains(_CALLED_OFF)

@@ -39,25 +39,33 @@ CLASS_ORDER = (
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """The notices whose lines were set aside; receipts: whether there are any to compare.
+    """The notices whose lines were set aside.
 
-    pairs: of `Agreement.pairs` the counts and what people see of the headers.
+    sums: by `supplier` (which may come several times) and whether they are `early`: `lines`, `units`, `taken`,
+    `units_received`, and `notices`, how many are aside as a whole. parted: the notices, as people see them, of which
+    other lines are left.
     """
 
-    pairs: pl.DataFrame
-    receipts: bool
+    sums: pl.DataFrame
+    parted: pl.DataFrame
 
     @classmethod
     def from_pairs(cls, pairs: pl.DataFrame, *, receipts: bool) -> "Aside":
-        """From `Agreement.pairs`."""
-        counts = ("whole", "lines", "units", "taken", "units_received")
-        shown = pairs.select(*counts, *shown_header()).drop("batch_shown")
-        return cls(shown.rename({"supplier_shown": "supplier", "site_shown": "site"}), receipts)
+        """From `Agreement.pairs`. Without receipts nothing is early, as nothing is said about receiving."""
+        counts = ("lines", "units", "taken", "units_received")
+        # What people see is worked out once for each supplier, of which there are few.
+        headers = [f"{side}_{name}" for side in ("a", "r") for name in ("supplier_name", "supplier")]
+        early = ((pl.col("taken") == 0) & receipts).alias("early")
+        grouped = pairs.group_by(*headers, early).agg(pl.col(counts).sum(), pl.col("whole").sum().alias("notices"))
+        supplier, site = (
+            shown.alias(name) for shown, name in zip(shown_header()[1:3], ("supplier", "site"), strict=True)
+        )
+        parted = pairs.filter(~pl.col("whole")).select(supplier, shown_header()[0], site)
+        return cls(grouped.select(supplier, "early", *counts, "notices"), parted)
 
     def of(self, outcome: Outcome) -> pl.DataFrame:
-        """Those whose lines have this outcome: nothing is early where nothing is said about receiving."""
-        early = (pl.col("taken") == 0) & self.receipts
-        return self.pairs.filter(early if outcome is Outcome.TOO_EARLY else ~early)
+        """Those whose lines have this outcome."""
+        return self.sums.filter(pl.col("early") == (outcome is Outcome.TOO_EARLY))
 
 
 def leg_totals(name: str, *, notices: int, lines: pl.DataFrame, rows_apart: int = 0) -> LegTotals:
@@ -169,7 +177,7 @@ def supplier_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
     of_asns = pl.col("level") != Level.ORDER.value
     inside = lines.filter(of_asns & (pl.col("outcome") != Outcome.OUTSIDE_WINDOW.value))
     parts = [_cards(inside), *(_cards_aside(aside, outcome) for outcome in _ASIDE)]
-    notices = _notices_by_supplier(inside, aside.pairs)
+    notices = _notices_by_supplier(inside, aside)
     sums = [pl.col(name).sum() for name in parts[0].columns if name != "supplier"]
     cards = pl.concat(parts, how="vertical_relaxed").group_by("supplier", maintain_order=True).agg(sums)
     judged = pl.col("lines") - pl.col("too_early")
@@ -181,12 +189,13 @@ def supplier_totals(lines: pl.DataFrame, aside: Aside) -> pl.DataFrame:
     return ordered.select(pl.col(name).cast(kind) for name, kind in SUPPLIERS_SCHEMA.items())
 
 
-def _notices_by_supplier(inside: pl.DataFrame, shown: pl.DataFrame) -> pl.DataFrame:
+def _notices_by_supplier(inside: pl.DataFrame, aside: Aside) -> pl.DataFrame:
     """How many notices there are. Of those that are aside as a whole no line is `inside`, and no other is like them."""
     who = ("supplier", "invoice_number", "site")
-    others = pl.concat([inside.select(who), shown.filter(~pl.col("whole")).select(who)]).unique()
-    every = pl.concat([others.select("supplier"), shown.filter("whole").select("supplier")])
-    return every.group_by("supplier").len("notices")
+    others = pl.concat([inside.select(who), aside.parted.select(who)]).unique().group_by("supplier").len("notices")
+    return (
+        pl.concat([others, aside.sums.select("supplier", "notices")]).group_by("supplier").agg(pl.col("notices").sum())
+    )
 
 
 def _cards(lines: pl.DataFrame) -> pl.DataFrame:

@@ -4,48 +4,70 @@ Most notices come back as they went out. Their lines stand in step and are compa
 joined by SKU.
 """
 
+from functools import reduce
+from operator import and_
+
 import polars as pl
 
 from logistics_batch.reconciliation.legs import Legs, identifier, price
 
 _LEGS = ("announced", "returned")
 _HALF = 2**32
+_PLACES = ("start_announced", "start_returned")
+_PAIRS_AT_ONCE = 8192
+
+Sides = tuple[pl.DataFrame, pl.DataFrame]
 _DISCOUNTS = ("discount", "discount_percentage")
 
 
 def with_places(pairs: pl.DataFrame, legs: Legs) -> pl.DataFrame:
     """The pairs with `lines_…`, how many lines each leg has of them, and `start_…`, their place if they are one run."""
-    placed = pairs.lazy().select("pair", *_LEGS)
     for leg in _LEGS:
-        runs = getattr(legs, f"{leg}_lines")["notice"].rle().struct.unnest().rename({"value": leg})
-        begun = runs.lazy().with_columns((pl.col("len").cum_sum() - pl.col("len")).alias("start"))
-        places = begun.group_by(leg).agg(
-            pl.col("len").sum().alias(f"lines_{leg}"),
-            pl.when(pl.len() == 1).then(pl.col("start").first()).alias(f"start_{leg}"),
-        )
-        placed = placed.join(places, on=leg, how="left")
-    return pairs.hstack(placed.sort("pair").drop("pair", *_LEGS).collect())
+        runs = getattr(legs, f"{leg}_lines")["notice"].rle().struct.unnest()
+        start = pl.col("len").cum_sum() - pl.col("len")
+        places = runs.select("value", pl.col("len").alias(f"lines_{leg}"), start.alias(f"start_{leg}"))
+        if _is_counted_up(places["value"], of=getattr(legs, f"{leg}_notices").height):
+            pairs = pairs.with_columns(places.select(pl.exclude("value").gather(pairs[leg])))
+            continue
+        if places["value"].n_unique() < places.height:
+            in_one = pl.when(pl.len() == 1).then(pl.col(f"start_{leg}").first())
+            places = places.group_by("value").agg(pl.col(f"lines_{leg}").sum(), in_one)
+        pairs = pairs.join(places, left_on=leg, right_on="value", how="left", maintain_order="left")
+    return pairs
+
+
+def _is_counted_up(notices: pl.Series, *, of: int) -> bool:
+    """Whether they are 0, 1, 2 and so on: so it is where each of all those notices has lines, and none is in pieces."""
+    return notices.len() == of and notices.equals(pl.int_range(of, dtype=pl.UInt32, eager=True))
 
 
 def twin_lines(legs: Legs, pairs: pl.DataFrame) -> pl.DataFrame:
-    """`key` (see `keyed`), `pair`, `line` and `line_returned` (places in the legs) of the lines that are alike.
+    """`pair`, `line` and `line_returned` (places in the legs) of the lines that are alike.
 
     pairs: those of `with_places`; legs: with `units`.
     """
-    in_step = _in_step(legs, pairs)
-    others = pairs.join(in_step.select("pair").unique(), on="pair", how="anti", maintain_order="left")
-    sides = pl.collect_all([_under_key(legs, others, leg) for leg in _LEGS])
-    by_sku = joined(*sides, suffix="_returned").with_columns((pl.col("key") // _HALF).cast(pl.UInt32).alias("pair"))
-    told = by_sku.lazy().with_columns(_same_text(legs, "sku_name").alias("named"), _same(legs).alias("same")).collect()
-    return pl.concat([_alike(in_step, legs), _alike(told, legs)])
+    sides = _compared(legs)
+    in_step = _in_step(sides, pairs)
+    others = pairs.filter(~pl.col("pair").is_in(in_step["pair"].rle().struct.field("value").implode()))
+    by_sku = joined(*pl.collect_all([_under_key(legs, others, leg) for leg in _LEGS]), suffix="_returned")
+    by_sku = by_sku.with_columns((pl.col("key") // _HALF).cast(pl.UInt32).alias("pair")).drop("key")
+    told = by_sku.with_columns(*_comparison(*_facing(sides, by_sku)))
+    return pl.concat([_alike(lines, legs) for lines in (in_step, told)], rechunk=True)
 
 
 def keyed(lines: pl.LazyFrame) -> pl.LazyFrame:
     """Lines (`sku_name`, `pair`) with their `sku`, normalised, and a `key` of both, null without a SKU or a pair."""
+    return lines.with_columns(identifier("sku_name").alias("sku")).with_columns(_key("sku"))
+
+
+def _key(sku: str) -> pl.Expr:
     # 32 bits of hash tell the SKUs of one notice apart; two that share them look like a SKU that stands twice.
-    short = pl.col("sku").hash().cast(pl.UInt32, wrap_numerical=True)
-    key = pl.when(pl.col("sku") != "").then(pl.col("pair").cast(pl.UInt64) * _HALF + short)
-    return lines.with_columns(identifier("sku_name").alias("sku")).with_columns(key.alias("key"))
+    short = _hash(sku).cast(pl.UInt32, wrap_numerical=True)
+    return pl.when(pl.col(sku) != "").then(pl.col("pair").cast(pl.UInt64) * _HALF + short).alias("key")
+
+
+def _hash(sku: str) -> pl.Expr:
+    return pl.col(sku).hash()
 
 
 def joined(left: pl.DataFrame, right: pl.DataFrame, *, suffix: str) -> pl.DataFrame:
@@ -57,20 +79,38 @@ def _once(lines: pl.DataFrame) -> pl.DataFrame:
     return lines if lines["key"].n_unique() == lines.height else lines.filter(pl.col("key").is_unique())
 
 
-def _in_step(legs: Legs, pairs: pl.DataFrame) -> pl.DataFrame:
+def _in_step(sides: Sides, pairs: pl.DataFrame) -> pl.DataFrame:
     """The lines of the pairs that have the same SKUs, letter by letter, in the same order on both sides."""
-    count = pl.col("lines_announced")
-    as_many = pairs.drop_nulls(["start_announced", "start_returned"]).filter(count == pl.col("lines_returned"))
-    spans = {
-        place: pl.int_ranges(f"start_{leg}", pl.col(f"start_{leg}") + count, dtype=pl.UInt32)
-        for place, leg in zip(("line", "line_returned"), _LEGS, strict=True)
-    }
-    lines = as_many.lazy().select("pair", **spans).explode(*spans)
-    named = pl.lit(legs.announced_lines["sku_name"]).gather("line").alias("sku_name")
-    told = keyed(lines.with_columns(named, _same_text(legs, "sku_name").alias("named"), _same(legs).alias("same")))
-    shown = told.select("key", "pair", "line", "line_returned", "named", "same").collect(engine="streaming")
-    odd = shown.filter(~pl.col("named"))["pair"].unique()
-    return _once(shown.filter(pl.col("key").is_not_null() & ~pl.col("pair").is_in(odd.implode())))
+    placed = pairs.select("pair", *_PLACES, "lines_announced", "lines_returned").drop_nulls(_PLACES)
+    facing = placed.filter(pl.col("lines_announced") == pl.col("lines_returned"))
+    # In parts that the processor's cache holds.
+    parts = [_part_in_step(sides, part) for part in facing.iter_slices(_PAIRS_AT_ONCE)]
+    return pl.concat(parts or [_part_in_step(sides, facing)], rechunk=True)
+
+
+def _part_in_step(sides: Sides, pairs: pl.DataFrame) -> pl.DataFrame:
+    ranges = (pl.int_ranges(start, pl.col(start) + pl.col("lines_announced"), dtype=pl.UInt32) for start in _PLACES)
+    lines = pairs.select("pair", line=next(ranges), line_returned=next(ranges)).explode("line", "line_returned")
+    ours, theirs = _facing(sides, lines)
+    told = lines.with_columns(ours["sku_name"], *_comparison(ours, theirs))
+    odd = told.filter(~pl.col("named"))["pair"].unique()
+    in_step = told.filter(~pl.col("pair").is_in(odd.implode())) if odd.len() else told
+    return _named_once(in_step).drop("sku_name")
+
+
+def _named_once(lines: pl.DataFrame) -> pl.DataFrame:
+    """The lines (`pair`, `sku_name`) with a SKU that no other line of their pair has."""
+    if not _differ_as_they_read(lines["sku_name"]):
+        named = keyed(lines.lazy()).drop("sku").collect()
+    else:
+        named = lines.with_columns(_key("sku_name"))
+    return _once(named if named["key"].null_count() == 0 else named.drop_nulls("key")).drop("key")
+
+
+def _differ_as_they_read(skus: pl.Series) -> bool:
+    """Whether no two different texts can be one SKU: if they are as usual, without small letters and blanks."""
+    together = skus.str.join().item()
+    return together.isascii() and together == together.upper() and len(together.split(None, 1)) == 1
 
 
 def _under_key(legs: Legs, pairs: pl.DataFrame, leg: str) -> pl.LazyFrame:
@@ -80,25 +120,32 @@ def _under_key(legs: Legs, pairs: pl.DataFrame, leg: str) -> pl.LazyFrame:
     return keyed(ours).filter(pl.col("key").is_not_null()).select("key", "line")
 
 
-def _same(legs: Legs) -> pl.Expr:
-    """Whether a line has a quantity, and it, prices and discounts have the same text on both sides."""
-    counted = pl.lit(legs.announced_lines["units"] > 0).gather("line").fill_null(False)
-    named = [
-        name for name in _DISCOUNTS if all(_is_given(leg[name]) for leg in (legs.announced_lines, legs.returned_lines))
-    ]
-    return pl.all_horizontal(counted, *(_same_text(legs, name) for name in ("qty", "price", "mrp", *named)))
+def _compared(legs: Legs) -> Sides:
+    """The announced and the returned lines with what is compared of them by its text."""
+    sides = (legs.announced_lines, legs.returned_lines)
+    given = {name: [_is_given(side[name]) for side in sides] for name in ("qty", "price", "mrp", *_DISCOUNTS)}
+    # A discount that one side never names is not compared.
+    names = [name for name, told in given.items() if (all(told) if name in _DISCOUNTS else any(told))]
+    return sides[0].select("sku_name", *names, "units"), sides[1].select("sku_name", *names)
+
+
+def _facing(sides: Sides, lines: pl.DataFrame) -> Sides:
+    """The sides' lines, one beside the other."""
+    return sides[0][lines["line"]], sides[1][lines["line_returned"]]
+
+
+def _comparison(ours: pl.DataFrame, theirs: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """Of lines side by side: `named`, whether their SKUs have the same text, and `same`, whether they have a quantity,
+    and it, prices and discounts have the same text.
+    """
+    same = [ours[name].eq_missing(theirs[name]) for name in theirs.columns]
+    counted = (ours["units"] > 0).fill_null(False)
+    return same[0].alias("named"), reduce(and_, same[1:], counted).alias("same")
 
 
 def _is_given(texts: pl.Series) -> bool:
     """Whether any line says something."""
     return texts.null_count() < texts.len() and bool((texts != "").any())
-
-
-def _same_text(legs: Legs, column: str) -> pl.Expr:
-    left, right = legs.announced_lines[column], legs.returned_lines[column]
-    if left.null_count() == left.len() and right.null_count() == right.len():
-        return pl.lit(True)
-    return pl.lit(left).gather("line").eq_missing(pl.lit(right).gather("line_returned"))
 
 
 def _alike(lines: pl.DataFrame, legs: Legs) -> pl.DataFrame:
@@ -112,7 +159,7 @@ def _alike(lines: pl.DataFrame, legs: Legs) -> pl.DataFrame:
     discounts = [(pl.col(name) == right[name]).fill_null(True) for name in _DISCOUNTS]
     by_meaning = left.select((pl.col("units") > 0) & pl.all_horizontal(*both, *discounts)).to_series()
     kept = pl.concat([lines.filter(same), others.filter(by_meaning.fill_null(False))])
-    return kept.select("key", "pair", "line", "line_returned")
+    return kept.select("pair", "line", "line_returned")
 
 
 def _meant(lines: pl.DataFrame, places: pl.Series) -> pl.DataFrame:

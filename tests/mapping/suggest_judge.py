@@ -1,0 +1,243 @@
+"""How good drafts are: a corpus of sheets with what each column is, compared with what is suggested for it.
+
+`python -m mapping.suggest_judge` in `tests/` prints precision and recall for the part that drafts were tuned on and for
+the part that was held out; with names of sheets, what is wrong in these.
+
+What a column is, in a sheet's file: the place that it fills (`customer_mobile`, `lines.qty`), `none` if the service
+has no place for it, and `?place` if nobody could know without asking. Several, parted by `|`, are all right.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import yaml
+
+from logistics_batch.intake.reading import read_file
+from logistics_batch.mapping import Draft, draft_of, draft_text
+from logistics_batch.model.sheet import ReadOptions, Sheet
+
+CORPUS = Path(__file__).parent / "suggest_corpus"
+NAMES = sorted(path.stem for path in CORPUS.glob("*.yaml"))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One sheet of the corpus; columns: the name of each, and what it is."""
+
+    name: str
+    operation: str
+    held_out: bool
+    key: tuple[str, ...]
+    columns: tuple[tuple[str, tuple[str, ...]], ...]
+    file: str
+
+    @property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """What a reader makes of the file."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "drop.csv"
+            path.write_text(self.file, encoding="utf-8")
+            return read_file(path, name=path.name, options=ReadOptions())
+
+    def truth(self, place: str) -> list[str]:
+        """The columns that fill a place."""
+        return [name for name, accepted in self.columns if place in [each.lstrip("?") for each in accepted]]
+
+
+@dataclass
+class Score:
+    """Columns counted. right: where they belong, or asked where one must ask. asked: asked for although it could be
+    told. wrong: given to a place that they do not fill. missed: left out although they fill one. needless: a question
+    about a column that fills nothing."""
+
+    right: int = 0
+    asked: int = 0
+    wrong: int = 0
+    missed: int = 0
+    needless: int = 0
+    left: int = 0
+    keys: int = 0
+    sheets: int = 0
+    told: list[str] = field(default_factory=list)
+
+    def __add__(self, other: "Score") -> "Score":
+        counted = ("right", "asked", "wrong", "missed", "needless", "left", "keys", "sheets", "told")
+        return Score(**{name: getattr(self, name) + getattr(other, name) for name in counted})
+
+    @property
+    def precision(self) -> float:
+        """Of the columns that were given to a place, the share that belongs there."""
+        return self.right / max(1, self.right + self.wrong)
+
+    @property
+    def recall(self) -> float:
+        """Of the columns that fill a place, the share that was found."""
+        return self.right / max(1, self.right + self.missed + self.asked + self.wrong)
+
+    def __str__(self) -> str:
+        return (
+            f"precision {self.precision:.3f}  recall {self.recall:.3f}  keys {self.keys}/{self.sheets}  "
+            f"right {self.right}  wrong {self.wrong}  missed {self.missed}  asked too much {self.asked}  "
+            f"needless questions {self.needless}  rightly left out {self.left}"
+        )
+
+
+@cache
+def case_of(name: str) -> Case:
+    """A sheet of the corpus by its name."""
+    data = yaml.safe_load((CORPUS / f"{name}.yaml").read_text(encoding="utf-8"))
+    columns = [each.rpartition(" = ") for each in data["columns"]]
+    return Case(
+        name=name,
+        operation=data["operation"],
+        held_out=data["part"] == "held_out",
+        key=tuple(data["key"]),
+        columns=tuple((header, tuple(accepted.split("|"))) for header, _, accepted in columns),
+        file=data["file"],
+    )
+
+
+def drafted(case: Case) -> tuple[Draft | None, str]:
+    """What is suggested for a sheet; (None, "") where no header was found."""
+    draft = draft_of(case.sheets)
+    return draft, draft_text(draft, file_name="drop.csv") if draft is not None else ""
+
+
+def places_of(text: str) -> dict[str, set[str]]:
+    """For each column of a draft the places that it fills, with a `?` before those that are asked for."""
+    data = yaml.safe_load(text) or {}
+    found: dict[str, set[str]] = {}
+    for name in (data.get("order_id") or {}).values():
+        found.setdefault(name.removeprefix("?").strip(), set()).add("?" * name.startswith("?") + "order_id")
+    for part in ("fields", "lines"):
+        for target, form in (data.get(part) or {}).items():
+            place = target if part == "fields" else f"lines.{target}"
+            for name in _columns(form):
+                asked = name.startswith("?")
+                found.setdefault(name.removeprefix("?").strip(), set()).add("?" * asked + place)
+    return found
+
+
+def answered(text: str, truth: Callable[[str], Sequence[str]]) -> str:
+    """A draft with its questions answered as a person would who knows the file; truth: the columns of a place.
+
+    What no column fills becomes a constant if it is demanded and leaves the draft otherwise; a sum is confirmed;
+    unknown words of payment are no COD, dates have the day first, and units are as they are asked about.
+    """
+    data: dict[str, Any] = yaml.safe_load(text)
+    settled: dict[str, str] = {}
+    for part in ("fields", "lines"):
+        for target, form in dict(data.get(part) or {}).items():
+            place = target if part == "fields" else f"lines.{target}"
+            for word in ("from", "sum"):
+                asked = [each for each in listed(form.get(word)) if each.startswith("?")]
+                if not asked:
+                    continue
+                known = [each.removeprefix("?").strip() for each in asked]
+                right = [name for name in known if name in truth(place)] or list(truth(place))
+                right = right or known * (word == "sum")  # the items' amounts added up, as it is proposed
+                settled.update(dict.fromkeys(known, right[0] if right else ""))
+                if right:
+                    form[word] = right[0]
+                elif target in _OF_EVERY_ROW:
+                    data[part][target] = _OF_EVERY_ROW[target]
+                else:
+                    del data[part][target]
+            _answer_reading(form)
+    if "order_id" in data:
+        data["order_id"] = {word: (truth("order_id") or [name])[0] for word, name in data["order_id"].items()}
+    key = [settled.get(each.removeprefix("?").strip(), each.removeprefix("?").strip()) for each in data.get("key", [])]
+    if key:
+        data["key"] = list(dict.fromkeys(filter(None, key)))
+    spoken = {
+        name for part in ("fields", "lines") for form in (data.get(part) or {}).values() for name in _columns(form)
+    }
+    data["ignore"] = [*(name for name in data.get("ignore", []) if name not in spoken),
+                      *(name for name in settled if name not in spoken)]  # fmt: skip
+    return yaml.safe_dump(data, allow_unicode=True, sort_keys=False)
+
+
+_OF_EVERY_ROW: Final = {
+    "site_name": {"constant": "Bhiwandi"},
+    "supplier_name": {"constant": "Nilgiri"},
+    "invoice_number": {"run": "file_name"},
+}
+
+
+def listed(value: Any) -> list[str]:
+    """One name or several."""
+    return list(value) if isinstance(value, list) else [] if value is None else [value]
+
+
+def _answer_reading(form: dict[str, Any]) -> None:
+    read = form.get("read")
+    if not isinstance(read, dict):
+        return
+    if "lookup" in read:
+        read["lookup"] = {word: "false" if answer == "?" else answer for word, answer in read["lookup"].items()}
+    if "date" in read and isinstance(read["date"], list):
+        read["date"] = read["date"][0].removeprefix("? ")
+    if "unit" in read:
+        read["unit"] = read["unit"].removeprefix("? ")
+
+
+def judged(case: Case) -> Score:
+    """How good the draft for a sheet is."""
+    draft, text = drafted(case)
+    found, score = places_of(text), Score(sheets=1)
+    key = [name.removeprefix("?").strip() for name in (yaml.safe_load(text) or {}).get("key", [])]
+    if draft is None:
+        score.told.append("no header was found")
+    elif draft.operation.value != case.operation:
+        score.told.append(f"operation {draft.operation.value}, not {case.operation}")
+    elif set(key) & set(case.key):
+        score.keys = 1
+    else:
+        score.told.append(f"key {key}, not {list(case.key)}")
+    for name, accepted in case.columns:
+        numbered = re.sub(r"\d+", "{n}", name)
+        mine = found.get(name) or found.get(numbered) or set()
+        told = f"{name}: {sorted(mine) or 'none'}, not {'|'.join(accepted)}"
+        if mine & set(accepted):
+            score.right += 1
+        elif not mine:
+            fine = "none" in accepted or "?none" in accepted
+            score.left, score.missed = score.left + fine, score.missed + (not fine)
+        elif all(place.startswith("?") for place in mine):
+            wanted = any(place.lstrip("?") in [each.lstrip("?") for each in accepted] for place in mine)
+            score.asked, score.needless = score.asked + wanted, score.needless + (not wanted)
+        else:
+            score.wrong += 1
+        if not mine & set(accepted) and (mine or not {"none", "?none"} & set(accepted)):
+            score.told.append(told)
+    return score
+
+
+def _columns(form: Any) -> list[str]:
+    """Every column that a field of a mapping is read from."""
+    if not isinstance(form, dict):
+        return []
+    given = [form.get(word) for word in ("from", "join", "first", "sum")]
+    flat = [each for value in given if value for each in (value if isinstance(value, list) else [value])]
+    return [name for each in flat for name in (each if isinstance(each, list) else [each])]
+
+
+def main() -> None:
+    """Print the figures, or what is wrong in the sheets that are named."""
+    wanted = sys.argv[1:]
+    scores = {name: judged(case_of(name)) for name in NAMES}
+    for name in wanted:
+        sys.stdout.write("\n  ".join([name, str(scores[name]), *scores[name].told]) + "\n")
+    for held_out in (False, True):
+        part = [score for name, score in scores.items() if case_of(name).held_out is held_out]
+        sys.stdout.write(f"{'held out' if held_out else 'tuned on'}: {sum(part, Score())}\n")
+
+
+if __name__ == "__main__":
+    main()
