@@ -19,6 +19,7 @@ from logistics_batch.operate.doctor import (
     check_disks,
     check_ledger,
     check_never_sent,
+    check_place_of_ledger,
     check_places,
     check_service,
     check_times,
@@ -137,6 +138,7 @@ def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:
     yield check_ledger(parts)
     yield check_never_sent(parts)
     yield from check_accounts(parts)
+    yield from check_place_of_ledger(parts)
     yield check_owed(parts.ledger)
     yield check_clock(parts)
     yield from check_places(parts, jobs)

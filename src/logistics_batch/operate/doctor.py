@@ -11,6 +11,7 @@ from pathlib import Path
 
 from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_asns, read_order
 from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.flows.moved_ledger import ONE_OF_THEM, where_before
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_receipts import listed_at
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
@@ -156,6 +157,12 @@ def check_never_sent(parts: Parts) -> Check:
     text = f"{sum(each.documents for each in left):,} documents were never sent: {runs}"
     remedy = "The next run of their job goes on with them; else `logistics-batch retry` with the run sends them."
     return Check("unsent", State.WARNING, text, remedy)
+
+
+def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
+    """Whether the ledger may be a copy, whose original still sends."""
+    if before := where_before(parts):
+        yield Check("ledger, its place", State.WARNING, before, ONE_OF_THEM)
 
 
 def check_accounts(parts: Parts) -> Iterator[Check]:
