@@ -36,7 +36,7 @@ def fill_in_awb_numbers(parts: Parts) -> int:
                 document.id, probe.awb_number, order_id=probe.order_id, now=now, seen=probe.named
             )
             if probe.presence is Presence.CANCELLED:
-                parts.ledger.found_cancelled(probe.awb_number, at=now)
+                parts.ledger.found_cancelled(document.id, at=now)
             found, fruitless = found + 1, 0
         else:
             fruitless += 1
