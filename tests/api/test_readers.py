@@ -194,6 +194,10 @@ def test_lines_come_as_list_as_object_or_as_text(name: str) -> None:
         ({"supplier_name": {"id": "7", "name": "Acme"}}, "7", "Acme"),
         ({"supplier": "Acme"}, "Acme", ""),
         ({"supplier": None, "supplier_name": None}, "", ""),
+        ({"supplier_id": 7}, "7", ""),
+        ({"supplier_id": 7, "supplier": "Acme"}, "7", "Acme"),
+        ({"supplier_id": "7", "supplier": "7", "supplier_name": "Acme"}, "7", "Acme"),
+        ({"supplier_id": 7, "supplier": {"name": "Acme"}}, "7", "Acme"),
         ({}, "", ""),
     ],
 )
@@ -311,6 +315,9 @@ STORED: dict[str, Any] = NOTICE | {"id": 99, "status": "New"}
         ({"invoice_number": None}, False),
         ({"supplier_name": "Apex"}, False),
         ({"site": 8}, False),
+        ({"site": None, "site_id": 7}, True),
+        ({"site": None, "site_id": 8}, False),
+        ({"site": {"id": 8, "name": "Bhiwandi"}}, False),
         ({"sku_lines": [{"sku_name": "Wires", "qty": "5"}]}, False),
         ({"sku_lines": [{"sku_name": "Wires", "qty": "6"}, {"sku_name": "Plug", "qty": "2.5"}]}, False),
         ({"sku_lines": None}, False),
@@ -319,6 +326,23 @@ STORED: dict[str, Any] = NOTICE | {"id": 99, "status": "New"}
 )
 def test_the_same_asn(there: dict[str, Any], same: bool) -> None:
     assert same_asn(json.dumps(NOTICE), STORED | there) is same
+
+
+@pytest.mark.parametrize(
+    ("there", "same"),
+    [
+        ({"supplier": "S-1", "supplier_name": None}, True),
+        ({"supplier": "S-2", "supplier_name": None}, False),
+        ({"supplier": "S-1", "supplier_name": "Acme Private Limited"}, True),
+        ({"supplier": "S-2", "supplier_name": "Acme"}, False),
+        ({"supplier": "Acme", "supplier_name": None}, True),
+        ({"supplier": None, "supplier_name": "Apex"}, False),
+    ],
+    ids=["same id", "other id", "same id, named otherwise", "other id of that name", "name for id", "other name"],
+)
+def test_of_a_party_with_id_and_name_the_id_decides(there: dict[str, Any], same: bool) -> None:
+    sent = NOTICE | {"supplier": "S-1"}
+    assert same_asn(json.dumps(sent), STORED | there) is same
 
 
 def test_an_asn_that_cannot_be_read_is_the_same_as_none() -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -378,6 +379,22 @@ def test_a_ledger_of_another_address(run: Run, tmp_path: Path, sandbox: RunningS
     assert problems(run, "ledger, other addresses") == []
 
 
+def test_a_ledger_that_was_copied(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """With its whole workspace, to where it sends as well: told until it has sent there, and at its old place never."""
+    first = Workspace(tmp_path / "first", url=sandbox.url, settle_after="180s")
+    first.run("push", first.drop("a.csv", order_lines(["COPIED-1"])), "--mapping", "orders")
+    shutil.copytree(first.root, tmp_path / "second")
+    second = Workspace(tmp_path / "second", url=sandbox.url, settle_after="180s")
+    (finding,) = problems(second.run, "ledger, its place")
+    assert f"used last as {first.root / 'var/ledger.db'} on {socket.gethostname()}" in finding["text"]
+    assert problems(first.run, "ledger, its place") == []
+    file = second.drop("b.csv", order_lines(["COPIED-2"]))
+    (note,) = second.run("push", file, "--mapping", "orders", "--json").json["notes"]
+    assert f"used last as {first.root / 'var/ledger.db'}" in note
+    assert "used last as" not in second.run("push", file, "--mapping", "orders", "--json").out
+    assert problems(second.run, "ledger, its place") == []
+
+
 def test_metrics_without_their_library(
     run: Run, tmp_path: Path, sandbox: RunningSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -462,6 +479,7 @@ PROVOKED_BY = {
     ],
     "check_ledger warning": ["test_a_doubt_and_a_held_document"],
     "check_accounts warning": ["test_a_ledger_of_another_address"],
+    "check_place_of_ledger warning": ["test_a_ledger_that_was_copied"],
     "check_owed warning": ["alerts that wait"],
     "check_clock problem": ["a clock that is behind"],
     "check_places tried": [
@@ -474,7 +492,10 @@ PROVOKED_BY = {
         "test_a_server_that_drops_the_header_is_named",
         "test_a_receiver_that_is_not_there_or_keeps_another_ledger",
     ],
-    "check_facts warning": ["test_where_uniqueness_cannot_be_shown_a_person_decides"],
+    "check_facts warning": [
+        "test_where_uniqueness_cannot_be_shown_a_person_decides",
+        "test_what_was_seen_with_another_key_does_not_count",
+    ],
     "_of_facts warning": [
         "test_where_uniqueness_cannot_be_shown_a_person_decides",
         "test_doubts_are_settled_where_orders_cannot_be_looked_for",

@@ -1,12 +1,17 @@
 """`doctor --staging`: what test orders show, and how doubts are settled with it, for a service of each kind."""
 
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cli.conftest import Run
+from support.between import Asked, Told, between
+from support.between import Service as Passed
 from support.commands import Finished
 from support.sandbox_process import RunningSandbox, start_sandbox
 from support.workspace import Workspace, order_lines
@@ -42,6 +47,10 @@ def push(run: Run, workspace: Workspace, references: list[str], name: str = "ord
 def created(sandbox: RunningSandbox) -> Counter[str]:
     found = Counter(line["reference_number"] for line in sandbox.committed("order.created"))
     return Counter({reference: n for reference, n in found.items() if not reference.startswith("LB-TEST-")})
+
+
+def held(run: Run) -> list[str]:
+    return [each["rule"] for each in run("held", "list", "--json").json["held"]]
 
 
 def fates(done: Finished) -> dict[str, str]:
@@ -89,6 +98,42 @@ def test_where_uniqueness_cannot_be_shown_a_person_decides(run: Run, service: Se
     assert run("settle", "--wait").code == 4
     assert [each["rule"] for each in run("held", "list", "--json").json["held"]] == ["unknown"]
     assert created(sandbox) == {"A": 1}
+
+
+def test_what_was_seen_with_another_key_does_not_count(run: Run, service: Service) -> None:
+    """Whose account the new key is nobody knows: nothing is sent again on the strength of what the old one showed."""
+    sandbox, workspace = service(order_id_reading="id")
+
+    def rule(asked: Asked, told: Passed) -> Told:
+        headers = {name: value for name, value in asked.headers.items() if name.upper() != "API_KEY"}
+        return told(replace(asked, headers=headers | {"API_KEY": sandbox.api_key}))
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(workspace.root, url=proxy.url)
+        workspace.configure('reuse_connections = "never"')
+        assert run("doctor", "--staging").code == 0
+        workspace.secret("api-key", "another-key-of-the-tests")
+        state, text = checks(run("doctor", "--json"))["uniqueness"]
+        assert (state, "seen with another API key" in text) == ("warning", True)
+        sandbox.set_faults([{"endpoint": "order.create", "reference": "A", "kind": "drop_before", "times": 1}])
+        done = push(run, workspace, ["A"])
+        assert (fates(done), any("another API key" in note for note in done.json["notes"])) == ({"A": "in_doubt"}, True)
+        assert run("settle", "--wait").code == 4
+        assert (held(run), created(sandbox)) == (["unknown"], {})
+        workspace.secret("api-key", sandbox.api_key)
+        assert checks(run("doctor", "--json"))["uniqueness"][0] == "ok"
+        text = (workspace.root / "var/ledger.db").read_bytes()
+        assert sandbox.api_key.encode() not in text
+
+
+def test_facts_of_an_earlier_version_count_for_the_key_that_first_uses_them(run: Run, service: Service) -> None:
+    _, workspace = service(order_id_reading="id")
+    assert run("doctor", "--staging").code == 0
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger, ledger:
+        ledger.execute("""UPDATE meta SET value = json_remove(value, '$.key_print') WHERE name LIKE 'facts%'""")
+    assert run("settle").code == 0
+    workspace.secret("api-key", "another-key-of-the-tests")
+    assert checks(run("doctor", "--json"))["uniqueness"][0] == "warning"
 
 
 def test_a_reference_of_somebody_else_is_held_not_refused(run: Run, service: Service, tmp_path: Path) -> None:

@@ -133,6 +133,10 @@ def test_golden_examples_are_written_once_and_compared_ever_after(run: Run, work
     assert "documents.ndjson, line 1: must be" in changed.json["examples"][0]["problems"][0]
     assert run("mapping", "test", "--generate").code == 2  # what is there is not overwritten
     assert run("mapping", "test", "--generate", "--force").code == 0
+    (folder / "input.xlsx").write_bytes(b"another")
+    both = run("mapping", "test", "orders")
+    assert both.code == 2 and "holds several inputs: input.csv, input.xlsx. Keep one" in both.out
+    (folder / "input.xlsx").unlink()
     assert run("mapping", "test").code == 0
 
 

@@ -7,6 +7,7 @@ from docs.pages import ROOT, blocks
 
 from logistics_batch.flows.mapping_reference import PAGE, write_reference
 from logistics_batch.mapping import load_mapping, schema_json, vocabulary
+from logistics_batch.mapping.dates import CODES, format_fault
 from logistics_batch.mapping.targets import targets_of
 from logistics_batch.model.document import Operation
 
@@ -53,3 +54,21 @@ def test_every_form_has_an_example() -> None:
     assert not [form for form in forms if form not in shown]
     verbs = "\n".join(block.text for block in blocks(REFERENCE) if block.language == "yaml")
     assert not [verb.name for verb in vocabulary() if verb.example not in verbs]
+
+
+def test_every_code_of_a_date_that_may_be_written_is_read_and_listed() -> None:
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    assert [code for code in letters if _is_taken(code) and f"| `%{code}` |" not in TEXT] == []
+    assert [code for code in CODES if not _is_taken(code)] == []
+
+
+def _is_taken(code: str) -> bool:
+    """Whether a format may have a code beside day, month and year; those of a time stand in a whole time."""
+    times = {
+        **dict.fromkeys("HM", "%H:%M"),
+        **dict.fromkeys("Ip", "%I:%M %p"),
+        "S": "%T",
+        "z": "%H:%M %z",
+        ".f": "%T%.f",
+    }
+    return code == "f" or not format_fault(f"%Y-%m-%d {times.get(code, f'%{code}')}")

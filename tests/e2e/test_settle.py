@@ -11,10 +11,11 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
+from support.between import Asked, Service, Told, between
 from support.commands import Finished
 from support.receiver_process import RunningReceiver, event
 from support.sandbox_process import RunningSandbox, start_sandbox
-from support.workspace import ORDERS_MAPPING, Workspace, asn_lines, order_lines
+from support.workspace import ASNS_MAPPING, ORDERS_MAPPING, Workspace, asn_lines, order_lines
 
 from logistics_batch.flows.parts import Silent
 from logistics_batch.flows.receive_event import keep_events, read_event
@@ -210,6 +211,33 @@ def test_an_asn_is_sent_again_only_where_the_service_shows_what_it_has(
     assert workspace.run("settle", "--wait").code == (4 if blind else 0)
     assert [line["rule"] for line in held(workspace)] == ["search_not_believed"] * blind
     assert len(sandbox.received("asn.create")) == (2 if blind else 3)
+
+
+def test_an_asn_that_may_be_there_with_its_parties_in_another_form_is_not_sent_again(
+    tmp_path: Path, sandbox: RunningSandbox
+) -> None:
+    """It was sent with ids, and is shown with names in their place: neither it nor another one."""
+
+    def rule(asked: Asked, service: Service) -> Told:
+        told = service(asked)
+        body = told.body.replace(b'"S-1"', b'"Acme"').replace(b'"W-1"', b'"Bhiwandi"')
+        return replace(told, body=body) if asked.method == "GET" else told
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
+        workspace.configure("[service.asn]", 'resend = "after_absent"')
+        by_id = ASNS_MAPPING.replace("supplier_name", "supplier").replace("site_name", "site")
+        workspace.mapping("asns", by_id)
+        first, second = (
+            workspace.drop(f"{number}.csv", asn_lines([number]).replace("Acme,Bhiwandi", "S-1,W-1"))
+            for number in ("INV-0", "INV-1")
+        )
+        assert workspace.run("push", first, "--mapping", "asns").code == 0
+        sandbox.set_faults([{"endpoint": "asn.create", "kind": "drop_after", "times": 1}])
+        workspace.run("push", second, "--mapping", "asns")
+        workspace.run("settle", "--wait")
+        assert [line["rule"] for line in held(workspace)] == ["not_distinct"]
+    assert len(sandbox.received("asn.create")) == 2
 
 
 @pytest.fixture

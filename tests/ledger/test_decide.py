@@ -88,6 +88,44 @@ def test_back_to_the_accepted_content_is_unchanged_and_drops_the_held_change() -
     assert (decision.action, decision.existing, decision.supersede) == ("unchanged", known("accepted"), held)
 
 
+@pytest.mark.parametrize(
+    ("earlier", "action", "rule"),
+    [
+        (known("in_doubt"), "follow", ""),
+        (known("held"), "hold", "earlier_held"),
+        (known("accepted"), "hold", "changed_after_acceptance"),
+        (known("accepted", rule="cancelled"), "hold", "cancelled"),
+        (known("refused"), "plan", ""),
+        (known("abandoned"), "plan", ""),
+    ],
+    ids=lambda each: f"{each.state} {each.rule}" if isinstance(each, Known) else each,
+)
+def test_what_waited_for_an_earlier_version_is_told_what_became_of_that(earlier: Known, action: str, rule: str) -> None:
+    """Not for ever that its answer is not known yet."""
+    waiting = known("held", OTHER, generation=2, rule="earlier_in_doubt")
+    decision = decide([earlier, waiting], OTHER)
+    assert (decision.action, decision.rule) == (action, rule)
+    assert (decision.existing or decision.supersede) == waiting
+
+
+def test_a_change_meant_for_another_order_says_nothing() -> None:
+    """Under a number that once was believed to be that one's."""
+    others = [
+        replace(known("held", rule="anothers_number"), reference="A"),
+        replace(known("abandoned", generation=2), reference="A"),
+    ]
+    assert decide_change(others, SAME, reference="B") == Decision("plan", 3)
+    assert decide_change(others, SAME, reference="A").action == "follow"
+
+
+@pytest.mark.parametrize("rule", ["order_not_shown", "anothers_number", "earlier_held", "order_in_doubt"])
+def test_a_change_that_waited_for_something_else_is_looked_at_anew(rule: str) -> None:
+    waiting = known("held", rule=rule)
+    assert decide_change([waiting], SAME) == Decision("plan", 2, supersede=waiting)
+    again = decide_change([waiting], SAME, order_in_doubt=True)
+    assert (again.action, again.rule) == (("follow", "") if rule == "order_in_doubt" else ("hold", "order_in_doubt"))
+
+
 def test_another_change_replaces_the_held_one() -> None:
     held = known("held", OTHER, generation=2, rule="changed_after_acceptance")
     decision = decide([known("accepted"), held], "c" * 64, versions=THIS_FILE)
@@ -233,7 +271,9 @@ def test_items_that_were_deleted_since_are_not_called_added() -> None:
 @pytest.mark.parametrize("rule", ["earlier_in_doubt", "order_in_doubt"])
 def test_what_waited_for_an_answer_goes_out_when_it_comes_again_after_that(rule: str) -> None:
     history = [change("accepted", A, 1), change("held", B, 2, rule=rule)]
-    assert decide_change(history, B, order_in_doubt=True) == Decision("follow", existing=history[1])
+    again = decide_change(history, B, order_in_doubt=True)  # for the answer that it waits for now
+    told = (again.action, again.rule, again.existing or again.supersede)
+    assert told == (*(("follow", "") if rule == "order_in_doubt" else ("hold", "order_in_doubt")), history[1])
     assert decide_change(history, B) == Decision("plan", 3, supersede=history[1])
 
 

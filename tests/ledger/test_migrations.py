@@ -37,7 +37,7 @@ NEWER_TABLES = (
 )
 NEWER_COLUMNS = {
     "slot": ("business_date", "state", "owner", "alive_at", "exit_code", "ended_at"),
-    "document": ("folded_key",),
+    "document": ("folded_key", "seen"),
 }
 
 POSTGRES_GUARDS = """

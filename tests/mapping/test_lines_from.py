@@ -59,8 +59,8 @@ def test_items_may_be_written_in_several_ways() -> None:
 
 
 def test_numbered_columns_may_have_zeros_before_their_numbers() -> None:
-    header = ["Order No", "Phone", "Address", "SKU 01", "Qty 01", "SKU 02", "Qty 02", "SKU 10", "Qty 10"]
-    row = ["A1", "9876543210", "12 MG Road", "tea", "2", "dal", "4", "jug", "1"]
+    header = ["Order No", "Phone", "Address", *(f"{name} {n:02}" for n in range(1, 11) for name in ("SKU", "Qty"))]
+    row = ["A1", "9876543210", "12 MG Road", "tea", "2", "dal", "4", *[""] * 14, "jug", "1"]
     found = orders(row, mapping=NUMBERED, header=header)
     assert items_of(found) == [("tea", 2), ("dal", 4), ("jug", 1)]
     assert found.notes == ()
@@ -200,7 +200,8 @@ def test_numbered_columns_are_lines_and_gaps_are_no_harm() -> None:
     rows = [["A1", "9876543210", "x", "tea", "2", "milk", "1"], ["A2", "9876543210", "x", "", "", "cup", "3"]]
     mapped = orders(*rows, mapping=NUMBERED, header=NUMBERED_HEADER)
     assert (items_of(mapped), items_of(mapped, 1)) == ([("tea", 2), ("milk", 1)], [("cup", 3)])
-    assert (mapped.columns, mapped.notes) == (tuple(NUMBERED_HEADER), ())
+    gap = 'Numbered columns that others follow are missing: "SKU 2", "Qty 2".'
+    assert (mapped.columns, mapped.notes) == (tuple(NUMBERED_HEADER), (gap,))
 
 
 def test_a_half_filled_pair_is_an_issue_at_the_empty_cell() -> None:
@@ -320,3 +321,42 @@ def test_one_long_cell_gets_its_answer_and_does_not_hold_up_the_run() -> None:
     assert items_of(mapped) == [("Shirt red XL", 2)]
     (issue,) = mapped.issues
     assert len(issue.reason) < 300
+
+
+PRICED = NUMBERED.replace('"Qty {n}"]', '"Qty {n}", "Price {n}"]').replace(
+    'item_quantity: {from: "Qty {n}"}', 'item_quantity: {from: "Qty {n}"}, item_price_per_each: {from: "Price {n}"}'
+)
+WIDE = ["Order No", "Phone", "Address", "SKU 1", "Qty 1", "Price 1", "SKU 2", "Qty 2"]
+
+
+def test_an_item_of_which_a_numbered_column_is_missing_is_not_sent_without_it() -> None:
+    rows = [["A1", "9876543210", "x", "tea", "2", "50"], ["A2", "9876543210", "x", "tea", "2", "50", "rice", "1"]]
+    mapped = orders(*rows, mapping=PRICED, header=WIDE)
+    assert states(mapped) == {2: "ready", 3: "invalid"}
+    (issue,) = mapped.issues
+    assert (issue.cell, issue.rule, issue.value) == ("G3", "lines_from|no_column", "rice")
+    assert issue.reason == '"SKU 2" is filled, and the sheet has no column "Price 2" beside it.'
+    assert issue.fix == 'Add the column, or empty "SKU 2".'
+    assert mapped.notes == ('The sheet has "SKU 2", "Qty 2" and no column "Price 2" beside it.',)
+    only_quantity = orders([*rows[0], "", "1"], mapping=PRICED, header=WIDE)
+    assert ("H2", "lines_from|no_column") in [(issue.cell, issue.rule) for issue in only_quantity.issues]
+
+
+def test_a_number_that_is_passed_over_is_told() -> None:
+    row = ["A1", "9876543210", "12 MG Road", "tea", "2", "dal", "4"]
+    told = "Numbered columns that others follow are missing: "
+    assert orders(row, mapping=NUMBERED, header=NUMBERED_HEADER).notes == (f'{told}"SKU 2", "Qty 2".',)
+    text = HEAD + 'lines_from: {columns: "Item {n}", pattern: "{sku} x {qty}"}\n'
+    text += "lines: {item_name: {from: sku}, item_quantity: {from: qty}}\n"
+    header = ["Order No", "Phone", "Address", "Item 2", "Item 3"]
+    assert orders([*row[:3], "tea x 1"], mapping=text, header=header).notes == (f'{told}"Item 1".',)
+
+
+def test_numbered_columns_that_must_be_there_hold_the_file_without_them() -> None:
+    asked = NUMBERED.replace('"Qty {n}"]', '"Qty {n}"], up_to: 3')
+    header = ["Order No", "Phone", "Address", "SKU 1", "Qty 1", "SKU 2", "Qty 2", "Qty 3"]
+    row = ["A1", "9876543210", "12 MG Road", "tea", "2", "", "", ""]
+    with pytest.raises(FileHeld, match='the required column "SKU 3" is missing'):
+        orders(row, mapping=asked, header=header)
+    assert items_of(orders(row, mapping=asked, header=[*header, "sku_3"])) == [("tea", 2)]
+    assert "`up_to` belongs to `columns`" in complaints(PARALLEL.replace('on: "|"', 'on: "|", up_to: 3'))

@@ -19,8 +19,8 @@ def priced(*rows: tuple[str, str], mapping: str = PRICED, marks: tuple[tuple[int
 def test_what_is_rounded_is_told_with_its_rows() -> None:
     found = priced(("12.345", "1.5"), ("12.34", "0.1234567891"), ("12.340", "0.50"), ("7.999", "2"))
     assert found.notes == (
-        'Column "Rate": rounded to two decimals in rows 2, 5.',
-        'Column "Weight": rounded to nine decimals in row 3.',
+        'Column "Rate": rounded to two decimals in rows 2, 5 ("12.345" is 12.35).',
+        'Column "Weight": rounded to nine decimals in row 3 ("0.1234567891" is 0.123456789).',
     )
     assert '"item_price_per_each":"12.35"' in found.documents[0].body
 
@@ -29,14 +29,38 @@ def test_a_decimal_comma_is_rounded_and_told_likewise() -> None:
     rows = ("12,345", "1"), ("12.345", "1"), ("12.345", "1"), ("1.234,50", "1")
     found = priced(*rows, mapping=COMMA, marks=((4, len(HEADER) + 1, Mark.NUMBER),))
     assert found.notes == (
-        'Column "Rate": rounded to two decimals in rows 2, 4.',
-        f'Column "Rate": {DRESSED} in row 5.',
+        'Column "Rate": rounded to two decimals in rows 2, 4 ("12,345" is 12.35).',
+        f'Column "Rate": {DRESSED} in row 5 ("1.234,50" is 1234.50).',
     )
 
 
-@pytest.mark.parametrize("dressed", ["1,234.50", "Rs 1,200/-", "Rs.235.00", "\u20b9500", "00500", "5 000"])
-def test_what_is_taken_off_a_number_is_told(dressed: str) -> None:
-    assert priced(("500", "1"), (dressed, "1")).notes == (f'Column "Rate": {DRESSED} in row 3.',)
+@pytest.mark.parametrize(
+    ("dressed", "sent"),
+    [
+        ("1,234.50", "1234.50"),
+        ("Rs 1,200/-", "1200.00"),
+        ("Rs.235.00", "235.00"),
+        ("\u20b9500", "500.00"),
+        ("00500", "500.00"),
+        ("5 000", "5000.00"),
+    ],
+)
+def test_what_is_taken_off_a_number_is_told(dressed: str, sent: str) -> None:
+    told = f'Column "Rate": {DRESSED} in row 3 ("{dressed}" is {sent}).'
+    assert priced(("500", "1"), (dressed, "1")).notes == (told,)
+
+
+def test_what_is_taken_off_many_numbers_is_one_line_with_their_count() -> None:
+    found = priced(*[("Rs 500", "1"), ("20", "1")] * 10)
+    rows = "2, 4, 6, 8, 10, 12, 14, 16 …"
+    assert found.notes == (f'Column "Rate": {DRESSED} in 10 rows: {rows} ("Rs 500" is 500.00).',)
+    targets = ("item_price_per_each", "total_item_price", "cgst", "sgst")
+    text = ORDERS + "".join(f"  {target}: {{from: {target}}}\n" for target in targets)
+    rows = [[f"A{number}", *ROW[1:], *["Rs 5"] * 4] for number in range(30)]
+    (note,) = run(text, sheet_of([[*HEADER, *targets], *rows])).notes
+    names = ", ".join(f'"{target}"' for target in targets)
+    taken = "Currency signs, units, groups or leading zeros were taken off 120 numbers in the columns"
+    assert note == f'{taken} {names} ("Rs 5" is 5.00).'
 
 
 def test_an_amount_that_would_round_to_nothing_is_not_sent() -> None:

@@ -208,6 +208,13 @@ def test_names_in_lists_and_joins_are_extended_in_their_place() -> None:
     assert '{from: [Order No, "Order Number", "Order Id", "#"], required: true}' in diff
 
 
+def test_a_name_among_several_of_one_joined_column_gets_its_further_name_beside_them() -> None:
+    text = ORDERS.replace("{from: Address}", '{join: [[Street, Address], Name], with: ", "}')
+    diff, renamed, _ = drift([*HEADER[:3], "Street Addr", *HEADER[4:]], text)
+    assert renamed == [("Street", "Street Addr")]
+    assert '{join: [[Street, "Street Addr", Address], Name], with: ", "}' in diff
+
+
 def test_values_help_to_know_a_renamed_column_and_nothing_is_ignored_while_one_is_wanted() -> None:
     renamed = ["Ring up", *HEADER[1:]]
     rows = [[*HEADER[:2], "Mobile Nmbr", *HEADER[3:]], ROW, ROW]

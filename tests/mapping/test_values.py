@@ -438,7 +438,7 @@ def test_the_guard_that_our_results_set_before_a_formula_is_taken_off_again(text
 def test_line_breaks_in_an_address_become_commas() -> None:
     found = orders(order(Address="12 MG Road,\r\nNear Temple\nBengaluru"))
     assert '"delivery_address":"12 MG Road, Near Temple, Bengaluru"' in found.documents[0].body
-    assert found.notes == ('Column "Address": 1 cell was repaired without loss.',)
+    assert found.notes == ('Column "Address": repaired without loss: D2.',)
 
 
 def test_join_leaves_blanks_out_and_needs_one_of_its_columns() -> None:
@@ -681,3 +681,46 @@ def test_a_sum_of_amounts_with_a_decimal_comma_is_read_as_what_it_is() -> None:
     mapping = ORDERS.replace("lines:", "  weight: {sum: Weight}\nlines:") + 'sheet: {decimal: ","}\n'
     mapped = orders([*order(), "1.000,25"], [*order(), "0,5"], mapping=mapping, header=[*HEADER, "Weight"])
     assert json.loads(mapped.documents[0].body)["weight"] == "1000.75"
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("31-Nov-2026", "November 2026 has 30 days."),
+        ("31/11/2026", "November 2026 has 30 days."),
+        ("29 Feb 2027", "February 2027 has 28 days."),
+        ("29-02-27", "February 2027 has 28 days."),
+        ("2026-02-30", "February 2026 has 28 days."),
+        ("00/11/2026", "November 2026 has 30 days."),
+        ("11/24/2026", "there is no month 24. Are day and month changed over?"),
+        ("31/13/2026", "there is no month 13."),
+        ("31/11/2026 18:00", "November 2026 has 30 days."),
+    ],
+)
+def test_a_date_that_no_calendar_has_is_called_so(cell: str, told: str) -> None:
+    read = 'expected_delivery_time: {from: Due, read: {date: ["%d/%m/%Y", "%d-%m-%y", "%d/%m/%Y %H:%M"]}}'
+    mapping = ORDERS.replace("lines:", f"  {read}\nlines:")
+    (issue,) = orders([*ROW, cell], header=[*HEADER, "Due"], mapping=mapping).issues
+    assert issue.reason == f"This date does not exist: {told}"
+    fix = "Check day, month and year; 3 November 2026 is written 03/11/2026 or 03-11-26 or 03/11/2026 18:30."
+    assert (issue.rule, issue.fix) == ("expected_delivery_time|date", fix)
+
+
+@pytest.mark.parametrize("cell", ["31-Foo-2026", "31.11", "soon", "2026-11-03T25:00:00", "31/Nov-2026"])
+def test_what_is_written_otherwise_is_no_date_as_agreed(cell: str) -> None:
+    mapping = ORDERS.replace("lines:", '  expected_delivery_time: {from: Due, read: {date: "%d/%m/%Y"}}\nlines:')
+    (issue,) = orders([*ROW, cell], header=[*HEADER, "Due"], mapping=mapping).issues
+    assert issue.reason == "The cell is no date as agreed."
+
+
+def test_a_named_month_without_such_a_day_among_true_dates_is_the_row_s_own_fault() -> None:
+    mapping = ORDERS.replace("lines:", "  expected_delivery_time: {from: Due}\nlines:")
+    rows = [[*HEADER, "Due"], [*ROW, "2026-11-05"], [*order(Order_No="A2"), "31-Nov-2026"]]
+    found = run(mapping, sheet_of(rows, marks=[(2, 7, Mark.DATE)]))
+    assert [(issue.cell, issue.reason) for issue in found.issues] == [
+        ("G3", "This date does not exist: November 2026 has 30 days.")
+    ]
+    rows[2][6] = "31/11/2026"
+    declared = mapping.replace("{from: Due}", '{from: Due, read: {date: "%d/%m/%Y"}}')
+    with pytest.raises(FileHeld, match='"31/11/2026": This date does not exist'):
+        run(declared, sheet_of(rows, marks=[(2, 7, Mark.DATE)]))

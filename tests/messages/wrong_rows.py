@@ -99,6 +99,7 @@ INVALID: dict[str, WrongRow] = {
     "negative": WrongRow({"Payment": "Prepaid", "Amount": "-250.00"}, fields=_PAYMENT),
     "unit": WrongRow({"Weight": "2 lb"}, fields="weight: {from: Weight, read: {unit: g -> kg}}"),
     "date": WrongRow({"Deliver by": "soon"}, fields=_DATE),
+    "expected_delivery_time|date": WrongRow({"Deliver by": "31/11/2026"}, fields=_DATE),
     "date_window": WrongRow({"Deliver by": "03/11/2062"}, fields=_DATE),
     "lookup": WrongRow({"Payment": "Credit", "Amount": ""}, fields=_PAYMENT),
     "cod": WrongRow({"Payment": "COD", "Amount": "0"}, fields=_PAYMENT),
@@ -129,6 +130,12 @@ INVALID: dict[str, WrongRow] = {
     "pieces": WrongRow({"SKU": "TEA|MILK", "Qty": "2"}, rest='lines_from: {split: [SKU, Qty], on: ["|"]}'),
     "half_filled": WrongRow(
         {"SKU 1": "TEA", "Qty 1": "2", "SKU 2": "MILK", "Qty 2": ""},
+        item='"SKU {n}"',
+        quantity='"Qty {n}"',
+        rest='lines_from: {columns: ["SKU {n}", "Qty {n}"]}\nignore: [SKU, Qty]',
+    ),
+    "no_column": WrongRow(
+        {"SKU 1": "TEA", "Qty 1": "2", "SKU 2": "MILK"},
         item='"SKU {n}"',
         quantity='"Qty {n}"',
         rest='lines_from: {columns: ["SKU {n}", "Qty {n}"]}\nignore: [SKU, Qty]',

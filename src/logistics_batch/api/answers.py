@@ -9,7 +9,7 @@ from typing import Any
 
 from logistics_batch.api.endpoints import ENDPOINTS
 from logistics_batch.api.envelopes import as_text, confirms, find_lines, invoice_told, message_of, says_no, says_yes
-from logistics_batch.api.fingerprints import record_digest, same_asn, same_order
+from logistics_batch.api.fingerprints import record_digest, same_asn, same_goods, same_order
 from logistics_batch.api.readers import (
     AsnHeader,
     AsnPage,
@@ -46,6 +46,7 @@ __all__ = [
     "read_order",
     "record_digest",
     "same_asn",
+    "same_goods",
     "same_order",
     "shows_change",
 ]

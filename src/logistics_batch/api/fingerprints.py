@@ -46,19 +46,25 @@ def same_order(sent_body: str, order: OrderDetails) -> bool:
 def same_asn(sent_body: str, record: dict[str, Any]) -> bool:
     """Whether a record of the service has the content that we sent: invoice, supplier, site and SKU lines.
 
-    A name that we sent can only be compared with a name, an id with an id; where the record gives just the other, it
-    does not speak against it, for invoice and lines must be equal in any case.
+    Of a party the id decides where both sides give one, else the name; where the record gives just the other, it does
+    not speak against it, for invoice and lines must be equal in any case.
     """
     sent, theirs = _sent(sent_body), asn_header(record)
-    if not theirs.invoice_number or as_text(sent.get("invoice_number")) != theirs.invoice_number:
-        return False
     parties = (
         ("supplier", theirs.supplier, theirs.supplier_name),
         ("site", theirs.site, theirs.site_name),
     )
     for key, their_id, their_name in parties:
-        if _differs(as_text(sent.get(key)), their_id) or _differs(as_text(sent.get(f"{key}_name")), their_name):
+        if _is_another(as_text(sent.get(key)), as_text(sent.get(f"{key}_name")), their_id, their_name):
             return False
+    return same_goods(sent_body, record)
+
+
+def same_goods(sent_body: str, record: dict[str, Any]) -> bool:
+    """Whether an ASN of the service has the invoice number and the SKU lines that we sent, whoever its parties are."""
+    sent, invoice_number = _sent(sent_body), asn_header(record).invoice_number
+    if not invoice_number or as_text(sent.get("invoice_number")) != invoice_number:
+        return False
     ours = _amounts(asn_lines(sent), _ASN_NAMES, _ASN_QUANTITIES)
     return bool(ours) and ours == _amounts(asn_lines(record), _ASN_NAMES, _ASN_QUANTITIES)
 
@@ -91,8 +97,12 @@ def _postcode(text: str) -> str:
     return "".join(character for character in text if character.isalnum()).casefold()
 
 
-def _differs(ours: str, theirs: str) -> bool:
-    return bool(ours) and bool(theirs) and _folded(ours) != _folded(theirs)
+def _is_another(our_id: str, our_name: str, their_id: str, their_name: str) -> bool:
+    """Whether a party is certainly another one than was sent; its name may stand in the place of its id."""
+    if our_id and their_id:
+        unnamed = {our_name} - {""} if not their_name else set()
+        return _folded(their_id) not in map(_folded, {our_id, *unnamed})
+    return bool(our_name and their_name) and _folded(our_name) != _folded(their_name)
 
 
 def _amounts(lines: Iterable[dict[str, Any]], names: tuple[str, ...], quantities: tuple[str, ...]) -> Amounts:

@@ -161,12 +161,14 @@ def asn_header(record: dict[str, Any]) -> AsnHeader:
 
 
 def _id_and_name(record: dict[str, Any], key: str) -> tuple[str, str]:
-    value, name = record.get(key), record.get(f"{key}_name")
+    value, name, own_id = record.get(key), record.get(f"{key}_name"), as_text(record.get(f"{key}_id"))
     if isinstance(value, dict):
-        return as_text(value.get("id")), as_text(name) or as_text(value.get("name"))
+        return own_id or as_text(value.get("id")), as_text(name) or as_text(value.get("name"))
     if isinstance(name, dict):
-        return as_text(value) or as_text(name.get("id")), as_text(name.get("name"))
-    return as_text(value), as_text(name)
+        return own_id or as_text(value) or as_text(name.get("id")), as_text(name.get("name"))
+    if own_id and isinstance(value, str) and value.strip() != own_id:  # what stands beside an id is the name
+        return own_id, as_text(name) or as_text(value)
+    return own_id or as_text(value), as_text(name)
 
 
 def _is_success(reply: Reply) -> bool:

@@ -18,6 +18,7 @@ from logistics_batch.operate.doctor import (
     check_clock,
     check_disks,
     check_ledger,
+    check_place_of_ledger,
     check_places,
     check_service,
     check_times,
@@ -135,6 +136,7 @@ def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:
     yield from check_service(parts)
     yield check_ledger(parts)
     yield from check_accounts(parts)
+    yield from check_place_of_ledger(parts)
     yield check_owed(parts.ledger)
     yield check_clock(parts)
     yield from check_places(parts, jobs)

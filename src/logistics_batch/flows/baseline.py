@@ -16,6 +16,7 @@ from logistics_batch.api.answers import (
     read_asns,
     record_digest,
     same_asn,
+    same_goods,
 )
 from logistics_batch.api.client import Client, Reply
 from logistics_batch.ledger import Ledger, StoredDocument
@@ -161,6 +162,14 @@ def new_since(document: StoredDocument, found: Found) -> list[dict[str, object]]
             if header.id or surplus >= 0:
                 fresh.append(record)
     return fresh
+
+
+def like_new(document: StoredDocument, found: Found) -> int:
+    """How many records came since with its goods, and other parties: maybe itself, with parties in another form."""
+    return sum(
+        is_new(document, record) and same_goods(document.body, record) and not same_asn(document.body, record)
+        for record in found.records
+    )
 
 
 def _nameless(document: StoredDocument, found: Found) -> list[dict[str, object]]:

@@ -21,6 +21,7 @@ from logistics_batch.api.answers import (
     shows_change,
 )
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.flows.order_looks import Whose, look_at, whose
 from logistics_batch.flows.outcomes import cancelled_in_doubt
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NewNotice, StoredDocument
@@ -77,8 +78,8 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     ours = _named(parts, order_id)
     if ours is not None:
         order_id = ours.awb_number
-        if another := _another_one(parts, ours):
-            return another
+        if unsure := _unsure(parts, ours):
+            return unsure
     if not _note(parts, order_id, "cancelling was asked for by hand"):
         parts.ledger.note_asked(order_id, at=parts.clock.now().isoformat())
     answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
@@ -137,7 +138,7 @@ def _name_accepted(parts: Parts, ours: Sequence[StoredDocument], order: OrderDet
         nameless = document.state == "accepted" and not document.awb_number and document.rule != "cancelled"
         if order.awb_number and nameless and not document.purged:
             now = parts.clock.now().isoformat()
-            parts.ledger.fill_in_awb_number(document.id, order.awb_number, order_id=order.order_id, now=now)
+            parts.ledger.fill_in_awb_number(document.id, order.awb_number, order_id=order.order_id, now=now, seen=True)
 
 
 def _hold_doubts(parts: Parts, ours: Sequence[StoredDocument], order: OrderDetails) -> bool:
@@ -187,16 +188,37 @@ def _named(parts: Parts, number: str) -> StoredDocument | None:
     return next((each for each in reversed(created) if each.reference == number and each.awb_number), None)
 
 
-def _another_one(parts: Parts, named: StoredDocument) -> Conclusion | None:
-    """Where the service shows another reference under an order's AWB number: nothing must be done by that number."""
-    order = _looked_at(parts, named.awb_number)
-    if order is None or order.reference_number in ("", named.reference):
+def _unsure(parts: Parts, document: StoredDocument) -> Conclusion | None:
+    """Why nothing must be done by the AWB number of an order: the service does not show that it is the order's own."""
+    number = document.awb_number
+    named = parts.ledger.orders_named([number]).get(number)
+    if named is None or named.seen:
         return None
+    look = look_at(parts.client, named)
+    if look.failed is not None:
+        _, answer = look.failed
+        raise_for_every_call(answer.meaning, answer.message)
+        return Conclusion(
+            f"Nothing was cancelled: {number} could not be looked at first: {answer.message} Try again later.",
+            ExitCode.STOPPED_EARLY,
+        )
+    verdict = whose(parts.ledger, named, look.order) if look.order is not None else Whose.NOT_SHOWN
     now = parts.clock.now().isoformat()
-    parts.ledger.give_back_number(named.awb_number, reference=order.reference_number, at=now)
+    if verdict is Whose.OURS:
+        parts.ledger.note_seen(named, at=now)
+        return None
+    if verdict is Whose.NOT_SHOWN or look.order is None:
+        return Conclusion(
+            f"Nothing was cancelled: the service does not show that {number} is the order {document.reference}. "
+            f"If you know that it is: `order cancel {number}`.",
+            ExitCode.DOUBT,
+        )
+    shown = look.order.awb_number or number
+    again = parts.ledger.give_back_number(shown, reference=look.order.reference_number, at=now)
+    owner = f"the order {look.order.reference_number}" if shown == number else "another order"
     return Conclusion(
-        f"Nothing was cancelled: {named.reference} was answered with AWB number {named.awb_number}, which is that of "
-        f"the order {order.reference_number}. {named.reference} is in doubt again: run `settle --wait`.",
+        f"Nothing was cancelled: {document.reference} was answered with AWB number {number}, which is that of {owner}. "
+        f"{' and '.join(again)} {'is' if len(again) == 1 else 'are'} in doubt again: run `settle --wait`.",
         ExitCode.DOUBT,
     )
 

@@ -3,6 +3,7 @@
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.approval import RULE, decided_words, previews
 from logistics_batch.flows.asn_markers import end_alarm
+from logistics_batch.flows.order_looks import ANOTHERS_NUMBER
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, probe_order
 from logistics_batch.ledger import OTHER_SPELLING, Outcome, StoredDocument, kind_of
@@ -53,6 +54,11 @@ def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissu
 
 def _decided(parts: Parts, document: StoredDocument, decision: str, reason: str, *, reissue: bool) -> Outcome:
     words = decided_words(parts, reason)
+    if document.rule == ANOTHERS_NUMBER and decision != "drop":
+        raise UsageError(
+            f"{document.order_id} is not the AWB number of the order {document.reference}; nothing was sent to it.",
+            remedy="Decide “drop”, and drop the file again when the order is settled.",
+        )
     if decision == "drop":
         return Outcome(document.id, "abandoned", "decided", rule="dropped", reason=words)
     if decision == "accept":

@@ -8,7 +8,7 @@ does not wait for a commit.
 
 import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -19,10 +19,10 @@ from logistics_batch.api.answers import Answer, Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.flows.baseline import Baseline, take_baseline
 from logistics_batch.flows.dispatch_state import DispatchResult, Finished, SendingState
+from logistics_batch.flows.first_questions import FirstQuestions, Told
 from logistics_batch.flows.gate_of_sending import SendGate
-from logistics_batch.flows.last_look import broken_contract
+from logistics_batch.flows.known_facts import OF_ANOTHER_KEY, RUN_IT_AGAIN, facts_of, tie_facts
 from logistics_batch.flows.outcomes import (
     is_own_number,
     outcome_of,
@@ -59,14 +59,16 @@ class Dispatcher:
         self._done: SimpleQueue[Future[Finished]] = SimpleQueue()
         self._gate = SendGate(patience_seconds=INTENT_MAY_AGE_SECONDS)
         self._silent = SilentAnswers(parts)
-        self._facts = parts.ledger.facts()
+        tie_facts(parts)
+        self._facts = facts_of(parts)
         lately = (parts.clock.now() - _HISTORY_LOST_FOR).isoformat()
         self._history_lost = any(str(each["at"]) >= lately for each in parts.ledger.restorations())
 
     def send(self, documents: Sequence[StoredDocument]) -> DispatchResult:
         """Send all, in order, until done or until something says to stop."""
         # What the service had before is asked anew in each run: others may have written meanwhile.
-        state = SendingState(deque(replace(each, baseline="") if each.baseline else each for each in documents))
+        queue = deque(replace(each, baseline="") if each.baseline else each for each in documents)
+        state = SendingState(queue, FirstQuestions(self._parts, queue))
         self._parts.progress.start("Sending", len(documents))
         refusals = self._parts.client.pacer.refusals
         workers = ThreadPoolExecutor(self._parts.policy.concurrency, thread_name_prefix="send")
@@ -106,6 +108,9 @@ class Dispatcher:
             yield f"The service asked {refusals} times to slow down (429): {came}{then}; nothing was lost by that."
         if self._facts and self._facts.reuse_seconds and self._parts.client.kept_line_broke:
             yield "A connection that was kept for several calls broke; from then on each call had one of its own."
+        yield from state.first.notes
+        if self._facts is None and self._parts.ledger.facts() is not None:
+            yield f"{OF_ANOTHER_KEY} {RUN_IT_AGAIN}"
 
     def _send_all(self, state: SendingState, workers: ThreadPoolExecutor) -> None:
         while True:
@@ -116,23 +121,23 @@ class Dispatcher:
             self._collect(state)
 
     def _next_claims(self, state: SendingState, workers: ThreadPoolExecutor) -> list[StoredDocument]:
-        """What may go out now; ASNs are first asked after, which is a call of its own."""
+        """What may go out now; of some the service is asked something first, which is a call of its own."""
         if self._parts.stop.is_set():
             state.stop("The program was asked to end.", "Run the job again: it goes on where it stopped.")
         claim: list[StoredDocument] = []
         lines = self._lines(state)
         most = lines + self._ahead(state)
         while state.queue and not state.stopped and len(state.handed) + len(claim) < most:
-            asks = state.queue[0].operation == "asn.create" and not state.queue[0].baseline
-            if asks and len(state.handed) + len(claim) >= lines:
+            asks = state.first.needed(state.queue[0])
+            if asks and (len(state.handed) + len(claim) >= lines or state.first.under_way(state.queue[0])):
                 break
             if (turn := self._take_turn(state)) is None:
                 break
             document = state.queue.popleft()
-            if broken := broken_contract(document, longitude=self._parts.policy.longitude):
-                self._hold(broken, evidence_text="Checked before sending.")
+            if unfit := state.first.unfit(document):
+                self._hold(unfit, evidence_text="Checked before sending.")
             elif asks:
-                self._start(state, workers.submit(self._ask_before, document, turn))
+                self._start(state, workers.submit(self._ask_before, document, state.first.begin(document), turn))
             else:
                 claim.append(document)
                 state.turns[document.id] = turn
@@ -227,9 +232,9 @@ class Dispatcher:
                 self._gate.close()
         return Finished(document, intent, reply, answer)
 
-    def _ask_before(self, document: StoredDocument, turn: float) -> Finished:
+    def _ask_before(self, document: StoredDocument, question: Callable[[], Told], turn: float) -> Finished:
         self._parts.client.pacer.wait_until(turn)
-        return Finished(document, baseline=take_baseline(self._parts.client, document))
+        return Finished(document, told=question())
 
     def _collect(self, state: SendingState) -> None:
         """Wait for at least one call to come back, or for the next turn; then take all that have."""
@@ -257,8 +262,8 @@ class Dispatcher:
 
     def _take_in(self, state: SendingState, finished: Finished) -> None:
         document, intent, reply, answer = finished.document, finished.intent, finished.reply, finished.answer
-        if finished.baseline is not None:
-            self._take_baseline(state, document, finished.baseline)
+        if finished.told is not None:
+            self._take_told(state, document, finished.told)
         elif intent is not None and (reply is None or answer is None):
             self._put_back(state, intent)
         elif intent is not None and reply is not None and answer is not None:
@@ -273,10 +278,12 @@ class Dispatcher:
         outcome = outcome_of(document, reply, answer, run=self._run, facts=self._facts)
         if self._history_lost:
             outcome = unless_sent_before(outcome, document, facts=self._facts)
+        if document.operation == Operation.ORDER_CREATE and outcome.state == "accepted":
+            if is_own_number(document, outcome):
+                outcome = replace(outcome, seen=True)
+            else:
+                state.created.add(document.id)
         state.outcomes.append(outcome)
-        creates = document.operation == Operation.ORDER_CREATE
-        if creates and outcome.state == "accepted" and not is_own_number(document, outcome):
-            state.created.add(document.id)
         return outcome
 
     def _believed(self, state: SendingState, came: Sequence[Outcome]) -> list[Outcome]:
@@ -301,27 +308,17 @@ class Dispatcher:
         elif reply.status is not None and reply.status < 500:
             state.lines = min(most, state.lines + 1 / state.lines)
 
-    def _take_baseline(self, state: SendingState, document: StoredDocument, baseline: Baseline) -> None:
-        if baseline.failed is not None:
-            reply, answer = baseline.failed
+    def _take_told(self, state: SendingState, document: StoredDocument, told: Told) -> None:
+        ready = state.first.end(document, told)
+        if isinstance(ready, Outcome):
+            self._hold(ready, evidence_text="Found before sending.")
+        elif told.failed is not None:
+            reply, answer = told.failed
             self._count(state, document, reply, answer)
-            return
-        if baseline.already_there and not document.released:  # a person who released it has seen what is there
-            self._hold_present(document)
-            return
-        self._parts.ledger.set_baseline(document.id, baseline.text)
-        state.queue.appendleft(replace(document, baseline=baseline.text))
-
-    def _hold_present(self, document: StoredDocument) -> None:
-        outcome = Outcome(
-            document.id,
-            "held",
-            "held",
-            rule="already_present",
-            reason="The service already has an ASN with this invoice number and content.",
-            fix="If it is this one, decide “accept”; if another one is wanted, decide “send-again”.",
-        )
-        self._hold(outcome, evidence_text="Found before sending.")
+            if reply.status is not None and reply.status >= 500:
+                state.let_others_by(document)
+        else:
+            state.queue.appendleft(ready)
 
     def _hold(self, outcome: Outcome, *, evidence_text: str) -> None:
         """A person decides about a planned document, of which nothing was sent."""

@@ -7,24 +7,25 @@ from dataclasses import dataclass, field
 
 from logistics_batch.api.answers import Answer
 from logistics_batch.api.client import Reply
-from logistics_batch.flows.baseline import Baseline
+from logistics_batch.flows.first_questions import FirstQuestions, Told
 from logistics_batch.ledger import Intent, Outcome, StoredDocument
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A call that came back: a reply to an intent, or what the service had before an ASN was sent."""
+    """A call that came back: a reply to an intent, or what the service told before a document was sent."""
 
     document: StoredDocument
     intent: Intent | None = None
     reply: Reply | None = None  # None: the intent grew too old, or a doubt came first; nothing was sent
     answer: Answer | None = None  # what the reply proves
-    baseline: Baseline | None = None
+    told: Told | None = None
 
 
 @dataclass
 class SendingState:
     queue: deque[StoredDocument]
+    first: FirstQuestions
     handed: dict[Future[Finished], Intent | None] = field(default_factory=dict)  # to workers, in order; not yet back
     doubts: int = 0  # in a row
     created: set[int] = field(default_factory=set)  # accepted orders among the outcomes
@@ -41,6 +42,11 @@ class SendingState:
     stopped: str = ""
     remedy: str = ""
     outcomes: list[Outcome] = field(default_factory=list)
+
+    def let_others_by(self, document: StoredDocument) -> None:
+        """One document about which the service cannot be asked keeps no others back, but those of its own order."""
+        own = [each for each in self.queue if each.id == document.id or each.order_id == document.order_id != ""]
+        self.queue = deque([*(each for each in self.queue if each not in own), *own])
 
     def stop(self, reason: str, remedy: str) -> None:
         """Nothing more is to begin; the first reason counts."""

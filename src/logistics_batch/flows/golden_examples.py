@@ -41,9 +41,13 @@ class Tried:
 def try_example(bench: Bench, name: str, *, generate: bool = False, force: bool = False) -> Tried:
     """Map an example's input and compare; with `generate` missing files are written, with `force` all are."""
     folder = bench.folder / name
-    source = next((path for path in sorted(folder.glob("input.*"))), None)
-    if source is None:
+    sources = sorted(folder.glob("input.*"))
+    if not sources:
         return Tried(name, (f"There is no example: put a file input.xlsx or input.csv into {folder}.",))
+    if len(sources) > 1:  # the golden files are those of one
+        names = ", ".join(path.name for path in sources)
+        return Tried(name, (f"{folder} holds several inputs: {names}. Keep one; an example is of one file.",))
+    (source,) = sources
     written = []
     if generate and not (folder / _DATE).exists():
         (folder / _DATE).write_text(f"{bench.today}\n", encoding="utf-8")

@@ -32,7 +32,9 @@ def fill_in_awb_numbers(parts: Parts) -> int:
             now = parts.clock.now().isoformat()
             if probe.named:
                 parts.ledger.give_back_number(probe.awb_number, reference=document.reference, at=now)
-            parts.ledger.fill_in_awb_number(document.id, probe.awb_number, order_id=probe.order_id, now=now)
+            parts.ledger.fill_in_awb_number(
+                document.id, probe.awb_number, order_id=probe.order_id, now=now, seen=probe.named
+            )
             if probe.presence is Presence.CANCELLED:
                 parts.ledger.found_cancelled(probe.awb_number, at=now)
             found, fruitless = found + 1, 0

@@ -14,6 +14,7 @@ from logistics_batch.mapping import Accepted, CannotUpdate, asn_update, order_up
 from logistics_batch.model.asn_marker import without_marker
 from logistics_batch.model.document import Document, Operation
 
+_WAITED = ("changed_after_acceptance", "earlier_in_doubt", "earlier_held")  # versions of which nothing was sent
 _AT_ONCE = 400  # references in one question to the ledger
 _CAME = ("planned", "sending", "in_doubt", "held", "accepted")  # states of updates that count
 _UPDATE_OF = {Operation.ORDER_CREATE: Operation.ORDER_UPDATE, Operation.ASN_CREATE: Operation.ASN_UPDATE}
@@ -66,7 +67,7 @@ def _living(parts: Parts, document: Document) -> StoredDocument | None:
     """The version that the service has, if it is the only one that still counts."""
     history = parts.ledger.generations(document.key, kind=kind_of(document.operation))
     accepted = [found for found in history if found.state == "accepted" and found.rule != "cancelled"]
-    waits = [found for found in history if found.state == "held" and found.rule == "changed_after_acceptance"]
+    waits = [found for found in history if found.state == "held" and found.rule in _WAITED]
     settled = all(found.state in _RESOLVED or found in waits for found in history)
     return accepted[-1] if accepted and settled else None
 

@@ -109,7 +109,9 @@ def unless_sent_before(outcome: Outcome, document: StoredDocument, *, facts: Ser
 
 def is_own_number(document: StoredDocument, outcome: Outcome) -> bool:
     """Whether the AWB number in the answer is the one that was sent: who labels himself may use one again."""
-    return bool(outcome.awb_number) and outcome.awb_number in document.body
+    if not outcome.awb_number or outcome.awb_number not in document.body:
+        return False
+    return bool(json.loads(document.body).get("awb_number") == outcome.awb_number)
 
 
 def without_others_numbers(
@@ -162,6 +164,7 @@ def _not_believed(outcome: Outcome, what: str) -> Outcome:
         items={},
         child_awb_numbers=(),
         accepted_run="",
+        seen=False,
     )
 
 

@@ -43,6 +43,8 @@ class Probe:
     named: bool = False
 
 
+NOTHING_SEEN = Probe(Presence.UNKNOWN, "")
+
 Sight = OrderFound | OrderAbsent | ReadFailed | None
 
 

@@ -7,19 +7,24 @@ yet.
 import json
 from dataclasses import dataclass
 
-from logistics_batch.api.answers import OrderFound, ReadFailed, read_order, shows_change
+from logistics_batch.api.answers import OrderDetails, OrderFound, ReadFailed, read_order, shows_change
 from logistics_batch.api.client import Client
+from logistics_batch.flows.order_looks import Whose, whose
 from logistics_batch.ledger import Ledger, StoredDocument
 from logistics_batch.model.document import Operation
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What an order shows of a change, in words for the evidence; unreachable: the service could not be asked."""
+    """What an order shows of a change, in words for the evidence; unreachable: the service could not be asked.
+
+    anothers: the order whose AWB number it is that the change went to, "" if it is that of the order that was meant.
+    """
 
     shown: bool
     text: str
     unreachable: bool = False
+    anothers: str = ""
 
 
 def look_for_change(client: Client, ledger: Ledger, document: StoredDocument) -> Look:
@@ -34,12 +39,24 @@ def look_for_change(client: Client, ledger: Ledger, document: StoredDocument) ->
         return Look(shown=False, text=f"the service does not show the order: {seen.message}")
     if not seen.order.is_called(document.order_id):
         return Look(shown=False, text="another order came back than was asked for")
+    if _is_anothers(ledger, document, seen.order):
+        text = f"under this number the service has the order {seen.order.reference_number}"
+        return Look(shown=False, text=text, anothers=seen.order.reference_number)
     if operation is Operation.ORDER_ADD_ITEMS and _had_before(ledger, document):
         return Look(shown=False, text="the order had an item with this id before, so that seeing it proves nothing")
     shown = shows_change(operation, document.body, seen.order)
     if shown is None:
         return Look(shown=False, text="fetching the order does not show everything that was to be changed")
     return Look(shown, "the order shows the change" if shown else "the order does not show the change")
+
+
+def _is_anothers(ledger: Ledger, document: StoredDocument, order: OrderDetails) -> bool:
+    """Whether the number to which a change went is not that of the order which it was meant for."""
+    named = ledger.orders_named([document.order_id]).get(document.order_id)
+    if named is not None:
+        return whose(ledger, named, order) is Whose.ANOTHERS
+    meant = "" if document.reference == document.order_id else document.reference
+    return bool(meant) and order.reference_number not in ("", meant)
 
 
 def _had_before(ledger: Ledger, document: StoredDocument) -> bool:

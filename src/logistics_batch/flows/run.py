@@ -13,6 +13,7 @@ from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
 from logistics_batch.flows.file_reports import FileReports
 from logistics_batch.flows.in_turn import send_in_turn
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
+from logistics_batch.flows.moved_ledger import told_once
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.flows.run_record import stopping_early
@@ -71,7 +72,7 @@ def run_of(
         parts.ledger.start_run(run.id, job=job, kind="push", business_date=day, now=now.isoformat())
     try:
         with stopping_early():
-            run.notes += _under_another_address(parts)
+            run.notes += [*told_once(parts), *_under_another_address(parts)]
             run.notes += settle_due(parts, run=run.id, give_up=False).notes
             fill_in_awb_numbers(parts)
             purge_old(parts)

@@ -7,6 +7,7 @@ from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.api.client import Reply
 from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
+from logistics_batch.flows.known_facts import facts_of
 from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.outcomes import LOOK_IT_UP, is_own_number, outcome_of, without_others_numbers
 from logistics_batch.flows.parts import Parts
@@ -29,7 +30,7 @@ def may_send_again(parts: Parts, document: StoredDocument) -> bool:
 
 def is_unique(parts: Parts) -> bool:
     """Whether test orders showed that a second create of a live reference makes no second order."""
-    facts = parts.ledger.facts()
+    facts = facts_of(parts)
     return facts is not None and facts.unique
 
 
@@ -55,13 +56,14 @@ def send_again(
     crash_point("resend.after")
     answer = judge(reply, operation=document.operation)
     tainted = replace(document, tainted=True)
-    said = outcome_of(tainted, reply, answer, run=run, facts=parts.ledger.facts())
+    said = outcome_of(tainted, reply, answer, run=run, facts=facts_of(parts))
     if search is not None and said.state == "accepted" and answer.meaning is Meaning.REFUSED:
         probe = search.look_for(document)
         if probe.named and probe.awb_number:
             now = parts.clock.now().isoformat()
             parts.ledger.give_back_number(probe.awb_number, reference=document.reference, at=now)
         said = _borne_out(said, probe)
+    said = replace(said, seen=said.seen or is_own_number(document, said))
     asked = set() if is_own_number(document, said) else {document.id}
     (outcome,) = without_others_numbers([said], orders=asked, owners=parts.ledger.owners_of)
     if outcome.state == "accepted" and note:
@@ -79,7 +81,7 @@ def send_again(
 def _borne_out(said: Outcome, probe: Probe) -> Outcome:
     """Accepted if the order is found now; else the service contradicts itself, and a person decides."""
     if probe.presence is Presence.PRESENT:
-        return replace(said, awb_number=probe.awb_number, order_id=probe.order_id)
+        return replace(said, awb_number=probe.awb_number, order_id=probe.order_id, seen=probe.named)
     return replace(
         said,
         state="held",

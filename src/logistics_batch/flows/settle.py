@@ -22,16 +22,19 @@ from logistics_batch.flows.asn_markers import (
 from logistics_batch.flows.baseline import (
     Control,
     indistinct,
+    like_new,
     new_since,
     saw_all,
     search_invoice,
     search_known,
 )
+from logistics_batch.flows.known_facts import tie_facts
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
+from logistics_batch.flows.moved_ledger import told_once
 from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.outcomes import cancelled_in_doubt
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.probe import Presence
+from logistics_batch.flows.probe import NOTHING_SEEN, Presence, Probe
 from logistics_batch.flows.probe_change import look_for_change
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.flows.run_record import stopping_early
@@ -124,7 +127,7 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
         parts.ledger.give_back_number(probe.awb_number, reference=document.reference, at=now)
     match probe.presence:
         case Presence.PRESENT:
-            return _accept(parts, document, probe.text, awb_number=probe.awb_number, order_id=probe.order_id, run=run)
+            return _accept(parts, document, probe.text, probe=probe, run=run)
         case Presence.FOREIGN:
             return _hold(
                 parts,
@@ -203,6 +206,8 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
             evidence=f"{len(fresh)} new records in the part that was shown",
         )
     if parts.policy.asn_resend == "after_absent" and may_send_again(parts, document):
+        if alike := like_new(document, found):
+            return _hold_indistinct(parts, document, alike)
         return _send_absent(parts, document, run=run)
     sent, searched = document.doubt_since[11:19], parts.clock.now().isoformat()[11:16]
     return _hold(
@@ -222,7 +227,7 @@ def _hold_indistinct(parts: Parts, document: StoredDocument, count: int) -> str:
         "not_distinct",
         "Sent without an answer; what the service shows may as well be another ASN of ours with this invoice number.",
         "Look at the service whether it has one for each: decide “accept” if it has, else “send-again” or “drop”.",
-        evidence=f"{count} new records that more than one of our ASNs fits",
+        evidence=f"{count} new records that this ASN fits, and others as well",
     )
 
 
@@ -277,6 +282,18 @@ def _settle_change(parts: Parts, document: StoredDocument) -> str:
         return "unreachable"
     if look.shown:
         return _accept(parts, document, look.text, run="")
+    if look.anothers:
+        now = parts.clock.now().isoformat()
+        parts.ledger.give_back_number(document.order_id, reference=look.anothers, at=now)
+        return _hold(
+            parts,
+            document,
+            "another_order",
+            f"Sent {document.doubt_since[11:19]} to the AWB number {document.order_id}, no trustworthy answer; "
+            f"{look.text}, which it may have changed.",
+            "Look at both orders at the service and put them right there; then decide “drop”.",
+            evidence=look.text,
+        )
     return _hold(
         parts,
         document,
@@ -287,17 +304,16 @@ def _settle_change(parts: Parts, document: StoredDocument) -> str:
     )
 
 
-def _accept(
-    parts: Parts, document: StoredDocument, evidence: str, *, run: str, awb_number: str = "", order_id: str = ""
-) -> str:
+def _accept(parts: Parts, document: StoredDocument, evidence: str, *, run: str, probe: Probe = NOTHING_SEEN) -> str:
     outcome = Outcome(
         document.id,
         "accepted",
         "accepted",
         rule="settled",
         reason="Accepted; found at the service after an answer was lost.",
-        awb_number=awb_number,
-        order_id=order_id,
+        awb_number=probe.awb_number,
+        order_id=probe.order_id,
+        seen=probe.named,
         accepted_run=run or document.run,
     )
     return "settled" if _write(parts, outcome, evidence) else "open"
@@ -324,9 +340,10 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     earlier = SettleReport()
     silent = 0
     with parts.ledger.sending("settle"), stopping_early():
+        tie_facts(parts)
         parts.ledger.take_over(parts.clock.now().isoformat())
         purge_old(parts)
-        notes = (*confirm_marked(parts), *_waiting_elsewhere(parts))
+        notes = (*told_once(parts), *confirm_marked(parts), *_waiting_elsewhere(parts))
         while True:
             report = settle_due(parts, run=run or "settle", give_up=wait, only_run=run)
             report = replace(report, settled=earlier.settled + report.settled, held=earlier.held + report.held)

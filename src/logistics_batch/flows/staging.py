@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from logistics_batch.api.answers import Answer, Meaning, OrderAbsent, OrderFound, judge, read_order, shows_change
+from logistics_batch.api.key_print import key_print
 from logistics_batch.errors import RunStopped, UsageError
+from logistics_batch.flows.known_facts import facts_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import ServiceFacts, TestOrder, form_of
 
@@ -75,6 +77,7 @@ def _seen(parts: Parts, pincode: str) -> ServiceFacts:
         duplicate_form=form if form not in others else "",
         found_by=_found_by(parts, first, reference),
         kept_idle_seconds=_kept_idle_seconds(parts, first.awb_number or reference),
+        key_print=key_print(parts.client.settings),
     )
 
 
@@ -172,7 +175,7 @@ def _cancel_all(parts: Parts) -> None:
     One that was written down and never sent is forgotten once the service, which shows orders by their references,
     shows none.
     """
-    facts = parts.ledger.facts()
+    facts = facts_of(parts)
     long_ago = parts.clock.now() - timedelta(seconds=parts.policy.settle_after_seconds)
     for order in parts.ledger.test_orders():
         seen = None if order.awb_numbers else _order(parts, order.reference)

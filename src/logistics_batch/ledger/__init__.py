@@ -17,6 +17,7 @@ from logistics_batch.ledger.feeds import Feeds, WriteFeed
 from logistics_batch.ledger.held_files import HeldFile, HeldFiles, HeldNow, LeftFile
 from logistics_batch.ledger.high_water import HighWater
 from logistics_batch.ledger.history import History
+from logistics_batch.ledger.home import Home
 from logistics_batch.ledger.integrity import check_database
 from logistics_batch.ledger.known_keys import kind_of
 from logistics_batch.ledger.lock import sending_lock
@@ -42,6 +43,7 @@ from logistics_batch.ledger.records import (
     StoredRun,
 )
 from logistics_batch.ledger.restored import RESTORED
+from logistics_batch.ledger.seen import NamedOrder, Seen
 from logistics_batch.ledger.sending import Sending
 from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
 from logistics_batch.ledger.spill import Spill
@@ -63,6 +65,7 @@ __all__ = [
     "Intent",
     "Ledger",
     "LeftFile",
+    "NamedOrder",
     "NewEvent",
     "NewNotice",
     "Outcome",
@@ -97,6 +100,7 @@ class Ledger(
     Sending,
     Cancellations,
     MixedUp,
+    Seen,
     Fates,
     History,
     Slots,
@@ -114,6 +118,7 @@ class Ledger(
     OrderStates,
     Feeds,
     HeldFiles,
+    Home,
 ):
     """All parts of the ledger over one engine."""
 

@@ -29,10 +29,14 @@ NEVER_SENT = (
     "other_grouping",
     OTHER_SPELLING,
     TWO_FILES,
+    "anothers_number",
+    "order_not_shown",
 )
 _OLDER_FILE = "older_file"
 _DROPPED_AGAIN = (_OLDER_FILE, "undone_since", "dropped_in_doubt")  # all of it had been sent before
-_UNTIL_ANSWERED = ("earlier_in_doubt", "order_in_doubt")  # what waits so waits for an answer, not for a person
+# What waits so waits for something else to end, not for a word about itself: the same content that comes once more
+# after that is looked at anew.
+_FOR_SOMETHING_ELSE = ("earlier_in_doubt", "earlier_held", "order_in_doubt", "anothers_number", "order_not_shown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Known:
     """One earlier generation of a document.
 
     file_id: the arrival that planned it. tainted: an attempt of it may have arrived unseen. released: a person decided
-    that it goes out.
+    that it goes out. reference: of a change, the order that it was meant for, "" if only its number was known.
     """
 
     id: int
@@ -51,6 +55,7 @@ class Known:
     file_id: int = 0
     tainted: bool = False
     released: bool = False
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +156,11 @@ class _Case:
         return next((known for known in reversed(self.waiting) if self.is_in(known)), None)
 
     @property
+    def waits_for_a_word(self) -> bool:
+        """Whether this content waits for a person's word about itself, whatever else ends meanwhile."""
+        return self.waits is not None and self.waits.rule not in _FOR_SOMETHING_ELSE
+
+    @property
     def replaced(self) -> Known | None:
         """What waits and is nobody's wish any more: of an older version of this file, or dropped once more."""
         return next((known for known in reversed(self.waiting) if self._is_older(known)), None)
@@ -178,8 +188,10 @@ class _Case:
         return self.follow_or_hold(rule)
 
     def follow_or_hold(self, rule: str) -> Decision:
-        """It follows what waits with this content, or waits itself under a rule."""
-        return Decision("follow", existing=self.waits) if self.waits else _hold(self.following, rule, self.replaced)
+        """It follows what waits with this content for a person, or under this rule; or waits itself under it."""
+        if self.waits is not None and (self.waits_for_a_word or self.waits.rule == rule):
+            return Decision("follow", existing=self.waits)
+        return _hold(self.following, rule, self.waits or self.replaced)
 
     def beside_planned(self, planned: Known) -> Decision:
         """A newer version of the file replaces what is planned; another file that says otherwise is asked about."""
@@ -236,7 +248,7 @@ def decide(history: Sequence[Known], body_sha256: str, *, versions: Container[in
         return case.beside_planned(case.planned)
     if case.accepted is not None:
         return _after_acceptance(case, case.accepted)
-    for known in (case.waits, case.ended):
+    for known in (case.waits if case.waits_for_a_word else None, case.ended):
         if case.is_in(known):
             return Decision("follow", existing=known)
     return case.plan_unless_rivals()
@@ -259,6 +271,7 @@ def decide_change(
     came_before: int = 0,
     order_in_doubt: bool = False,
     undone_since: int = 0,
+    reference: str = "",
 ) -> Decision:
     """The table for updates, items and cancellations: any content but the last accepted one is a new change.
 
@@ -266,26 +279,29 @@ def decide_change(
     a whole order or ASN, the arrivals that were earlier versions of its file; None: it changes a part, and follows what
     is planned. approval: a person is to approve it. came_before: the last arrival of the very same file, 0 if it never
     came. order_in_doubt: a change of another kind under this key has no answer yet. undone_since: the last accepted
-    change that may have undone earlier ones of this kind (its id), 0 if none was.
+    change that may have undone earlier ones of this kind (its id), 0 if none was. reference: the order that is meant; a
+    change meant for another one, when that was believed to have this number, says nothing about it.
     """
-    case = _case(history, body_sha256, () if versions is None else versions)
+    about = [known for known in history if not reference or known.reference in ("", reference)]
+    case = _case(about, body_sha256, () if versions is None else versions)
+    case = replace(case, following=history[-1].generation + 1 if history else 1)
     planned, last, waits = case.planned, case.accepted, case.waits
     if decision := case.open_question():
         return decision
     if case.is_in(planned):
         return Decision("follow", existing=planned)
     if last is not None and case.is_in(last) and (planned is None or planned.file_id in case.versions):
-        dropped = any(known.tainted and known.state == "abandoned" and known.id > last.id for known in history)
+        dropped = any(known.tainted and known.state == "abandoned" and known.id > last.id for known in about)
         if rule := "dropped_in_doubt" if dropped else "undone_since" if undone_since > last.id else "":
             return case.follow_or_hold(rule)
         return Decision("unchanged", existing=last, supersede=planned or case.replaced)  # neither was ever sent
-    if waits is not None and (order_in_doubt or waits.rule not in _UNTIL_ANSWERED):
+    if case.waits_for_a_word:
         return Decision("follow", existing=waits)
-    ended_last = case.ended is not None and case.ended.generation > (last.generation if last else 0)
-    if ended_last and case.is_in(case.ended):
+    since = max((known.generation for known in (last, waits) if known is not None), default=0)
+    if case.ended is not None and case.is_in(case.ended) and case.ended.generation > since:
         return Decision("follow", existing=case.ended)
     if order_in_doubt:
-        return _hold(case.following, "order_in_doubt", case.replaced)
+        return case.follow_or_hold("order_in_doubt")
     latest = planned or last
     if latest is not None and 0 < came_before < latest.file_id:
         return _hold(case.following, _OLDER_FILE, case.replaced)

@@ -23,7 +23,8 @@ class ServiceFacts:
     how it is answered: "refused", "repeated" (the first answer again) or "unclear". duplicate_form: the refusal's
     words, with the reference taken out; "" if other refusals have the same. found_by: by what an order is found (API
     §4.5): "reference_number", "awb_number", "order_id". kept_idle_seconds: for how long a connection without calls was
-    seen to stay open and to answer then; 0 if it was not.
+    seen to stay open and to answer then; 0 if it was not. key_print: a mark of the API key that was used, "" in
+    those of earlier versions.
     """
 
     at: str
@@ -32,6 +33,7 @@ class ServiceFacts:
     duplicate_form: str
     found_by: tuple[str, ...]
     kept_idle_seconds: float = 0.0
+    key_print: str = ""
 
     @property
     def reuse_seconds(self) -> float:

@@ -24,6 +24,7 @@ _KINDS: Final = {
     "asn.update": "asn.update",
 }
 CHANGES: Final = tuple(kind for kind in _KINDS.values() if "." in kind)
+_OF_ORDERS: Final = tuple(kind for kind in CHANGES if kind.startswith("order."))
 _UNDONE_BY: Final = {"order.add": "order.delete", "order.delete": "order.add"}
 _OPEN: Final = ("sending", "in_doubt")
 _FOLDED_SINCE: Final = 10  # the version of the schema
@@ -64,6 +65,7 @@ class KnownKeys:
             found.file_id,
             tainted=bool(found.tainted),
             released=bool(found.released),
+            reference=found.reference if found.kind in _OF_ORDERS and found.reference != found.key else "",
         )
         self.history.setdefault((found.kind, found.key), []).append(known)
         if found.state in _OPEN:
@@ -103,7 +105,19 @@ def _generations(
     named, wanted = document.c.key, list(dict.fromkeys(keys))
     if kind not in CHANGES and reaches(connection, _FOLDED_SINCE):
         named, wanted = document.c.folded_key, list(dict.fromkeys(map(folded_key, keys)))
-    names = ("id", "kind", "key", "generation", "state", "body_sha256", "rule", "file_id", "tainted", "released")
+    names = (
+        "id",
+        "kind",
+        "key",
+        "generation",
+        "state",
+        "body_sha256",
+        "rule",
+        "file_id",
+        "tainted",
+        "released",
+        "reference",
+    )
     query = select(*(document.c[name] for name in names)).where(
         document.c.account == account, document.c.kind.in_(kinds)
     )

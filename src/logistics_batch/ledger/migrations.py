@@ -93,6 +93,11 @@ def _to_version_10(op: Operations, dialect: str) -> None:
         op.execute(sa.text(statement.strip()))
 
 
+def _to_version_11(op: Operations, dialect: str) -> None:  # noqa: ARG001
+    """Whether the service has shown an order under its AWB number: nobody has written that down so far."""
+    op.add_column("document", sa.Column("seen", sa.Integer, nullable=False, server_default="0"))
+
+
 _LEGAL_10 = " OR ".join(
     f"(OLD.state = '{before}' AND NEW.state = '{after}')"
     for before, afters in (
@@ -140,4 +145,5 @@ _STEPS: dict[int, Callable[[Operations, str], None]] = {
     8: _to_version_8,
     9: _to_version_9,
     10: _to_version_10,
+    11: _to_version_11,
 }

@@ -149,6 +149,7 @@ class Planning(Connected):
                     came_before=came_before,
                     order_in_doubt=others,
                     undone_since=known.undone_since(kind, item.key),
+                    reference="" if item.reference == item.key else item.reference,
                 )
             else:
                 decision = _explained(decide(known_here, content, versions=versions), item)

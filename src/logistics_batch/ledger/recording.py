@@ -199,6 +199,8 @@ def _document_values(outcome: Outcome, *, now: str) -> dict[str, object]:
         }
         # What the answer does not tell stays: a change knows from the start which order it is about.
         values |= {name: value for name, value in told.items() if value} | {"accepted_run": outcome.accepted_run}
+        if outcome.seen and outcome.awb_number:
+            values["seen"] = 1
     return values
 
 

@@ -256,6 +256,7 @@ class Outcome:
     """What one attempt to send gave, as it is written down.
 
     state: the document's next state. doubt_since: the last moment at which a byte can have left; "" means now.
+    seen: the AWB number is sure: the service has shown our reference with it, or it was ours from the start.
     """
 
     document_id: int
@@ -276,3 +277,4 @@ class Outcome:
     child_awb_numbers: tuple[str, ...] = ()
     accepted_run: str = ""
     doubt_since: str = ""
+    seen: bool = False

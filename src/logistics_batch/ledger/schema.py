@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 metadata = MetaData()
 
@@ -100,6 +100,7 @@ document = Table(
     Column("planned_at", String(40), nullable=False),
     Column("settled_at", String(40), nullable=False, default=""),
     Column("folded_key", Text, nullable=False, server_default=""),  # as people read it: see `spelling`
+    Column("seen", Integer, nullable=False, server_default="0"),  # the service has shown our reference under its AWB
     UniqueConstraint("account", "kind", "key", "generation"),
 )
 Index("document_state", document.c.state)

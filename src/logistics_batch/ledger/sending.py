@@ -23,6 +23,7 @@ from logistics_batch.ledger.stale import mark_stale
 
 _CHUNK = 400  # numbers in one IN (…)
 CHECKED_LATER = "Nothing: it is checked with the service at the next run, or by “settle --wait”."
+_NOT_IN_ALL = ("folded_key", "seen")  # columns that a ledger of an earlier version, which is only read, may lack
 _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
 
 
@@ -42,7 +43,7 @@ def _owner() -> str:
 def select_documents() -> Select[Any]:
     """Documents joined with the file that planned them, in the columns that `stored_document` reads."""
     return select(
-        *(column for column in document.c if column.name != "folded_key"),
+        *(column for column in document.c if column.name not in _NOT_IN_ALL),
         file.c.run_id.label("file_run"),
         file.c.name.label("file_name"),
         file.c.sheet.label("file_sheet"),
@@ -297,9 +298,15 @@ class Sending(Connected):
             mark_stale(connection, document_id)
             add_evidence(connection, document_id, at=at, kind="duplicate", who="", text=reason)
 
-    def fill_in_awb_number(self, document_id: int, awb_number: str, *, order_id: str, now: str) -> None:
-        """Write down the AWB number of an accepted order that has none yet; its results have to be written again."""
-        told = {"awb_number": awb_number, "reason": "", "rule": ""} | ({"order_id": order_id} if order_id else {})
+    def fill_in_awb_number(
+        self, document_id: int, awb_number: str, *, order_id: str, now: str, seen: bool = False
+    ) -> None:
+        """Write down the AWB number of an accepted order that has none yet; its results have to be written again.
+
+        seen: the service shows our reference with it.
+        """
+        told: dict[str, object] = {"awb_number": awb_number, "reason": "", "rule": "", "seen": int(seen)}
+        told |= {"order_id": order_id} if order_id else {}
         with self._write() as connection:
             filled = connection.execute(
                 document.update().where(document.c.id == document_id, document.c.awb_number == "").values(told)

@@ -33,6 +33,10 @@ _TOO_NARROW: Final = "^#{3,}$"  # what a column shows that is too narrow for its
 _CONSPICUOUS: Final = rf"(?i)^['=#]|^[{BLANKS}]|[{BLANKS}]$|^$|{_ODD}|  |\.0$|[0-9]e[+-]?[0-9]+$"
 
 
+SHOWN_REPAIRS: Final = 3
+"""So many repairs of a column are told one by one."""
+
+
 class Use(StrEnum):
     """What a column is used for; it decides which repairs are without loss."""
 
@@ -111,15 +115,25 @@ WORDS: Final[dict[Damage, tuple[str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Repairs:
+    """What was repaired in a column: its number and use, in which rows, and of the first few what was there before."""
+
+    column: int
+    use: Use
+    rows: pl.Series
+    first: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Cleaned:
     """A frame whose columns are clean: null where a cell is empty or damaged.
 
-    damage: one line a damaged cell: row, column (the sheet's number), damage. notes: the repairs, in words.
+    damage: one line a damaged cell: row, column (the sheet's number), damage. repairs: of each column that had any.
     """
 
     frame: pl.DataFrame
     damage: pl.DataFrame
-    notes: tuple[str, ...]
+    repairs: tuple[Repairs, ...]
 
 
 def name_of(column: int) -> str:
@@ -141,12 +155,12 @@ def trimmed(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
     return bare.with_columns(nulls).collect(engine="in-memory")
 
 
-def clean(frame: pl.DataFrame, uses: dict[int, Use], headers: dict[int, str]) -> Cleaned:
-    """Clean columns of a trimmed frame (row, c1, c2 …) for their uses; headers are their names, for the notes."""
+def clean(frame: pl.DataFrame, uses: dict[int, Use]) -> Cleaned:
+    """Clean columns of a trimmed frame (row, c1, c2 …) for their uses."""
     columns = {name_of(number): use for number, use in uses.items()}
     found = _prescan(frame, columns)
     damage: list[pl.DataFrame] = []
-    notes: list[str] = []
+    repairs: list[Repairs] = []
     for number, use in uses.items():
         name = name_of(number)
         signs = {sign for sign in _SIGNS if found[f"{name}:{sign}"]}
@@ -157,12 +171,13 @@ def clean(frame: pl.DataFrame, uses: dict[int, Use], headers: dict[int, str]) ->
         if bad.is_not_null().any():
             spoilt = frame.select("row", pl.lit(number, dtype=pl.UInt16).alias("column"), bad.alias("damage"))
             damage.append(spoilt.drop_nulls("damage"))
-        if steps.repaired:
-            many = "cell was" if steps.repaired == 1 else "cells were"
-            notes.append(f'Column "{headers[number]}": {steps.repaired} {many} repaired without loss.')
+        if (at := steps.repaired.arg_true()).len():
+            few = at.head(SHOWN_REPAIRS)
+            first = zip(frame[name].gather(few), steps.text.gather(few), strict=True)
+            repairs.append(Repairs(number, use, frame["row"].gather(at), tuple(first)))
         frame = frame.with_columns(steps.text.alias(name))
     schema = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
-    return Cleaned(frame, pl.concat([pl.DataFrame(schema=schema), *damage]), tuple(notes))
+    return Cleaned(frame, pl.concat([pl.DataFrame(schema=schema), *damage]), tuple(repairs))
 
 
 _SIGNS: Final = ("quoted", "odd", "exponent", "float", "error", "spaced")
@@ -191,7 +206,7 @@ def _prescan(frame: pl.DataFrame, columns: dict[str, Use]) -> dict[str, bool]:
 class _Repair:
     text: pl.Series
     damaged: pl.Series
-    repaired: int
+    repaired: pl.Series
 
 
 def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
@@ -227,8 +242,8 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
     text = _expanded(cell, strict=strict)
     frame = frame.with_columns(damaged.alias("damaged"), text.alias("cell"))
     frame = frame.with_columns(pl.when(pl.col("damaged").is_null()).then(cell).alias("cell"))
-    repaired = int(frame.filter(pl.col("damaged").is_null()).select((cell != pl.col("was")).sum()).item() or 0)
-    return _Repair(frame["cell"], frame["damaged"], repaired)
+    changed = pl.col("damaged").is_null() & (cell != pl.col("was"))
+    return _Repair(frame["cell"], frame["damaged"], frame.select(changed.fill_null(value=False)).to_series())
 
 
 def _exponent_parts(cell: pl.Expr) -> tuple[pl.Expr, pl.Expr, pl.Expr]:

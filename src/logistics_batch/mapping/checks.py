@@ -317,13 +317,19 @@ def hold_mixed_dates(table: Table) -> None:
         rows = lines.select("row", pl.col(name_of(field.column)).alias("cell")).drop_nulls("cell")
         true_dates = marked_rows(table.sheet, field.column, (Mark.DATE, Mark.DATETIME))
         is_date = pl.col("row").is_in(true_dates.implode())
-        texts = rows.filter(~is_date & dates.looks_like_a_date(pl.col("cell")))["row"]
-        if texts.len() and rows.filter(is_date).height:
+        written = rows.filter(~is_date & dates.looks_like_a_date(pl.col("cell")))
+        if written.is_empty() or not rows.filter(is_date).height:
+            continue
+        why = {cell: dates.no_such_day(cell, _date_formats(field)) for cell in written["cell"].unique().to_list()}
+        # What no calendar has stays text, whatever became of the others; of digits it may be a month.
+        texts = [(row, cell) for row, cell in written.iter_rows() if not (why[cell] and re.search("[A-Za-z]", cell))]
+        if texts:
             name = table.bound.texts[field.column - 1].strip()
-            where_texts = row_list(table.sheet.physical_rows(texts))
+            where_texts = row_list(table.sheet.physical_rows(row for row, _ in texts))
+            hint = next((f' "{cell}": {why[cell]}' for _, cell in texts if why[cell]), "")
             raise file_held(
                 f'Column "{name}" has true dates and dates written as text (rows {where_texts}): '
-                "the program may have changed day and month over in the true ones.",
+                f"the program may have changed day and month over in the true ones.{hint}",
                 rule=f"{field.target}|mixed_dates",
                 remedy="Make the whole column one or the other, check day and month, and send the file again.",
                 table=table,
@@ -337,8 +343,7 @@ def hold_swapped_dates(table: Table) -> None:
     Raises FileHeld.
     """
     for field in (*table.header, *table.line, *table.keep):
-        formats = [each for step in field.spec.read or () if isinstance(step, DateRead) for each in step.date]
-        day_first = dates.is_day_first(formats)
+        day_first = dates.is_day_first(_date_formats(field))
         if field.column is None or day_first is None:
             continue
         cells = table.grouped.lines.select("row", pl.col(name_of(field.column)).alias("cell"))
@@ -358,6 +363,10 @@ def hold_swapped_dates(table: Table) -> None:
             remedy="Write all dates as agreed, or ask the operator to change the date format of the mapping.",
             table=table,
         )
+
+
+def _date_formats(field: Field) -> list[str]:
+    return [each for step in field.spec.read or () if isinstance(step, DateRead) for each in step.date]
 
 
 def _reads_dates(table: Table, field: Field) -> bool:

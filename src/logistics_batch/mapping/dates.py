@@ -1,8 +1,10 @@
 """Dates by the formats that a mapping declares."""
 
 import re
+from calendar import month_name, monthrange
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final
 
 import polars as pl
@@ -17,10 +19,48 @@ _SAMPLE: Final = datetime.fromisoformat("2026-11-23T21:05:09")
 _WHOLE_DATES: Final = (("%D", "%m/%d/%y"), ("%F", "%Y-%m-%d"))
 
 _ISO: Final = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")
-_DIRECTIVES: Final = frozenset("dmyYbBaAejHIMSpzTRDFf%") | {"-d", "-m", ".f"}
+_NAMED_MONTHS: Final = tuple(f"%d{between}%b{between}%{year}" for between in "- /" for year in "Yy")
+CODES: Final = {
+    "d": "the day, in one digit or two",
+    "-d": "the same",
+    "e": "the same",
+    "m": "the month, in one digit or two",
+    "-m": "the same",
+    "b": "the month's name, short or whole",
+    "B": "the same",
+    "Y": "the year in four digits",
+    "y": "the year in two digits",
+    "a": "the weekday, short or whole",
+    "A": "the same",
+    "j": "the day of the year",
+    "H": "the hour, from 0 to 23",
+    "I": "the hour, from 1 to 12; with `%p`",
+    "p": "AM or PM",
+    "M": "the minute",
+    "S": "the second",
+    "f": "the fraction of a second, in nanoseconds",
+    ".f": "the fraction of a second, with its point",
+    "z": "the offset from UTC; with a time",
+    "D": "`%m/%d/%y`",
+    "F": "`%Y-%m-%d`",
+    "R": "`%H:%M`",
+    "T": "`%H:%M:%S`",
+    "%": "the sign %",
+}
+"""The codes of date formats, each behind a %, and what they stand for."""
+
+_DIRECTIVES: Final = frozenset(CODES)
 _TIME: Final = re.compile(r"%(?:[HIMSTRpzf]|\.f)")
 _DIGITS_FIRST: Final = r"^(\d{1,2})[-/. ](\d{1,2})[-/. ](?:\d{4}|\d{2})(?:\D.*)?$"
 _MONTHS: Final = 12
+_MONTH_NUMBERS: Final = {name.lower()[:length]: n for n, name in enumerate(month_name) for length in (3, 9) if name}
+_DIRECTIVE_PATTERNS: Final = {
+    **dict.fromkeys(("d", "-d", "e"), r"(?P<day>[0-9]{1,2})"),
+    **dict.fromkeys(("m", "-m"), r"(?P<month>[0-9]{1,2})"),
+    **dict.fromkeys(("b", "B"), r"(?P<name>[A-Za-z]{3,9})"),
+    "Y": r"(?P<year>[0-9]{4})",
+    "y": r"(?P<year>[0-9]{2})",
+}
 _LOOKS_LIKE_A_DATE: Final = r"^\d{1,4}[-/. ]+(?:\d{1,2}|[A-Za-z]{3,9})[-/., ]+\d{1,4}(?:\D.*)?$"
 
 
@@ -122,6 +162,48 @@ def with_offset(moment: pl.Expr, has_time: pl.Expr, *, at: str, around: Surround
     filled = pl.when(has_time).then(moment).otherwise(chosen)
     zoned = filled.dt.replace_time_zone(around.timezone, ambiguous="earliest", non_existent="null")
     return zoned.dt.strftime("%Y-%m-%dT%H:%M:%S%:z")
+
+
+def no_such_day(text: str, formats: Sequence[str]) -> str:
+    """Why a text that is written as a format wants names no day of the calendar, "" if it is not so.
+
+    >>> no_such_day("31-Nov-2026", ["%d-%b-%Y"])
+    'This date does not exist: November 2026 has 30 days.'
+    """
+    for date_format in (*formats, *_ISO, *_NAMED_MONTHS):
+        found = re.fullmatch(_pattern(date_format), text.strip())
+        parts = found.groupdict() if found else {}
+        month = _MONTH_NUMBERS.get((parts.get("name") or "").lower(), int(parts.get("month") or 0))
+        if not found or (parts.get("name") and not month):
+            continue
+        day, year = int(parts["day"]), int(parts["year"])
+        year += 2000 if len(parts["year"]) == len("26") else 0
+        if not 1 <= month <= _MONTHS:
+            swapped = " Are day and month changed over?" if 1 <= day <= _MONTHS else ""
+            return f"This date does not exist: there is no month {month}.{swapped}"
+        days = monthrange(year, month)[1] if year else day
+        if not 1 <= day <= days:
+            return f"This date does not exist: {month_name[month]} {year} has {days} days."
+    return ""
+
+
+@cache
+def _pattern(date_format: str) -> str:
+    """A format as a pattern whose groups are day, month or its name, and year, each once."""
+    for short, whole in _WHOLE_DATES:
+        date_format = date_format.replace(short, whole)
+    parts: list[str] = []
+    for literal, directive in re.findall(r"([^%]+)|%(-?[A-Za-z]|\.f|%)", date_format):
+        group = re.escape(literal) if literal else _DIRECTIVE_PATTERNS.get(directive, r"[\w.:+]+")
+        name = re.match(r"\(\?P<\w+>", group)
+        parts.append(group if name is None or not any(part.startswith(name[0]) for part in parts) else r"\w+")
+    return "".join(parts)
+
+
+def written(date_format: str) -> str:
+    """How 3 November 2026, 18:05:09.25 is written in a format."""
+    moment = pl.Series(["2026-11-03T18:05:09.25+0530"]).str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z")
+    return str(moment.dt.convert_time_zone("Asia/Kolkata").dt.strftime(date_format)[0])
 
 
 def looks_like_a_date(text: pl.Expr) -> pl.Expr:

@@ -27,9 +27,12 @@ def doubts(table: Table) -> list[str]:
 
 
 def in_rows(table: Table, rows: pl.Series) -> str:
-    """The rows in words."""
+    """The rows in words; of many their number and the first ones."""
     numbers = table.sheet.physical_rows(rows.unique().sort())
-    return f"row{'' if len(numbers) == 1 else 's'} {row_list(numbers)}"
+    named = row_list(numbers)
+    return (
+        f"{len(numbers):,} rows: {named}" if named.endswith("…") else f"row{'' if len(numbers) == 1 else 's'} {named}"
+    )
 
 
 def _weights(table: Table) -> Iterator[tuple[str, str, pl.Series]]:

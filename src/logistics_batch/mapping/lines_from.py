@@ -4,26 +4,25 @@ The rest of mapping reads the longer sheet like any other; `parted` tells of the
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping.cells import BLANKS
-from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings
+from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings, listed
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.item_patterns import Line, example_item, read_items
 from logistics_batch.mapping.names import ColumnName, alike, same
 from logistics_batch.mapping.reading import say
 from logistics_batch.mapping.spec import MappingSpec
-from logistics_batch.mapping.spec_lines import LinesFromSpec
+from logistics_batch.mapping.spec_lines import NUMBERS_AT_MOST, LinesFromSpec
 from logistics_batch.mapping.table import Table
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Sheet
 
 _NUMERIC: Final = (Form.COUNT, Form.QUANTITY, Form.MONEY, Form.DECIMAL, Form.PERCENT)
-_NUMBERS_AT_MOST: Final = 200  # of numbered columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,8 @@ class Parting:
 
     columns: the sheet's columns that take the lines' values; behind the sheet's last they are made. rows: for each
     line the position of its row in the sheet. cells: for each column the lines' values. sources: for lines whose
-    values come from other columns than their row's first line, the physical column of each value.
+    values come from other columns than their row's first line, the physical column of each value. notes: what the sheet
+    lacks.
     """
 
     columns: tuple[int, ...]
@@ -51,6 +51,7 @@ class Parting:
     cells: list[list[str | None]] = field(default_factory=list)
     sources: list[tuple[int, ...]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, row: int, line: Line, sources: tuple[int, ...]) -> None:
         """One more line."""
@@ -90,7 +91,7 @@ def numbered_columns(template: str, texts: Sequence[str]) -> dict[int, int]:
     for position, name in names.items():
         for digits in re.findall(r"\d+", name.literal):
             wanted = ColumnName.of(template.replace("{n}", digits))
-            if 0 < int(digits) <= _NUMBERS_AT_MOST and (same(name, wanted) or alike(name, wanted)):
+            if 0 < int(digits) <= NUMBERS_AT_MOST and (same(name, wanted) or alike(name, wanted)):
                 found.setdefault(int(digits), position)
     return dict(sorted(found.items()))
 
@@ -203,7 +204,7 @@ def _numbered(templates: Sequence[str], sheet: Sheet, header: Header) -> Parting
     columns = [numbered_columns(template, header.texts) for template in templates]
     numbers = sorted({number for found in columns for number in found})
     added = tuple(range(sheet.width + 1, sheet.width + 1 + len(templates)))
-    parting = Parting(added, cells=[[] for _ in added])
+    parting = Parting(added, cells=[[] for _ in added], notes=[*_not_there(templates, columns, header)])
     body, first = _body(sheet, header), tuple(min(found.values(), default=1) for found in columns)
     texts: Mapping[int, list[str | None]] = {
         column: _texts(sheet, column) for found in columns for column in found.values()
@@ -221,6 +222,8 @@ def _numbered(templates: Sequence[str], sheet: Sheet, header: Header) -> Parting
                 sources = tuple(place or spare for place, spare in zip(places, first, strict=True))
                 parting.add(row, line, sources)
                 _half_filled(parting, header, line, places)
+                if not all(places):
+                    _without_column(parting, header, line, places, [_named(each, number) for each in templates])
         if not parting.rows or parting.rows[-1] != row:
             parting.add(row, (None,) * len(added), first)
     return parting
@@ -229,10 +232,11 @@ def _numbered(templates: Sequence[str], sheet: Sheet, header: Header) -> Parting
 def _numbered_by_pattern(form: LinesFromSpec, spec: MappingSpec, sheet: Sheet, header: Header) -> Parting:
     """`Item 1, Item 2` of which each holds `tea x 2`: a line for each cell with anything in it."""
     (template,) = form.columns or [""]
-    columns = list(numbered_columns(template, header.texts).values()) or [1]
+    found = numbered_columns(template, header.texts)
+    columns = list(found.values()) or [1]
     numeric = _numeric_parts(spec, form.parts)
     added = tuple(range(sheet.width + 1, sheet.width + 1 + len(form.parts)))
-    parting = Parting(added, cells=[[] for _ in added])
+    parting = Parting(added, cells=[[] for _ in added], notes=[*_not_there([template], [found], header)])
     body, nothing = _body(sheet, header), (None,) * len(added)
     title, cells = header.texts[columns[0] - 1].strip(), [_texts(sheet, column) for column in columns]
     read = read_items(form, numeric, [text for texts in cells for text in texts[body:] if text])
@@ -259,3 +263,30 @@ def _half_filled(parting: Parting, header: Header, line: Line, places: Sequence[
             name = header.texts[place - 1].strip()
             reason = f'"{there}" is filled and "{name}" beside it is blank.'
             parting.blame(place, "half_filled", reason, f'Fill in "{name}", or empty "{there}".')
+
+
+def _not_there(templates: Sequence[str], columns: Sequence[Mapping[int, int]], header: Header) -> Iterator[str]:
+    """What is odd about the numbers: some are passed over, or some columns end before others."""
+    numbers = {number for found in columns for number in found}
+    if passed_over := sorted({*range(1, max(numbers, default=0))} - numbers):
+        names = listed((_named(template, number) for number in passed_over for template in templates), limit=6)
+        yield f"Numbered columns that others follow are missing: {names}."
+    for number in sorted(numbers):
+        there = [header.texts[found[number] - 1].strip() for found in columns if number in found]
+        lacking = [_named(each, number) for each, found in zip(templates, columns, strict=True) if number not in found]
+        if lacking:
+            yield f"The sheet has {listed(there)} and no column {listed(lacking)} beside it."
+
+
+def _named(template: str, number: int) -> str:
+    return template.replace("{n}", str(number))
+
+
+def _without_column(parting: Parting, header: Header, line: Line, places: Sequence[int], names: Sequence[str]) -> None:
+    """An item of which the sheet has only some columns: what they would say is not known to be nothing."""
+    place, there = next(
+        (place, header.texts[place - 1].strip()) for place, value in zip(places, line, strict=True) if value
+    )
+    lacking = listed(name for place, name in zip(places, names, strict=True) if not place)
+    reason = f'"{there}" is filled, and the sheet has no column {lacking} beside it.'
+    parting.blame(place, "no_column", reason, f'Add the column, or empty "{there}".')

@@ -1,6 +1,6 @@
 """What reading has taken off numbers or rounded, and zeros that cells may have lost: told in notes, with the rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import polars as pl
@@ -8,6 +8,7 @@ import polars as pl
 from logistics_batch.mapping.cells import Use, name_of
 from logistics_batch.mapping.doubts import column_name, in_rows, rows_read
 from logistics_batch.mapping.fields import Field
+from logistics_batch.mapping.findings import listed
 from logistics_batch.mapping.table import Table, marked_rows
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.uses import uses_of
@@ -16,6 +17,7 @@ from logistics_batch.model.sheet import Mark
 
 _PLACES: Final = {"money": ("two", 2), **dict.fromkeys(("decimal", "percent", "unit"), ("nine", 9))}  # kept decimals
 _READ_AS: Final = {Form.MONEY: "money", Form.DECIMAL: "decimal", Form.PERCENT: "percent", Form.DEGREES: "decimal"}
+_COLUMNS_ON_THEIR_OWN: Final = 3
 _DRESSED: Final = r"[^0-9.,\-]|,[0-9]+,|^0[0-9]"
 _LED_BY_ZERO: Final = "^0[0-9]+$"
 _WITH_DECIMALS: Final = r"^[0-9]+\.[0-9]+$"
@@ -28,6 +30,7 @@ def losses(table: Table) -> list[str]:
 
 def _numbers(table: Table) -> Iterator[str]:
     fields = {field.column: field for field in (*table.line, *table.header) if field.column is not None}
+    dressed: dict[int, tuple[Field, pl.Series]] = {}
     for column, field in fields.items():
         verb, cell, lines = _verb(table, field), pl.col(name_of(column)), table.grouped.lines
         if verb is None or name_of(column) not in lines.columns:
@@ -37,10 +40,32 @@ def _numbers(table: Table) -> Iterator[str]:
         if not lines.select(cell.str.contains(rf"[.,]{beyond}|{_DRESSED}").any()).item():
             continue  # as of most columns
         if (rows := rows_read(table, field, _has_decimals(table, column, beyond))).len():
-            yield f'Column "{column_name(table, field)}": rounded to {words} decimals in {in_rows(table, rows)}.'
+            where = f"{in_rows(table, rows)}{_example(table, field, rows)}"
+            yield f'Column "{column_name(table, field)}": rounded to {words} decimals in {where}.'
         if (rows := rows_read(table, field, _is_dressed(table, cell))).len():
-            taken = "currency signs, units, groups or leading zeros were taken off the numbers"
-            yield f'Column "{column_name(table, field)}": {taken} in {in_rows(table, rows)}.'
+            dressed[column] = field, rows
+    yield from _undressed(table, list(dressed.values()))
+
+
+def _undressed(table: Table, found: Sequence[tuple[Field, pl.Series]]) -> Iterator[str]:
+    """What was taken off numbers, column by column, or of many columns together."""
+    taken = "currency signs, units, groups or leading zeros were taken off"
+    if len(found) > _COLUMNS_ON_THEIR_OWN:
+        names = listed([column_name(table, field) for field, _ in found], limit=8)
+        cells = sum(rows.n_unique() for _, rows in found)
+        yield f"{taken.capitalize()} {cells:,} numbers in the columns {names}{_example(table, *found[0])}."
+        return
+    for field, rows in found:
+        where = f"the numbers in {in_rows(table, rows)}{_example(table, field, rows)}"
+        yield f'Column "{column_name(table, field)}": {taken} {where}.'
+
+
+def _example(table: Table, field: Field, rows: pl.Series) -> str:
+    """What the first of some cells was and what it is now."""
+    cell = pl.col(name_of(field.column or 1))
+    frame = table.grouped.lines if field in table.line else table.grouped.heads
+    first = frame.filter(pl.col("row") == rows.min()).select(cell, field.value_name)
+    return ' ("{}" is {})'.format(*first.row(0)) if first.height else ""
 
 
 def _verb(table: Table, field: Field) -> str | None:

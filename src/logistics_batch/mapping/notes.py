@@ -10,6 +10,7 @@ from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.losses import losses
 from logistics_batch.mapping.phones import holds_two, second_of_two, ten_digits
+from logistics_batch.mapping.repairs import repair_notes
 from logistics_batch.mapping.rows import Rows
 from logistics_batch.mapping.table import Table
 
@@ -28,7 +29,7 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         notes.append(f"Columns of the mapping that this sheet does not have: {listed(bound.absent, limit=20)}.")
     return (
         *notes,
-        *rows.cleaned.notes,
+        *repair_notes(table, rows.cleaned.repairs),
         *_unused_errors(table),
         *_two_numbers(table),
         *doubts(table),

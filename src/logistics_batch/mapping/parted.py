@@ -25,7 +25,7 @@ class Parted:
     """A longer sheet with the mapping that reads it.
 
     sheet: its `row` numbers the lines; up to the header they are the physical rows. header: of the physical sheet,
-    `physical`. notes: on the sheets that were not read.
+    `physical`. notes: on numbered columns, and on the sheets that were not read.
     """
 
     mapping: Mapping
@@ -45,7 +45,7 @@ def parted(mapping: Mapping, sheets: Sequence[Sheet]) -> Parted:
     outer = outer_mapping(mapping, sheets)
     sheet, header = choose(outer, sheets)
     parting = part_rows(mapping.spec, sheet, header)
-    notes = passed_over(outer, sheets, sheet)
+    notes = (*parting.notes, *passed_over(outer, sheets, sheet))
     return Parted(_inner(mapping, header, parting), longer(sheet, header, parting), header, parting, sheet, notes)
 
 
@@ -61,10 +61,11 @@ def outer_mapping(mapping: Mapping, sheets: Sequence[Sheet]) -> Mapping:
         for texts in (texts for sheet in sheets for texts in _rows(sheet)):
             for number, place in numbered_columns(template, texts).items():
                 spelt.setdefault(number, {})[texts[place - 1].strip()] = None
-        for number in sorted(spelt) or [1]:
+        wanted = range(1, (form.up_to or 0) + 1)
+        for number in sorted({*spelt, *wanted}) or [1]:
             name = template.replace("{n}", str(number))
             names = [name, *spelt.get(number, {})]
-            sources[name] = FieldSpec(from_=names, required=number == min(spelt, default=1))
+            sources[name] = FieldSpec(from_=names, required=number in wanted or number == min(spelt, default=1))
     kept = {name: field for name, field in spec.keep.items() if not _speaks_of(field, made)}
     named = {f"lines_from: {name}": field for name, field in sources.items()}
     lines = {name: field for name, field in spec.lines.items() if not _speaks_of(field, made)}

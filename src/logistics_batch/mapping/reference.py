@@ -9,6 +9,7 @@ from typing import Any, Final
 import polars as pl
 from pydantic import BaseModel
 
+from logistics_batch.mapping.dates import CODES, written
 from logistics_batch.mapping.loading import Mapping, load_mapping
 from logistics_batch.mapping.reference_examples import DAY, VERB_CELLS, Example, examples
 from logistics_batch.mapping.spec import (
@@ -138,6 +139,18 @@ def _verbs() -> Iterator[str]:
         yield f"{verb.doc}\n"
         yield _fenced("yaml", verb.example)
         yield _table(("cell", "is read as", "or told"), _read_cells(verb))
+        yield from _date_codes() if verb.name == "date" else ()
+
+
+def _date_codes() -> Iterator[str]:
+    """The codes of date formats, with what each writes."""
+    yield _prose(
+        "Formats are made of these codes and of what stands between them, as `%d.%m.%Y %H:%M`. A format says day, "
+        "month and year, a time hour and minute at least. ISO dates (`2026-11-03`, `2026-11-03 18:05:09`) and true "
+        "date cells need none."
+    )
+    rows = [(f"`%{code}`", words, f"`{written(f'%{code}')}`") for code, words in CODES.items()]
+    yield _table(("code", "stands for", "of 3 November 2026, 18:05:09.25"), rows)
 
 
 _AROUND_VERB: Final = {

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
+from logistics_batch.mapping.reference_rows import ROWS_AND_TOTALS
+
 DAY: Final = date(2026, 11, 3)
 """The business date of the examples."""
 
@@ -115,15 +117,18 @@ Order No | Phone | Address | SKU | Qty
 A1 | 9876543210 | 12 MG Road | tea;rice | 2;1
 A2 | 9876543210 | 12 MG Road | tea;rice | 2
 ### Numbered columns
-`{n}` stands for 1, 2, 3 …, as many as the sheet has; a number without anything in its columns is passed over.
+`{n}` stands for 1, 2, 3 …, as many as the sheet has; a number without anything in its columns is passed over. An item
+is not sent without what a column of its number would say: its row is invalid where the sheet lacks that column. A note
+says so, and which numbers are missing between others; with `up_to: 4` a sheet without one of the first four is held.
 ~~~ mapping
 @order
 lines_from: {columns: ["SKU {n}", "Qty {n}"]}
 lines: {item_name: {from: "SKU {n}"}, item_quantity: {from: "Qty {n}"}}
 ~~~ sheet
-Order No | Phone | Address | SKU 1 | Qty 1 | SKU 2 | Qty 2
-A1 | 9876543210 | 12 MG Road | tea | 2 | rice | 1
-A2 | 9876543210 | 12 MG Road | tea | 3 |  |
+Order No | Phone | Address | SKU 1 | Qty 1 | SKU 2 | Qty 2 | SKU 3
+A1 | 9876543210 | 12 MG Road | tea | 2 | rice | 1 |
+A2 | 9876543210 | 12 MG Road | tea | 3 |  |  |
+A3 | 9876543210 | 12 MG Road | tea | 3 | rice | 1 | salt
 ### Numbered columns that each hold a whole item
 ~~~ mapping
 @order
@@ -259,7 +264,9 @@ I-77 | Drum 50 l | 11 | ok
 I-77 | Lid | 0 | lost
 ### Rows that are no data, and cells that are written once
 Skip rules apply first; patterns know `*` and `?`. `fill_down` copies a cell into the blank ones below, from a
-filled key to the next different one, or to a blank or skipped row. Where a rule asks for a column that is filled down,
+filled key to the next different one, or to a blank or skipped row. Every column that is written on the first row of a
+document only must be named there, the key and those of `fields`: elsewhere a blank beside a value disagrees, unless
+`{first: …}` reads it. Where a rule asks for a column that is filled down,
 the rows that follow with the same key or none, blank in that column, are left out with the first. A column of such a
 rule that no sheet has holds the file. A cell that says "as above" (〃, ", -do-, ditto) takes what stands above it where
 its column is filled down, also from another document's row, and is an issue elsewhere. Goods without a key below a
@@ -299,26 +306,6 @@ ORD001 | 9876543210 | 12 MG Road | salt | 1 | 5 | 5
 A3 | 9876543210 | 12 MG Road | tea | 1 | 50 | 50
 A3 | 9876543210 | 12 MG Road | tea | 1 | 50 | 50
 TOTAL |  |  |  | 6 |  |
-### Totals as the sheet's sender counts them
-A total row that does not say what the rows come to holds the file. `says` is what the row states: the column's `sum`,
-or how many `rows` or `documents` there are. Cells count as they stand, not as they are filled down; a row of several
-items counts once. Rows that a rule leaves out do not count, unless they fit `also_rows_where`: here the sender's
-quantity includes what was cancelled. Numbered columns, and what `lines_from` makes by a pattern, have none.
-~~~ mapping
-@order
-lines: {item_name: {from: SKU}, item_quantity: {from: Qty}}
-sheet: {only_rows_where: {Status: Ready}}
-checks:
-  control_total:
-    - {column: Qty, row_where: {Order No: "TOTAL*"}, also_rows_where: {Status: Cancelled}}
-    - {column: Qty, row_where: {Order No: Orders}, says: documents}
-~~~ sheet
-Order No | Phone | Address | SKU | Qty | Status
-A1 | 9876543210 | 12 MG Road | tea | 2 | Ready
-A1 | 9876543210 | 12 MG Road | rice | 1 | Ready
-A2 | 9876543210 | 3 Lake View | salt | 4 | Cancelled
-TOTAL |  |  |  | 7 |
-Orders |  |  |  | 1 |
 """
 
 
@@ -338,7 +325,7 @@ class Example:
 
 def examples() -> list[Example]:
     """Every form once, the ordinary ones first."""
-    return [_example(text) for text in _TEXT.split("### ") if text]
+    return [_example(text) for text in (_TEXT + ROWS_AND_TOTALS).split("### ") if text]
 
 
 def _example(text: str) -> Example:

@@ -58,8 +58,7 @@ def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     used = body.select("row", *names)
     unclean = [name for name in conspicuous(used) if name != "row"]
     bare = trimmed(used, unclean)
-    headers = {number: header.texts[number - 1].strip() for number in uses}
-    cleaned = clean(bare, {number: use for number, use in uses.items() if name_of(number) in unclean}, headers)
+    cleaned = clean(bare, {number: use for number, use in uses.items() if name_of(number) in unclean})
     declared = [header.column(mapping.names_of(name)) for name in mapping.spec.sheet.fill_down]
     frame, dittos = without_dittos(cleaned.frame, uses, declared)
     skipped = _skipped(mapping, sheet, header, body=body, bare=bare, cleaned=frame)

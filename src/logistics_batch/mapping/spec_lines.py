@@ -1,11 +1,14 @@
 """What a mapping file says of lines that do not stand one a row: several in a row, or on a sheet of their own."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, StrictInt, model_validator
 
 from logistics_batch.mapping.spec_texts import Name, Names, Part, RowNumber, complaint, listed
+
+NUMBERS_AT_MOST: Final = 200
+"""The highest number of numbered columns."""
 
 
 def parts_of(pattern: str) -> list[str]:
@@ -32,6 +35,9 @@ class LinesFromSpec(Part):
         list[str] | None, BeforeValidator(listed, json_schema_input_type=str | list[str]), Field(min_length=1)
     ] = Field(default=None, description="How a piece is written, its parts in braces; several ways as a list.")
     columns: Names | None = Field(default=None, min_length=1, description="Numbered columns, with {n} in each.")
+    up_to: Annotated[StrictInt, Field(ge=1, le=NUMBERS_AT_MOST)] | None = Field(
+        default=None, description="With columns: each is there for the numbers from 1 to this; else the file is held."
+    )
 
     @model_validator(mode="after")
     def _one_form(self) -> "LinesFromSpec":
@@ -39,6 +45,8 @@ class LinesFromSpec(Part):
             raise complaint("`lines_from` wants exactly one of `split` and `columns`.")
         if self.columns is not None and "on" in self.model_fields_set:
             raise complaint("`on` belongs to `split`.")
+        if self.columns is None and self.up_to is not None:
+            raise complaint("`up_to` belongs to `columns`.")
         for name in self.columns or ():
             if name.count("{n}") != 1:
                 raise complaint(f"`{name}` has no place for the number.", "Write the number as {n}, as `SKU {n}`.")

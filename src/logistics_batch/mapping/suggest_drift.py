@@ -177,10 +177,14 @@ def _with_alias(text: str, old: str, new: str) -> str | None:
     ends = r"(?=\s*[,}\]\n]|\s+#)"
     scalar = re.compile(rf"({_SOURCES}:\s*)({token}){ends}")
     listed = re.compile(rf"({_SOURCES}:\s*\[[^\[\]]*?)(?<=[\[\s,])({token})(?=\s*[,\]])")
+    within = re.compile(
+        rf"((?:join:\s*\[|^\s+-\s+)[^\[\]\n]*\[[^\[\]]*?)(?<=[\[\s,])({token})(?=\s*[,\]])", re.MULTILINE
+    )
     joined = re.compile(rf"(join:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*?)(?<=[\[\s,])({token})(?=\s*[,\]])")
     block = re.compile(rf"^(\s+-\s+)({token})(?=\s*$)", re.MULTILINE)
     changed = scalar.sub(lambda found: f"{found[1]}[{found[2]}, {name}]", text)
     changed = listed.sub(lambda found: f"{found[1]}{found[2]}, {name}", changed) if changed == text else changed
+    changed = within.sub(lambda found: f"{found[1]}{found[2]}, {name}", changed) if changed == text else changed
     changed = joined.sub(lambda found: f"{found[1]}[{found[2]}, {name}]", changed) if changed == text else changed
     if changed == text and "join:" in text:
         changed = block.sub(lambda found: f"{found[1]}[{found[2]}, {name}]", text)

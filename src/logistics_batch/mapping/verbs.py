@@ -107,9 +107,13 @@ def date(reading: Reading, step: Step, around: Surroundings) -> Reading:
     else:
         value = moment.dt.date().cast(pl.String)
     allowed = " or ".join(_example_of(each) for each in declared.date) or "2026-11-03"
-    read = reading.then(
-        value, "date", say("The cell is no date as agreed.", f"Write 3 November 2026 as {allowed}."), form=around.wanted
-    )
+
+    def no_date(value: str) -> tuple[str, str]:
+        if reason := dates.no_such_day(value, declared.date):
+            return reason, f"Check day, month and year; 3 November 2026 is written {allowed}."
+        return "The cell is no date as agreed.", f"Write 3 November 2026 as {allowed}."
+
+    read = reading.then(value, "date", no_date, form=around.wanted)
     words = say(
         f"The date is more than {dates.EARLIEST_DAYS} days before or {dates.LATEST_DAYS} days after the business date "
         f"{around.business_date.isoformat()}.",

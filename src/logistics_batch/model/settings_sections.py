@@ -123,6 +123,7 @@ class ServiceSettings(_Section):
     longitude: Literal["delivery_long", "delivery_lon"] = "delivery_long"
     ca_file: str | None = None
     proxy: WebAddress = ""
+    change_unseen: Literal["hold", "send"] = "hold"
     reuse_connections: Literal["when_verified", "never"] = "when_verified"
     asn: AsnSettings = AsnSettings()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_asns, read_order
 from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.flows.moved_ledger import ONE_OF_THEM, where_before
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_receipts import listed_at
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
@@ -144,6 +145,12 @@ def check_ledger(parts: Parts) -> Check:
     text = f"sound; {doubts} in doubt, {held} held"
     remedy = "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held."
     return Check("ledger", State.WARNING, text, remedy)
+
+
+def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
+    """Whether the ledger may be a copy, whose original still sends."""
+    if before := where_before(parts):
+        yield Check("ledger, its place", State.WARNING, before, ONE_OF_THEM)
 
 
 def check_accounts(parts: Parts) -> Iterator[Check]:

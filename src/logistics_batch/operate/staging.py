@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from logistics_batch.flows.known_facts import OF_ANOTHER_KEY, RUN_IT_AGAIN, is_of_this_key
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.staging import StagingReport, verify_service
 from logistics_batch.ledger import ServiceFacts
@@ -24,6 +25,8 @@ def check_facts(parts: Parts) -> Check:
     if facts is None:
         text = "references are unique: documented (API §8.4), not verified on this account"
         return Check("uniqueness", State.OK, f"{text}; see `doctor --staging`")
+    if not is_of_this_key(parts, facts):
+        return Check("uniqueness", State.WARNING, OF_ANOTHER_KEY, RUN_IT_AGAIN)
     if not facts.unique:
         return Check("uniqueness", State.WARNING, f"{_NOT_UNIQUE[0]} on {facts.at[:10]}.", _NOT_UNIQUE[1])
     return Check("uniqueness", State.OK, f"references are unique: documented (API §8.4), verified on {facts.at[:10]}")

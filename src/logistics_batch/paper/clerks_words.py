@@ -11,6 +11,7 @@ _NUMBER: Final = "give it another number and drop the file again"
 HELD_FIXES: Final[Mapping[str, str]] = {
     "already_present": _LOOKED_UP,
     "another_order": _LOOKED_UP,
+    "anothers_number": "Nothing now: the order is checked with the service first. Then drop the file again.",
     "approval": "Nothing: it goes out when the operator has approved it.",
     "cancelled": f"If it is wanted again, {_NUMBER}, or ask the operator.",
     "changed_after_acceptance": (
@@ -26,6 +27,7 @@ HELD_FIXES: Final[Mapping[str, str]] = {
     "not_found": _LOOKED_UP,
     "not_shown": _LOOKED_UP,
     "older_file": "Nothing, if the later file is right; if this one is, ask the operator.",
+    "order_not_shown": _LOOKED_UP,
     "order_in_doubt": "Nothing now: the other change of this order is checked with the service first.",
     "other_grouping": "Nothing now: the operator decides, for some rows of it were sent in another order.",
     "other_spelling": f"If they are one, write it as it is there; if it is another order, {_NUMBER}.",

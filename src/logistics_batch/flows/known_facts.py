@@ -1,0 +1,30 @@
+"""What test orders showed counts only for the API key that made them: another one may be another account's."""
+
+from dataclasses import replace
+
+from logistics_batch.api.key_print import is_print_of, key_print
+from logistics_batch.flows.parts import Parts
+from logistics_batch.ledger import ServiceFacts
+
+OF_ANOTHER_KEY = (
+    "What `doctor --staging` showed was seen with another API key, which may be another account's: it does not count."
+)
+RUN_IT_AGAIN = "Run `logistics-batch doctor --staging` with the key of today."
+
+
+def facts_of(parts: Parts) -> ServiceFacts | None:
+    """What was verified with the API key of today; None if nothing was."""
+    facts = parts.ledger.facts()
+    return facts if facts is not None and is_of_this_key(parts, facts) else None
+
+
+def is_of_this_key(parts: Parts, facts: ServiceFacts) -> bool:
+    """Whether facts were seen with the API key of today; those of an earlier version do not say, and are believed."""
+    return not facts.key_print or is_print_of(facts.key_print, parts.client.settings)
+
+
+def tie_facts(parts: Parts) -> None:
+    """Facts of an earlier version count for the key with which they are first used; call while holding the lock."""
+    facts = parts.ledger.facts()
+    if facts is not None and not facts.key_print:
+        parts.ledger.keep_facts(replace(facts, key_print=key_print(parts.client.settings)))
