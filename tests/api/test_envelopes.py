@@ -16,6 +16,7 @@ from logistics_batch.api.answers import (
     asn_header,
     asn_lines,
     judge,
+    other_goods,
     read_asns,
     read_label,
     read_order,
@@ -155,3 +156,23 @@ def test_values_that_are_no_text_have_none() -> None:
     header = asn_header(record)
     assert (header.invoice_number, header.status, header.supplier, header.site) == ("", "", "7", "1.5")
     assert header.batch == "B1"
+
+
+@pytest.mark.parametrize(
+    ("told", "others"),
+    [
+        ([], False),
+        ([{"item_id": "1"}], False),  # no name, nothing said
+        ([{"item_name": "TEA", "item_quantity": 2}], False),
+        ([{"item_name": " tea ", "item_quantity": "2.0"}, {"item_name": "Mug", "item_quantity": 1}], False),
+        ([{"item_name": "Tea", "item_quantity": 1}, {"item_name": "Tea", "item_quantity": 1}], False),  # parted
+        ([{"item_name": "Tea"}], False),
+        ([{"item_name": "Tea", "item_quantity": 3}], True),
+        ([{"item_name": "ANVIL", "item_quantity": 40}], True),
+        ([{"item_name": "Tea", "item_quantity": 2}, {"item_name": "ANVIL", "item_quantity": 1}], True),
+    ],
+)
+def test_an_answer_that_names_other_goods_speaks_of_another_order(told: list[dict[str, Any]], others: bool) -> None:
+    sent = {"item_details": [{"item_name": "Tea", "item_quantity": "2"}, {"item_name": "Mug", "item_quantity": "1"}]}
+    assert other_goods(json.dumps(sent), told) is others
+    assert not other_goods(json.dumps(sent | {"kit_skus": [{"sku": "SET", "quantity": 1}]}), told)
