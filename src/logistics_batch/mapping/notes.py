@@ -10,6 +10,7 @@ from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.losses import losses
 from logistics_batch.mapping.phones import holds_two, second_of_two, ten_digits
+from logistics_batch.mapping.ragged import note_of_short_rows
 from logistics_batch.mapping.repairs import repair_notes
 from logistics_batch.mapping.rows import Rows
 from logistics_batch.mapping.table import Table
@@ -35,6 +36,7 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         *doubts(table),
         *losses(table),
         *note_of_equal_rows(table),
+        *note_of_short_rows(table),
     )
 
 
