@@ -83,3 +83,27 @@ def test_columns_that_are_alike_and_both_known_are_no_slip() -> None:
     text = ORDERS.replace("key:", "sheet: {skip_rows_where: {Phones: [Draft]}}\nkey:")
     assert mapping_of(text + "keep: {phones: {from: Phones}}\n")
     assert mapping_of(ORDERS.replace("key:", "sheet: {skip_rows_where: {Addr 2: [Draft]}}\nkey:"))
+
+
+PAID = ORDERS.replace("lines:", '  is_cod: {from: Pay, read: {lookup: {COD: "true", Paid: "false"}}}\nlines:')
+
+
+def test_a_sheet_that_lost_the_column_of_payment_is_held_or_every_order_goes_out_as_paid() -> None:
+    told = held(PAID, ["Route", "Payment"])
+    assert told.message == (
+        'By the mapping the column that says whether an order is cash on delivery is "Pay", '
+        "and the file has no such column."
+    )
+    assert told.remedy.startswith('Is "Payment" meant as "Pay"? ')
+    assert told.rule == "is_cod|no_column"
+
+
+def test_a_default_says_how_orders_are_paid_where_no_column_does() -> None:
+    mapping = PAID.replace("{from: Pay,", '{from: Pay, default: "false",')
+    assert states(orders(ROW, mapping=mapping)) == {2: "ready"}
+
+
+def test_a_change_of_orders_needs_no_column_of_payment() -> None:
+    mapping = PAID[: PAID.index("lines:")].replace("order.create", "order.update\norder_id: {ledger: Order No}")
+    mapping = "\n".join(line for line in mapping.splitlines() if "reference_number" not in line)
+    assert states(orders(ROW, mapping=mapping)) == {2: "ready"}

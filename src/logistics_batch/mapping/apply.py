@@ -17,7 +17,7 @@ from logistics_batch.mapping.equal_rows import documents_with_equal_rows
 from logistics_batch.mapping.findings import Findings, listed, row_list
 from logistics_batch.mapping.grouping import disagreements
 from logistics_batch.mapping.header import choose, passed_over
-from logistics_batch.mapping.idle_rules import hold_idle_conditions, hold_idle_skips
+from logistics_batch.mapping.idle_rules import hold_idle_conditions, hold_idle_payment, hold_idle_skips
 from logistics_batch.mapping.kits import check_kits
 from logistics_batch.mapping.lines_from import Fault, blame_faults
 from logistics_batch.mapping.loading import Mapping
@@ -52,6 +52,7 @@ def apply_mapping(
     sheet, header = choose(mapping, sheets)
     hold_idle_skips(mapping, [(sheet, header)])
     hold_idle_conditions(mapping, sheet, header)
+    hold_idle_payment(mapping, sheet, header)
     rows = sort_rows(mapping, sheet, header)
     table = lay_out(mapping, sheet, header, rows, run_values)
     hold_mixed_dates(table)

@@ -28,6 +28,20 @@ def hold_idle_conditions(mapping: Mapping, sheet: Sheet, header: Header) -> None
                 raise _held(name, [(sheet, header)], why, rule=f"{target}|when")
 
 
+def hold_idle_payment(mapping: Mapping, sheet: Sheet, header: Header) -> None:
+    """Refuse a file of new orders that has no column which says whether money is collected. Raises FileHeld.
+
+    Renamed, it would make every order one that is paid. A default says what holds where the column is not there.
+    """
+    field = mapping.spec.fields.get("is_cod")
+    if field is None or not field.columns or field.default is not None or not mapping.operation.creates:
+        return
+    if all(header.column(names) is None for names in field.columns):
+        why = "the column that says whether an order is cash on delivery is"
+        name = field.columns[0][0]
+        raise _held(name, [(sheet, header)], f'{why} "{name}"', rule="is_cod|no_column")
+
+
 def _could_be_read(field: FieldSpec, header: Header) -> bool:
     """Whether a field has a value without its condition; one whose own columns lack, too, is of another layout."""
     by_itself = field.source in ("constant", "run") or field.default is not None
