@@ -208,10 +208,11 @@ def _said_of_set_aside(files: Sequence[RemoteFile]) -> tuple[str, ...]:
     named = ", ".join(printable(file.name) for file in files[:_LISTS_NAMED])
     more = f" and {len(files) - _LISTS_NAMED} more lists" if len(files) > _LISTS_NAMED else ""
     first = printable(files[0].name)
-    return (
-        f"Not read, though it lies there, since a file with its name and {RETRACTED} took it back: {named}{more}. If "
-        f"it is the corrected list, its time is older than the mark's: save it anew, or remove {first}{RETRACTED}.",
+    kept = f"Not read, though it lies there, since a file with its name and {RETRACTED} took it back: {named}{more}."
+    hint = (
+        f"If it is the corrected list, its time is older than the mark's: save it anew, or remove {first}{RETRACTED}."
     )
+    return (f"{kept} {hint}",)
 
 
 def _day_of(file: RemoteFile, parts: Parts) -> date | None:
