@@ -109,8 +109,14 @@ def contradict(one: str, other: str) -> bool:
 
 
 def is_day_first(formats: Sequence[str]) -> bool | None:
-    """Whether all formats have the day's digits before the month's; None if they differ, or write months otherwise."""
-    orders = {tuple(part[-1].replace("e", "d") for part in re.findall(r"%-?[dem]", each)) for each in formats}
+    """Whether dates in digits begin with the day; None if formats differ in it, or none writes them so.
+
+    A month's name and a year in front cannot be mistaken, and say nothing of the others.
+    """
+    for short, whole in _WHOLE_DATES:
+        formats = [each.replace(short, whole) for each in formats]
+    parts = [[part[-1].replace("e", "d") for part in re.findall(r"%-?[demyY]", each)] for each in formats]
+    orders = {tuple(each[:2]) for each in parts if each[0] not in "yY" and "m" in each}
     return {("d", "m"): True, ("m", "d"): False}.get(orders.pop()) if len(orders) == 1 else None
 
 

@@ -13,6 +13,7 @@ from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.indian_doubts import indian_doubts
 from logistics_batch.mapping.losses import losses
 from logistics_batch.mapping.phones import holds_two, second_of_two, ten_digits
+from logistics_batch.mapping.ragged import note_of_short_rows
 from logistics_batch.mapping.repairs import repair_notes
 from logistics_batch.mapping.rows import LEFT_OUT, Rows
 from logistics_batch.mapping.table import Table
@@ -39,6 +40,7 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         *told(table, (*doubts(table), *indian_doubts(table))),
         *losses(table),
         *note_of_equal_rows(table),
+        *note_of_short_rows(table),
     )
 
 
