@@ -364,6 +364,28 @@ def test_a_doubt_and_a_held_document(run: Run, tmp_path: Path, sandbox: RunningS
     assert problems(run, "ledger") == []
 
 
+def test_what_a_run_that_stopped_left_unsent(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """The run of another file ends well; what the first one left is told all the same until it went out."""
+    workspace = Workspace(tmp_path, url=sandbox.url)
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "status_401"}])
+    try:
+        first = run("push", workspace.drop("a.csv", order_lines(["LEFT-1", "LEFT-2"])), "--mapping", "orders", "--json")
+        assert first.code == 5
+    finally:
+        sandbox.set_faults([])
+    left = first.json["run"]
+    second = run("push", workspace.drop("b.csv", order_lines(["SENT-1"])), "--mapping", "orders", "--json")
+    assert second.code == 0
+    (note,) = [note for note in second.json["notes"] if "never sent" in note]
+    assert note.startswith(f"2 documents of a.csv were never sent, for the run {left} (push) stopped early")
+    assert f"`logistics-batch retry {left}`" in note
+    assert "never sent" in run("settle").out
+    (finding,) = problems(run, "unsent")
+    assert finding["text"] == f"2 documents were never sent: {left} (push: a.csv)"
+    assert run("retry", left).code == 0
+    assert problems(run, "unsent") == []
+
+
 def test_a_ledger_of_another_address(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
     """The same service by another name: what was sent is hidden, and a run would create it again."""
     workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
@@ -478,6 +500,7 @@ PROVOKED_BY = {
         "test_asns_that_cannot_be_read_for_a_while",
     ],
     "check_ledger warning": ["test_a_doubt_and_a_held_document"],
+    "check_never_sent warning": ["test_what_a_run_that_stopped_left_unsent"],
     "check_accounts warning": ["test_a_ledger_of_another_address"],
     "check_place_of_ledger warning": ["test_a_ledger_that_was_copied"],
     "check_owed warning": ["alerts that wait"],

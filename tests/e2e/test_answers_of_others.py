@@ -174,6 +174,21 @@ def test_the_awb_number_of_another_order_is_no_answer(tmp_path: Path, sandbox: R
     assert json.loads(first[0].body)["message"]["awb_number"] == own["E1"]
 
 
+def test_the_answer_to_somebody_elses_order_under_our_reference_is_not_believed(tmp_path: Path) -> None:
+    """A service that answers a second create with the first answer; the first order is another customer's."""
+    sandbox = start_sandbox(tmp_path, duplicate_reference="replay")
+    try:
+        theirs = Workspace(tmp_path / "theirs", url=sandbox.url)
+        theirs.run("push", theirs.drop("orders.csv", order_lines(["1001"], items=3)), "--mapping", "orders")
+        ours = Workspace(tmp_path / "ours", url=sandbox.url)
+        ours.run("push", ours.drop("orders.csv", order_lines(["1000", "1001"])), "--mapping", "orders")
+        ours.run("settle", "--wait")
+        listed = ours.run("held", "list", "--json").json["held"]
+        assert [(line["key"], line["rule"], line["awb_number"]) for line in listed] == [("1001", "reference_taken", "")]
+    finally:
+        sandbox.stop()
+
+
 @pytest.mark.parametrize("arrived", [True, False])
 def test_an_order_that_got_the_answer_of_another_one_is_in_doubt_again(
     tmp_path: Path, sandbox: RunningSandbox, arrived: bool

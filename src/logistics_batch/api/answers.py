@@ -9,7 +9,7 @@ from typing import Any
 
 from logistics_batch.api.endpoints import ENDPOINTS
 from logistics_batch.api.envelopes import as_text, confirms, find_lines, invoice_told, message_of, says_no, says_yes
-from logistics_batch.api.fingerprints import record_digest, same_asn, same_goods, same_order
+from logistics_batch.api.fingerprints import other_goods, record_digest, same_asn, same_goods, same_order
 from logistics_batch.api.readers import (
     AsnHeader,
     AsnPage,
@@ -41,6 +41,7 @@ __all__ = [
     "asn_header",
     "asn_lines",
     "judge",
+    "other_goods",
     "read_asns",
     "read_label",
     "read_order",

@@ -16,6 +16,8 @@ from logistics_batch.api.envelopes import as_text, decode_json, find_lines
 from logistics_batch.api.readers import OrderDetails, asn_header, asn_lines
 
 _MOBILE_DIGITS = 10
+_ORDER_NAMES = ("item_name",)
+_ORDER_QUANTITIES = ("item_quantity",)
 _ASN_NAMES = ("sku_name", "name", "item_name", "sku")
 _ASN_QUANTITIES = ("qty", "quantity")
 _QUANTITY = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
@@ -36,11 +38,26 @@ def same_order(sent_body: str, order: OrderDetails) -> bool:
     postcode = as_text(sent.get("delivery_postal_code"))
     if postcode and _postcode(postcode) != _postcode(order.delivery_postal_code):
         return False
-    ours = _amounts(find_lines(sent, "item_details"), ("item_name",), ("item_quantity",))
-    theirs = _amounts(order.items, ("item_name",), ("item_quantity",))
+    ours = _amounts(find_lines(sent, "item_details"), _ORDER_NAMES, _ORDER_QUANTITIES)
+    theirs = _amounts(order.items, _ORDER_NAMES, _ORDER_QUANTITIES)
     if _has_unstated(ours):
         ours, theirs = _names_only(ours), _names_only(theirs)
     return ours <= theirs if sent.get("kit_skus") else ours == theirs
+
+
+def other_goods(sent_body: str, items: Iterable[dict[str, Any]]) -> bool:
+    """Whether items that an answer names (API §4.6) are not among those that we sent, in name or quantity.
+
+    An answer without items says nothing against us, nor does one to kits, which the service unpacks (API §2.3).
+    """
+    sent, answered = _sent(sent_body), [item for item in items if _first_text(item, _ORDER_NAMES)]
+    if sent.get("kit_skus") or not answered:
+        return False
+    ours = _amounts(find_lines(sent, "item_details"), _ORDER_NAMES, _ORDER_QUANTITIES)
+    theirs = _amounts(answered, _ORDER_NAMES, _ORDER_QUANTITIES)
+    if _has_unstated(ours) or _has_unstated(theirs):
+        ours, theirs = _names_only(ours), _names_only(theirs)
+    return not theirs <= ours
 
 
 def same_asn(sent_body: str, record: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from logistics_batch.operate.doctor import (
     check_clock,
     check_disks,
     check_ledger,
+    check_never_sent,
     check_place_of_ledger,
     check_places,
     check_service,
@@ -135,6 +136,7 @@ def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:
         yield Check("service", State.WARNING, warning)
     yield from check_service(parts)
     yield check_ledger(parts)
+    yield check_never_sent(parts)
     yield from check_accounts(parts)
     yield from check_place_of_ledger(parts)
     yield check_owed(parts.ledger)

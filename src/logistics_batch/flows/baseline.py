@@ -106,7 +106,7 @@ def search_known(client: Client, ledger: Ledger) -> Control:
 
     Content is not compared: the ASN may have been changed since.
     """
-    known = next(reversed(ledger.documents(operations=[Operation.ASN_CREATE], states=["accepted"])), None)
+    known = ledger.last_accepted(Operation.ASN_CREATE)
     if known is None:
         return Control.NOTHING_KNOWN
     found = search_invoice(client, known)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from logistics_batch.api.answers import Answer, Meaning
+from logistics_batch.api.answers import Answer, Meaning, other_goods
 from logistics_batch.api.client import Reply, Trace
 from logistics_batch.ledger import FOUND_CANCELLED, Outcome, ServiceFacts, StoredDocument
 from logistics_batch.model.document import Operation
@@ -91,6 +91,8 @@ def outcome_of(
     )
     if state == "accepted" and not document.order_id and answer.invoice_number not in ("", document.reference):
         return _not_believed(outcome, f"another invoice number ({answer.invoice_number})")
+    if state == "accepted" and document.operation == Operation.ORDER_CREATE and _names_other_goods(document, answer):
+        return _not_believed(outcome, "goods that this order does not have")
     return outcome
 
 
@@ -171,6 +173,11 @@ def _not_believed(outcome: Outcome, what: str) -> Outcome:
 def _is_taken(document: StoredDocument, answer: Answer, facts: ServiceFacts | None) -> bool:
     orders = document.operation == Operation.ORDER_CREATE
     return orders and facts is not None and facts.says_taken(answer.message, document.reference)
+
+
+def _names_other_goods(document: StoredDocument, answer: Answer) -> bool:
+    """Whether an answer speaks of another order: somebody else's under this reference, or one that was mixed up."""
+    return other_goods(document.body, answer.items.values())
 
 
 def _is_another(document: StoredDocument, answer: Answer) -> bool:

@@ -14,6 +14,7 @@ from logistics_batch.api.answers import OrderAbsent, OrderFound, ReadFailed, rea
 from logistics_batch.api.client import Client
 from logistics_batch.errors import UsageError
 from logistics_batch.ledger import Ledger, StoredDocument
+from logistics_batch.model.document import Operation
 
 
 class Presence(StrEnum):
@@ -63,14 +64,7 @@ class Calibration:
 
 def calibrate(client: Client, ledger: Ledger) -> Calibration:
     """Make both controls; read-only."""
-    known = next(
-        (
-            found
-            for found in reversed(ledger.documents(operations=["order.create"], states=["accepted"]))
-            if found.awb_number and found.rule != "cancelled"
-        ),
-        None,
-    )
+    known = ledger.last_accepted(Operation.ORDER_CREATE)
     if known is None:
         return Calibration(False, text="no accepted order is known yet to compare with")
     by_reference = fetch_order(client, known.reference)

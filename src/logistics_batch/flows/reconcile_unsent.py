@@ -65,8 +65,9 @@ def latest_of_each(rows: Sequence[RowNotSent], legible: Legible) -> Legible:
     """The rows, each with what can be read of it, but of one that stands in several files the latest, whose reason
     names the earlier ones.
 
-    A file that is dropped again until it is right announces its goods once. Rows are the same if supplier, site, invoice
-    number, SKU and quantity are; a row of which these cannot be read, and rows alike in one file, are each their own.
+    A file that is dropped again until it is right announces its goods once. Rows are the same if supplier, site,
+    invoice number, SKU and quantity are; a row of which these cannot be read, and rows alike in one file, are each
+    their own.
     """
     found: dict[object, list[RowNotSent]] = defaultdict(list)
     often: Counter[object] = Counter()

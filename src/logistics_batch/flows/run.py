@@ -14,6 +14,7 @@ from logistics_batch.flows.file_reports import FileReports
 from logistics_batch.flows.in_turn import send_in_turn
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.moved_ledger import told_once
+from logistics_batch.flows.never_sent import told_of_never_sent
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.flows.run_record import stopping_early
@@ -73,6 +74,7 @@ def run_of(
     try:
         with stopping_early():
             run.notes += [*told_once(parts), *_under_another_address(parts)]
+            run.notes += told_of_never_sent(parts.ledger.never_sent(but_of=run.id), job="" if meant else job)
             run.notes += settle_due(parts, run=run.id, give_up=False).notes
             fill_in_awb_numbers(parts)
             purge_old(parts)

@@ -31,6 +31,7 @@ from logistics_batch.flows.baseline import (
 from logistics_batch.flows.known_facts import tie_facts
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.moved_ledger import told_once
+from logistics_batch.flows.never_sent import told_of_never_sent
 from logistics_batch.flows.order_search import OrderSearch
 from logistics_batch.flows.outcomes import cancelled_in_doubt
 from logistics_batch.flows.parts import Parts
@@ -343,7 +344,8 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
         tie_facts(parts)
         parts.ledger.take_over(parts.clock.now().isoformat())
         purge_old(parts)
-        notes = (*told_once(parts), *confirm_marked(parts), *_waiting_elsewhere(parts))
+        unsent = told_of_never_sent(parts.ledger.never_sent())
+        notes = (*told_once(parts), *confirm_marked(parts), *_waiting_elsewhere(parts), *unsent)
         while True:
             report = settle_due(parts, run=run or "settle", give_up=wait, only_run=run)
             report = replace(report, settled=earlier.settled + report.settled, held=earlier.held + report.held)

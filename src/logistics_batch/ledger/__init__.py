@@ -47,7 +47,7 @@ from logistics_batch.ledger.seen import NamedOrder, Seen
 from logistics_batch.ledger.sending import Sending
 from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
 from logistics_batch.ledger.spill import Spill
-from logistics_batch.ledger.tally import Tallies, Tally
+from logistics_batch.ledger.tally import NeverSent, Tallies, Tally
 from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 
 __all__ = [
@@ -66,6 +66,7 @@ __all__ = [
     "Ledger",
     "LeftFile",
     "NamedOrder",
+    "NeverSent",
     "NewEvent",
     "NewNotice",
     "Outcome",

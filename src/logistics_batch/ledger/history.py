@@ -16,6 +16,7 @@ from logistics_batch.ledger.schema import attempt, document, evidence, file, iss
 from logistics_batch.ledger.sending import select_documents
 from logistics_batch.ledger.stale import UNWRITTEN
 from logistics_batch.ledger.version import reaches
+from logistics_batch.model.document import Operation
 
 _NOTES_FROM_VERSION = 7
 _OPEN = ("planned", "sending", "in_doubt", "held")
@@ -271,6 +272,17 @@ class History(Connected):
         """One document by its number."""
         with self._read() as connection:
             record = connection.execute(select_documents().where(document.c.id == document_id)).mappings().first()
+            return stored_document(record) if record else None
+
+    def last_accepted(self, operation: str) -> StoredDocument | None:
+        """The latest accepted document of an operation that stands under its AWB number, if it is an order."""
+        query = select_documents().where(
+            document.c.account == self.account, document.c.operation == str(operation), document.c.state == "accepted"
+        )
+        if operation == Operation.ORDER_CREATE:
+            query = query.where(document.c.awb_number != "", document.c.rule != "cancelled")
+        with self._read() as connection:
+            record = connection.execute(query.order_by(document.c.id.desc()).limit(1)).mappings().first()
             return stored_document(record) if record else None
 
     def generations(self, key: str, *, kind: str) -> list[StoredDocument]:

@@ -1,4 +1,4 @@
-"""Counts over the whole ledger, for metrics."""
+"""Counts over the whole ledger: for metrics, and of what was never sent."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.history import stored_run
 from logistics_batch.ledger.records import StoredRun
-from logistics_batch.ledger.schema import document, notice, run
+from logistics_batch.ledger.schema import document, file, notice, run
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,33 @@ class Tally:
     owed: int
 
 
+@dataclass(frozen=True, slots=True)
+class NeverSent:
+    """Documents of one file that are planned, and that no run is about to send. job: of the run that planned them."""
+
+    run: str
+    job: str
+    file_name: str
+    documents: int
+
+
 class Tallies(Connected):
     """Read only."""
+
+    def never_sent(self, *, but_of: str = "") -> list[NeverSent]:
+        """What earlier runs left planned, oldest first; not what any run takes along. but_of: a run that goes on."""
+        mine = document.c.account == self.account
+        left = (document.c.state == "planned") & (document.c.released == 0) & (document.c.rule != "retry")
+        query = (
+            select(run.c.id, run.c.job, file.c.name, func.count())
+            .join_from(document, file, document.c.file_id == file.c.id)
+            .join(run, file.c.run_id == run.c.id)
+            .where(mine, left, run.c.id != but_of)
+            .group_by(file.c.id, run.c.id, run.c.job, file.c.name)
+            .order_by(file.c.id)
+        )
+        with self._read() as connection:
+            return [NeverSent(*found) for found in connection.execute(query)]
 
     def tally(self) -> Tally:
         """Everything counted at one moment. last_good_runs: when the last run with exit code 0 ended, by job."""

@@ -30,6 +30,9 @@ def digest_text(parts: Parts, *, now: datetime) -> str:
     doubts, held = len(parts.ledger.in_doubt()), len(parts.ledger.documents(states=["held"]))
     if doubts or held:
         lines.append(f"Open: {doubts} in doubt (`logistics-batch settle`), {held} held (`logistics-batch held list`).")
+    unsent = sum(each.documents for each in parts.ledger.never_sent())
+    if unsent:
+        lines.append(f"Unsent: {unsent} documents of runs that stopped early (`logistics-batch doctor` names them).")
     whole, left = (sum(counts.values()) for counts in parts.ledger.counts_of_waiting_files())
     if whole or left:
         lines.append(f"Files: {whole} held as a whole (`logistics-batch held list`), {left} left where they lie.")
@@ -39,7 +42,7 @@ def digest_text(parts: Parts, *, now: datetime) -> str:
     }
     lines += [f"Lasts since {each.since[:16]}: {each.title}" for each in lasting.values()]
     lines += [f"Over: {each.title}" for each in noticed if each.over_at]
-    if not lasting and not (doubts or held or whole or left):
+    if not lasting and not (doubts or held or unsent or whole or left):
         lines.append("Nothing is open.")
     return "\n".join(lines)
 

@@ -20,6 +20,7 @@ _SLOW_CREATE_SECONDS = 120.0  # creates that take so long are seen
 _LITTLE_SPACE_BYTES = 1 << 30
 _NO_SPACE_BYTES = 100 << 20
 _CLOCK_SLACK = timedelta(minutes=2)
+_FILES_NAMED = 3
 
 
 class State(StrEnum):
@@ -145,6 +146,17 @@ def check_ledger(parts: Parts) -> Check:
     text = f"sound; {doubts} in doubt, {held} held"
     remedy = "`logistics-batch settle` for what is in doubt, `logistics-batch held list` for what is held."
     return Check("ledger", State.WARNING, text, remedy)
+
+
+def check_never_sent(parts: Parts) -> Check:
+    """Whether runs that stopped early left documents which only a further run of theirs would send."""
+    left = parts.ledger.never_sent()
+    if not left:
+        return Check("unsent", State.OK, "nothing is left of earlier runs")
+    runs = ", ".join(dict.fromkeys(f"{each.run} ({each.job}: {each.file_name})" for each in left[:_FILES_NAMED]))
+    text = f"{sum(each.documents for each in left):,} documents were never sent: {runs}"
+    remedy = "The next run of their job goes on with them; else `logistics-batch retry` with the run sends them."
+    return Check("unsent", State.WARNING, text, remedy)
 
 
 def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
