@@ -12,7 +12,8 @@ import polars as pl
 from logistics_batch.mapping.reading import Surroundings
 
 EARLIEST_DAYS: Final = 365
-LATEST_DAYS: Final = 730
+KEPT_DAYS: Final = 7305
+"""How long after the business date goods may expire: 20 years."""
 
 _FIRST_YEAR: Final = 1900
 _SAMPLE: Final = datetime.fromisoformat("2026-11-23T21:05:09")
@@ -155,9 +156,9 @@ def _parsed(text: pl.Expr, date_format: str, around: Surroundings) -> pl.Expr:
 
 
 def outside_window(moment: pl.Expr, around: Surroundings) -> pl.Expr:
-    """Whether a date is more than a year before or two years after the business date: then a digit is wrong."""
+    """Whether a date is more than a year before the business date or too long after it: then a digit is wrong."""
     earliest = around.business_date - timedelta(days=EARLIEST_DAYS)
-    latest = around.business_date + timedelta(days=LATEST_DAYS)
+    latest = around.business_date + timedelta(days=around.latest_days)
     return ~moment.dt.date().is_between(earliest, latest)
 
 
