@@ -8,6 +8,7 @@ from logistics_batch.mapping.equal_rows import note_of_equal_rows
 from logistics_batch.mapping.fields import second_phone_of
 from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
+from logistics_batch.mapping.header_units import units_taken_over
 from logistics_batch.mapping.losses import losses
 from logistics_batch.mapping.phones import holds_two, second_of_two, ten_digits
 from logistics_batch.mapping.repairs import repair_notes
@@ -29,6 +30,7 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         notes.append(f"Columns of the mapping that this sheet does not have: {listed(bound.absent, limit=20)}.")
     return (
         *notes,
+        *units_taken_over(table),
         *repair_notes(table, rows.cleaned.repairs),
         *_unused_errors(table),
         *_two_numbers(table),
