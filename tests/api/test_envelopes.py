@@ -24,7 +24,7 @@ from logistics_batch.api.answers import (
     same_asn,
     same_order,
 )
-from logistics_batch.api.envelopes import Decoded, decode_json, plain
+from logistics_batch.api.envelopes import Decoded, RecordList, decode_json, find_records, plain
 from logistics_batch.api.reply import LARGEST_BODY_BYTES, Reply, Trace
 
 DONE = Trace(connect_started=True, send_started=True, body_sent=True, reply_started=True)
@@ -156,6 +156,52 @@ def test_values_that_are_no_text_have_none() -> None:
     header = asn_header(record)
     assert (header.invoice_number, header.status, header.supplier, header.site) == ("", "", "7", "1.5")
     assert header.batch == "B1"
+
+
+ROWS = [{"invoice_number": f"I{nth}"} for nth in range(14)]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        *({name: 64} for name in ("count", "total", "total_count", "totalCount", "TotalRecords", "@odata.count")),
+        *({"total": 64.0}, {"total": "64"}, {"count": 14, "total": 64}),
+        *({"meta": {"total": 64}}, {"pagination": {"total_items": "64"}}, {"meta": {"pagination": {"total": 64}}}),
+    ],
+)
+def test_a_total_under_any_usual_name_is_told_where_it_is_more_than_the_rows(more: dict[str, Any]) -> None:
+    for value in (
+        {"status": "PASS", "message": ROWS, **more},
+        {"status": "PASS", "message": {"results": ROWS, **more}},
+    ):
+        found = find_records(value)
+        assert found is not None and (len(found.records), found.count) == (14, 64)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        *({"has_more": True}, {"hasNextPage": "true"}, {"next": 2}, {"next": "/asn?page=2"}, {"next_page": "2"}),
+        *({"total_pages": 5}, {"meta": {"last_page": 2}}, {"paging": {"next": {"href": "/asn?page=2"}}}),
+        *({"_links": {"next": {"href": "/2"}}}, {"links": [{"rel": "next", "href": "/2"}]}),
+        {"pagination": {"next_cursor": "abc"}},
+    ],
+)
+def test_more_to_come_is_told_under_any_usual_name(more: dict[str, Any]) -> None:
+    found = find_records({"result": ROWS, **more})
+    assert found is not None and found.next
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        *({}, {"total": 14}, {"total": 3}, {"total": 6400.5}, {"total": True}, {"meta": {"count": 14}}),
+        *({"has_more": False}, {"more": "see the manual"}, {"next": 0}, {"next": None}, {"next": "null"}),
+        *({"total_pages": 1}, {"links": {"next": None, "self": "/asn"}}, {"page": 2, "pages": 1, "next_page": -1}),
+    ],
+)
+def test_what_names_nothing_beyond_the_rows_proves_nothing_and_raises_no_doubt(more: dict[str, Any]) -> None:
+    assert find_records({"result": ROWS, **more}) == RecordList(tuple(ROWS))
 
 
 @pytest.mark.parametrize(

@@ -349,3 +349,14 @@ def test_a_day_that_no_question_parts_is_said_to_be_one_lump(parts, service):
     assert not fetch_asns(parts, WINDOW).in_one_lump  # 21 came at once, so that 20 are no cap
     one_day(service, ours=18, strangers=0)
     assert not fetch_asns(parts, WINDOW).in_one_lump  # no usual size of a page
+
+
+@pytest.mark.parametrize(
+    "more", [{"total": 64}, {"meta": {"totalCount": 64}}, {"has_more": True}, {"pagination": {"next_cursor": "c2"}}]
+)
+def test_an_answer_that_says_in_other_words_that_it_is_cut_is_not_whole(parts, service, more):
+    fill(service, days=2, each=7)
+    service.envelope = lambda shown, count: {"status": "PASS", "message": shown, **more}
+    found = fetch_asns(parts, WINDOW)
+    assert not found.complete and len(found.records) == 14
+    assert any("64 ASNs and sent 7" in note or "more to come" in note for note in found.notes)

@@ -640,15 +640,15 @@ def test_kept_values_are_those_of_the_first_row_and_are_not_sent() -> None:
 
 def test_two_numbers_in_a_phone_cell_are_mentioned() -> None:
     assert orders(order(Phone="98765 43210 / 91234 56789")).notes == (
-        'Column "Phone" has two numbers in row 2; the first was taken.',
+        'Column "Phone" has two numbers in row 2; the first mobile number was taken.',
     )
 
 
 def test_only_rows_are_mentioned_of_whose_numbers_one_is_not_sent() -> None:
-    not_sent = ["91 9876543210 / 91 9712345678", "9876543210, 022-23456789"]
-    others = ["9876543210 / 9876543210", "9876543210 / 97123", "0422-2345678 / 9876543210"]
+    not_sent = ["91 9876543210 / 91 9712345678", "9876543210, 022-23456789", "0422-2345678 / 9876543210"]
+    others = ["9876543210 / 9876543210", "9876543210 / 97123"]
     rows = [order(Order_No=f"A{number}", Phone=cell) for number, cell in enumerate([*others, *not_sent])]
-    assert orders(*rows).notes == ('Column "Phone" has two numbers in rows 5-6; the first was taken.',)
+    assert orders(*rows).notes == ('Column "Phone" has two numbers in rows 4-6; the first mobile number was taken.',)
 
 
 @pytest.mark.parametrize(
@@ -675,7 +675,7 @@ def test_the_second_number_of_a_phone_cell_is_the_alternate_one_where_that_is_ma
         ("9876543210", None),
     ]
     assert [(issue.row, issue.rule) for issue in mapped.issues] == [(5, "customer_mobile|mobile")]
-    assert 'Column "Phone" has two numbers in row 3; the first was taken.' in mapped.notes
+    assert 'Column "Phone" has two numbers in row 3; the first mobile number was taken.' in mapped.notes
 
 
 @pytest.mark.parametrize("verb", vocabulary(), ids=lambda verb: verb.name)

@@ -24,11 +24,10 @@ _ARRIVED = Trace(connect_started=True, send_started=True, body_sent=True)
 _SILENCE = Reply("", trace=_ARRIVED, failure="timeout")
 
 
-def open_played(folder: Path) -> Ledger:
-    """The ledger of one path, with everything that lies beside it."""
-    return open_ledger(
-        f"sqlite:///{folder}/ledger.db", account=ACCOUNT, marks=(folder / "mark",), spill=folder / "spill"
-    )
+def open_played(folder: Path, name: str = "ledger") -> Ledger:
+    """The ledger of one path with everything that lies beside it, or the copy of it, which has nothing beside it."""
+    beside = {"marks": (folder / "mark",), "spill": folder / "spill"} if name == "ledger" else {}
+    return open_ledger(f"sqlite:///{folder}/{name}.db", account=ACCOUNT, **beside)
 
 
 def first_ledger(folder: Path) -> None:

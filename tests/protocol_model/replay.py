@@ -15,7 +15,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path as FilePath
 from typing import Any
 
-from protocol_model.outside import NEVER_SENT
+from protocol_model.outside import NEVER_SENT, SENT_AND_OPEN
 from protocol_model.paths import Path
 from protocol_model.played_service import (
     AT,
@@ -35,8 +35,8 @@ from protocol_model.states import Document, Label, State, World, first_state
 from logistics_batch.api.client import Reply
 from logistics_batch.flows.decisions import decide
 from logistics_batch.flows.parts import Parts, Policy
-from logistics_batch.flows.settle import ASN_SEARCH_AT, due_at
-from logistics_batch.ledger import StoredDocument
+from logistics_batch.flows.settle import due_at
+from logistics_batch.ledger import Ledger, StoredDocument
 
 PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 180.0
@@ -266,11 +266,13 @@ class Replay:
         self.seconds += _OVERSLEPT_SECONDS
 
     def _settle_after_passes(self, *_: object) -> None:
-        """Just long enough: an ASN is searched for at growing distances. If there are copies, for all in them, too."""
-        doubts = [stored for stored in self._stored() if stored.state == "in_doubt"]
-        due = max((due_at(self._parts(), doubt) for doubt in doubts), default=self._now())
-        at_least = PAUSE_SECONDS * ASN_SEARCH_AT[-1] if self.world.restores else _OVERSLEPT_SECONDS
-        self.seconds += max((due - self._now()).total_seconds(), at_least) + 1
+        """Just long enough, also for what lies in the copy: an ASN is searched for at growing distances."""
+        copy = [open_played(self.folder, "copy")] if (self.folder / "copy.db").exists() else []
+        stored = [each for ledger in (self.ledger, *copy) for each in self._stored(ledger)]
+        for ledger in copy:
+            ledger.close()
+        due = [due_at(self._parts(), each) for each in stored if each.state in SENT_AND_OPEN]
+        self.seconds += max((max(due, default=self._now()) - self._now()).total_seconds() + 1, _OVERSLEPT_SECONDS)
 
     # What people do
 
@@ -363,8 +365,8 @@ class Replay:
     def _now(self) -> datetime:
         return datetime.fromisoformat(AT) + timedelta(seconds=self.seconds)
 
-    def _stored(self) -> list[StoredDocument]:
-        return self.ledger.generations(KEYS[self.world.kind], kind=self.world.kind)
+    def _stored(self, ledger: Ledger | None = None) -> list[StoredDocument]:
+        return (ledger or self.ledger).generations(KEYS[self.world.kind], kind=self.world.kind)
 
     def _compare(self, state: State) -> None:
         expected = [_facts_of_model(document, self.world) for document in state.documents]

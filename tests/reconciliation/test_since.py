@@ -235,12 +235,18 @@ PLAIN_LINE = ("W", "100", "10.00", "20.00")
             one_line(PLAIN_LINE, PLAIN_LINE, ("100", "", "2026-11-06")),
             one_line(PLAIN_LINE, PLAIN_LINE, ("100", "", "2026-11-09")),
         ),
+        # Another SKU in the place of the announced one.
+        (one_line(PLAIN_LINE, ("V", *PLAIN_LINE[1:])), one_line(PLAIN_LINE, ("U; V", *PLAIN_LINE[1:]))),
     ],
 )
-def test_what_differs_otherwise_than_accepted_is_back(accepted, tonight):
+def test_what_differs_otherwise_than_accepted_is_back_until_it_is_that_again(accepted, tonight):
     earlier = handed_on(reconciled(accepted), A="Accepted")
     assert reconciled(accepted, night=1, earlier=earlier).exceptions.is_empty()
-    assert states(reconciled(tonight, night=1, earlier=earlier)) == {"A": "changed"}
+    for night in (1, 2):
+        otherwise = reconciled(tonight, night=night, earlier=earlier)
+        assert states(otherwise) == {"A": "changed"}
+        earlier = handed_on(otherwise, night=night)
+    assert reconciled(accepted, night=3, earlier=earlier).exceptions.is_empty()
 
 
 def test_what_was_not_sent_for_one_reason_is_not_accepted_for_another():
@@ -302,9 +308,9 @@ def test_what_was_accepted_may_fall_and_rise_to_its_size_again():
         assert result.exceptions.is_empty(), received
         earlier = handed_on(result, night=night)
     [told] = result.outcome(Outcome.ACCEPTED)["accepted_as"].to_list()
-    assert told == "units 10; INR 20; difference -10; price 0; retail price 0; also "
+    assert told == "SHORT; units 10; INR 20; difference -10; price 0; retail price 0; also "
     more = reconciled(world(A="89"), night=5, earlier=earlier).exceptions.row(0, named=True)
-    assert (more["state"], more["accepted_as"]) == ("changed", "")
+    assert (more["state"], more["accepted_as"]) == ("changed", told)
     assert more["remark"].startswith("It was accepted as SHORT of 10 units;")
 
 
@@ -345,3 +351,49 @@ def test_an_order_that_no_list_of_tonight_names_is_not_resolved():
     assert second.resolved.select("standing", "became").rows() == [
         ("not checked", "No purchase order of tonight names it.")
     ]
+
+
+def unsure() -> World:
+    """The ASN of A is not in the service's answer."""
+    made = world(B="100")
+    made.announce("X", ("W", "10", "2.00"), delivery_date="2026-11-01")
+    return made
+
+
+def test_a_night_that_may_be_incomplete_suspends_what_was_accepted_and_takes_nothing_away():
+    earlier = handed_on(reconciled(unsure()), X="Accepted")
+    cut = reconciled(unsure(), night=1, earlier=earlier, complete=False)
+    [line] = cut.exceptions.to_dicts()
+    assert (line["code"], line["state"], line["analyst_status"]) == ("UNVERIFIABLE", "changed", "Open")
+    assert line["remark"].startswith("It was accepted as MISSING_IN_SERVICE of 10 units; tonight's report may be incom")
+    again = reconciled(unsure(), night=2, earlier=handed_on(cut, night=1), complete=False)
+    whole = reconciled(unsure(), night=3, earlier=handed_on(again, night=2))
+    assert whole.exceptions.is_empty()
+    [back] = whole.outcome(Outcome.ACCEPTED).to_dicts()
+    assert (back["analyst_status"], back["accepted_as"]) == ("Accepted", line["accepted_as"])
+    assert (back["state"], back["remark"]) == ("still open", "")
+
+
+def test_what_went_beyond_and_came_back_is_as_it_was_accepted():
+    result = reconciled(world(A="90"))
+    for night, received in enumerate(("80", "85", "95", "90"), 1):
+        status = {"A": "Accepted"} if night == 1 else {}
+        result = reconciled(world(A=received), night=night, earlier=handed_on(result, night=night - 1, **status))
+        assert result.exceptions.height == (received in ("80", "85")), "10 pieces were accepted, and no more"
+    accepted = handed_on(reconciled(world(A="90")), A="Accepted")
+    grown = reconciled(world(A="80"), night=1, earlier=accepted)
+    anew = reconciled(world(A="80"), night=2, earlier=handed_on(grown, night=1, A="Accepted"))
+    assert "units 20;" in anew.outcome(Outcome.ACCEPTED)["accepted_as"][0], "what is accepted anew is what stood there"
+
+
+@pytest.mark.parametrize("status", ["", "In progress"])
+def test_whoever_writes_another_status_beside_what_changed_takes_the_acceptance_back(status):
+    accepted = handed_on(reconciled(world(A="90")), A="Accepted")
+    grown = reconciled(world(A="80"), night=1, earlier=accepted)
+    assert reconciled(world(A="90"), night=2, earlier=handed_on(grown, night=1, A=status)).exceptions.height == 1
+
+
+def test_what_is_opened_on_the_sheet_of_the_accepted_is_not_accepted_again():
+    accepted = reconciled(world(A="90"), night=1, earlier=handed_on(reconciled(world(A="90")), A="Accepted"))
+    opened = reconciled(world(A="90"), night=2, earlier=handed_on(accepted, night=1, A="Open"))
+    assert opened.exceptions["accepted_as"].to_list() == [""]

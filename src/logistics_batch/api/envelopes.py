@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from logistics_batch.api.paging import paging_of
 from logistics_batch.api.reply import LARGEST_BODY_BYTES
 
 LONGEST_MESSAGE = 500
@@ -193,7 +194,10 @@ def looks_like_html(content_type: str, body: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RecordList:
-    """The records in a list envelope; count and next as the envelope gives them."""
+    """The records in a list envelope.
+
+    count: how many there are as the envelope says. next: the next page that it names, or its word for more to come.
+    """
 
     records: tuple[dict[str, Any], ...]
     count: int | None = None
@@ -229,16 +233,14 @@ def _is_record(value: dict[str, Any]) -> bool:
 
 
 def _with_paging(found: RecordList | None, envelope: dict[str, Any]) -> RecordList | None:
+    """The records with what the envelope says of more; a total under another name than `count` proves no wholeness."""
     if found is None:
         return None
-    count, following = envelope.get("count"), envelope.get("next")
-    if isinstance(count, str) and count.isascii() and count.isdigit() and len(count) < _LONGEST_NUMBER:
-        count = int(count)
-    return RecordList(
-        found.records,
-        count if isinstance(count, int) and not isinstance(count, bool) else found.count,
-        following if isinstance(following, str) and following.strip() else found.next,
-    )
+    paging = paging_of(envelope)
+    counts = [count for count in (paging.count, found.count) if count is not None]
+    named = max(counts, default=None)
+    short = paging.total > max(len(found.records), named or 0)
+    return RecordList(found.records, paging.total if short else named, paging.next or found.next)
 
 
 def find_lines(record: dict[str, Any], *keys: str) -> tuple[dict[str, Any], ...]:

@@ -311,7 +311,7 @@ def _doubt(page: AsnPage, reply: Reply) -> str:
     if page.count is not None and rows < page.count:
         return f"the service names {page.count} ASNs and sent {rows}"
     if page.next and page.next.strip("0 "):
-        return f"the service sent {rows} ASNs and names a next page, which the API does not describe"
+        return f"the service sent {rows} ASNs and names a next page or more to come, which the API does not describe"
     return ""
 
 

@@ -70,5 +70,7 @@ def _two_numbers(table: Table) -> list[str]:
                 unsent &= second_of_two(cell).is_null()
             if (two := rows_where(lines, unsent)).len():
                 name = table.bound.texts[field.column - 1].strip()
-                notes.append(f'Column "{name}" has two numbers in {in_rows(table, two)}; the first was taken.')
+                notes.append(
+                    f'Column "{name}" has two numbers in {in_rows(table, two)}; the first mobile number was taken.'
+                )
     return notes

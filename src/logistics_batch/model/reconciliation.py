@@ -108,7 +108,7 @@ LINES_SCHEMA: dict[str, pl.DataType] = {
     "reason_qty": pl.String(),
     "comment": pl.String(),
     "analyst_status": pl.String(),
-    "accepted_as": pl.String(),  # how much was accepted, "" where nothing is: "units 10; INR 50.00; difference -10; …"
+    "accepted_as": pl.String(),  # what was accepted, "" for nothing: "SHORT; units 10; INR 50; …"
     "remark": pl.String(),  # why an exception is back or stays although an analyst closed it
     "claim_until": pl.Date(),  # the last day on which it can be claimed; null where there is nothing to claim
     "claim_days_left": pl.Int32(),  # negative: the window is closed

@@ -62,6 +62,8 @@ _NOT_COMPARED = [
 ]
 _ACCEPTED_WORDS = ("accepted", "accept")
 _CLOSED_WORDS = (*_ACCEPTED_WORDS, "closed", "close", "done")
+_SUSPENDED = "Open"
+"""The status beside what is not as it was accepted, tonight: while it stands there, the acceptance may come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +108,23 @@ def carried(lines: pl.DataFrame, earlier: Earlier, *, watch: Watch) -> Carried:
 def _with_history(exceptions: pl.DataFrame, known: pl.DataFrame, *, watch: Watch) -> pl.DataFrame:
     then = known.select("exception_id", *ENTRIES, *(pl.col(name).alias(f"was_{name}") for name in _COMPARED))
     bare = exceptions.drop(ENTRIES)
-    joined = _with_sizes(bare.join(then, on="exception_id", how="left", maintain_order="left"))
-    accepted = _says(_ACCEPTED_WORDS) & _no_more_than_accepted()
+    joined = _with_accepted(bare.join(then, on="exception_id", how="left", maintain_order="left"))
+    accepted = _claimed() & _no_more_than_accepted()
     return joined.with_columns(pl.col(ENTRIES).fill_null("")).with_columns(
         pl.when(accepted).then(pl.lit(Outcome.ACCEPTED.value)).otherwise("outcome").alias("outcome"),
         _state(watch).alias("state"),
         pl.coalesce("was_first_seen", pl.lit(watch.business_date)).alias("first_seen"),
-        _remark().fill_null("").alias("remark"),
+        _remark(watch).fill_null("").alias("remark"),
         _status().alias("analyst_status"),
-        pl.when(accepted).then(_accepted_as()).otherwise(pl.lit("")).alias("accepted_as"),
+        pl.when(_claimed()).then(_accepted_as()).otherwise(pl.lit("")).alias("accepted_as"),
     )
 
 
-def _with_sizes(joined: pl.DataFrame) -> pl.DataFrame:
-    """The lines with what was accepted of each as its earlier size, where an earlier night accepted it already."""
-    kept = pl.col("was_accepted_as").fill_null("")
+def _with_accepted(joined: pl.DataFrame) -> pl.DataFrame:
+    """The lines with what was accepted of each as its earlier state, where an earlier night accepted it already."""
+    anew = _says(_ACCEPTED_WORDS) & (pl.col("was_state") == State.CHANGED.value)  # as it stood there, grown
+    kept = pl.when(anew).then(pl.lit("")).otherwise(pl.col("was_accepted_as").fill_null(""))
+    code = kept.str.extract(r"^([A-Z_]+); ")  # missing in what an older release wrote
     of_mrp = joined.with_columns((pl.col("was_mrp_returned") - pl.col("was_mrp_announced")).alias("was_mrp_delta"))
     return of_mrp.with_columns(
         *(
@@ -129,14 +133,22 @@ def _with_sizes(joined: pl.DataFrame) -> pl.DataFrame:
             ).alias(f"was_{name}")
             for name, (word, kind) in _SIZES.items()
         ),
-        pl.coalesce(kept.str.extract(r"; also ([A-Z_, ]*)$"), "was_also").alias("was_also"),
+        pl.coalesce(kept.str.extract(r"; also ([A-Z_, ]*)(?:;|$)"), "was_also").alias("was_also"),
+        pl.coalesce(code, "was_code").alias("was_code"),
+        *(
+            pl.when(code.is_null()).then(f"was_{name}").otherwise(kept.str.extract(text).fill_null(""))
+            for name, text in (("found_sku", r"(?s); found (.*?)(?:; since |$)"), ("reason", r"(?s); since (.*)$"))
+        ),
     )
 
 
 def _accepted_as() -> pl.Expr:
-    parts = (pl.format(f"{word} {{}}", _plain_number(f"was_{name}")) for name, (word, _) in _SIZES.items())
+    """What is accepted, as `_with_accepted` reads it; what tells nothing apart is left out."""
+    sizes = (pl.format(f"{word} {{}}", _plain_number(f"was_{name}")) for name, (word, _) in _SIZES.items())
     also = pl.format("also {}", pl.col("was_also").fill_null(""))
-    return pl.concat_str(*parts, also, separator="; ")
+    found = pl.format("found {}", pl.when(pl.col("was_found_sku") != "").then("was_found_sku"))
+    since = pl.format("since {}", pl.when(_is_told_by_reason()).then("was_reason"))
+    return pl.concat_str(pl.col("was_code"), *sizes, also, found, since, separator="; ", ignore_nulls=True)
 
 
 def _nights(earlier: Earlier, *, watch: Watch) -> pl.Expr:
@@ -149,6 +161,16 @@ def _nights(earlier: Earlier, *, watch: Watch) -> pl.Expr:
 
 def _says(words: tuple[str, ...]) -> pl.Expr:
     return pl.col("analyst_status").str.strip_chars().str.to_lowercase().is_in(words)
+
+
+def _claimed() -> pl.Expr:
+    """Whether an analyst accepted it, be it that it was something else in the nights between."""
+    suspended = (pl.col("was_state") == State.CHANGED.value) & (pl.col("was_accepted_as").fill_null("") != "")
+    return (_says(_ACCEPTED_WORDS) | (suspended & _says((_SUSPENDED.lower(),)))).fill_null(False)
+
+
+def _is_told_by_reason() -> pl.Expr:
+    return (pl.col("level") == Level.NOTICE.value) | pl.col("was_code").is_in(_TOLD_BY_REASON)
 
 
 def _no_more_than_accepted() -> pl.Expr:
@@ -166,8 +188,7 @@ def _no_more_than_accepted() -> pl.Expr:
         _no_further(mrp, pl.col("was_mrp_delta")),
     )
     swapped = pl.col("found_sku") == pl.col("was_found_sku").fill_null("")
-    told = (pl.col("level") == Level.NOTICE.value) | pl.col("code").is_in(_TOLD_BY_REASON)
-    said = ~told | (pl.col("reason") == pl.col("was_reason"))
+    said = ~_is_told_by_reason() | (pl.col("reason") == pl.col("was_reason"))
     return pl.all_horizontal(alike, no_other, pieces, worth, *deltas, swapped, said).fill_null(False)
 
 
@@ -178,8 +199,8 @@ def _no_further(now: pl.Expr, then: pl.Expr) -> pl.Expr:
 
 
 def _grown() -> pl.Expr:
-    """What grew after it was accepted; it has to be accepted anew."""
-    return _says(_ACCEPTED_WORDS) & ~_no_more_than_accepted()
+    """What is not as it was accepted: it has to be accepted anew, or to become that again."""
+    return _claimed() & ~_no_more_than_accepted()
 
 
 def _state(watch: Watch) -> pl.Expr:
@@ -193,32 +214,35 @@ def _state(watch: Watch) -> pl.Expr:
         .then(pl.lit(State.NEW.value))
         .when(pl.col("was_standing") == Standing.RESOLVED.value)
         .then(pl.lit(State.BACK.value))
-        .when(was & ~_says(_ACCEPTED_WORDS))
+        .when(was & ~_claimed())
         .then("was_state")
         .otherwise(pl.lit(State.OPEN.value))
     )
 
 
-def _remark() -> pl.Expr:
-    accepted = pl.format(
-        "It was accepted as {} of {} units; it is another class, for another reason or more today.",
-        pl.col("was_code").fill_null(""),
-        _plain_number("was_qty_affected"),
-    )
+def _remark(watch: Watch) -> pl.Expr:
+    what = (pl.col("was_code").fill_null(""), _plain_number("was_qty_affected"))
+    accepted = "It was accepted as {} of {} units; "
+    grown = f"{accepted}it is another class, for another reason or more today."
+    unseen = f"{accepted}tonight's report may be incomplete and cannot tell. When it is seen as that, it is accepted."
+    is_unseen = (pl.col("code") == Discrepancy.UNVERIFIABLE.value) & pl.lit(not watch.complete)
     return (
-        pl.when(_grown())
-        .then(accepted)
+        pl.when(_grown() & is_unseen)
+        .then(pl.format(unseen, *what))
+        .when(_grown())
+        .then(pl.format(grown, *what))
         .when(_says(_CLOSED_WORDS) & ~_says(_ACCEPTED_WORDS))
         .then(pl.lit("Closed by an analyst, but the difference is still there."))
         .when(pl.col("was_standing") == Standing.RESOLVED.value)
         .then(pl.lit("It had gone away and is back."))
-        .when(pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]) & ~_says(_ACCEPTED_WORDS))
+        .when(pl.col("was_state").is_in([State.CHANGED.value, State.BACK.value]) & ~_claimed())
         .then("was_remark")
     )
 
 
 def _status() -> pl.Expr:
-    return pl.when(_grown()).then(pl.lit("Open")).otherwise("analyst_status")
+    back = _claimed() & ~_says(_ACCEPTED_WORDS)
+    return pl.when(_grown()).then(pl.lit(_SUSPENDED)).when(back).then(pl.lit("Accepted")).otherwise("analyst_status")
 
 
 def _plain_number(name: str) -> pl.Expr:
