@@ -90,7 +90,7 @@ def test_an_order_cancelled_by_a_number_that_nobody_here_knew_is_not_created_aga
         assert push(workspace, "A", "B") == 4
         by_file = workspace.drop("cancel.csv", f"AWB\n{awb_of(sandbox, 'A')}\n")
         workspace.run("push", by_file, "--mapping", "cancel")
-        sandbox.set_faults([{"endpoint": "order.fetch", "kind": "error_500_before", "times": 1}])
+        sandbox.set_faults([{"endpoint": "order.fetch", "kind": "error_500_before", "requests": [2]}])
         workspace.run("order", "cancel", awb_of(sandbox, "B"))
         killed = workspace.drop("killed.csv", order_lines(["C"]))
         workspace.run("push", killed, "--mapping", "orders", LOGISTICS_BATCH_CRASH_AT="send.after:1")

@@ -292,6 +292,18 @@ def test_an_awb_number_is_filled_in_when_an_event_brings_it(tmp_path: Path, mute
     assert workspace.run("labels", "--orders", "B").code == 0
 
 
+def test_orders_that_cannot_be_found_do_not_hide_an_older_one_that_events_point_to(
+    tmp_path: Path, mute: RunningSandbox
+) -> None:
+    workspace = Workspace(tmp_path / "workspace", url=mute.url)
+    mute.set_faults([{"endpoint": "order.create", "kind": "pass_without_awb"}])
+    assert workspace.run("push", workspace.drop("orders.csv", order_lines("ABCDE")), "--mapping", "orders").code == 0
+    awb = mute.orders(reference="A")[0]["awb_number"]
+    event_came(workspace, event(awb, "Pending", order_no="A"))
+    assert workspace.run("settle").code == 0
+    assert awb in answer_file(workspace)
+
+
 def answer_file(workspace: Workspace) -> str:
     return (workspace.root / "reports/orders.result.csv").read_text("utf-8-sig")
 

@@ -32,7 +32,7 @@ class AsnService:
     """Records as they stand; GET filters them as API §4.1 says, POST adds one, PUT changes one.
 
     cap: the most that one answer holds. says_count: whether the envelope names the true count.
-    answers: what the next calls get instead, as (status, content type, body).
+    answers: what the next calls get instead, as (status, content type, body); fails: what some questions always get.
     """
 
     records: list[dict[str, Any]] = field(default_factory=list)
@@ -42,6 +42,7 @@ class AsnService:
     answers: list[tuple[int, str, bytes]] = field(default_factory=list)
     asked: list[dict[str, str]] = field(default_factory=list)
     envelope: Callable[[list[dict[str, Any]], int], Any] | None = None
+    fails: Callable[[dict[str, str]], tuple[int, str, bytes] | None] = lambda query: None
 
     def __post_init__(self) -> None:
         service = self
@@ -52,6 +53,8 @@ class AsnService:
                 service.asked.append(query)
                 if service.answers:
                     self.reply(*service.answers.pop(0))
+                elif failure := service.fails(query):
+                    self.reply(*failure)
                 else:
                     self.reply(200, "application/json", json.dumps(service.found(query)).encode())
 

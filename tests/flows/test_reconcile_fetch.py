@@ -217,10 +217,69 @@ def test_errors_that_pass_are_asked_again(parts, service):
 
 
 def test_errors_that_stay_stop_the_run(parts, service):
-    service.answers = [(500, "application/json", b'{"status": "FAIL", "message": "Unexpected error"}')] * 9
+    service.answers = [(500, "application/json", b'{"status": "FAIL", "message": "Unexpected error"}')] * 99
     with pytest.raises(RunStopped, match="status 500"):
         fetch_asns(parts, WINDOW)
-    assert len(service.asked) == 4
+    assert len(service.asked) == 4 + 11 * 2  # parts of the range might be answered; twelve were tried
+
+
+BAD_ROW = (500, "application/json", b'{"message": "bad row"}')
+NONE_FOUND = (404, "application/json", b'{"status": "FAIL", "message": "No ASN found"}')
+
+
+def test_a_day_that_is_never_answered_is_told_and_all_others_are_fetched(parts, service):
+    expected = fill(service, days=8, each=2)
+
+    def holds_the_third(query):
+        return BAD_ROW if query["delivery_date_start"] <= "2026-11-03" <= query["delivery_date_end"] else None
+
+    service.fails = holds_the_third
+    found = fetch_asns(parts, WINDOW)
+    assert ids(found) == {number for number in expected if number // 1000 != 3} and not found.complete
+    assert "delivery 2026-11-03 to 2026-11-03, status New: nothing could be fetched: it answered with status 500" in (
+        found.notes
+    )
+    service.fails = lambda query: None if query.get("status") else holds_the_third(query)
+    found = fetch_asns(parts, WINDOW)
+    assert ids(found) == expected and not found.complete, "the statuses that are known may not be all there are"
+
+
+def test_part_of_a_range_for_which_the_service_says_no_is_a_doubt(parts, service):
+    expected = fill(service, days=3, each=8)
+    service.fails = lambda query: None if _any_in(service, query) else NONE_FOUND
+    found = fetch_asns(parts, WINDOW)
+    assert ids(found) == expected and not found.complete
+    assert any("No ASN found (status 404)" in note for note in found.notes)
+
+
+def _any_in(service, query) -> bool:
+    days = {one["delivery_date"] for one in service.records}
+    return any(query["delivery_date_start"] <= day <= query["delivery_date_end"] for day in days)
+
+
+def test_searches_that_are_not_answered_are_doubts_only_after_another_answer(parts, service):
+    fill(service, days=1, each=3)
+    service.fails = lambda query: BAD_ROW if query["invoice_number"] == "I-1-1" else None
+    found = fetch_by_invoice(parts, ["I-1-0", "I-1-1", "I-1-2"])
+    assert ids(found) == {1000, 1002} and not found.complete
+    assert found.notes == ("invoice number I-1-1: nothing could be fetched: it answered with status 500",)
+    with pytest.raises(RunStopped, match="status 500"):
+        fetch_by_invoice(parts, ["I-1-1"])
+    assert not fetch_by_invoice(parts, ["I-1-1"], answered=True).complete
+
+
+def test_after_many_searches_without_an_answer_no_more_are_made(parts, service):
+    service.fails = lambda query: BAD_ROW
+    service.asked.clear()
+    found = fetch_by_invoice(parts, [f"I{nth}" for nth in range(100)], answered=True)
+    assert len(service.asked) == 4 + 11 * 2 and not found.complete
+    assert found.notes[-1] == "After 12 questions without an answer, 88 more were not asked."
+
+
+def test_a_key_that_is_refused_halfway_stops_the_run(parts, service):
+    service.fails = lambda query: (401, "application/json", b'{"status": "FAIL"}')
+    with pytest.raises(KeyRefused):
+        fetch_by_invoice(parts, ["I1"], answered=True)
 
 
 def test_filters_go_along_and_unknown_ones_are_refused(parts, service):

@@ -49,6 +49,8 @@ def test_goods_of_a_list_that_is_gone_count_until_a_person_retracts_it(parts, se
     report = night(parts, tmp_path, WEDNESDAY)
     assert found(report) == [("NOT_RECEIVED", "I1", "W"), ("NOT_RECEIVED", "I2", "W"), ("NO_ASN", "I9", "V")]
     assert "Retracted, and counted no more: 2 receipt rows of r1.csv." in report.notes
+    [note] = [note for note in report.notes if note.startswith("Not read, though it lies there")]
+    assert "took it back: r1.csv. If it is the corrected list" in note and "remove r1.csv.retracted" in note
 
 
 def test_nights_that_look_elsewhere_or_find_no_list_make_nothing_forgotten(parts, service, tmp_path):

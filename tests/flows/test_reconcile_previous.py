@@ -115,3 +115,33 @@ def test_rows_and_a_trend_that_were_deleted_from_the_workbook_are_told(parts, se
     book.save(workbook)
     third = run_reconcile(parts, plan(tmp_path, night=2))
     assert [note for note in third.notes if "the trend over the nights begins anew" in note]
+
+
+def test_a_list_without_its_heading_makes_the_report_red_as_what_was_accepted_is_open_again(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    run_reconcile(parts, plan(tmp_path))
+    workbook = tmp_path / "reports" / "reconciliation.xlsx"
+    write(workbook, Status="Accepted")
+    book = openpyxl.load_workbook(workbook)
+    titles = [cell.value for cell in book["Exceptions"][1]]
+    book["Exceptions"].delete_cols(titles.index("exception_id") + 1)
+    book.save(workbook)
+    second = run_reconcile(parts, plan(tmp_path, night=1))
+    assert second.exit_code == 4 and not second.complete
+    [doubt] = [one for one in second.doubts if 'Sheet "Exceptions" of the earlier workbook has no heading' in one]
+    assert "What was accepted there is open again" in doubt and "--previous FILE" in doubt
+    assert [line["state"] for line in second.document["exceptions"]] == ["new"]
+
+
+@pytest.mark.parametrize(("left", "red"), [(4, True), (8, False)])
+def test_a_workbook_that_has_lost_most_of_its_rows_makes_the_report_red(parts, service, tmp_path, left, red):
+    push(parts, tmp_path, *(asn_row(f"I{nth:02}", "W", "10") for nth in range(15)))
+    run_reconcile(parts, plan(tmp_path))
+    workbook = tmp_path / "reports" / "reconciliation.xlsx"
+    book = openpyxl.load_workbook(workbook)
+    book["Exceptions"].delete_rows(2 + left, 99)
+    book.save(workbook)
+    second = run_reconcile(parts, plan(tmp_path, night=1))
+    told = f"no longer has the rows of {16 - left} exceptions"  # of 15 ASNs, and of a receipt without one
+    assert any(told in one for one in (second.doubts if red else second.notes))
+    assert second.complete is not red

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from flows.asn_service import AsnService
 from flows.audit_room import audit_room
-from flows.test_reconcile import asn_row, plan, push
+from flows.test_reconcile import asn_row, found, plan, push
 from support.sandbox_process import RunningSandbox, start_sandbox
 
 from logistics_batch.errors import LogisticsBatchError
@@ -75,3 +75,14 @@ def test_what_is_no_list_is_not_taken_for_nothing(tmp_path, answer):
             assert not (tmp_path / "out").exists()
     finally:
         service.stop()
+
+
+def test_one_search_that_is_never_answered_costs_no_report(parts, service, tmp_path):
+    push(parts, tmp_path, *(asn_row(f"I{nth}", "W", "10") for nth in range(4)))
+    service.records = [one for one in service.records if one["invoice_number"] != "I2"]
+    error = (500, "application/json", b'{"message": "internal error"}')
+    service.fails = lambda query: error if query.get("invoice_number") else None
+    report = run_reconcile(parts, plan(tmp_path))
+    assert found(report) == [("UNVERIFIABLE", "I2", "W")] and report.counts["matched"] == 3
+    assert (report.exit_code, report.complete) == (4, False)
+    assert "invoice number I2: nothing could be fetched: it answered with status 500" in report.doubts

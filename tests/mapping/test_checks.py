@@ -54,3 +54,18 @@ def test_a_column_written_month_first_is_not_read_day_first(dues: list[str], hel
         assert "rows 2" in caught.message
     else:
         assert not held
+
+
+@pytest.mark.parametrize("others", ['"%d-%b-%Y"', '"%Y-%m-%d"', '"%d.%m.%y", "%F"'])
+def test_a_format_that_cannot_be_mistaken_does_not_switch_that_check_off(others: str) -> None:
+    mapping = NOTICES.replace('"%d/%m/%Y"', f'["%d/%m/%Y", {others}]')
+    rows = [ROWS[0], ["A1", "11/24/2026", "tea", "2"], ["A2", "05/06/2027", "tea", "2"]]
+    with pytest.raises(FileHeld) as caught:
+        run(mapping, sheet_of(rows))
+    assert caught.value.rule == "delivery_date|swapped_dates"
+
+
+def test_formats_of_both_orders_say_nothing_of_day_and_month() -> None:
+    mapping = NOTICES.replace('"%d/%m/%Y"', '["%d/%m/%Y", "%m-%d-%Y"]')
+    found = run(mapping, sheet_of([ROWS[0], ["A1", "11-24-2026", "tea", "2"], ["A2", "05/06/2027", "tea", "2"]]))
+    assert states(found) == {2: "ready", 3: "ready"}

@@ -84,3 +84,88 @@ def test_an_mrp_below_the_price_is_told_with_its_own_row() -> None:
     header = ["Invoice", "SKU", "Qty", "Rate", "MRP"]
     rows = [["I1", "tea", "1", "100", "120"], ["I1", "mug", "1", "200", "150"], ["I1", "jar", "1", "200", ""]]
     assert run(NOTICES, sheet_of([header, *rows])).notes == ('Column "MRP": an MRP below the price in row 3.',)
+
+
+TAXED = """
+operation: order.create
+key: [Order No]
+fields:
+  reference_number: {from: Order No, required: true}
+  customer_name: {from: Name}
+  customer_mobile: {from: Phone, read: mobile}
+  delivery_address: {from: Address}
+  customer_email: {from: Mail}
+  delivery_lat: {from: Lat}
+  delivery_long: {from: Long}
+lines:
+  item_name: {from: SKU, required: true}
+  item_quantity: {from: Qty, read: integer}
+  item_price_per_each: {from: Rate, read: money}
+  cgst: {from: CGST, read: money}
+  sgst: {from: SGST, read: money}
+  igst: {from: IGST, read: money}
+"""
+MORE = ["Mail", "Lat", "Long", "Rate", "CGST", "SGST", "IGST"]
+
+
+def taxed(*cells: list[str]) -> tuple[str, ...]:
+    rows = [row(number, *each) for number, each in enumerate(cells, 1)]
+    return orders(*rows, mapping=TAXED, header=[*HEADER, *MORE]).notes
+
+
+def test_what_is_usual_in_india_is_not_told() -> None:
+    assert taxed(["a@b.in", "12.97", "77.59", "100", "9", "9", ""], ["", "", "", "25000", "", "", "18"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (["", "", "", "100", "9", "5", ""], 'Column "CGST": CGST and SGST differ in row 2.'),
+        (["", "", "", "100", "9", "9", "18"], 'Column "IGST": IGST beside CGST or SGST in row 2.'),
+        (["", "", "", "25000.01", "", "", ""], 'Column "Rate": goods of an order above INR 50,000'),
+        (["", "77.59", "12.97", "1", "", "", ""], 'Column "Lat": a place outside India'),
+        (["not a mail", "", "", "1", "", "", ""], 'Column "Mail": not the form of an e-mail address in row 2.'),
+    ],
+)
+def test_what_seldom_is_right_in_india_is_told(cells: list[str], told: str) -> None:
+    notes = taxed(cells)
+    assert any(note.startswith(told) for note in notes), notes
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("12 MG Road, Mumbai, Maharashtra", True),
+        ("12 MG Road, Mumbai, Maharashtra - 560001, India", True),
+        ("12 MG Road, Bengaluru, Karnataka 560 001", False),
+        ("4 Maharashtra Mandal Road, Bengaluru", False),  # a road is named after it
+        ("Lagoa", False),
+    ],
+)
+def test_a_pin_of_another_state_than_the_address_is_told(address: str, told: bool) -> None:
+    mapping = ORDERS.replace("lines:", "  delivery_postal_code: {from: PIN}\nlines:")
+    found = orders(row(1, "560001", address=address), mapping=mapping, header=[*HEADER, "PIN"])
+    assert ('Column "PIN": the PIN is of another state than the address in row 2.' in found.notes) is told
+
+
+def test_goods_may_keep_for_years_but_not_for_a_century() -> None:
+    mapping = NOTICES.replace("lines:", '  expiry_date: {from: Best before, read: {date: "%d/%m/%Y"}}\nlines:')
+    header = ["Invoice", "SKU", "Qty", "Rate", "MRP", "Best before"]
+    rows = [["I1", "tea", "1", "", "", "31/12/2031"], ["I2", "mug", "1", "", "", "31/12/2131"]]
+    found = run(mapping, sheet_of([header, *rows]))
+    assert [document.reference for document in found.documents] == ["I1"]
+    assert "or 7305 days after" in found.issues[0].reason, found.issues
+
+
+@pytest.mark.parametrize("address", ["-", "0", "N/A", "null", "...", "560001"])
+def test_what_is_no_address_is_not_sent(address: str) -> None:
+    found = orders(row(1, address=address), row(2, address="१२ रोड"))
+    assert [(issue.row, issue.rule) for issue in found.issues] == [(2, "delivery_address|placeholder")]
+    assert [document.key for document in found.documents] == ["A2"]
+
+
+def test_rules_that_leave_nothing_of_a_file_are_told() -> None:
+    mapping = ORDERS.replace("fields:", 'sheet: {skip_rows_where: {Name: ["*"]}}\nfields:')
+    told = "The rules of the mapping leave out all rows with data (2): nothing of this file is sent."
+    assert told in orders(row(1), row(2), mapping=mapping).notes
+    assert told not in orders(row(1), ["A2", "", *row(2)[2:]], mapping=mapping).notes

@@ -73,6 +73,16 @@ def test_each_order_takes_its_lines_in_their_order() -> None:
     assert (found.sheet, found.lines_sheet, found.lines_header_row) == ("Orders", LINES_NAME, 2)
 
 
+def test_a_line_without_a_key_holds_the_order_of_the_line_above_back() -> None:
+    """An order never goes out in half."""
+    found = mapped([A1, A2], [["A1", "tea", "1", "5", ""], ["", "rice", "1", "5", ""], ["A2", "tea", "1", "1", ""]])
+    assert told(found) == {2: "invalid", 3: "ready"}
+    assert told(found, LINES_NAME) == {1: "skipped title", 3: "blocked sibling", 4: "invalid", 5: "ready"}
+    assert found.issues[0].reason == (
+        '"Order" is blank on the sheet "Order lines", row 4, below lines of "A1": are they lines of it?'
+    )
+
+
 def test_what_is_wrong_with_a_line_is_said_at_the_line_and_blocks_its_order() -> None:
     found = mapped([A1, A2], [["A1", "", "x", "5", ""], ["A1", "salt", "1", "5", ""], ["A2", "tea", "1", "1", ""]])
     assert told(found) == {2: "blocked sibling", 3: "ready"}

@@ -42,8 +42,30 @@ def test_remarks_right_of_the_table_of_an_exported_sheet_are_fine() -> None:
 
 
 def test_short_rows_stay_where_the_program_leaves_empty_cells_at_the_end_out() -> None:
-    mapped = csv_rows([*ROW, "5"], order(Order_No="A2"), order(Order_No="A3")[:5])
-    assert states(mapped) == {2: "ready", 3: "ready", 4: "ready"}
+    """So many rows that end at one place, beside whole ones, have not each lost a separator."""
+    short = [order(Order_No=f"B{number}") for number in range(5)]
+    mapped = csv_rows([*ROW, "5"], *short)
+    assert set(states(mapped).values()) == {"ready"}
+    assert 'Rows 3-7 end before "Price": taken as blank there.' in mapped.notes
+
+
+def test_a_row_that_lost_a_separator_is_not_sent_with_its_price_as_quantity() -> None:
+    lost = [*order(Order_No="A2")[:4], "tea 2", "50"]
+    mapped = csv_rows([*ROW, "5"], lost)
+    assert states(mapped) == {2: "ready", 3: "invalid"}
+    assert "6 cells, the header 7: is a cell missing?" in mapped.issues[0].reason
+    assert "if the sender leaves out empty cells at the end" in mapped.issues[0].fix
+
+
+def test_where_all_rows_are_short_the_header_may_be_the_one_with_a_cell_too_many() -> None:
+    assert set(states(csv_rows(*[order(Order_No=f"B{number}") for number in range(9)])).values()) == {"invalid"}
+
+
+def test_a_mapping_may_say_that_its_sender_leaves_empty_cells_at_the_end_out() -> None:
+    mapping = WITH_PRICE + "checks: {short_rows: allow}\n"
+    mapped = csv_rows([*ROW, "5", ""], order(Order_No="A2"), order(Order_No="A3")[:4], mapping=mapping)
+    assert states(mapped) == {2: "ready", 3: "ready", 4: "invalid"}, "SKU is required"
+    assert 'Row 3 ends before "Price": taken as blank there.' in mapped.notes
 
 
 def test_a_short_row_lacks_a_cell_where_other_rows_end_in_empty_ones() -> None:
@@ -72,7 +94,7 @@ def test_totals_and_titles_have_any_width() -> None:
 def test_a_file_that_ends_within_its_last_row_was_cut_off() -> None:
     """The last value is a beginning of what stood there: 10 for 100."""
     rows = [[*ROW[:5], "7", "5"], [*order(Order_No="A2")[:5], "1"]]
-    whole, cut = csv_rows(*rows), csv_rows(*rows, ends_open=True)
+    whole, cut = csv_rows(*rows, mapping=ORDERS), csv_rows(*rows, mapping=ORDERS, ends_open=True)
     assert states(whole) == {2: "ready", 3: "ready"}
     assert states(cut) == {2: "ready", 3: "invalid"} and cut.issues[0].rule == "row|cut_off"
     assert "it has 6 cells, others 7" in cut.issues[0].reason
@@ -80,5 +102,5 @@ def test_a_file_that_ends_within_its_last_row_was_cut_off() -> None:
 
 def test_a_file_without_a_last_line_break_is_whole_where_its_last_row_is_as_wide_as_others() -> None:
     short = [*order(Order_No="A2")[:5], "1"]
-    assert states(csv_rows(short, [*ROW[:5], "1"], ends_open=True)) == {2: "ready", 3: "ready"}
+    assert states(csv_rows(short, [*ROW[:5], "1"], mapping=ORDERS, ends_open=True)) == {2: "ready", 3: "ready"}
     assert states(csv_rows([*ROW, "5"], ["TOTAL", "1"], ends_open=True)) == {2: "ready", 3: "skipped total"}

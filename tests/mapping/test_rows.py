@@ -126,6 +126,29 @@ def test_a_document_below_which_goods_without_a_key_stand_is_not_sent_as_if_it_w
     assert states(signed)[2] == states(of_its_own)[2] == "ready"
 
 
+@pytest.mark.parametrize(
+    ("row", "first"),
+    [
+        (["", "", "", "", "rice", "3"], "blocked sibling"),
+        (["", *ROW[1:4], "rice", "3"], "blocked sibling"),
+        (["", "Ravi", "9876543211", "1 Lake", "rice", "3"], "ready"),
+        (["", "", "", "", "", "3"], "ready"),
+    ],
+    ids=["goods alone", "the same person", "another person", "no goods"],
+)
+def test_goods_without_a_key_hold_the_order_above_back_though_nothing_is_filled_down(
+    row: list[str], first: str
+) -> None:
+    """Rows grouped for the eye, or one forgotten cell: an order never goes out in half."""
+    mapped = orders(ROW, row, order(Order_No="A2"))
+    assert (states(mapped)[2], states(mapped)[4]) == (first, "ready")
+
+
+def test_a_line_below_an_order_whose_number_was_forgotten_is_not_laid_to_the_one_before() -> None:
+    forgotten = ["", "Ravi", "9876543211", "1 Lake", "jug", "3"]
+    assert states(orders(ROW, forgotten, ["", "", "", "", "mug", "1"]))[2] == "ready"
+
+
 @pytest.mark.parametrize("rule", ["skip_rows_where: {Name: Cancelled}", 'only_rows_where: {Name: [Planned, ""]}'])
 def test_a_line_below_a_cancelled_one_holds_its_order_back_though_each_row_has_its_own_status(rule: str) -> None:
     rows = [order(Name="Planned"), ["", "Cancelled", "", "", "cup", "1"], ["", "Planned", "", "", "jug", "4"]]

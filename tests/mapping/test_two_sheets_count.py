@@ -57,10 +57,13 @@ def counted(orders: Rows, items: Rows) -> tuple[Fates, dict[str, list[tuple[str,
         else:
             fates["", row] = "invalid" if phone != "9876543210" or rows_of[key] else "ready"
             rows_of[key].append(row)
+    above, below = "", set[str]()  # the order of the last line, and those below whose lines one without a key stands
     for row, (key, _, quantity) in enumerate(items, 2):
         if (not key and not quantity) or key == "TOTAL":
             fates["Items", row] = "skipped"
-        elif not rows_of.get(key):
+            continue
+        above, below = key or above, below | ({above} if not key else set())
+        if not rows_of.get(key):
             fates["Items", row] = "skipped" if key in passed else "invalid"
         else:
             fates["Items", row] = "ready" if quantity == "2" else "invalid"
@@ -70,7 +73,7 @@ def counted(orders: Rows, items: Rows) -> tuple[Fates, dict[str, list[tuple[str,
         if any(phones) and not phones[0]:  # a blank beside a value disagrees with it
             fates["", rows[0]] = "blocked"
         lines = [tuple(items[row - 2]) for row in lines_of[key]]
-        if rows and len(set(lines)) < len(lines):  # pasted twice: the order itself is to blame
+        if rows and (len(set(lines)) < len(lines) or key in below):  # pasted twice, or half: the order is to blame
             fates["", rows[0]] = "invalid"
     sent: dict[str, list[tuple[str, int]]] = {}
     for key, rows in rows_of.items():

@@ -187,7 +187,7 @@ def test_headings_may_be_spelled_otherwise_and_one_that_is_taken_is_told():
     assert '("OWNER", "What became of it")' in note
     sheet.cell(1, titles.index("exception_id") + 1, "Key")
     assert any(
-        '"Exceptions" of the earlier workbook has no heading "exception_id"' in n for n in read_back(saved(book)).notes
+        '"Exceptions" of the earlier workbook has no heading "exception_id"' in n for n in read_back(saved(book)).unread
     )
 
 

@@ -48,12 +48,12 @@ def first_ledger(folder: Path) -> None:
 
 
 def dropped(kind: str, content: str, *, name: str, reference: str = REFERENCE) -> Arrival:
-    """A file with one row, as mapping hands it on."""
+    """A file with one row, as mapping hands it on: by `name` another version of one and the same file."""
     operation = Operation(f"{kind}.create")
     key = KEYS[kind].replace(REFERENCE, reference)
     body = json.dumps(body_of(kind, content, reference=reference))
     return Arrival(
-        source=SourceFile(name, len(body), hashlib.sha256(body.encode()).hexdigest(), "csv"),
+        source=SourceFile("dropped.csv", len(body), hashlib.sha256(f"{name} {body}".encode()).hexdigest(), "csv"),
         mapping="played",
         mapping_digest="d" * 64,
         operation=operation,

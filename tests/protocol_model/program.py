@@ -336,6 +336,9 @@ def _held(state: State, index: int, number: int, rule: str) -> tuple[Label, Stat
     return Label("settle_held", index, number, rule), with_document(state, number, state="held", rule=rule)
 
 
+_FOR_SOMETHING_ELSE = ("earlier_in_doubt", "earlier_held")  # and not for a word about itself
+
+
 def placed(state: State, content: str, world: World) -> State:
     """A file in the ledger, in one transaction: the oldest open question under its key counts first."""
     of = _Newest(state.documents)
@@ -353,9 +356,10 @@ def placed(state: State, content: str, world: World) -> State:
         return state if state.documents[planned].content == content else _added(state, content, "", planned)
     if accepted is not None:
         return _after_acceptance(state, accepted, waiting, content)
-    for known in (waiting, ended):
-        if known is not None and state.documents[known].content == content:
-            return state
+    if ended is not None and state.documents[ended].content == content:
+        return state
+    if waiting is not None and _waits_for_a_word(state.documents[waiting], content):
+        return state
     return _added(state, content, "", waiting)
 
 
@@ -383,9 +387,7 @@ class _Newest:
 def _after_acceptance(state: State, accepted: int, waiting: int | None, content: str) -> State:
     document = state.documents[accepted]
     if document.rule == "cancelled":
-        if waiting is not None and state.documents[waiting].content == content:
-            return state
-        return _added(state, content, "cancelled", waiting)
+        return _followed_or_held(state, waiting, content, "cancelled")
     if document.content == content:
         return _superseded(state, waiting)
     return _beside(state, accepted, waiting, content, "changed_after_acceptance")
@@ -395,9 +397,20 @@ def _beside(state: State, older: int, waiting: int | None, content: str, rule: s
     """The same content follows what is known; any other waits in its place."""
     if state.documents[older].content == content:
         return _superseded(state, waiting)
+    return _followed_or_held(state, waiting, content, rule)
+
+
+def _followed_or_held(state: State, waiting: int | None, content: str, rule: str) -> State:
+    """The same content follows what waits, unless that waited for something which has ended since."""
     if waiting is not None and state.documents[waiting].content == content:
-        return state
+        held = state.documents[waiting]
+        if held.rule == rule or _waits_for_a_word(held, content):
+            return state
     return _added(state, content, rule, waiting)
+
+
+def _waits_for_a_word(held: Document, content: str) -> bool:
+    return held.content == content and held.rule not in _FOR_SOMETHING_ELSE
 
 
 def _added(state: State, content: str, rule: str, superseded: int | None) -> State:

@@ -15,6 +15,7 @@ from logistics_batch.operate.doctor import (
     Check,
     State,
     check_accounts,
+    check_answers,
     check_clock,
     check_disks,
     check_ledger,
@@ -137,6 +138,7 @@ def _parts_checks(parts: Parts, jobs: list[JobSpec]) -> Iterator[Check]:
     yield from check_service(parts)
     yield check_ledger(parts)
     yield check_never_sent(parts)
+    yield from check_answers(parts)
     yield from check_accounts(parts)
     yield from check_place_of_ledger(parts)
     yield check_owed(parts.ledger)

@@ -21,7 +21,7 @@ from logistics_batch.api.answers import (
     shows_change,
 )
 from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
-from logistics_batch.flows.order_looks import Whose, look_at, whose
+from logistics_batch.flows.order_looks import Whose, look_at, look_under, whose
 from logistics_batch.flows.outcomes import cancelled_in_doubt
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NewNotice, StoredDocument
@@ -78,8 +78,8 @@ def cancel_order(parts: Parts, order_id: str) -> Conclusion:
     ours = _named(parts, order_id)
     if ours is not None:
         order_id = ours.awb_number
-        if unsure := _unsure(parts, ours):
-            return unsure
+    if unsure := _unsure(parts, ours) if ours is not None else _meaning_another(parts, order_id):
+        return unsure
     if not _note(parts, order_id, "cancelling was asked for by hand"):
         parts.ledger.note_asked(order_id, at=parts.clock.now().isoformat())
     answer = judge(parts.client.call("order.cancel", order_id=order_id), operation="order.cancel")
@@ -106,7 +106,8 @@ def _cancelled(parts: Parts, order_id: str, order: OrderDetails | None, answer: 
     ours = _of_its_reference(parts, order) if order is not None else []
     if order is not None:
         _name_accepted(parts, ours, order)
-    known = _note(parts, order_id, _evidence(answer), cancelled=True)
+    called = order.awb_number or order_id if order is not None else order_id
+    known = _note(parts, called, _evidence(answer), cancelled=True)
     held = order is not None and _hold_doubts(parts, ours, order)
     _known_now(parts, order_id, "It is cancelled.")
     said = answer.message if answer.meaning is Meaning.ACCEPTED else "the service shows it so."
@@ -188,6 +189,42 @@ def _named(parts: Parts, number: str) -> StoredDocument | None:
     return next((each for each in reversed(created) if each.reference == number and each.awb_number), None)
 
 
+def _meaning_another(parts: Parts, number: str) -> Conclusion | None:
+    """Why nothing must be cancelled by a number as it was typed: the service could take it for another order.
+
+    A bare number is read as AWB number or as the service's own id (API §4.10), never as a reference.
+    """
+    known = parts.ledger.documents(operations=["order.create"], references=[number])
+    if any(each.awb_number == number for each in known):
+        return None
+    if known:
+        return Conclusion(
+            f"Nothing was cancelled: {number} is the reference of an order of ours whose AWB number is not known, and "
+            "the service would take it for the number of another order. If it is in doubt, run `settle --wait`; "
+            "else look up its AWB number, and cancel it by that.",
+            ExitCode.DOUBT,
+        )
+    look = look_under(parts.client, number)
+    if look.failed is not None:
+        return _not_looked_at(number, look.failed[1])
+    own = (look.order.awb_number or look.order.order_id) if look.order is not None else number
+    if look.order is None or own == number:
+        return None
+    return Conclusion(
+        f"Nothing was cancelled: under {number} the service shows the order {look.order.reference_number}, whose AWB "
+        f"number is {own}. If you mean that one: `order cancel {own}`.",
+        ExitCode.DOUBT,
+    )
+
+
+def _not_looked_at(number: str, answer: Answer) -> Conclusion:
+    raise_for_every_call(answer.meaning, answer.message)
+    return Conclusion(
+        f"Nothing was cancelled: {number} could not be looked at first: {answer.message} Try again later.",
+        ExitCode.STOPPED_EARLY,
+    )
+
+
 def _unsure(parts: Parts, document: StoredDocument) -> Conclusion | None:
     """Why nothing must be done by the AWB number of an order: the service does not show that it is the order's own."""
     number = document.awb_number
@@ -196,12 +233,7 @@ def _unsure(parts: Parts, document: StoredDocument) -> Conclusion | None:
         return None
     look = look_at(parts.client, named)
     if look.failed is not None:
-        _, answer = look.failed
-        raise_for_every_call(answer.meaning, answer.message)
-        return Conclusion(
-            f"Nothing was cancelled: {number} could not be looked at first: {answer.message} Try again later.",
-            ExitCode.STOPPED_EARLY,
-        )
+        return _not_looked_at(number, look.failed[1])
     verdict = whose(parts.ledger, named, look.order) if look.order is not None else Whose.NOT_SHOWN
     now = parts.clock.now().isoformat()
     if verdict is Whose.OURS:

@@ -113,4 +113,4 @@ def _require_cancelled(parts: Parts, earlier: StoredDocument) -> None:
             "The accepted order is not known to be cancelled, so its reference cannot be used again (API §8.4).",
             remedy=f"Cancel it first: logistics-batch order cancel {earlier.awb_number or earlier.reference}",
         )
-    parts.ledger.found_cancelled(earlier.awb_number or earlier.reference, at=parts.clock.now().isoformat())
+    parts.ledger.found_cancelled(earlier.id, at=parts.clock.now().isoformat())

@@ -9,7 +9,7 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld, RunStopped, StoreError, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.store import FileStore
-from logistics_batch.ledger import StoredFile
+from logistics_batch.ledger import NewNotice, StoredFile
 from logistics_batch.model.job import Place
 from logistics_batch.model.report import FileReport, Totals
 from logistics_batch.model.sheet import ReadOptions, Sheet
@@ -119,7 +119,7 @@ def _put_everywhere(parts: Parts, file: StoredFile, contents: dict[str, bytes]) 
                 paths += _put_all(parts, store, place, file, contents)
             finally:
                 store.close()
-        except StoreError as error:
+        except (StoreError, UsageError) as error:  # also a server whose section is gone, or whose key is another one
             failed.append(f"The results of {file.name} could not be written: {error.message} {error.remedy}".strip())
     return Delivered(tuple(paths), tuple(failed))
 
@@ -154,6 +154,22 @@ def deliver_stale(parts: Parts, *, leave_out_run: str = "") -> list[Delivered]:
 
     And for the first time those that could not be written when their run ended.
     """
-    stale = [file for file in parts.ledger.stale_files() if file.run != leave_out_run]
-    late = [file.state == "planned" for file in stale]
-    return [deliver(parts, file, acknowledge=first, first=first) for file, first in zip(stale, late, strict=True)]
+    found = []
+    for file in [file for file in parts.ledger.stale_files() if file.run != leave_out_run]:
+        first = file.state == "planned"
+        found.append(deliver(parts, file, acknowledge=first, first=first))
+        _tell(parts, file, found[-1])
+    return found
+
+
+def _tell(parts: Parts, file: StoredFile, delivered: Delivered) -> None:
+    """That an answer could not be written is news of the job that it belongs to, whoever tried."""
+    now, key = parts.clock.now().isoformat(), f"answer|{file.id}"
+    if not delivered.failed:
+        parts.ledger.over(key, "They were written.", now=now)
+        return
+    run = parts.ledger.run(file.run)
+    job = run.job if run is not None else ""
+    named = f" of {file.name}" if parts.policy.names_in_alerts else ""
+    text = f"The answers{named} (run {file.run}) could not be written. Each run tries again, `doctor` says why."
+    parts.ledger.notice(NewNotice(key, "on_failure", job, f"{job}: answers could not be written", text), now=now)

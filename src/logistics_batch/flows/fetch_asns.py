@@ -6,6 +6,9 @@ make the range fall into halves, down to a day, and a day into the statuses. A c
 the halves of the first answer are held against the whole; where one half is as long as the whole, nothing is proven
 yet, and it is parted further, down to a day's statuses and the days on which its ASNs were created. What is still short
 then is said to be.
+
+A question that the service answers with an error falls into halves, too: what lies in the others is fetched, and what
+stays unanswered is said. Nothing is fetched where nothing was answered at all.
 """
 
 import secrets
@@ -17,13 +20,14 @@ from typing import Any
 
 from logistics_batch.api.answers import AsnPage, Meaning, ReadFailed, asn_header, judge, read_asns, record_digest
 from logistics_batch.api.client import Reply
-from logistics_batch.errors import KeyRefused, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.errors import KeyRefused, LogisticsBatchError, RunStopped, ServiceMisaddressed, UsageError
 from logistics_batch.flows.asn_ranges import AsnRange, Pieces, around_created, finer_pieces, pieces_of
 from logistics_batch.flows.parts import Parts
 
 FILTERS = ("description", "site", "site_name", "status", "supplier", "supplier_name", "invoice_number")
 _ATTEMPTS = 4
 _FIRST_PAUSE_SECONDS = 1.0
+_UNANSWERED = 12  # questions in a row, and no more are asked; 60 days are halved six times, and a day has four statuses
 # Page sizes at which services cut their answers; the small ones are doubted at once only where no count is named.
 _SMALL_PAGES = (10, 20, 25, 30, 40)
 _PAGE = 50
@@ -53,7 +57,7 @@ def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str]
     """Every ASN of the range that meets all filters; without a range, `filters` must hold an invoice number.
 
     Raises UsageError for filters that the service does not know or takes only with a range, KeyRefused,
-    ServiceMisaddressed, or RunStopped if the service did not answer.
+    ServiceMisaddressed, or RunStopped if the service answered nothing.
     """
     known = _checked_filters(filters or {}, ranged=wanted is not None)
     asker = _Asker(parts, filters=known)
@@ -64,10 +68,13 @@ def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str]
     return asker.result(_meeting(found, known))
 
 
-def fetch_by_invoice(parts: Parts, invoice_numbers: Iterable[str]) -> FetchedAsns:
-    """The ASNs with these invoice numbers, one request each; raises as `fetch_asns`."""
+def fetch_by_invoice(parts: Parts, invoice_numbers: Iterable[str], *, answered: bool = False) -> FetchedAsns:
+    """The ASNs with these invoice numbers, one request each; raises as `fetch_asns`.
+
+    answered: the service has answered the same caller before; then a search that it does not answer is only a doubt.
+    """
     numbers = list(invoice_numbers)
-    asker = _Asker(parts, filters={})
+    asker = _Asker(parts, filters={}, answered=answered)
     together: list[_Found] = []
     parts.progress.start("Searching by invoice number", len(numbers))
     for number in numbers:
@@ -136,7 +143,7 @@ def _meets(record: dict[str, Any], filters: Mapping[str, str]) -> bool:
 class _Asker:
     """Asks the service and keeps every raw reply."""
 
-    def __init__(self, parts: Parts, *, filters: dict[str, str]) -> None:
+    def __init__(self, parts: Parts, *, filters: dict[str, str], answered: bool = False) -> None:
         self._parts = parts
         self._filters = filters
         self._requests = 0
@@ -144,11 +151,19 @@ class _Asker:
         self._cap: int | None = None  # so many rows an answer had that turned out to be cut
         self._is_tested = False
         self._lump = 0  # so many rows an answer had that no question parted
+        self._answered = answered
+        self._failed: list[LogisticsBatchError] = []  # in a row, since the last answer
+        self._unasked = 0
         stamp = parts.clock.now().strftime("%Y%m%d-%H%M%S")
         self._folder = parts.files / "asn-replies" / f"{stamp}-{secrets.token_hex(2)}"
 
     def result(self, found: _Found) -> FetchedAsns:
-        """What was gathered, as callers see it."""
+        """What was gathered, as callers see it. Raises the first failure if nothing was answered."""
+        if self._failed and not self._answered:
+            raise self._failed[0]
+        if self._unasked:
+            note = f"After {_UNANSWERED} questions without an answer, {self._unasked} more were not asked."
+            found = replace(found, notes=(*found.notes, note))
         folder = self._folder if self._requests else None
         fullest = self._most_rows if self._most_rows in _SMALL_PAGES else 0
         lump = bool(fullest) and fullest == self._lump
@@ -164,8 +179,18 @@ class _Asker:
         """The records of a range or search, asked for in smaller pieces where the answer is not surely whole."""
         query = {**self._filters, **(more or {}), **(wanted.query() if wanted else {})}
         pieces = pieces_of(wanted, query)
+        if len(self._failed) >= _UNANSWERED:
+            self._unasked += 1
+            return _Found({}, complete=False)
         reply = self._ask(query, patient=not pieces)
-        page = _page(reply, divisible=bool(pieces))
+        try:
+            page = _page(reply, divisible=bool(pieces))
+        except (RunStopped, UsageError) as error:
+            self._note_failure(error)
+            why = f"{_asked_for(wanted, query)}: nothing could be fetched: {_told_by(reply)}"
+            return self._around_a_failure(why, pieces, more or {})
+        if not (reply.failure or reply.truncated):
+            self._answered, self._failed = True, []
         records = {record_identity(record): record for record in page.records}
         self._most_rows = max(self._most_rows, len(page.records))
         doubt = _doubt(page, reply) or self._like_a_cut_one(page)
@@ -184,6 +209,21 @@ class _Asker:
             note = f"{_asked_for(wanted, query)}: {len(whole.records)} of {page.count} ASNs could be fetched"
             return replace(whole, complete=False, notes=(*whole.notes, note))
         return whole
+
+    def _note_failure(self, error: LogisticsBatchError) -> None:
+        """Raises the error where no other question is worth asking: about the key, or the address of a first one."""
+        if isinstance(error, KeyRefused) or not (self._answered or type(error) is RunStopped):
+            raise error
+        self._failed.append(error)
+
+    def _around_a_failure(self, why: str, pieces: Pieces, more: Mapping[str, str]) -> _Found:
+        """What the pieces of a question hold to which an error came. Those of one day may not be all of it."""
+        if not pieces:
+            return _Found({}, complete=False, notes=(why,))
+        found = _union(self.gather(piece, {**more, **extra}) for piece, extra in pieces)
+        if found.complete and "status" in pieces[0][1]:
+            return replace(found, complete=False, notes=(*found.notes, why))
+        return found
 
     def _held_against_halves(
         self, found: _Found, page: AsnPage, pieces: list[tuple[AsnRange, dict[str, str]]], more: Mapping[str, str]
@@ -237,15 +277,16 @@ class _Asker:
 
     def _ask_around(self, wanted: AsnRange) -> None:
         around = replace(wanted, date_from=wanted.date_from - _AROUND, date_to=wanted.date_to + _AROUND)
-        reply = self._ask({**self._filters, **around.query()}, patient=False)
-        self._most_rows = max(self._most_rows, len(_page(reply, divisible=True).records))
+        page = read_asns(self._ask({**self._filters, **around.query()}, patient=False))
+        if not isinstance(page, ReadFailed):
+            self._most_rows = max(self._most_rows, len(page.records))
 
     def _ask(self, query: Mapping[str, str], *, patient: bool) -> Reply:
         """One search. It changes nothing at the service, so it is repeated where the service did not answer.
 
         patient: also after a timeout; otherwise a smaller piece is asked for instead.
         """
-        pauses = _pauses()
+        pauses = _pauses(1 if self._failed else _ATTEMPTS - 1)
         while True:
             if self._parts.stop.is_set():
                 raise RunStopped("Fetching ASNs was stopped: the process was asked to end.", remedy="Run it again.")
@@ -270,8 +311,8 @@ class _Asker:
         path.write_bytes(reply.body)
 
 
-def _pauses() -> Iterator[float]:
-    for attempt in range(_ATTEMPTS - 1):
+def _pauses(count: int) -> Iterator[float]:
+    for attempt in range(count):
         yield _FIRST_PAUSE_SECONDS * 2**attempt
 
 
@@ -299,6 +340,14 @@ def _raise_for(failed: ReadFailed, *, is_page: bool) -> None:
         )
     if failed.meaning is Meaning.REFUSED:
         raise UsageError(f"The service refused the ASN search: {failed.message}", remedy="Change dates or filters.")
+
+
+def _told_by(reply: Reply) -> str:
+    """What came instead of ASNs; with the words of the service where it is its own no, and no failure within it."""
+    failed = read_asns(reply)
+    if not isinstance(failed, ReadFailed):
+        return ""
+    return failed.message if reply.status is not None and reply.status < 500 else failed.brief
 
 
 def _doubt(page: AsnPage, reply: Reply) -> str:

@@ -11,7 +11,8 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Presence
 
 _LOOKED_FOR = timedelta(days=7)
-_ORDERS_AT_MOST = 50  # in one round
+_LISTED_AT_MOST = 1000  # in one round, the newest
+_ASKED_AT_MOST = 50  # by reference; what events point to is no fruitless question
 _FRUITLESS_UNTIL_STOP = 3  # in a row: the service does not show orders under their references
 
 
@@ -21,10 +22,13 @@ def fill_in_awb_numbers(parts: Parts) -> int:
     Gives how many were found. Only what the service shows with our content counts.
     """
     since = (parts.clock.now() - _LOOKED_FOR).isoformat()
-    missing = parts.ledger.without_awb_number(since=since, at_most=_ORDERS_AT_MOST)
+    missing = parts.ledger.without_awb_number(since=since, at_most=_LISTED_AT_MOST)
     search = OrderSearch(parts.client, parts.ledger, missing)
+    hinted = [document for document in missing if search.has_hint(document)]
+    known = {document.id for document in hinted}
+    others = [document for document in missing if document.id not in known][:_ASKED_AT_MOST]
     found = fruitless = 0
-    for document in missing:
+    for document in (*hinted, *others):
         if parts.stop.is_set() or fruitless == _FRUITLESS_UNTIL_STOP:
             break
         probe = search.look_for(document)
@@ -36,8 +40,8 @@ def fill_in_awb_numbers(parts: Parts) -> int:
                 document.id, probe.awb_number, order_id=probe.order_id, now=now, seen=probe.named
             )
             if probe.presence is Presence.CANCELLED:
-                parts.ledger.found_cancelled(probe.awb_number, at=now)
+                parts.ledger.found_cancelled(document.id, at=now)
             found, fruitless = found + 1, 0
-        else:
+        elif document.id not in known or probe.presence is Presence.UNREACHABLE:
             fruitless += 1
     return found

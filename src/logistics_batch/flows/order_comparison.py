@@ -7,7 +7,7 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from logistics_batch.ledger import StoredDocument
+from logistics_batch.ledger import NOT_FROM_HERE, StoredDocument
 from logistics_batch.model.order_line import OrderLine
 from logistics_batch.model.order_state import (
     CANCELLED,
@@ -37,7 +37,8 @@ class Followed:
     @property
     def cancelled_here(self) -> bool:
         """Whether it was cancelled by us."""
-        return self.document.rule == CANCELLED or any(change.operation == "order.cancel" for change in self.changes)
+        known = self.document.rule == CANCELLED and self.document.reason != NOT_FROM_HERE
+        return known or any(change.operation == "order.cancel" for change in self.changes)
 
 
 @dataclass

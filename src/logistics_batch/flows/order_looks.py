@@ -47,14 +47,15 @@ def look_at(client: Client, order: NamedOrder, *, turn_taken: bool = False) -> L
 
     turn_taken: the caller has its turn for the first call.
     """
-    look = _fetched(client, order.awb_number, turn_taken=turn_taken)
+    look = look_under(client, order.awb_number, turn_taken=turn_taken)
     if look.order is not None or look.failed is not None:
         return look
-    by_reference = _fetched(client, order.reference, turn_taken=False)
+    by_reference = look_under(client, order.reference)
     return look if by_reference.order is None and by_reference.failed is None else by_reference
 
 
-def _fetched(client: Client, number: str, *, turn_taken: bool) -> Look:
+def look_under(client: Client, number: str, *, turn_taken: bool = False) -> Look:
+    """Fetch the order that is called this: by AWB number, id or reference, as the service understands it."""
     try:
         reply = client.call("order.fetch", order_id=number, turn_taken=turn_taken)
     except UsageError:

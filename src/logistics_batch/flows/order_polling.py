@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from logistics_batch.api.client import Client
 from logistics_batch.api.envelopes import as_text
 from logistics_batch.api.readers import OrderDetails, OrderFound, ReadFailed, read_order
+from logistics_batch.api.shown_changes import shows_change
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.by_hand import raise_for_every_call
 from logistics_batch.flows.parts import Parts
@@ -139,7 +140,10 @@ def ask(parts: Parts, orders: Sequence[SentOrder], *, max_calls: int) -> Asked:
             continue
         in_a_row = 0
         asked += 1
-        changed += parts.ledger.change_states({order.document_id: _seeing(answer, at=parts.clock.now().isoformat())})
+        now = parts.clock.now().isoformat()
+        changed += parts.ledger.change_states({order.document_id: _seeing(answer, at=now)})
+        if isinstance(answer, OrderDetails) and shows_change("order.cancel", "", answer):
+            parts.ledger.found_cancelled(order.document_id, at=now)
         parts.progress.advance()
     parts.progress.done()
     return Asked(asked, changed, left=len(orders) - asked, failed=failed, stopped=stopped)

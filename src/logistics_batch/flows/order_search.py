@@ -38,6 +38,10 @@ class OrderSearch:
             return hinted or self._strays.look_for(document) or probe
         return probe
 
+    def has_hint(self, document: StoredDocument) -> bool:
+        """Whether events point to where the order is to be found."""
+        return bool(self._hinted(document))
+
     def _by_reference(self, document: StoredDocument) -> Probe:
         """What the service shows under the reference; an earlier order of ours under it says nothing about this one."""
         probe = probe_order(self._client, document, self._calibration)

@@ -66,7 +66,7 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
     )
     documents = [document for document in announced if not document.purged]
     absent = _absent(documents, scope, returned=returned, received=received)
-    searched = fetch_by_invoice(parts, absent[:SEARCHED_BY_INVOICE])
+    searched = fetch_by_invoice(parts, absent[:SEARCHED_BY_INVOICE], answered=True)
     doubts = (
         *hidden(searched, fetched, scope),
         *not_asked_for(searched, absent[:SEARCHED_BY_INVOICE]),

@@ -21,6 +21,11 @@ LOOK_BACK_DAYS = 31
 """So many days a dated folder is looked for, the latest first."""
 
 _NAMED = 3
+_MANY = 10
+_AS_IF_OPEN = (
+    "What was accepted there is open again in this report. Repair the workbook (the replaced one is in the folder "
+    "“earlier”) and reconcile again with --previous FILE."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +102,26 @@ def _read(parts: Parts, path: Path, where: str) -> Earlier:
 def _told(parts: Parts, earlier: Earlier) -> Previous:
     when = f" of {earlier.business_date}" if earlier.business_date else ""
     source = f"Compared with the report{when}, run {printable(earlier.run)}, and what analysts wrote in it."
-    return Previous(earlier, notes=(source, *earlier.notes, *_lost_rows(parts, earlier)))
+    lost, most = _lost_rows(parts, earlier)
+    doubts = [f"{one} {_AS_IF_OPEN}" for one in (*earlier.unread, *(lost if most else ()))]
+    return Previous(earlier, tuple(doubts), notes=(source, *earlier.notes, *(() if most else lost)))
 
 
-def _lost_rows(parts: Parts, earlier: Earlier) -> tuple[str, ...]:
-    """Exceptions that the earlier report listed and its workbook does not list any more: somebody deleted the rows."""
+def _lost_rows(parts: Parts, earlier: Earlier) -> tuple[tuple[str, ...], bool]:
+    """Exceptions that the earlier report listed and its workbook does not list any more: somebody deleted the rows.
+
+    And whether they are many: then the workbook is rather spoilt than cleared up.
+    """
     still_there = set(earlier.listed["exception_id"])
-    lost = [number for one, number in exceptions_of(parts, earlier.run).items() if one not in still_there]
+    listed = exceptions_of(parts, earlier.run)
+    lost = [number for one, number in listed.items() if one not in still_there]
     if not lost:
-        return ()
+        return (), False
     named = ", ".join(printable(number) for number in list(dict.fromkeys(lost))[:_NAMED])
     rows = counted(len(lost), "exception")
     gone = f"The earlier workbook no longer has the rows of {rows} that its report listed (invoice numbers: {named})"
-    return (f"{gone}: what was written there is lost, and what still differs counts as new.",)
+    told = f"{gone}: what was written there is lost, and what still differs counts as new."
+    return (told,), len(lost) >= _MANY and len(lost) * 2 > len(listed)
 
 
 def _unreadable(where: str, error: LogisticsBatchError) -> str:

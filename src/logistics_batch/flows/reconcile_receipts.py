@@ -33,6 +33,7 @@ RETRACTED = ".retracted"
 """At the end of a list's name: what was written before under this name did not hold."""
 
 _ROWS_NAMED = 5
+_LISTS_NAMED = 5
 _TOTALS = ("total", "totals", "subtotal", "subtotals", "grandtotal")
 
 
@@ -132,7 +133,9 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
         lying = listed_at(store, source.place.path)
         retracted = _retracted((file.name, file.modified) for file in lying)
         listed = [file for file in lying if _is_list(file, source.patterns)]
-        listed = [file for file in listed if not _is_retracted(file.name, file.modified, retracted)]
+        aside = [file for file in listed if _is_retracted(file.name, file.modified, retracted)]
+        listed = [file for file in listed if file not in aside]
+        set_aside = _said_of_set_aside([file for file in aside if (_day_of(file, parts) or oldest) >= oldest])
         written = {file: _day_of(file, parts) for file in listed}
         wanted = [file for file, day in written.items() if day is None or day >= oldest]
         older = tuple(sorted(day for day in written.values() if day is not None and day < oldest))
@@ -146,9 +149,11 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
     if not wanted:
         named = f"No {kind.file_word} written since {oldest}"
         note = f"{named} lies in {store.label} {source.place.path}: nothing was compared."
-        return ReadList(None, complete=False, notes=(note,))
+        return ReadList(None, complete=False, notes=(note, *set_aside))
+    together = _put_together(read)
     return replace(
-        _put_together(read),
+        together,
+        notes=(*together.notes, *set_aside),
         opened_since=oldest,
         older=older,
         lying=frozenset(file.name for file in listed),
@@ -194,6 +199,20 @@ def _retracted(files: Iterable[tuple[str, float | None]]) -> dict[str, float]:
 def _is_retracted(name: str, written: float | None, retracted: dict[str, float]) -> bool:
     """Whether a list was written before lists of its name were taken back."""
     return name in retracted and (written is None or written <= retracted[name])
+
+
+def _said_of_set_aside(files: Sequence[RemoteFile]) -> tuple[str, ...]:
+    """Lists that lie there and were not read, as they were taken back: a corrected one may have kept an older time."""
+    if not files:
+        return ()
+    named = ", ".join(printable(file.name) for file in files[:_LISTS_NAMED])
+    more = f" and {len(files) - _LISTS_NAMED} more lists" if len(files) > _LISTS_NAMED else ""
+    first = printable(files[0].name)
+    kept = f"Not read, though it lies there, since a file with its name and {RETRACTED} took it back: {named}{more}."
+    hint = (
+        f"If it is the corrected list, its time is older than the mark's: save it anew, or remove {first}{RETRACTED}."
+    )
+    return (f"{kept} {hint}",)
 
 
 def _day_of(file: RemoteFile, parts: Parts) -> date | None:

@@ -5,7 +5,7 @@ nothing came after it under its key: an older version must not overwrite a newer
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.decisions import SENT_BESIDE
@@ -61,9 +61,9 @@ def retry_run(parts: Parts, run_id: str, *, only: str = "") -> RetryReport:
             chosen, left = _chosen(parts, stored, only)
             result = send_in_turn(parts, chosen, run=run.id)
             confirm_marked(parts)
-            undelivered = _answer(parts, stored)
+            undelivered, notes = _answer(parts, stored)
             reports = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=stored.id))
-            report = _report(stored, reports, result, undelivered)
+            report = replace(_report(stored, reports, result, undelivered), notes=tuple(notes))
             run.ended(report.exit_code, {str(fate): count for fate, count in report.counts.items()})
             run.stopped = report.stopped
     return RetryReport(run.id, len(chosen), tuple(left), report)
@@ -122,11 +122,12 @@ def _put_back(parts: Parts, document: StoredDocument) -> StoredDocument:
     return parts.ledger.document(document.id) or document
 
 
-def _answer(parts: Parts, stored: StoredRun) -> list[str]:
-    """The results of the run, and of other files that show the same documents; gives what could not be written."""
-    delivered = [deliver(parts, file) for file in parts.ledger.files(run=stored.id)]
-    delivered += deliver_stale(parts, leave_out_run=stored.id)
-    return [problem for each in delivered for problem in each.failed]
+def _answer(parts: Parts, stored: StoredRun) -> tuple[list[str], list[str]]:
+    """Write the results of the run and of other files with the same documents; what could not be written of each."""
+    own = [deliver(parts, file) for file in parts.ledger.files(run=stored.id)]
+    others = deliver_stale(parts, leave_out_run=stored.id)
+    undelivered, notes = ([problem for each in some for problem in each.failed] for some in (own, others))
+    return undelivered, notes
 
 
 def _report(

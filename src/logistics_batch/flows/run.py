@@ -9,6 +9,7 @@ from datetime import date, timedelta
 
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.asn_markers import confirm_marked
+from logistics_batch.flows.cancelled_by_id import note_cancelled_by_id
 from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
 from logistics_batch.flows.file_reports import FileReports
 from logistics_batch.flows.in_turn import send_in_turn
@@ -77,6 +78,7 @@ def run_of(
             run.notes += told_of_never_sent(parts.ledger.never_sent(but_of=run.id), job="" if meant else job)
             run.notes += settle_due(parts, run=run.id, give_up=False).notes
             fill_in_awb_numbers(parts)
+            note_cancelled_by_id(parts)
             purge_old(parts)
             run.waiting = len(parts.ledger.planned_of(run.id))
             yield run
@@ -151,6 +153,7 @@ def send(parts: Parts, run: PushRun) -> None:
     if not run.stopped:
         run.notes += settle_due(parts, run=run.id, give_up=False).notes
         fill_in_awb_numbers(parts)
+        note_cancelled_by_id(parts)
         run.notes += confirm_marked(parts)
 
 
@@ -164,7 +167,7 @@ def deliver_answers(parts: Parts, run: PushRun) -> None:
         parts.progress.advance()
     parts.progress.done()
     for delivered in deliver_stale(parts, leave_out_run=run.id):
-        run.undelivered += delivered.failed
+        run.notes += delivered.failed  # of other runs: this one has done what it was to do
 
 
 def is_finished(parts: Parts, file: StoredFile) -> bool:

@@ -28,6 +28,7 @@ from logistics_batch.flows.baseline import (
     search_invoice,
     search_known,
 )
+from logistics_batch.flows.cancelled_by_id import note_cancelled_by_id
 from logistics_batch.flows.known_facts import tie_facts
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.moved_ledger import told_once
@@ -353,6 +354,7 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
             silent = silent + 1 if report.unreachable else 0
             if not wait or not report.open or parts.stop.is_set() or silent >= ASKS_UNTIL_STOP:
                 fill_in_awb_numbers(parts)
+                note_cancelled_by_id(parts)
                 return replace(earlier, notes=notes + earlier.notes)
             parts.clock.sleep(_POLL_SECONDS * (1 + silent))
 

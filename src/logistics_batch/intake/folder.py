@@ -153,7 +153,7 @@ class FolderStore:
         """The place of a store path; raises StoreError where its name or a linked folder leads out of the root."""
         sound = checked_path(path, store=self.label, operation=operation)
         local = self._root / sound.lstrip("/")
-        folder = local if is_folder else local.parent
+        folder = local if is_folder or local == self._root else local.parent
         if not folder.resolve().is_relative_to(self._root.resolve()):
             raise StoreError(
                 f"{self.label}: cannot {operation} {printable(path)}: a link leads out of the folder.",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from logistics_batch.ledger.arrivals import Arrivals, FileArrival, identity_of
 from logistics_batch.ledger.backup import Backup
-from logistics_batch.ledger.cancellations import FOUND_CANCELLED, Cancellations
+from logistics_batch.ledger.cancellations import FOUND_CANCELLED, NOT_FROM_HERE, Cancellations
 from logistics_batch.ledger.connection import open_engine, sqlite_path
 from logistics_batch.ledger.decide import OTHER_SPELLING, Decision, said_of
 from logistics_batch.ledger.events import Events
@@ -53,6 +53,7 @@ from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 __all__ = [
     "FATE_OF_STATE",
     "FOUND_CANCELLED",
+    "NOT_FROM_HERE",
     "OTHER_SPELLING",
     "RAN_THROUGH",
     "RESTORED",

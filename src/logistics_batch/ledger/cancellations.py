@@ -12,6 +12,9 @@ from logistics_batch.ledger.schema import cancelled_number, document
 FOUND_CANCELLED = "found_cancelled"
 """The rule of an order in doubt that is held because it reached the service and was cancelled there."""
 
+NOT_FROM_HERE = "The service shows it cancelled; it was not cancelled from here."
+"""The reason of an accepted order that others cancelled."""
+
 
 class Cancellations(Connected):
     """Short transactions of their own, without the lock of a sending run."""
@@ -43,10 +46,17 @@ class Cancellations(Connected):
             add_evidence(connection, found, at=at, kind="by_hand", who="", text=text)
         return True
 
-    def found_cancelled(self, awb_number: str, *, at: str) -> None:
-        """An accepted order of ours is cancelled at the service; nobody here knew."""
-        text = "found cancelled at the service"
-        self.record_by_hand(reference_or_awb=awb_number, at=at, text=text, cancelled=True)
+    def found_cancelled(self, document_id: int, *, at: str, reason: str = NOT_FROM_HERE) -> None:
+        """An accepted order of ours is cancelled at the service; if that was known here, nothing changes."""
+        with self._write() as connection:
+            changed = connection.execute(
+                document.update()
+                .where(document.c.id == document_id, document.c.operation == "order.create")
+                .where(document.c.state == "accepted", document.c.rule != "cancelled")
+                .values(rule="cancelled", reason=reason)
+            )
+            if changed.rowcount:
+                add_evidence(connection, document_id, at=at, kind="found", who="", text=reason)
 
     def note_asked(self, number: str, *, at: str) -> None:
         """Keep that a person asks to cancel an order by a number that is not known here, before it is asked for."""

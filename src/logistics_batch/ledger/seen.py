@@ -11,7 +11,9 @@ from sqlalchemy import select
 
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.recording import add_evidence
+from logistics_batch.ledger.records import StoredDocument, stored_document
 from logistics_batch.ledger.schema import document
+from logistics_batch.ledger.sending import select_documents
 
 _AT_ONCE = 400  # numbers in one IN (…)
 
@@ -57,6 +59,26 @@ class Seen(Connected):
             if shown.rowcount:
                 text = f"The service shows it under AWB number {order.awb_number}."
                 add_evidence(connection, order.document_id, at=at, kind="seen", who="", text=text)
+
+    def cancelled_by_unknown_numbers(self, *, since: str, at_most: int) -> list[StoredDocument]:
+        """Cancellations accepted since then, the newest first, whose number was no AWB number known here.
+
+        It may be the service's own id of an order of ours (API §4.10). Those that `note_whose` closed are left out.
+        """
+        query = (
+            select_documents()
+            .where(document.c.account == self.account, document.c.operation == "order.cancel")
+            .where(document.c.state == "accepted", document.c.settled_at >= since, document.c.seen == 0)
+            .where(document.c.reference == document.c.order_id)
+        )
+        with self._read() as connection:
+            found = connection.execute(query.order_by(document.c.id.desc()).limit(at_most))
+            return [stored_document(record) for record in found.mappings()]
+
+    def note_whose(self, cancellation_id: int) -> None:
+        """Whose order a cancellation was about is known by now."""
+        with self._write() as connection:
+            connection.execute(document.update().where(document.c.id == cancellation_id).values(seen=1))
 
 
 def _chunks(numbers: list[str]) -> Iterator[list[str]]:

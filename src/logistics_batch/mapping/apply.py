@@ -68,14 +68,15 @@ def apply_mapping(
     notes, skipped = (*notes_of(table, rows), *passed_over(mapping, sheets, sheet)), rows.skipped
     documents = _documents(table)
     torn = [*_torn_documents(table), *documents_with_equal_rows(table)]
-    barred = _barred(table, documents, found, torn=torn)
+    strays = stray_rows(table)
+    barred = _barred(table, documents, found, torn=torn, strays=strays)
     del rows
     sends = mapping.operation is not Operation.RECEIPT_READ
     table = table.without(*CELLS, *RULES, *(HEAD_VALUES if sends else ()))
     material = _material(table, documents, barred, longitude=longitude)
     if sends:
         _judge(material, table, found)
-        barred = _barred(table, documents, found, torn=torn)
+        barred = _barred(table, documents, found, torn=torn, strays=strays)
         material = replace(material, barred=barred.documents["doc"])
     states = _states(table, skipped, documents.select("doc", "natural"), barred, found)
     return MappedFile(
@@ -125,10 +126,17 @@ class _Barred:
     invalid: pl.Series
 
 
-def _barred(table: Table, documents: pl.DataFrame, found: Findings, *, torn: Sequence[tuple[int, str, str]]) -> _Barred:
+def _barred(
+    table: Table,
+    documents: pl.DataFrame,
+    found: Findings,
+    *,
+    torn: Sequence[tuple[int, str, str]],
+    strays: pl.DataFrame,
+) -> _Barred:
     """Disagreement (`torn`) comes first, then two documents of one name, then a row that is wrong itself."""
     invalid = found.bad_rows()
-    placed = pl.concat([table.grouped.once_a_row("row", "doc"), stray_rows(table).select("row", "doc")])
+    placed = pl.concat([table.grouped.once_a_row("row", "doc"), strays.select("row", "doc")])
     wrong = placed.filter(pl.col("row").is_in(invalid.implode())).group_by("doc").agg("row")
     siblings = [
         (doc, "sibling", f"The document is not sent: row {row_list(table.sheet.physical_rows(rows))} is invalid.")

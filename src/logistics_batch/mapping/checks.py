@@ -37,7 +37,9 @@ NOT_SHOWN: Final = ";"
 
 _SAME_NUMBER: Final = "0(?: 0)* ?"  # blanks part thousands
 _PIECES: Final = "nos?|pcs?|pieces?|units?|each|ea"
+_NO_ADDRESS: Final = r"(?i)^(?:[^\p{L}]*|nan|none|null|nil|n\s?[/.]?\s?a\.?)$"  # one has letters
 _CODES: Final = (Form.IDENTITY, Form.WAYBILL, Form.GOODS)
+_ADDRESSES: Final = ("delivery_address", "shipping_address")
 _NOTHING: Final = r"(?i)^(?:nan|none|null|n/a|[-\u{2013}\u{2014}.]{1,3})$"  # as programs and people write it
 _SAMPLES: Final = {
     "fields.reference_number": r"(?i)^(?:ord|order|ref|sample|test|demo)[\s_#-]*0*(?:1|12|123|1234|12345)?$",
@@ -71,6 +73,7 @@ def check(table: Table, cleaned: Cleaned) -> Findings:
     _line_total(found, table)
     _samples(found, table)
     _placeholders(found, table)
+    _addresses(found, table)
     return found
 
 
@@ -297,6 +300,15 @@ def _placeholders(found: Findings, table: Table) -> None:
             in_header = field.place.startswith("fields.")
             rows = rows_of_heads(table, mask, field) if in_header else rows_where(table.grouped.lines, mask)
             found.add(rows, field.column, f"{field.target}|placeholder", words)
+
+
+def _addresses(found: Findings, table: Table) -> None:
+    """An address without a letter, or a word for nothing, where one is required: nobody finds the customer."""
+    words = say("This is no address.", "Write street, house and town, or leave the row out.")
+    for field in table.header:
+        if field.target in _ADDRESSES and table.mapping.is_required(field.place):
+            mask = pl.col(field.value_name).str.contains(_NO_ADDRESS).fill_null(value=False)
+            found.add(rows_of_heads(table, mask, field), field.column, f"{field.target}|placeholder", words)
 
 
 def surroundings(table: Table) -> Surroundings:

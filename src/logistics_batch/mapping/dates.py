@@ -12,7 +12,8 @@ import polars as pl
 from logistics_batch.mapping.reading import Surroundings
 
 EARLIEST_DAYS: Final = 365
-LATEST_DAYS: Final = 730
+KEPT_DAYS: Final = 7305
+"""How long after the business date goods may expire: 20 years."""
 
 _FIRST_YEAR: Final = 1900
 _SAMPLE: Final = datetime.fromisoformat("2026-11-23T21:05:09")
@@ -108,8 +109,14 @@ def contradict(one: str, other: str) -> bool:
 
 
 def is_day_first(formats: Sequence[str]) -> bool | None:
-    """Whether all formats have the day's digits before the month's; None if they differ, or write months otherwise."""
-    orders = {tuple(part[-1].replace("e", "d") for part in re.findall(r"%-?[dem]", each)) for each in formats}
+    """Whether dates in digits begin with the day; None if formats differ in it, or none writes them so.
+
+    A month's name and a year in front cannot be mistaken, and say nothing of the others.
+    """
+    for short, whole in _WHOLE_DATES:
+        formats = [each.replace(short, whole) for each in formats]
+    parts = [[part[-1].replace("e", "d") for part in re.findall(r"%-?[demyY]", each)] for each in formats]
+    orders = {tuple(each[:2]) for each in parts if each[0] not in "yY" and "m" in each}
     return {("d", "m"): True, ("m", "d"): False}.get(orders.pop()) if len(orders) == 1 else None
 
 
@@ -149,9 +156,9 @@ def _parsed(text: pl.Expr, date_format: str, around: Surroundings) -> pl.Expr:
 
 
 def outside_window(moment: pl.Expr, around: Surroundings) -> pl.Expr:
-    """Whether a date is more than a year before or two years after the business date: then a digit is wrong."""
+    """Whether a date is more than a year before the business date or too long after it: then a digit is wrong."""
     earliest = around.business_date - timedelta(days=EARLIEST_DAYS)
-    latest = around.business_date + timedelta(days=LATEST_DAYS)
+    latest = around.business_date + timedelta(days=around.latest_days)
     return ~moment.dt.date().is_between(earliest, latest)
 
 

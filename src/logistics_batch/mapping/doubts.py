@@ -1,6 +1,6 @@
 """Values that can be right and seldom are: told in a note for a person to look at, never held against a row."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import polars as pl
@@ -20,9 +20,20 @@ _IN_GRAMS: Final = (Operation.ORDER_ADD_ITEMS, Operation.LABEL_CREATE)  # API §
 _PIN_IN_TEXT: Final = r"(?:^|[^0-9])[1-9][0-9]{2} ?[0-9]{3}(?:[^0-9]|$)"
 
 
-def doubts(table: Table) -> list[str]:
+Doubt = tuple[str, str, pl.Series]
+"""The name of a column, what is odd about it, and the rows."""
+
+
+def doubts(table: Table) -> Iterator[Doubt]:
     """What looks odd: weights in the wrong unit, pieces that may be codes, another PIN, an MRP below the price."""
-    found = [*_weights(table), *_pieces(table), *_pins(table), *_prices(table)]
+    yield from _weights(table)
+    yield from _pieces(table)
+    yield from _pins(table)
+    yield from _prices(table)
+
+
+def told(table: Table, found: Iterable[Doubt]) -> list[str]:
+    """The notes on those that have rows."""
     return [f'Column "{name}": {said} in {in_rows(table, rows)}.' for name, said, rows in found if rows.len()]
 
 
@@ -35,13 +46,13 @@ def in_rows(table: Table, rows: pl.Series) -> str:
     )
 
 
-def _weights(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
+def _weights(table: Table) -> Iterator[Doubt]:
     """Grams in a column of kilograms make a parcel of 820 kg, kilograms in a column of grams one of 1 g."""
     grams = 1000 if table.mapping.operation in _IN_GRAMS else 1
     for field in (table.field("fields.weight"), table.field("lines.weight")):
         if field is None or field.column is None:
             continue
-        weight = _number(field) / grams
+        weight = number(field) / grams
         odd = (weight > 0) & ~weight.is_between(LIGHTEST_KG, HEAVIEST_KG)
         yield (
             column_name(table, field),
@@ -50,15 +61,15 @@ def _weights(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
         )
 
 
-def _pieces(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
+def _pieces(table: Table) -> Iterator[Doubt]:
     for target in ("item_quantity", "qty", "quantity"):
         field = table.field(f"lines.{target}")
         if field is not None and field.column is not None:
-            many = _number(field) > MOST_PIECES
+            many = number(field) > MOST_PIECES
             yield column_name(table, field), f"more than {MOST_PIECES:,} pieces", rows_read(table, field, many)
 
 
-def _pins(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
+def _pins(table: Table) -> Iterator[Doubt]:
     """A PIN that is also in the address, but another one there: one of them leads to the wrong town."""
     for pin_target, address_target in (
         ("delivery_postal_code", "delivery_address"),
@@ -78,13 +89,14 @@ def _pins(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
         )
 
 
-def _prices(table: Table) -> Iterator[tuple[str, str, pl.Series]]:
+def _prices(table: Table) -> Iterator[Doubt]:
     mrp, price = table.field("lines.maximum_retail_price"), table.field("lines.price_per_qty")
     if mrp is not None and price is not None and mrp.column is not None:
-        yield column_name(table, mrp), "an MRP below the price", rows_read(table, mrp, _number(mrp) < _number(price))
+        yield column_name(table, mrp), "an MRP below the price", rows_read(table, mrp, number(mrp) < number(price))
 
 
-def _number(field: Field) -> pl.Expr:
+def number(field: Field) -> pl.Expr:
+    """The value of a field as a number; null where it is none."""
     return pl.col(field.value_name).cast(pl.Float64, strict=False)
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from logistics_batch.mapping.cells import name_of
 from logistics_batch.mapping.conversion import checked, converted, final_text
+from logistics_batch.mapping.dates import KEPT_DAYS
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.numbers import plain_number
@@ -86,6 +87,8 @@ def compile_field(mapping: Mapping, header: Header, place: str, around: Surround
     column = columns[0] if columns and spec.columns else None
     source = _source(header, place, spec)
     around = replace(around, wanted=wanted, second=second_phone_of(mapping, header, place) is not None)
+    if target == "expiry_date":
+        around = replace(around, latest_days=KEPT_DAYS)
     if spec.source in ("sum", "constant"):  # its digits are not the sheet's
         around = replace(around, decimal=".", true_number=None)
     reading = converted(Reading(source), spec.read or [], around, wanted)

@@ -191,6 +191,7 @@ def _joined_rows(
     texts = _texts(second, list(added.values()))
     lines: list[int | None] = []
     seen: dict[Key, int] = {}
+    strays = _strays(second)
     for position, number in enumerate(first.sheet.frame["row"].to_list()):
         key = first.keys.get(number, ())
         own: list[int] = lines_of.get(key, []) if any(key) and key not in seen else []
@@ -201,6 +202,7 @@ def _joined_rows(
             lines.append(line)
         if any(key):
             _blame(parting, first, second, key, own=own, earlier=seen.get(key))
+            _blame_strays(parting, first, second, key, strays=strays.pop(key, ()))
             seen.setdefault(key, number)
     return parting, tuple(lines)
 
@@ -225,6 +227,26 @@ def _blame(parting: Parting, first: Side, second: Side, key: Key, *, own: Sequen
     elif not own:
         reason = f'No row of the sheet "{name}" has "{value}" in {second.key_names}.'
         _fault(parting, first, "no_lines", reason, f'Write its lines on the sheet "{name}", or take this row out.')
+
+
+def _strays(second: Side) -> dict[Key, list[int]]:
+    """The lines without a key, by the key of the one above each: they may be lines of that document."""
+    found: dict[Key, list[int]] = {}
+    above: Key = ()
+    for row, key in second.keys.items():
+        above = key if any(key) else above
+        if not any(key) and any(above):
+            found.setdefault(above, []).append(row)
+    return found
+
+
+def _blame_strays(parting: Parting, first: Side, second: Side, key: Key, *, strays: Sequence[int]) -> None:
+    if strays:
+        value, names = " | ".join(key), second.key_names
+        where = f'{names} is blank on the sheet "{second.sheet.name}", row {row_list(strays)}'
+        reason = f'{where}, below lines of "{value}": are they lines of it?'
+        fix = f"Fill in {names} there; if blank means the same as above, the mapping says so with `fill_down`."
+        _fault(parting, first, "stray", reason, fix)
 
 
 def _equal_lines(second: Side) -> dict[Key, list[int]]:

@@ -1,18 +1,22 @@
 """What a report should mention about a file beside its rows' issues."""
 
+from collections.abc import Iterator
+
 import polars as pl
 
 from logistics_batch.mapping.cells import ERROR_WORDS, name_of
-from logistics_batch.mapping.doubts import doubts, in_rows
+from logistics_batch.mapping.doubts import doubts, in_rows, told
 from logistics_batch.mapping.equal_rows import note_of_equal_rows
 from logistics_batch.mapping.fields import second_phone_of
 from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.header_units import units_taken_over
+from logistics_batch.mapping.indian_doubts import indian_doubts
 from logistics_batch.mapping.losses import losses
 from logistics_batch.mapping.phones import holds_two, second_of_two, ten_digits
+from logistics_batch.mapping.ragged import note_of_short_rows
 from logistics_batch.mapping.repairs import repair_notes
-from logistics_batch.mapping.rows import Rows
+from logistics_batch.mapping.rows import LEFT_OUT, Rows
 from logistics_batch.mapping.table import Table
 
 
@@ -31,13 +35,22 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
     return (
         *notes,
         *units_taken_over(table),
+        *_all_left_out(rows),
         *repair_notes(table, rows.cleaned.repairs),
         *_unused_errors(table),
         *_two_numbers(table),
-        *doubts(table),
+        *told(table, (*doubts(table), *indian_doubts(table))),
         *losses(table),
         *note_of_equal_rows(table),
+        *note_of_short_rows(table),
     )
+
+
+def _all_left_out(rows: Rows) -> Iterator[str]:
+    """A file of which the mapping's rules leave nothing: a rule that fits every row is wrong, or the file is."""
+    left_out = rows.skipped.filter(pl.col("rule").is_in(LEFT_OUT)).height
+    if left_out and rows.data.is_empty():
+        yield f"The rules of the mapping leave out all rows with data ({left_out:,}): nothing of this file is sent."
 
 
 def _unused_errors(table: Table) -> list[str]:

@@ -3,10 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping.targets import Form
+
+LATEST_DAYS: Final = 730
+"""How long after the business date a date may lie, unless it says until when goods keep."""
 
 Words = Callable[[str], tuple[str, str]]
 """From the cell's text to reason and fix."""
@@ -33,7 +37,8 @@ class Surroundings:
     decimal: the decimal mark of numbers written as text. business_date, timezone: of the run. true_number, true_date:
     expressions that are true where the cell is a number or a date to the spreadsheet program. hundredths: likewise,
     where it is a number that is shown as a percentage, as 0.05 that shows 5%.
-    wanted: the form of the target. second: the second of two phone numbers is wanted, if there is one.
+    wanted: the form of the target. latest_days: how long after the business date a date may lie. second: the second of
+    two phone numbers is wanted, if there is one.
     """
 
     business_date: date
@@ -43,6 +48,7 @@ class Surroundings:
     true_date: pl.Expr | None = None
     hundredths: pl.Expr | None = None
     wanted: Form = Form.TEXT
+    latest_days: int = LATEST_DAYS
     second: bool = False
 
 

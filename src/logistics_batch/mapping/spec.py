@@ -305,6 +305,9 @@ class ChecksSpec(Part):
     equal_rows: Literal["note", "block", "allow"] = Field(
         default="block", description="Rows equal in every cell within a document: not sent, told, or right as they are."
     )
+    short_rows: Literal["block", "allow"] = Field(
+        default="block", description="CSV rows that end before a column: not sent, or the sender leaves blanks out."
+    )
     sample_values: Flag = Field(default=False, description="Rows that a template brought along: ORD001, John Doe …")
 
 

@@ -115,7 +115,7 @@ def date(reading: Reading, step: Step, around: Surroundings) -> Reading:
 
     read = reading.then(value, "date", no_date, form=around.wanted)
     words = say(
-        f"The date is more than {dates.EARLIEST_DAYS} days before or {dates.LATEST_DAYS} days after the business date "
+        f"The date is more than {dates.EARLIEST_DAYS} days before or {around.latest_days} days after the business date "
         f"{around.business_date.isoformat()}.",
         "Check day, month and year.",
     )

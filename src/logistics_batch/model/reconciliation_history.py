@@ -17,7 +17,7 @@ class Earlier:
 
     listed: RESOLVED_SCHEMA, each exception once; `standing` is "" of what was open and "accepted" of what was accepted.
     trend: TREND_SCHEMA, a row a night. run: who made it, "" for none. notes: what could not be read, in words.
-    own: OWN_SCHEMA, what stands in columns that analysts added.
+    own: OWN_SCHEMA, what stands in columns that analysts added. unread: lists of which nothing could be read, in words.
     """
 
     name: str = ""
@@ -27,6 +27,7 @@ class Earlier:
     trend: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=TREND_SCHEMA))
     notes: tuple[str, ...] = ()
     own: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=OWN_SCHEMA))
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_asns, read_order
 from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.flows.deliver import places_of
 from logistics_batch.flows.moved_ledger import ONE_OF_THEM, where_before
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_receipts import listed_at
@@ -157,6 +158,21 @@ def check_never_sent(parts: Parts) -> Check:
     text = f"{sum(each.documents for each in left):,} documents were never sent: {runs}"
     remedy = "The next run of their job goes on with them; else `logistics-batch retry` with the run sends them."
     return Check("unsent", State.WARNING, text, remedy)
+
+
+def check_answers(parts: Parts) -> Iterator[Check]:
+    """Whether answers wait for a place that cannot be reached, also one of a job that there is no more."""
+    waiting: dict[Place, list[str]] = {}
+    for file in parts.ledger.stale_files():
+        for place in places_of(parts, file):
+            waiting.setdefault(place, []).append(f"{file.name} (run {file.run})")
+    for place, files in waiting.items():
+        try:
+            _look(parts, place, must_be_there=False)
+        except LogisticsBatchError as error:
+            named = ", ".join(files[:_FILES_NAMED])
+            text = f"Answers that could not be brought to {_name(place)}: {named}. {error.message}"
+            yield Check("answers", State.WARNING, text, error.remedy)
 
 
 def check_place_of_ledger(parts: Parts) -> Iterator[Check]:

@@ -46,14 +46,11 @@ def earlier_report(sheets: Sequence[Sheet], *, name: str) -> Earlier:
     frames = [pl.DataFrame(schema=RESOLVED_SCHEMA)]
     nights = [pl.DataFrame(schema=TREND_SCHEMA)]
     own: list[pl.DataFrame] = []
+    unread = tuple(_unread(sheets))
     for sheet in sheets:
         standing = next((LISTS[word] for word in LISTS if sheet.name.startswith(word)), None)
         if sheet.name.startswith(TREND_SHEET):
             nights += [_nights(frame) for _, frame in _table(sheet, columns.TREND, "Run", _TREND_TEXTS)]
-        elif standing is not None and _headings(sheet, _ID) is None:
-            notes.append(
-                f'Sheet "{sheet.name}" of the earlier workbook has no heading "{_ID}": nothing on it could be read.'
-            )
         elif standing is not None:
             for present, frame in _table(sheet, columns.EXCEPTIONS + columns.GONE, _ID, RESOLVED_SCHEMA):
                 notes += _lost_columns(sheet, present)
@@ -68,7 +65,16 @@ def earlier_report(sheets: Sequence[Sheet], *, name: str) -> Earlier:
     trend = trend.unique("business_date", keep="last").sort("business_date")
     run = trend["run"][-1] if trend.height else name
     day = trend["business_date"][-1] if trend.height else None
-    return Earlier(name, run or name, day, listed, trend, (*notes, *more), own_together(own))
+    return Earlier(name, run or name, day, listed, trend, (*notes, *more), own_together(own), unread)
+
+
+def _unread(sheets: Sequence[Sheet]) -> Iterator[str]:
+    """Lists whose sheet has lost the heading by which its rows are known; another sheet of the name may have it."""
+    for word in LISTS:
+        named = [sheet for sheet in sheets if sheet.name.startswith(word)]
+        if named and all(_headings(sheet, _ID) is None for sheet in named):
+            sheet = f'Sheet "{named[0].name}" of the earlier workbook'
+            yield f'{sheet} has no heading "{_ID}": nothing on it could be read.'
 
 
 _TREND_TEXTS = TREND_SCHEMA | {"completeness": pl.String()}
