@@ -264,6 +264,17 @@ def test_receipts_rows_that_cannot_be_read_make_the_report_incomplete(parts, ser
     assert "receipts.csv: 1 rows could not be read" in report.doubts[0] and "C3" in report.doubts[0]
 
 
+def test_goods_of_a_day_that_has_not_come_yet_are_not_received(parts, service, tmp_path):
+    push(parts, tmp_path, *(asn_row(invoice, "W", "10", due="2026-11-03") for invoice in ("I1", "I2")))
+    today = max(TODAY, parts.clock.now().date())
+    rows = [f"I{nth},W,10,,{today + timedelta(days=nth - 1)}" for nth in (1, 2)]
+    report = run_reconcile(parts, with_receipts(tmp_path, *rows))
+    assert found(report) == [("UNVERIFIABLE", "I2", "W")]
+    to_come = f'receipts.csv row 3, received date "{today + timedelta(days=1)}": this day has not come yet'
+    assert to_come in report.document["exceptions"][0]["reason"]
+    assert to_come in report.doubts[0]
+
+
 def test_a_receipts_row_that_cannot_be_read_claims_nothing_on_its_line(parts, service, tmp_path):
     push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "10"), asn_row("I3", "W", "10"))
     rows = ("I1,W,10 pcs,,", "I2,W,12,,", "I2,W,-2,,", "I3,W,10,,", "I3,Sub Total,30,,")
@@ -288,6 +299,21 @@ def test_rows_that_were_never_sent_show_what_can_be_read_of_them_dearest_first(p
         ("NOT_SENT", "U", "10", None, "2026-11-02"),
     ]
     assert {one["bucket"] for one in told} == {"2-3"}
+
+
+def test_a_row_that_is_dropped_again_until_it_is_right_is_at_stake_once(parts, service, tmp_path):
+    bad, again = asn_row("I1", "W", "10", due="soon"), asn_row("I1", "W", "12", due="soon")
+    for name, rows in (("a.csv", (bad, bad)), ("b.csv", (asn_row("I2", "V", "1"), bad)), ("c.csv", (again,))):
+        push(parts, tmp_path, *rows, name=name)
+    told = run_reconcile(parts, plan(tmp_path)).document["exceptions"]
+    unsent = {(one["file_name"], one["rows"]): one for one in told if one["code"] == "NOT_SENT"}
+    assert {place: one["impact_inr"] for place, one in unsent.items()} == {
+        ("b.csv", "3"): "50.00",
+        ("a.csv", "3"): "50.00",  # two rows alike in one file may be two pallets
+        ("c.csv", "2"): "60.00",  # another quantity
+    }
+    assert "a.csv row 2" in unsent["b.csv", "3"]["reason"]
+    assert "before" not in unsent["a.csv", "3"]["reason"]
 
 
 @pytest.mark.parametrize(("days_after", "listed"), [(7, True), (8, False)])

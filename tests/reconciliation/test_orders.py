@@ -266,3 +266,31 @@ def test_an_order_that_no_asn_names_is_found_by_its_invoice_number():
     world.order("771", "W", "10", invoice_number="I7")
     world.order("772", "W", "10", invoice_number="I8")
     assert sorted((line["po_number"], code(line)) for line in told(world)) == [("771", "matched"), ("772", "NO_ASN")]
+
+
+def parted_order(*announced: tuple[str, str, str], sites: bool) -> World:
+    """An order of 10 from each of two suppliers, or for each of two sites; announced: supplier, site, quantity."""
+    world = World()
+    for nth, (supplier, site, qty) in enumerate(announced):
+        world.both(f"I{nth}", ("W", qty, "2.00"), supplier=supplier, site=site, po_number="PO 1")
+    for nth in ("1", "2"):
+        named = {"supplier_name": "S-1", "site_name": f"B-{nth}"} if sites else {"supplier_name": f"S-{nth}"}
+        world.order("1", "W", "10", price="2.00", **named)
+    return world
+
+
+@pytest.mark.parametrize(
+    ("sites", "announced", "expected"),
+    [
+        (False, [("S-1", "B-1", "20")], ["NO_ASN", "OVER"]),
+        (False, [("S-1", "B-1", "10"), ("S-2", "B-1", "10")], ["matched", "matched"]),
+        (False, [("S-1", "B-1", "15"), ("S-2", "B-1", "5")], ["OVER", "SHORT"]),
+        (True, [("S-1", "B-1", "20")], ["NO_ASN", "OVER"]),
+        (True, [("S-1", "B-1", "10"), ("S-1", "B-2", "10")], ["matched", "matched"]),
+        # Of one that names neither nobody can say whose part it is.
+        (False, [("S-1", "B-1", "10"), ("S-9", "B-1", "10")], ["matched"]),
+    ],
+)
+def test_what_one_supplier_or_site_lacks_is_not_made_good_by_another(sites, announced, expected):
+    lines = told(parted_order(*announced, sites=sites))
+    assert sorted(str(code(line)) for line in lines) == expected

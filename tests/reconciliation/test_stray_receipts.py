@@ -73,7 +73,12 @@ def test_another_spelling_is_matched_and_shown():
 
 @pytest.mark.parametrize(
     ("supplier", "codes"),
-    [("Zeta Foods", ["UNVERIFIABLE", "UNVERIFIABLE"]), ("M/s. Acme Traders", ["matched"]), ("S-9", ["matched"])],
+    [
+        ("Zeta Foods", ["UNVERIFIABLE", "UNVERIFIABLE"]),
+        ("S-9", ["UNVERIFIABLE", "UNVERIFIABLE"]),  # the ASN has the code S-1
+        ("M/s. Acme Traders", ["matched"]),
+        ("V0042", ["matched"]),  # a code of another kind
+    ],
 )
 def test_goods_of_another_supplier_on_a_list_without_sites_prove_nothing(supplier, codes):
     world = World()
@@ -89,3 +94,37 @@ def test_the_id_of_goods_without_an_asn_does_not_hang_on_other_rows():
     world.receive("STRAY", "B", "5", supplier_name="Acme Traders", site_name="DELHI-09")
     both = audit(world.legs(), rules=RULES).exceptions
     assert dict(both.select("sku_name", "exception_id").iter_rows())["A"] == alone
+
+
+@pytest.mark.parametrize("supplier", ["Acme Traders", "", "ACME TRD"])
+def test_goods_that_another_site_booked_are_not_matched_and_both_sites_are_named(supplier):
+    world = World()
+    world.both("1", ("A", "10", "5.00"), supplier_name="Acme Traders", site="B-1", site_name="Bhiwandi")
+    world.receive("1", "A", "10", supplier_name=supplier, site_name="Pune")
+    found = told(world)
+    assert [code for _, code, _ in found] == ["UNVERIFIABLE", "UNVERIFIABLE"]
+    assert all('site "Pune"' in reason and 'site "Bhiwandi"' in reason for _, _, reason in found)
+
+
+def test_goods_that_another_supplier_is_said_to_have_brought_are_not_matched_and_both_are_named():
+    world = World()
+    world.both("1", ("A", "10", "5.00"), supplier_name="Acme Traders", site="B-1", site_name="Bhiwandi")
+    world.receive("1", "A", "10", supplier_name="Zeta Foods", site_name="Bhiwandi")
+    found = told(world)
+    assert [code for _, code, _ in found] == ["UNVERIFIABLE", "UNVERIFIABLE"]
+    assert all('"Zeta Foods"' in reason and '"Acme Traders"' in reason for _, _, reason in found)
+
+
+@pytest.mark.parametrize(
+    ("site", "is_other"),
+    [
+        *(("Pune", True), ("BHIWANDI-02", True), ("B-2", True), ("DELHI-09", True)),
+        *(("Bhiwandi", False), ("BHIWANDI 01", False), ("Warehouse Bhiwandi-01", False), ("b1", False)),
+        *(("W17", False), ("17", False), ("भिवंडी", False)),  # codes of another kind, and another script
+    ],
+)
+def test_which_site_is_another_one(site, is_other):
+    world = World()
+    world.both("1", ("A", "10", "5.00"), supplier_name="Acme Traders", site="B-1", site_name="BHIWANDI-01")
+    world.receive("1", "A", "10", supplier_name="Acme Traders", site_name=site)
+    assert ("matched" not in [code for _, code, _ in told(world)]) is is_other

@@ -30,7 +30,7 @@ from logistics_batch.flows.reconcile_receipts import (
     list_by_hand,
     list_from,
 )
-from logistics_batch.flows.reconcile_unsent import ANNOUNCED_BEFORE_DAYS, legible_of
+from logistics_batch.flows.reconcile_unsent import ANNOUNCED_BEFORE_DAYS, latest_of_each, legible_of
 from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.flows.snapshots import Circumstances, furthest_statuses, keep_snapshot
 from logistics_batch.intake.names import printable
@@ -304,7 +304,8 @@ def _unsent(parts: Parts, scope: Scope, business_date: date) -> pl.DataFrame:
     legible = legible_of(parts, rows, business_date=business_date)
     since = (scope.wanted.date_from - timedelta(days=LOOK_BACK_DAYS)).isoformat()
     ours = [row for row in rows if row.received_at >= since or _is_due(legible.get(row, {}), scope)]
-    return unsent_frame(ours, legible)
+    each = latest_of_each(ours, legible)
+    return unsent_frame(each, each)
 
 
 def _is_due(legible: Mapping[str, str], scope: Scope) -> bool:

@@ -13,7 +13,14 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.reconcile_unread import skipped_goods, skipped_note, unread_note, unread_rows
+from logistics_batch.flows.reconcile_unread import (
+    days_to_come_note,
+    skipped_goods,
+    skipped_note,
+    unread_note,
+    unread_rows,
+    without_days_to_come,
+)
 from logistics_batch.intake.containers import Member
 from logistics_batch.intake.names import name_matches, printable
 from logistics_batch.intake.readiness import never_input
@@ -32,6 +39,7 @@ _ORDERED_BEFORE_DAYS = 90
 RETRACTED = ".retracted"
 """At the end of a list's name: what was written before under this name did not hold."""
 
+_DAY = "received_date"
 _ROWS_NAMED = 5
 _LISTS_NAMED = 5
 _TOTALS = ("total", "totals", "subtotal", "subtotals", "grandtotal")
@@ -273,10 +281,16 @@ def _read(parts: Parts, path: Path, name: str, reader: _Reader) -> ReadList:
     wanted = reader.kind.columns
     missing = [pl.lit(None, pl.String).alias(column) for column in wanted if column not in lines.columns]
     whole = lines.with_columns(*missing).select(pl.col(column).cast(kind) for column, kind in wanted.items())
-    notes = unread_note(mapped, file_words=f"{reader.kind.file_word.capitalize()} {name}")
+    file_words = f"{reader.kind.file_word.capitalize()} {name}"
+    notes = unread_note(mapped, file_words=file_words)
     unread = unread_rows(reader.mapping, sheet, mapped, run_values=values)
     sums = _is_sum(whole)
     goods = whole.filter(~sums)
+    if _DAY in wanted:
+        today = max(reader.business_date, parts.clock.now().date())
+        goods, to_come = without_days_to_come(goods, after=today)
+        notes += days_to_come_note(to_come, file_words=file_words)
+        unread = pl.concat([unread, to_come])
     skipped = skipped_goods(reader.mapping, sheet, mapped, run_values=values)
     digest = identify(path, name=name).sha256[:8]
     files = (f"{name} (sha256 {digest}, {goods.height} lines)",)

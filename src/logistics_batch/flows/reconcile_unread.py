@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Final
 
 import polars as pl
@@ -80,6 +81,29 @@ def skipped_note(skipped: pl.DataFrame, *, name: str) -> tuple[str, ...]:
     more = f"; and {skipped.height - _NAMED} more" if skipped.height > _NAMED else ""
     rows = counted(skipped.height, "row")
     return (f"{name}: the mapping skips {rows} with invoice number, SKU and quantity ({first}{more}).",)
+
+
+def without_days_to_come(lines: pl.DataFrame, *, after: date) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Receipts without the rows that say goods came on a day after this one, and these (UNREAD_ROWS).
+
+    Day and month are changed over, or it is another year: what else such a row says is in doubt, too.
+    """
+    to_come = pl.col("received_date").str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False) > after
+    rows = lines.filter(to_come)
+    if rows.is_empty():
+        return lines, pl.DataFrame(schema=UNREAD_ROWS)
+    where = pl.concat_str("file_name", "sheet", separator=" ").str.strip_chars_end()
+    spot = pl.format('{} row {}, received date "{}": this day has not come yet', where, "row", "received_date")
+    return lines.filter(~to_come.fill_null(False)), rows.with_columns(spot.alias("spot")).select(*UNREAD_ROWS)
+
+
+def days_to_come_note(rows: pl.DataFrame, *, file_words: str) -> tuple[str, ...]:
+    """What is said of the rows that `without_days_to_come` leaves out; nothing where there are none."""
+    if rows.is_empty():
+        return ()
+    more = f"; and {rows.height - _NAMED} more" if rows.height > _NAMED else ""
+    first = "; ".join(rows["spot"].head(_NAMED))
+    return (f"{file_words}: {counted(rows.height, 'row')} of days to come counted in no sum ({first}{more}).",)
 
 
 def _without_patterns(mapping: Mapping) -> Mapping:

@@ -1,7 +1,8 @@
 """What can be read of rows that were never sent, so that a report names their SKU, pieces, worth and date."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Final
 
@@ -10,11 +11,17 @@ from logistics_batch.flows.deliver import kept_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import RowNotSent, StoredFile
 from logistics_batch.mapping import RunValues, legible_rows
+from logistics_batch.model.spelling import folded
 
 READ_AGAIN: Final = 100
 """So many files, the latest, are read again for the rows of theirs that were never sent."""
 ANNOUNCED_BEFORE_DAYS: Final = 90
 """So long before the range a file may have announced what is due in it."""
+
+_GOODS: Final = (
+    *(("supplier_name", "supplier"), ("site_name", "site")),
+    *(("invoice_number",), ("sku_name", "sku"), ("qty", "quantity")),
+)
 
 Legible = dict[RowNotSent, dict[str, str]]
 
@@ -52,3 +59,36 @@ def _of_file(parts: Parts, file: StoredFile, rows: Sequence[RowNotSent], busines
         wanted[line["row"]]: {name: value for name, value in line.items() if name != "row" and value is not None}
         for line in lines
     }
+
+
+def latest_of_each(rows: Sequence[RowNotSent], legible: Legible) -> Legible:
+    """The rows, each with what can be read of it, but of one that stands in several files the latest, whose reason
+    names the earlier ones.
+
+    A file that is dropped again until it is right announces its goods once. Rows are the same if supplier, site,
+    invoice number, SKU and quantity are; a row of which these cannot be read, and rows alike in one file, are each
+    their own.
+    """
+    found: dict[object, list[RowNotSent]] = defaultdict(list)
+    often: Counter[object] = Counter()
+    for row in sorted(rows, key=lambda row: row.received_at):
+        said = _goods_of(legible.get(row, {}))
+        file = (row.run, row.file_name, row.received_at, said)
+        often[file] += 1
+        found[(said, often[file]) if said else row].append(row)
+    return {_with_earlier(same[-1], same[:-1]): legible.get(same[-1], {}) for same in found.values()}
+
+
+def _goods_of(values: Mapping[str, str]) -> tuple[str, ...]:
+    """What a row announces, as far as it tells rows apart; nothing where invoice, SKU or quantity cannot be read."""
+    named = {name: folded(text) for name, text in values.items()}
+    parts = [next((named[name] for name in names if named.get(name)), "") for names in _GOODS]
+    return tuple(parts) if all(parts[-3:]) else ()
+
+
+def _with_earlier(row: RowNotSent, earlier: Sequence[RowNotSent]) -> RowNotSent:
+    places = dict.fromkeys(f"{one.file_name} row {one.row}" for one in earlier)
+    places.pop(f"{row.file_name} row {row.row}", None)
+    if not places:
+        return row
+    return replace(row, reason=f"{row.reason} It stood before in {', '.join(places)}, and counts once.".lstrip())

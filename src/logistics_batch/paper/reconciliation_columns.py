@@ -202,6 +202,7 @@ MATCHED = (
     Column("Batch", "batch", _K.WORDS, 12),
     *_AGE[:1],
     *_MATCH,
+    Column("What we see", "reason", _K.WORDS, 50),
     *_ORIGIN,
     *_RECEIPT,
 )

@@ -16,6 +16,7 @@ from logistics_batch.reconciliation.order_words import order_reason
 from logistics_batch.reconciliation.tolerance import near_price, near_quantity
 
 _KEYS = ["link", "sku"]
+_OWN = ("own_party", "own_place")
 _BY_NUMBER, _BY_INVOICE = "purchase order number", "invoice number"
 _ZERO = pl.lit(0, QUANTITY)
 
@@ -49,7 +50,8 @@ def _linked_orders(ordered: pl.DataFrame, notices: pl.DataFrame) -> pl.DataFrame
     """The order lines with `link` ("" where there is none): the order's number, else the invoice's.
 
     So it is where no ASN names the order, and one has the invoice number. Of suppliers who share an invoice number each
-    has an order of its own.
+    has an order of its own; so has each supplier and site of one order, where each ASN tells whose part it is, since
+    what one of them lacks is not made good by another.
     """
     number, invoice = order_number("po_number"), identifier("invoice_number")
     numbers, invoices = (notices.select(one.unique()).to_series().implode() for one in (number, invoice))
@@ -69,9 +71,57 @@ def _linked_orders(ordered: pl.DataFrame, notices: pl.DataFrame) -> pl.DataFrame
         .alias("base"),
         ((number != "") & ~pl.col("by_invoice")).alias("by_number"),
     )
-    several = pl.col("by_invoice") & (pl.col("party").filter(pl.col("party") != "").n_unique().over("base") > 1)
+    several = pl.col("by_invoice") & (_named("party").n_unique().over("base") > 1)
     own = pl.concat_str("base", pl.lit("|"), "party")
-    return based.with_columns(pl.when(several).then(own).otherwise("base").alias("link")).drop("by_invoice")
+    shared = based.with_columns(pl.when(several).then(own).otherwise("base").alias("link")).drop("by_invoice")
+    return _in_parts(shared, _with_names(notices))
+
+
+def _named(column: str) -> pl.Expr:
+    return pl.col(column).filter(pl.col(column) != "")
+
+
+def _in_parts(orders: pl.DataFrame, notices: pl.DataFrame) -> pl.DataFrame:
+    """Orders by number with a link for each supplier and site, where every ASN fits exactly one of these.
+
+    Adds `own_party` and `own_place`, whose part of an order a line is; "" where it is of all.
+    """
+    split = orders.with_columns(
+        pl.when("by_number", (pl.col(name) != "").all().over("base"), pl.col(name).n_unique().over("base") > 1)
+        .then(name)
+        .otherwise(pl.lit(""))
+        .alias(f"own_{name}")
+        for name in ("party", "place")
+    )
+    parts = split.select("base", *_OWN).unique().filter((pl.col("own_party") != "") | (pl.col("own_place") != ""))
+    accepted = notices.filter(pl.col("accepted").fill_null(False))
+    theirs = accepted.join(parts, left_on="number_link", right_on="base")
+    told = theirs.group_by("number_link", "notice").agg(_is_part().sum().alias("fits"))
+    odd = told.filter(pl.col("fits") != 1)["number_link"]
+    whole = pl.col("base").is_in(odd.implode())
+    kept = split.with_columns(pl.when(~whole).then(name).otherwise(pl.lit("")).alias(name) for name in _OWN)
+    own = pl.concat_str("link", *_OWN, separator="|")
+    in_part = (pl.col("own_party") != "") | (pl.col("own_place") != "")
+    return kept.with_columns(pl.when(in_part).then(own).otherwise("link").alias("link"))
+
+
+def _is_part() -> pl.Expr:
+    """Whether an ASN names supplier and site of a part of an order."""
+    fits = (
+        (pl.col(own) == "") | pl.col(names).list.contains(pl.col(own))
+        for own, names in zip(_OWN, ("a_parties", "a_places"), strict=True)
+    )
+    return pl.all_horizontal(*fits)
+
+
+def _with_names(notices: pl.DataFrame) -> pl.DataFrame:
+    """The announced notices with the links that they may have, and the names that they give supplier and site."""
+    return notices.with_columns(
+        pl.concat_str(pl.lit("po:"), order_number("po_number")).alias("number_link"),
+        pl.concat_str(pl.lit("invoice:"), identifier("invoice_number")).alias("invoice_link"),
+        pl.concat_list(spelling("supplier"), spelling("supplier_name")).alias("a_parties"),
+        pl.concat_list(spelling("site"), spelling("site_name")).alias("a_places"),
+    )
 
 
 def _linked_notices(legs: Legs, orders: pl.DataFrame) -> pl.DataFrame:
@@ -82,15 +132,10 @@ def _linked_notices(legs: Legs, orders: pl.DataFrame) -> pl.DataFrame:
     links = (
         orders.filter(pl.col("link") != "")
         .group_by("link")
-        .agg(pl.col("base").first(), *(pl.col(name).filter(pl.col(name) != "").unique() for name in ("party", "place")))
+        .agg(pl.col("base", *_OWN).first(), *(_named(name).unique() for name in ("party", "place")))
         .with_columns((pl.len().over("base") > 1).alias("shared"))
     )
-    named = legs.announced_notices.with_columns(
-        pl.concat_str(pl.lit("po:"), order_number("po_number")).alias("number_link"),
-        pl.concat_str(pl.lit("invoice:"), identifier("invoice_number")).alias("invoice_link"),
-        pl.concat_list(spelling("supplier"), spelling("supplier_name")).alias("a_parties"),
-        pl.concat_list(spelling("site"), spelling("site_name")).alias("a_places"),
-    )
+    named = _with_names(legs.announced_notices)
     one_party = pl.concat_str(spelling("supplier"), spelling("supplier_name"), ignore_nulls=True)
     named = named.with_columns((one_party.n_unique().over("invoice_link") == 1).alias("alone"))
     by_number, by_invoice = (
@@ -98,7 +143,7 @@ def _linked_notices(legs: Legs, orders: pl.DataFrame) -> pl.DataFrame:
         for link in ("number_link", "invoice_link")
     )
     fits = (pl.col("alone") & ~pl.col("shared")) | (pl.col("party").list.set_intersection("a_parties").list.len() > 0)
-    return pl.concat([by_number, by_invoice.filter(fits)]).with_columns(_strangers())
+    return pl.concat([by_number.filter(_is_part()), by_invoice.filter(fits)]).with_columns(_strangers())
 
 
 def _strangers() -> pl.Expr:
@@ -178,7 +223,7 @@ def _sums_received(legs: Legs) -> pl.DataFrame:
 
 def _by_link(notices: pl.DataFrame, sums: pl.DataFrame, *, name: str) -> pl.DataFrame:
     # Of a number that several suppliers have nobody can say here whose goods these are.
-    alone = notices.filter("alone")
+    alone = notices.filter(pl.col("alone") & (pl.col("link").n_unique().over("base", "invoice_link") == 1))
     invoices = alone.select("link", identifier("invoice_number").alias("invoice")).unique()
     return invoices.join(sums, on="invoice").group_by(_KEYS).agg(pl.col("units").sum().alias(name))
 

@@ -112,10 +112,10 @@ def _with_receipts(
     tiers = told.group_by("notice").agg(pl.col("tier").max().alias("receipt_tier"))
     named = whole.join(tiers, on="notice", how="left", maintain_order="left")
     named = named.join(other_names(groups, rows, found, targets), on="notice", how="left", maintain_order="left")
-    words = stray_words(rows, stray.candidates)
+    words = stray_words(rows, stray.candidates, whole)
     faces_apart = _faces_of_receipts(lonely.join(words, on="group", how="left", maintain_order="left"), received)
     both = pl.concat([named, faces_apart], how="diagonal")
-    return both, received.drop("line"), stray_rows(rows, stray.candidates)
+    return both, received.drop("line"), stray_rows(rows, stray.candidates, whole)
 
 
 def _targets(whole: pl.DataFrame) -> pl.DataFrame:

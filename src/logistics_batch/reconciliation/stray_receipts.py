@@ -1,13 +1,17 @@
 """Receipts that share an invoice number with ASNs and cannot be given to one of them by supplier and site.
 
 A row that names no supplier or site may belong to any ASN of its number; SKUs and quantities tell which, where they
-leave no choice. One that names another supplier than the only ASN, and another site or none, may be goods of somebody
-else who uses the same number. Nothing is claimed of the lines that such rows may be about.
+leave no choice. One that names another supplier than the only ASN may be goods of somebody else who uses the same
+number, and goods that another site booked never came where they were announced. Nothing is claimed of the lines that
+such rows may be about, and both names are told.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
+
+from logistics_batch.reconciliation.name_likeness import is_another
 
 _NAMED = 3
 
@@ -25,15 +29,12 @@ class Strays:
 
 
 def contradicting(found: pl.DataFrame, groups: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
-    """The matches (`group`, `notice`) by invoice number alone whose receipts name another supplier, and no site in
-    common."""
-    loose = found.filter(pl.col("tier") == 4).select("group", "notice")
+    """The matches (`group`, `notice`) by less than supplier and site whose receipts name another of one of them."""
+    loose = found.filter(pl.col("tier") >= 3).select("group", "notice")
     both = loose.join(groups, on="group", maintain_order="left").join(
         targets.select("notice", "parties", "places"), on="notice", maintain_order="left"
     )
-    unnamed = (pl.col("place") == "") | (pl.col("places").list.len() == 0)
-    no_site = unnamed | _another("place", "places", words=False)
-    return both.filter(_another("party", "parties", words=True) & no_site).select("group", "notice")
+    return both.filter(_another("party", "parties") | _another("place", "places")).select("group", "notice")
 
 
 def strays(
@@ -63,22 +64,29 @@ def strays(
     return Strays(allotted, told)
 
 
-def stray_rows(rows: pl.DataFrame, candidates: pl.DataFrame) -> pl.DataFrame:
+def stray_rows(rows: pl.DataFrame, candidates: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
     """The rows of the groups as `unread_by_notice` gives such that could not be read: for each ASN that they may be
     about."""
-    ours = rows.join(candidates.select("group", "notice"), on="group", maintain_order="left")
-    spot = pl.concat_str(pl.format("{} row {}: ", "file_name", "row"), _names())
+    named = candidates.join(_named_notices(whole), on="notice", how="left", maintain_order="left")
+    ours = rows.join(named.select("group", "notice", "contradicts", "asn"), on="group", maintain_order="left")
+    other = pl.when(pl.col("contradicts")).then(pl.format(", the ASN {}", "asn")).otherwise(pl.lit(""))
+    spot = pl.concat_str(pl.format("{} row {}: ", "file_name", "row"), _names(), other)
     return ours.select(pl.col("line").alias("nth"), "sku", spot.alias("spot"), "invoice_number", "notice")
 
 
-def stray_words(rows: pl.DataFrame, candidates: pl.DataFrame) -> pl.DataFrame:
+def stray_words(rows: pl.DataFrame, candidates: pl.DataFrame, whole: pl.DataFrame) -> pl.DataFrame:
     """By group what is said of its own lines (`stray`)."""
-    counts = candidates.group_by("group", maintain_order=True).agg(pl.len().alias("choice"))
+    asns = candidates.join(_named_notices(whole), on="notice", how="left", maintain_order="left")
+    first = pl.when(pl.col("contradicts")).then("asn").first()
+    counts = asns.group_by("group", maintain_order=True).agg(pl.len().alias("choice"), first.alias("asn"))
     names = rows.group_by("group", maintain_order=True).agg(_names().first().alias("names"))
     told = counts.join(names, on="group", maintain_order="left")
     whose = pl.when(pl.col("choice") == 1).then(pl.lit("the ASN")).otherwise(pl.format("one of {} ASNs", "choice"))
     words = pl.format(
-        "the row {}: whether these are goods of {} with this invoice number cannot be told.", "names", whose
+        "the row {}: whether these are goods of {} with this invoice number{} cannot be told.",
+        "names",
+        whose,
+        pl.when(pl.col("asn").is_not_null()).then(pl.format(", which {},", "asn")).otherwise(pl.lit("")),
     )
     return told.select("group", words.alias("stray"))
 
@@ -98,15 +106,20 @@ def other_names(groups: pl.DataFrame, rows: pl.DataFrame, found: pl.DataFrame, t
     return each.agg(pl.col("receipts_name").head(_NAMED).str.join("; "))
 
 
-def _names() -> pl.Expr:
-    """Which supplier and site a row names, in words."""
+def _names(columns: Sequence[str] = ("supplier_name", "site_name")) -> pl.Expr:
+    """Which supplier and site a row or an ASN names, in words."""
     parts = [
         pl.when(text != "").then(pl.format('{} "{}"', pl.lit(word), text)).otherwise(pl.lit(f"no {word}"))
-        for word, text in (
-            (word, pl.col(f"{word}_name").fill_null("").str.strip_chars()) for word in ("supplier", "site")
+        for word, text in zip(
+            ("supplier", "site"), (pl.col(name).fill_null("").str.strip_chars() for name in columns), strict=True
         )
     ]
     return pl.format("names {} and {}", *parts)
+
+
+def _named_notices(whole: pl.DataFrame) -> pl.DataFrame:
+    """`notice` and `asn`: the names that it shows."""
+    return whole.select("notice", _names(("supplier_shown", "site_shown")).alias("asn"))
 
 
 def _by_contents(rows: pl.DataFrame, candidates: pl.DataFrame, expected: pl.DataFrame) -> pl.DataFrame:
@@ -122,17 +135,17 @@ def _by_contents(rows: pl.DataFrame, candidates: pl.DataFrame, expected: pl.Data
     return alone.join(settled, on="group", how="semi", maintain_order="left").select("line", "notice")
 
 
-def _beginning(name: pl.Expr) -> pl.Expr:
-    return name.str.replace(r"^(messrs|ms)", "").str.head(3)
+def _another(name: str, several: str) -> pl.Expr:
+    """The receipt's name is none of the ASN's, nor a spelling of one or a code for it."""
+    return pl.struct(name, several).map_batches(_are_others, return_dtype=pl.Boolean, is_elementwise=True)
 
 
-def _another(name: str, several: str, *, words: bool) -> pl.Expr:
-    """The receipt's name is none of the ASN's, and both are names that can be compared: no code of one for the other.
-
-    words: a name with digits may be a code. Names that begin alike may be one in two spellings, with M/s or without.
-    """
-    code = r"\d" if words else r"^\d"
-    named = pl.col(several).list.eval(pl.element().filter(~pl.element().str.contains(code)))
-    begins = named.list.eval(_beginning(pl.element())).list.contains(_beginning(pl.col(name)))
-    comparable = (pl.col(name) != "") & ~pl.col(name).str.contains(code) & (named.list.len() > 0)
-    return comparable & ~pl.col(several).list.contains(pl.col(name)) & ~begins
+def _are_others(named: pl.Series) -> pl.Series:
+    """Worked out once for each pair of names, of which there are few."""
+    name, several = named.struct.fields
+    pairs = named.struct.unnest().with_columns(pl.col(several).list.join("|").alias("known"))
+    few = pairs.unique([name, "known"])
+    judged = few.select(name, "known").with_columns(
+        pl.Series("other", [is_another(one, known) for one, known in few.select(name, several).iter_rows()], pl.Boolean)
+    )
+    return pairs.join(judged, on=[name, "known"], how="left", nulls_equal=True, maintain_order="left")["other"]
