@@ -19,7 +19,7 @@ UPDATES = """
 Order No|Ship To|Phone|Address|City|PIN|Payment|Amount|Deliver by|Slot
 0104511|Anjali Deshpande|+91 98450 11203|14, 3rd Cross, Kaveri Layout|Bengaluru|560034|COD|₹1,499/-|07/11/2026|18:00
 0104514|सुनीता यादव|7019234561|मकान नं. 12, नीम गली|Bengaluru|560 027|Paid online||06-Nov-2026|
-0104515|Rohan Pillai|6361450987|Plot 88, Phase II|Bengaluru|56006|Prepaid||07/11/2026|
+0104515|Rohan Pillai|6361450987|Plot 88, Phase II|Bengaluru|56006|Prepaid||17/11/2026|
 0104516|Gurpreet Kaur Bhatti|99160 8732|House 5, Palm Row|Bengaluru|560008|Prepaid||07/11/2026|
 0104517|Meenakshi Iyer|9880023417||Mysuru|570009|Prepaid||07/11/2026|
 0104518|Prakash Hegde|9632107754|Survey 41/3, Arecanut Estate|Shivamogga|577201|COD|0|07/11/2026|

@@ -500,6 +500,23 @@ def test_a_total_in_the_place_of_goods_is_one(total: str) -> None:
     assert states(found) == {2: "ready", 3: "skipped total"}
 
 
+@pytest.mark.parametrize(
+    "word", ["TOTAL", "Grand Total", "Total Qty", "TOTAL :", "Invoice total", "Sum", "C/F", "\u03a3"]
+)
+def test_a_complete_row_that_says_total_and_is_the_sum_of_those_above_is_no_goods(word: str) -> None:
+    rows = [ROW, ["", "", "", "", "rice", "5"], ["", "", "", "", word, "7"]]
+    found = orders(*rows, mapping=WITH_QUANTITY)
+    assert states(found) == {2: "ready", 3: "ready", 4: "skipped total"}
+    two = orders(*rows, order(Order_No="A2", Qty="4"), ["", "", "", "", word, "11"], mapping=WITH_QUANTITY)
+    assert states(two) == {2: "ready", 3: "ready", 4: "skipped total", 5: "ready", 6: "skipped total"}
+
+
+def test_a_row_that_says_total_and_is_no_sum_is_asked_about() -> None:
+    found = orders(ROW, ["", "", "", "", "Total", "5"], mapping=WITH_QUANTITY)
+    assert states(found) == {2: "blocked sibling", 3: "invalid"} and rules(found) == [("E3", "item_name|total")]
+    assert states(orders(order(SKU="Total"), mapping=WITH_QUANTITY)) == {2: "ready"}
+
+
 def test_goods_called_total_do_not_vanish_from_a_filled_down_document() -> None:
     rows = [ROW, ["", "", "", "", "Total Fresh Toothpaste", ""], ["", "", "", "", "Total Whitening", "7"]]
     found = orders(*rows, mapping=WITH_QUANTITY)

@@ -68,6 +68,17 @@ def value(field: str, cell: str | None, **more: object) -> object:
         ("080 2234 5678", "mobile"),
         ("+91-80-22345678", "mobile"),
         ("(0821) 2444999", "mobile"),
+        ("0771-2245566", "mobile"),  # Raipur, whose numbers some mobiles begin like
+        ("0891 2567890", "mobile"),
+        ("091-80-22345678", "mobile"),
+        ("7712245566", "7712245566"),
+        ("+91 771 224 5566", "7712245566"),
+        ("091-9876543210", "9876543210"),
+        ("091-98765-43210", "9876543210"),
+        ("091 987 654 3210", "9876543210"),
+        ("+091 9876543210", "9876543210"),
+        ("0821-2445566 / 9876543210", "9876543210"),
+        ("0821-2445566 / 98765", "mobile"),
         ("0987-6543210", "9876543210"),
         ("+91 987 654 3210", "9876543210"),
         ("98765 43210 / 0712-2245566", "9876543210"),
@@ -195,7 +206,17 @@ def test_money(cell: str, read: str) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "read"),
-    [("0.750", "0.75"), ("100", "100"), ("1,200.50", "1200.5"), ("-1", "negative"), ("1 kg", "decimal")],
+    [
+        ("0,500", "decimal"),
+        ("0,075", "decimal"),
+        ("00 500", "decimal"),
+        ("01,234", "1234"),
+        ("0.750", "0.75"),
+        ("100", "100"),
+        ("1,200.50", "1200.5"),
+        ("-1", "negative"),
+        ("1 kg", "decimal"),
+    ],
 )
 def test_decimal_has_no_trailing_zeros(cell: str, read: str) -> None:
     assert value("volume: {from: Cell, read: decimal}", cell) == read
@@ -619,15 +640,15 @@ def test_kept_values_are_those_of_the_first_row_and_are_not_sent() -> None:
 
 def test_two_numbers_in_a_phone_cell_are_mentioned() -> None:
     assert orders(order(Phone="98765 43210 / 91234 56789")).notes == (
-        'Column "Phone" has two numbers in row 2; the first was taken.',
+        'Column "Phone" has two numbers in row 2; the first mobile number was taken.',
     )
 
 
 def test_only_rows_are_mentioned_of_whose_numbers_one_is_not_sent() -> None:
-    not_sent = ["91 9876543210 / 91 9712345678", "9876543210, 022-23456789"]
-    others = ["9876543210 / 9876543210", "9876543210 / 97123", "0422-2345678 / 9876543210"]
+    not_sent = ["91 9876543210 / 91 9712345678", "9876543210, 022-23456789", "0422-2345678 / 9876543210"]
+    others = ["9876543210 / 9876543210", "9876543210 / 97123"]
     rows = [order(Order_No=f"A{number}", Phone=cell) for number, cell in enumerate([*others, *not_sent])]
-    assert orders(*rows).notes == ('Column "Phone" has two numbers in rows 5-6; the first was taken.',)
+    assert orders(*rows).notes == ('Column "Phone" has two numbers in rows 4-6; the first mobile number was taken.',)
 
 
 @pytest.mark.parametrize(
@@ -654,7 +675,7 @@ def test_the_second_number_of_a_phone_cell_is_the_alternate_one_where_that_is_ma
         ("9876543210", None),
     ]
     assert [(issue.row, issue.rule) for issue in mapped.issues] == [(5, "customer_mobile|mobile")]
-    assert 'Column "Phone" has two numbers in row 3; the first was taken.' in mapped.notes
+    assert 'Column "Phone" has two numbers in row 3; the first mobile number was taken.' in mapped.notes
 
 
 @pytest.mark.parametrize("verb", vocabulary(), ids=lambda verb: verb.name)

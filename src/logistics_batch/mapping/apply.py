@@ -17,9 +17,11 @@ from logistics_batch.mapping.equal_rows import documents_with_equal_rows
 from logistics_batch.mapping.findings import Findings, listed, row_list
 from logistics_batch.mapping.grouping import disagreements
 from logistics_batch.mapping.header import choose, passed_over
+from logistics_batch.mapping.header_units import hold_other_units
 from logistics_batch.mapping.idle_rules import hold_idle_conditions, hold_idle_payment, hold_idle_skips
 from logistics_batch.mapping.kits import check_kits
 from logistics_batch.mapping.lines_from import Fault, blame_faults
+from logistics_batch.mapping.lines_named_total import blame_totals
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.reading import say
@@ -55,12 +57,14 @@ def apply_mapping(
     hold_idle_payment(mapping, sheet, header)
     rows = sort_rows(mapping, sheet, header)
     table = lay_out(mapping, sheet, header, rows, run_values)
+    hold_other_units(table)
     hold_mixed_dates(table)
     hold_swapped_dates(table)
     hold_control_totals(table, rows)
     found = check(table, rows.cleaned)
     check_items(found, table)
     check_kits(found, table)
+    blame_totals(found, table)
     blame_faults(found, table, faults)
     notes, skipped = (*notes_of(table, rows), *passed_over(mapping, sheets, sheet)), rows.skipped
     documents = _documents(table)

@@ -13,7 +13,7 @@ from logistics_batch.mapping.fields import Field, amount
 from logistics_batch.mapping.findings import Findings, row_list
 from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.names import ColumnName
-from logistics_batch.mapping.numbers import spellings_of
+from logistics_batch.mapping.numbers import UNIT_NAMES, spellings_of
 from logistics_batch.mapping.ragged import ragged
 from logistics_batch.mapping.reading import Surroundings, Words, say
 from logistics_batch.mapping.spec import DateRead, UnitRead
@@ -171,7 +171,8 @@ def _parted_codes(table: Table) -> pl.DataFrame:
 
 def _units(table: Table) -> dict[int, str]:
     """For each column the words, as a pattern, that a number in it may be followed by: pieces, or the declared unit."""
-    declared = {column: {ColumnName.of(text).unit} for column, text in enumerate(table.bound.texts, 1)}
+    measures = {column: ColumnName.of(text).measure for column, text in enumerate(table.bound.texts, 1)}
+    declared = {column: {said.name} if said and said.name in UNIT_NAMES else {""} for column, said in measures.items()}
     for field in (*table.header, *table.line, *table.keep):
         steps = [step for step in field.spec.read or () if isinstance(step, UnitRead)]
         if field.column is not None:

@@ -7,7 +7,10 @@ from typing import Final
 
 from logistics_batch.mapping import dates, numbers
 from logistics_batch.mapping.conversion import unfit_texts
+from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.numbers import unit_pair
 from logistics_batch.mapping.spec import DateRead, FieldSpec, LookupRead, MappingSpec, UnitRead
+from logistics_batch.mapping.target_units import WEIGHT_UNITS, contradicts, meant_by
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.verbs import verb_of
 from logistics_batch.model.document import Operation
@@ -75,6 +78,7 @@ def field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterato
     form = form_of(name, spec.operation) if part in ("fields", "lines", "kit_lines") else Form.TEXT
     yield from _source_complaints(here, name, field, form)
     yield from _step_complaints(here, name, field, form)
+    yield from _unit_complaints(spec, place, field)
     for index, step in enumerate(field.read or ()):
         where: Place = (*here, "read", index) if len(field.read or ()) > 1 else (*here, "read")
         if isinstance(step, DateRead):
@@ -91,9 +95,28 @@ def field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterato
             yield from _table_complaints((*where, "lookup"), step.lookup, name, form if last else Form.TEXT)
 
 
+def _unit_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:
+    """Columns whose own name says that they are in something else than the target wants."""
+    meant = meant_by(place, field, spec.operation)
+    if meant is None or any(isinstance(step, UnitRead) for step in field.read or ()):
+        return
+    for key, names in (("from", field.from_), ("first", field.first), ("sum", field.sum)):
+        for column in names or ():
+            said = ColumnName.of(column).measure
+            if said is not None and contradicts(said, meant):
+                message = (
+                    f"`{column}` is in {said.name} by its name, and `{place.split('.', 1)[1]}` wants {meant.name}."
+                )
+                convertible = unit_pair(f"{said.name} -> {meant.name}") is not None and key != "sum"
+                remedy = (
+                    f"Add `read: {{unit: {said.name} -> {meant.name}}}`." if convertible else "Take another column."
+                )
+                yield Complaint((*place_of(place), key), message, remedy)
+
+
 def _weight_complaints(where: Place, step: UnitRead, operation: Operation) -> Iterator[Complaint]:
-    """Orders are weighed in kilograms, added items and labels in grams (API §2.2, §2.3): a thousandfold mistake."""
-    wanted = {Operation.ORDER_CREATE: "kg", Operation.ORDER_ADD_ITEMS: "g", Operation.LABEL_CREATE: "g"}.get(operation)
+    """A weight in another unit than the service's: a thousandfold mistake."""
+    wanted = WEIGHT_UNITS.get(operation)
     pair = numbers.unit_pair(step.unit)
     if wanted and pair and pair[1] != wanted:
         message = f"`{operation.value}` wants weights in {wanted}, and this gives {pair[1]}."

@@ -5,53 +5,45 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from logistics_batch.mapping.measures import PERCENT, Measure, measure_of, says_nothing
+
 _BRACKETED = re.compile(r"^(.*\S)\s*[(\[（]([^()\[\]（）]*)[)\]）]\s*$", re.DOTALL)
-_UNITS = frozenset(
-    [
-        "mg",
-        "g",
-        "gm",
-        "gms",
-        "gram",
-        "grams",
-        "kg",
-        "kgs",
-        "lb",
-        "lbs",
-        "oz",
-        "mm",
-        "cm",
-        "m",
-        "in",
-        "inch",
-        "inches",
-        "ft",
-        "cc",
-        "ml",
-        "l",
-        "ltr",
-        "cbm",
-    ]
-)
+_SIGNS = {"%": "percent", "$": "usd", "€": "eur", "£": "gbp"}  # that are read aloud; ₹ goes without saying
 
 
 def _squeeze(text: str) -> str:
-    """Unicode form, case, spaces and punctuation taken away; letters, digits and marks of every script stay."""
+    """Unicode form, case, spaces and punctuation taken away; letters, digits and marks of every script stay.
+
+    `%` and the signs of other currencies are words: "Disc" and "Disc %" are two columns.
+    """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    for sign, word in _SIGNS.items() if len(folded) > 1 else ():
+        folded = folded.replace(sign, word)
     return "".join(char for char in folded if unicodedata.category(char)[0] in "LMN")
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """A name without its trailing bracket or sign, and what that says, in words."""
+    if bracketed := _BRACKETED.match(name):
+        said = bracketed[2].strip()
+        return bracketed[1], _SIGNS.get(said, said.replace("₹", "inr"))
+    bare = name.rstrip(" *")
+    return (bare[:-1], _SIGNS[bare[-1]]) if bare[-1:] in _SIGNS and len(bare) > 1 else (name, "")
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnName:
     """A name in the forms in which it is compared.
 
-    full: everything squeezed. short: the same without a trailing bracket. unit: the bracket's word if it is a unit of
-    measure. literal: the trimmed text, for names such as `#` that squeeze to nothing.
+    full: everything squeezed. short: the same without a trailing bracket, or a trailing sign such as %. bracket: what
+    that says. measure: what values are in, if it says so. literal: the trimmed text, for names such as `#` that
+    squeeze to nothing.
     """
 
     full: str
     short: str
-    unit: str
+    bracket: str
+    measure: Measure | None
     literal: str
 
     @classmethod
@@ -60,10 +52,9 @@ class ColumnName:
         """The forms of a header text or of a name in a mapping file."""
         literal = text.replace("\ufeff", "").strip()
         full = _squeeze(literal)
-        bracketed = _BRACKETED.match(literal)
-        short = _squeeze(bracketed[1]) if bracketed else full
-        unit = _squeeze(bracketed[2]) if bracketed else ""
-        return cls(full, short or full, unit if unit in _UNITS else "", literal)
+        before, said = _parted(literal)
+        bracket = _squeeze(said)
+        return cls(full, _squeeze(before) or full, bracket, measure_of(bracket) if bracket else None, literal)
 
     @property
     def identity(self) -> str:
@@ -80,12 +71,19 @@ def same(one: ColumnName, other: ColumnName) -> bool:
     return one.identity == other.identity
 
 
-def alike(one: ColumnName, other: ColumnName) -> bool:
-    """Whether two names are equal without their trailing brackets; brackets with different units stay different.
+def alike(header: ColumnName, wanted: ColumnName) -> bool:
+    """Whether a header may be the wanted name: equal without trailing brackets, and these do not say different things.
 
     >>> alike(ColumnName.of("Qty (Pcs)"), ColumnName.of("Qty")), alike(ColumnName.of("W (g)"), ColumnName.of("W (kg)"))
     (True, False)
     """
-    if not one.short or one.short != other.short:
+    return bool(header.short) and header.short == wanted.short and not differently_bracketed(header, wanted)
+
+
+def differently_bracketed(header: ColumnName, wanted: ColumnName) -> bool:
+    """Whether brackets say different things; a percentage that is wanted must be called one."""
+    if not header.bracket or not wanted.bracket:
+        return wanted.measure == PERCENT and not header.bracket
+    if header.bracket == wanted.bracket or says_nothing(header.bracket) or says_nothing(wanted.bracket):
         return False
-    return not (one.unit and other.unit and one.unit != other.unit)
+    return header.measure is None or header.measure != wanted.measure

@@ -10,6 +10,7 @@ from logistics_batch.mapping.equal_rows import note_of_equal_rows
 from logistics_batch.mapping.fields import second_phone_of
 from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.grouping import rows_where
+from logistics_batch.mapping.header_units import units_taken_over
 from logistics_batch.mapping.indian_doubts import indian_doubts
 from logistics_batch.mapping.losses import losses
 from logistics_batch.mapping.phones import holds_two, second_of_two, ten_digits
@@ -33,6 +34,7 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         notes.append(f"Columns of the mapping that this sheet does not have: {listed(bound.absent, limit=20)}.")
     return (
         *notes,
+        *units_taken_over(table),
         *_all_left_out(rows),
         *repair_notes(table, rows.cleaned.repairs),
         *_unused_errors(table),
@@ -81,5 +83,7 @@ def _two_numbers(table: Table) -> list[str]:
                 unsent &= second_of_two(cell).is_null()
             if (two := rows_where(lines, unsent)).len():
                 name = table.bound.texts[field.column - 1].strip()
-                notes.append(f'Column "{name}" has two numbers in {in_rows(table, two)}; the first was taken.')
+                notes.append(
+                    f'Column "{name}" has two numbers in {in_rows(table, two)}; the first mobile number was taken.'
+                )
     return notes

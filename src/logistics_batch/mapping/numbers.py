@@ -7,11 +7,13 @@ import polars as pl
 from logistics_batch.mapping.reading import Surroundings
 from logistics_batch.mapping.unusual import where_unusual
 
-_GROUPED = r"^[0-9]{1,3}(?:,[0-9]{2})*,[0-9]{3}(?:\.[0-9]*)?$|^[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?$"
-_SPACED = r"^[0-9]{1,3}(?: [0-9]{2})* [0-9]{3}(?:[.,][0-9]*)?$|^[0-9]{1,3}(?: [0-9]{3})+(?:[.,][0-9]*)?$"
+# The first group is not nought: "0,500" has a decimal comma.
+_FIRST_GROUP = "(?:0{0,2}[1-9]|0?[1-9][0-9]|[1-9][0-9]{2})"
+_GROUPED = rf"^{_FIRST_GROUP}(?:(?:,[0-9]{{2}})*,[0-9]{{3}}|(?:,[0-9]{{3}})+)(?:\.[0-9]*)?$"
+_SPACED = rf"^{_FIRST_GROUP}(?:(?: [0-9]{{2}})* [0-9]{{3}}|(?: [0-9]{{3}})+)(?:[.,][0-9]*)?$"
 _WIDE_BLANK = r"[\u{a0}\u{2007}\u{2009}\u{202f}]"
 _PLAIN = r"^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$"
-_GROUPED_COMMA = r"^[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?$"
+_GROUPED_COMMA = rf"^{_FIRST_GROUP}(?:\.[0-9]{{3}})+(?:,[0-9]*)?$"
 _PLAIN_COMMA = r"^(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)$"
 _CURRENCY = r"(?i)^(?:₹|rs\.?|inr) *| *(?:/-|/=|₹|rs\.?|inr)$"
 _BRACKETS = r"^\( *([^()]*?) *\)$"

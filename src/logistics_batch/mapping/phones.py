@@ -11,10 +11,15 @@ import polars as pl
 from logistics_batch.mapping.unusual import where_unusual
 
 _PUNCTUATION: Final = r"[\s\u{a0}\-–().]+"
-_MOBILE: Final = r"^(?:\+?91|0091|091|0)?([6-9][0-9]{9})$"
-_AREA_CODE: Final = r"^[^0-9]*(?:0|(?:\+|00)91[-\s.)]*)[1-9][0-9]{1,3}[)\s\-./]"  # 0712-2245566 of Nagpur
+_MOBILE: Final = r"^(?:\+?0?91|0091|0)?([6-9][0-9]{9})$"
+_COUNTRY_CODE: Final = r"(?:(?:\+|00)91[-\s.)]*|\+?091[-\s.)]+)"
+_AREA_CODE: Final = (  # 0712-2245566 of Nagpur; 091- is no area's code
+    rf"^[^0-9+]*(?:0(?:[1-8][0-9]|9[02-9]|[1-9][0-9]{{2,3}})|{_COUNTRY_CODE}[1-9][0-9]{{1,3}})[)\s\-./]"
+)
+_LOCAL: Final = re.compile(r"[)\s\-./][\s\-]*[0-9]{6,8}\W*$")
 _TEN_DIGITS: Final = re.compile(r"[6-9][0-9]{9}")
 _PARTING: Final = re.compile(r"[/,;|]")
+_TRUNK_AND_COUNTRY: Final = re.compile(r"^[\s(+]*091[\s.\-)]+")  # 091- for +91
 _NUMBER_TAIL: Final = re.compile(r"(?<=[0-9]{10})\.0\s*$")  # of a number cell that became text
 _LABEL: Final = re.compile(
     r"(?i)[\s\u260e\u2706]*(?:mobile|mob|telephone|tel|phone|ph|cell|contact|whatsapp|m)(?![^\W\d_])"
@@ -65,15 +70,21 @@ def _parts(text: str) -> list[str]:
 
 
 def _mobile(text: str) -> str | None:
-    """The first number of a cell, if it is a mobile and every other one in it a mobile or a landline."""
-    first, *others = _parts(text) or [""]
-    return _one(first) if all(_one(part) or _is_landline(part) for part in others) else None
+    """The first mobile of a cell in which all numbers are mobiles or landlines."""
+    return next(iter(_mobiles(text)), None)
 
 
 def _second(text: str) -> str | None:
-    """The second number of a cell with two, if it is a mobile."""
+    """The second mobile of a cell."""
+    return next(iter(_mobiles(text)[1:]), None)
+
+
+def _mobiles(text: str) -> list[str]:
+    """The mobiles of a cell; none where one of its numbers is neither a mobile nor a landline."""
     parts = _parts(text)
-    return _one(parts[1]) if len(parts) > 1 else None
+    found = [_one(part) for part in parts]
+    sound = all(mobile or _is_landline(part) for mobile, part in zip(found, parts, strict=True))
+    return [mobile for mobile in found if mobile] if sound else []
 
 
 def _one(text: str) -> str | None:
@@ -86,15 +97,21 @@ def _one(text: str) -> str | None:
 
 
 def _is_landline(text: str) -> bool:
-    """Whether a text is an Indian number of a fixed line, with its area code."""
+    """Whether a text is an Indian number of a fixed line, with its area code.
+
+    Some towns share digits with mobiles: there the number is a town's where its code stands apart, as in 0771-2245566.
+    """
     number = _number(text)
-    return number is not None and phonenumbers.number_type(number) == phonenumbers.PhoneNumberType.FIXED_LINE
+    kind = phonenumbers.number_type(number) if number else None
+    if kind == phonenumbers.PhoneNumberType.FIXED_LINE_OR_MOBILE:
+        return bool(re.match(_AREA_CODE, text) and _LOCAL.search(text))
+    return kind == phonenumbers.PhoneNumberType.FIXED_LINE
 
 
 def _number(text: str) -> phonenumbers.PhoneNumber | None:
     """The one Indian number of a text without any word or sign but a label before it, as `Mob. no:`."""
     label = _LABEL.match(text)
-    bare = _NUMBER_TAIL.sub("", text[label.end() :] if label else text)
+    bare = _TRUNK_AND_COUNTRY.sub("+91 ", _NUMBER_TAIL.sub("", text[label.end() :] if label else text))
     if _FOREIGN.search(bare):
         return None
     try:

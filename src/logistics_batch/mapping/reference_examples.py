@@ -25,7 +25,9 @@ fields:
 _TEXT: Final = """\
 ### Rows, documents and names of columns
 Rows with the same `key` are one document, also when others stand between them. A column may have several
-names; case, spaces, punctuation, a leading `*` and a trailing `(…)` do not count.
+names; case, spaces, punctuation, a leading `*` and a trailing `(…)` do not count. `%` and currencies count, and
+so do brackets that say different things: a file with `Qty (Box)` for `Qty (Pcs)`, or `Weight (g)` where
+kilograms are read, is held.
 ~~~ mapping
 operation: order.create
 key: [Order No]

@@ -13,6 +13,7 @@ from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.patterns import fits
 from logistics_batch.mapping.repeated_header import repeats_header, resembles_header
+from logistics_batch.mapping.totals_as_goods import totals_as_goods
 from logistics_batch.mapping.uses import uses_of
 from logistics_batch.model.sheet import Mark, Sheet
 
@@ -65,6 +66,9 @@ def sort_rows(mapping: Mapping, sheet: Sheet, header: Header) -> Rows:
     marked = frame.with_columns(_spread_rules(frame["row"], skipped))
     if not (further := continuations(mapping, header, marked)).is_empty():
         skipped = pl.concat([skipped, further]).sort("row")
+        marked = marked.with_columns(_spread_rules(marked["row"], skipped))
+    if not (sums := totals_as_goods(mapping, header, marked)).is_empty():
+        skipped = pl.concat([skipped, sums]).sort("row")
         marked = marked.with_columns(_spread_rules(marked["row"], skipped))
     filled = _fill_down(mapping, header, marked, spread=merged_values(mapping, sheet, header, marked))
     filled = as_above(dittos, filled)
