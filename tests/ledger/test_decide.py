@@ -297,3 +297,12 @@ def test_after_a_doubt_that_was_dropped_the_version_before_it_is_not_called_unch
     assert (again.action, again.existing) == (("follow", waiting) if tainted else ("unchanged", known("accepted")))
     later = known("accepted", OTHER, generation=4)
     assert decide_change([known("accepted"), dropped, later], OTHER).action == "unchanged"
+
+
+def test_items_that_were_added_stay_added_however_many_others_came_since() -> None:
+    history = [change("accepted", A, 1), change("accepted", B, 2)]
+    assert decide_change(history, A, lasting=True, came_before=1) == Decision("unchanged", existing=history[0])
+    planned = [*history, change("planned", C, 3)]
+    assert decide_change(planned, A, lasting=True) == Decision("unchanged", existing=history[0])
+    assert decide_change(history, A, lasting=True, undone_since=history[0].id + 1).rule == "undone_since"
+    assert decide_change(history, C, lasting=True).action == "plan"

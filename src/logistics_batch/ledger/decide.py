@@ -267,6 +267,7 @@ def decide_change(
     body_sha256: str,
     *,
     versions: Container[int] | None = None,
+    lasting: bool = False,
     approval: bool = False,
     came_before: int = 0,
     order_in_doubt: bool = False,
@@ -277,8 +278,9 @@ def decide_change(
 
     history: all generations of this kind of change under one key, oldest first. versions: for an update that stands for
     a whole order or ASN, the arrivals that were earlier versions of its file; None: it changes a part, and follows what
-    is planned. approval: a person is to approve it. came_before: the last arrival of the very same file, 0 if it never
-    came. order_in_doubt: a change of another kind under this key has no answer yet. undone_since: the last accepted
+    is planned. lasting: what was accepted once stays so until it is undone, whatever came between, as items that are
+    added or deleted; an update is undone by the next one. approval: a person is to approve it. came_before: the last
+    arrival of the very same file, 0 if it never came. order_in_doubt: a change of another kind under this key has no answer yet. undone_since: the last accepted
     change that may have undone earlier ones of this kind (its id), 0 if none was. reference: the order that is meant; a
     change meant for another one, when that was believed to have this number, says nothing about it.
     """
@@ -290,11 +292,14 @@ def decide_change(
         return decision
     if case.is_in(planned):
         return Decision("follow", existing=planned)
-    if last is not None and case.is_in(last) and (planned is None or planned.file_id in case.versions):
+    if lasting:
+        last = next((each for each in reversed(about) if each.state == "accepted" and case.is_in(each)), last)
+    if last is not None and case.is_in(last) and (lasting or planned is None or planned.file_id in case.versions):
         dropped = any(known.tainted and known.state == "abandoned" and known.id > last.id for known in about)
         if rule := "dropped_in_doubt" if dropped else "undone_since" if undone_since > last.id else "":
             return case.follow_or_hold(rule)
-        return Decision("unchanged", existing=last, supersede=planned or case.replaced)  # neither was ever sent
+        taken_back = None if lasting else planned  # it was never sent
+        return Decision("unchanged", existing=last, supersede=taken_back or case.replaced)
     if case.waits_for_a_word:
         return Decision("follow", existing=waits)
     since = max((known.generation for known in (last, waits) if known is not None), default=0)

@@ -32,6 +32,8 @@ from logistics_batch.model.document import Document, MappedFile, Operation, RowS
 from logistics_batch.model.sheet import SourceFile
 from logistics_batch.model.spelling import folded_key
 
+_LASTING = (Operation.ORDER_ADD_ITEMS, Operation.ORDER_DELETE_ITEMS)
+
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
@@ -145,6 +147,7 @@ class Planning(Connected):
                     known_here,
                     content,
                     versions=versions if Operation(arrival.operation).creates else None,
+                    lasting=item.operation in _LASTING,
                     approval=arrival.approval,
                     came_before=came_before,
                     order_in_doubt=others,
