@@ -280,9 +280,10 @@ def decide_change(
     a whole order or ASN, the arrivals that were earlier versions of its file; None: it changes a part, and follows what
     is planned. lasting: what was accepted once stays so until it is undone, whatever came between, as items that are
     added or deleted; an update is undone by the next one. approval: a person is to approve it. came_before: the last
-    arrival of the very same file, 0 if it never came. order_in_doubt: a change of another kind under this key has no answer yet. undone_since: the last accepted
-    change that may have undone earlier ones of this kind (its id), 0 if none was. reference: the order that is meant; a
-    change meant for another one, when that was believed to have this number, says nothing about it.
+    arrival of the very same file, 0 if it never came. order_in_doubt: a change of another kind under this key has no
+    answer yet. undone_since: the last accepted change that may have undone earlier ones of this kind (its id), 0 if
+    none was. reference: the order that is meant; a change meant for another one, when that was believed to have this
+    number, says nothing about it.
     """
     about = [known for known in history if not reference or known.reference in ("", reference)]
     case = _case(about, body_sha256, () if versions is None else versions)
