@@ -157,6 +157,15 @@ def test_the_summary_ties_out_and_has_native_charts(night):
     ]
 
 
+def test_where_no_receipts_were_compared_the_summary_counts_none(night):
+    world = World()
+    world.both("I1", ("tea", "25"))
+    rows = {row[0].value: row for row in opened(account(world))["Summary"].iter_rows() if row[0].value}
+    for name in ("matched", "All lines"):
+        assert [rows[name][index].value for index in (3, 4, 5, 6)] == [25, 25, None, None]
+    assert rows["matched"][8].value == "What was compared agrees."
+
+
 def test_a_chart_draws_the_cells_that_its_title_names(night):
     book = opened(night)
     by_class = next(chart for chart in book["Summary"]._charts if "class" in chart.title.tx.rich.p[0].r[0].t)

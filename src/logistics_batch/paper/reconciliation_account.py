@@ -19,7 +19,7 @@ from logistics_batch.model.reconciliation import (
 from logistics_batch.paper.reconciliation_words import decimal_of, rupees
 
 OUTCOME_SAYS = {
-    Outcome.MATCHED: "All legs agree.",
+    Outcome.MATCHED: "What was compared agrees.",
     Outcome.WITHIN_TOLERANCE: "They differ by no more than was agreed; INR is what the tolerance costs.",
     Outcome.TOO_EARLY: "Announced and in the service; not yet due, so nothing is said about receiving.",
     Outcome.ACCEPTED: "It differs, and an analyst has accepted the difference, which has not changed since.",
@@ -169,7 +169,7 @@ class Account:
         ordered = "ordered · " if self.orders_compared else ""
         if self.receipts_compared:
             return f"{ordered}announced in files · in the service · received by the receipts files"
-        unsaid = "no receipts were given, so nothing is said about receiving"
+        unsaid = "no receipts were compared, so nothing is said about receiving"
         return f"{ordered}announced in files · in the service ({unsaid})"
 
 

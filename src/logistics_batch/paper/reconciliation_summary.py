@@ -221,8 +221,10 @@ def _classes(sheet: Worksheet, account: Account, *, first_row: int) -> tuple[int
     """Sums by class, the legs' own totals and what is left over; first and last row of exceptions, last row."""
     _section(sheet, first_row, "All lines by class")
     _headings(sheet, first_row + 1, _CLASSES)
+    received = pl.lit(account.receipts_compared)
     told = account.result.classes.with_columns(
-        _gap().alias("gap"),
+        pl.when(received).then("qty_received").alias("qty_received"),  # 0 would say that nothing came
+        pl.when(received).then(_gap()).alias("gap"),
         pl.when(pl.col("impact_inr") > 0).then("impact_inr").alias("impact_inr"),
         pl.Series("says", [class_words(word) for word in account.result.classes["class"]], dtype=pl.String),
     )
@@ -247,13 +249,18 @@ def _gap() -> pl.Expr:
 def _sum_line(sheet: Worksheet, row: int, name: str, told: pl.DataFrame, *, money: bool) -> None:
     values: list[tuple[object, Kind]] = [(name, Kind.TEXT), (None, Kind.TEXT), (int(told["lines"].sum()), Kind.COUNT)]
     for column in ("qty_announced", "qty_returned", "qty_received"):
-        values.append((told[column].sum(), Kind.QUANTITY))
+        values.append((_sum(told[column]), Kind.QUANTITY))
     worth = told["impact_inr"].sum() if money else None
-    values += [(told["gap"].sum(), Kind.CHANGE), (worth, Kind.MONEY), (None, Kind.TEXT)]
+    values += [(_sum(told["gap"]), Kind.CHANGE), (worth, Kind.MONEY), (None, Kind.TEXT)]
     for index, (value, kind) in enumerate(values, 1):
         cell = at(sheet, row, index)
         put(cell, value, kind)
         paint(cell, TOTAL_PAINT)
+
+
+def _sum(column: pl.Series) -> object:
+    """The sum; None where nothing is known."""
+    return column.sum() if column.count() else None
 
 
 def _legs_line(sheet: Worksheet, row: int, legs: tuple[LegTotals, ...]) -> None:
