@@ -123,6 +123,36 @@ def test_a_newer_version_of_a_file_replaces_what_was_not_sent_of_the_older_one(
     assert held(workspace) == []
 
 
+BY_FILE = """
+operation: asn.create
+key: [Site]
+fields:
+  supplier_name: {constant: Acme}
+  site: {from: Site, required: true}
+  invoice_number: {run: file_name}
+lines: {sku_name: {from: SKU, required: true}, qty: {from: Qty, read: integer, required: true}}
+"""
+
+
+def test_the_same_file_under_another_name_is_asked_about_where_its_name_is_the_number(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    workspace.mapping("by_file", BY_FILE)
+    content = "Site,SKU,Qty\nBLR,TEA,10\nPNQ,MUG,5\n"
+    assert push(workspace, "STA-118.csv", content, "by_file").code == 0
+    assert push(workspace, "STA-118.csv", content, "by_file").code == 0  # known by its key
+    assert push(workspace, "STA-118 (1).csv", content, "by_file").code == 4
+    waiting = held(workspace)
+    assert [line["rule"] for line in waiting] == ["same_bytes"] * 2
+    assert "STA-118.csv" in waiting[0]["reason"]
+    assert sum(asns(sandbox).values()) == 2
+    assert decide(workspace, waiting[0]["id"], "send-again").code == 0
+    assert decide(workspace, waiting[1]["id"], "drop").code == 0
+    assert push(workspace, "STA-118 (1).csv", content, "by_file").code == 0
+    assert sum(asns(sandbox).values()) == 3
+    assert push(workspace, "STA-119.csv", content.replace("10", "11"), "by_file").code == 0  # another file
+
+
 def test_what_a_person_released_survives_a_bad_night(workspace: Workspace, sandbox: RunningSandbox) -> None:
     sandbox.set_faults([{"endpoint": "asn.create", "requests": [1], "kind": "drop_before"}])
     push(workspace, "a.csv", asn_lines(["I1"]), "asns")

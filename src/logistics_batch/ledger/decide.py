@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 APPROVAL = "approval"
 OTHER_SPELLING = "other_spelling"
 TWO_FILES = "two_files"
+SAME_BYTES = "same_bytes"
 
 # Versions that were held before anything of them was sent; a newer version may replace them.
 NEVER_SENT = (
@@ -29,6 +30,7 @@ NEVER_SENT = (
     "other_grouping",
     OTHER_SPELLING,
     TWO_FILES,
+    SAME_BYTES,
     "anothers_number",
     "order_not_shown",
 )
@@ -121,6 +123,10 @@ _WHY = {
     "two_files": (
         "… (row …) says something else about it, and neither of the two has gone out: which one counts?",
         "Decide “drop” for the one that is wrong, then “send-again” for the other.",
+    ),
+    "same_bytes": (
+        "The very same file came before as “…” (row …), and made “…” of these rows: is it wanted twice?",
+        "If the file came by mistake, decide “drop”; if these goods come once more, decide “send-again”.",
     ),
     "approval": (
         "It goes out when a person has approved it.",

@@ -25,6 +25,7 @@ from logistics_batch.ledger.marking import Marking
 from logistics_batch.ledger.older_versions import OlderVersions
 from logistics_batch.ledger.records import StoredDocument
 from logistics_batch.ledger.replanning import Kept, kept_rows, withdraw
+from logistics_batch.ledger.same_bytes import ask_whether_twice
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.model.asn_marker import with_marker
@@ -158,6 +159,8 @@ class Planning(Connected):
                 decision = _explained(decide(known_here, content, versions=versions), item)
                 decision = ask_whether_one(connection, known, item, decision)
             decision = _with_the_other_file(connection, decision)
+            if came_before:
+                decision = ask_whether_twice(connection, item, decision, sha256=arrival.source.sha256)
             decisions.append(marking.marked(decision, marks=arrival.marks))
         return [for_approval(decision) for decision in decisions] if arrival.approval else decisions
 
