@@ -170,9 +170,12 @@ def test_a_service_that_takes_no_test_order_is_a_problem(run: Run, service: Serv
 
 def test_connections_are_kept_only_where_that_was_seen_to_be_safe(run: Run, service: Service) -> None:
     sandbox, workspace = service(connections="when_verified")
-    state, text = checks(run("doctor", "--staging", "--json"))["connections"]
-    assert state == "ok"
-    assert re.match("they stay open for [25] s without a call", text)  # the sandbox closes them at 5 s, sooner or later
+    for _ in range(3):  # on a machine that stands still for seconds the sandbox closes them before they are tried
+        state, text = checks(run("doctor", "--staging", "--json"))["connections"]
+        assert state == "ok"
+        if stays := re.match("they stay open for [25] s without a call", text):  # it closes them at 5 s
+            break
+    assert stays, text
     assert text.endswith("within 1 s")
     references = [f"K-{number}" for number in range(20)]
     assert set(fates(push(run, workspace, references)).values()) == {"accepted"}
