@@ -109,6 +109,8 @@ def counted(kind: str, text: str) -> Count:
     count = Count()
     orders: defaultdict[str, list[Line]] = defaultdict(list)
     typed: defaultdict[str, list[Cells]] = defaultdict(list)
+    half: set[str] = set()  # the orders below which goods without a key stand that may be theirs
+    last: tuple[str, dict[str, str]] = ("", {})  # the row with a key above, and its order unless another lost its key
     above: dict[str, str] = {}  # where cells are filled down: the last ones of this block, its key among them
     rows = csv.reader(io.StringIO(text), delimiter=";" if kind == "decimal comma" else ",")
     next(rows)
@@ -124,11 +126,18 @@ def counted(kind: str, text: str) -> Count:
         unpriced = not own["Price"] and _said(kind, cells | above)["Payment"] == "true"
         if not cells["Order No"] or WRONG in own.values() or not own["SKU"] or not own["Qty"] or unpriced:
             count.fates[number] = RowState.INVALID
+        key, their = last
+        if cells["Order No"]:
+            last = (cells["Order No"], cells)
+        elif cells["SKU"] and cells["Qty"]:
+            is_another = any(cells[name] not in ("", their.get(name)) for name in HEADER_CELLS)
+            last = ("" if is_another else key, their)
+            half |= set() if is_another else {key}
         if cells["Order No"]:
             orders[cells["Order No"]].append((number, _said(kind, cells | above)))
             typed[cells["Order No"]].append(tuple((cells | above).values()))
     for key, lines in orders.items():
-        _judge(count, key, lines, pasted_twice=len(set(typed[key])) < len(lines))
+        _judge(count, key, lines, is_odd=len(set(typed[key])) < len(lines) or key in half)
     return count
 
 
@@ -138,14 +147,14 @@ def _said(kind: str, cells: dict[str, str]) -> dict[str, str | None]:
     return {name: meanings[name][cells[name]] for name in CELLS}
 
 
-def _judge(count: Count, key: str, lines: list[Line], *, pasted_twice: bool) -> None:
-    """An order is sent if all of its rows are fine, differ and agree, and if what the service wants is there."""
+def _judge(count: Count, key: str, lines: list[Line], *, is_odd: bool) -> None:
+    """An order is sent if all of its rows are fine, differ, agree and are all of it, and what the service wants is there."""
     heads = {_head(said) for _, said in lines}
     wrong = any(number in count.fates or WRONG in said.values() for number, said in lines)
     name, mobile, address, pin, is_cod = heads.pop()
     amounts = [Decimal(said["Price"]) * Decimal(said["Qty"]) for _, said in lines if said["Price"] and not wrong]
     due = f"{sum(amounts):.2f}" if is_cod == "true" else None
-    if heads or wrong or pasted_twice or not mobile or not address or (due is not None and Decimal(due) <= 0):
+    if heads or wrong or is_odd or not mobile or not address or (due is not None and Decimal(due) <= 0):
         count.fates |= {number: RowState.BLOCKED for number, _ in lines if number not in count.fates}
         return
     count.fates |= {number: RowState.READY for number, _ in lines}

@@ -23,7 +23,8 @@ def stray_rows(table: Table) -> pl.DataFrame:
         _columns(table, names)
         for names in (form.fill_down, mapping.spec.key, (*form.skip_rows_where, *form.only_rows_where))
     )
-    said = ({each.column for each in table.header} | filled) - {None} - keys - asked - goods
+    header = {each.column for each in table.header if each.spec.source != "sum"}  # a sum is over what lines say
+    said = (header | filled) - {None} - keys - asked - goods
     names = [name_of(column) for column in sorted(filter(None, said)) if name_of(column) in table.keyless.columns]
     rows = table.keyless.filter(pl.col(name_of(column)).is_not_null() for column in goods).select("row", *names)
     rows = rows.join(_with_a_key(table, keys), on="row", how="anti", maintain_order="left")
