@@ -148,7 +148,7 @@ def _said(kind: str, cells: dict[str, str]) -> dict[str, str | None]:
 
 
 def _judge(count: Count, key: str, lines: list[Line], *, is_odd: bool) -> None:
-    """An order is sent if all of its rows are fine, differ, agree and are all of it, and what the service wants is there."""
+    """An order is sent if its rows are fine, differ, agree and are all of it, and what the service wants is there."""
     heads = {_head(said) for _, said in lines}
     wrong = any(number in count.fates or WRONG in said.values() for number, said in lines)
     name, mobile, address, pin, is_cod = heads.pop()
