@@ -13,6 +13,7 @@ from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
 _COUNTING_SHARE: Final = 0.9  # of the rows go on with the next number, or with 1
+_LOOKED_AT: Final = 20_000  # rows that are alike; of more of them a person looks at the file anyway
 _CELL: Final = re.compile(r"c[0-9]+")
 
 
@@ -35,7 +36,11 @@ def equal_rows(table: Table) -> pl.DataFrame:
     their_own = table.sheet.frame.filter(pl.col("row").is_in(suspects["row"].implode()))
     others = their_own.select("row", *(pl.col(name).str.strip_chars().alias(unused[name]) for name in unused))
     compared = suspects.select("doc", "row", *cells).join(others, on="row", how="left", maintain_order="left")
-    data = table.sheet.frame.filter(pl.col("row").is_in(lines["row"].implode())) if suspects.height else None
+    data = (
+        table.sheet.frame.filter(pl.col("row").is_in(lines["row"].implode()))
+        if 0 < suspects.height <= _LOOKED_AT
+        else None
+    )
     counting = {name_of(int(name)) for name in _counting(data)} if data is not None else set()
     told_apart_by = [cell for cell in unused.values() if cell not in counting]
     return _alike(compared, ["doc", *cells, *told_apart_by]).select("doc", "row")
