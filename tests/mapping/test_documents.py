@@ -81,31 +81,6 @@ def test_a_cell_that_nobody_reads_tells_rows_apart() -> None:
     assert len(pasted_twice("", note="second").documents) == 2
 
 
-@pytest.mark.parametrize(
-    ("numbers", "held"),
-    [
-        (("1", "2", "3", "4"), True),
-        (("1", "2", "3", "1"), True),  # begins anew with each order
-        (("7", "", "8", ""), True),  # equal where it is blank
-        (("10", "40", "30", "10"), False),  # something else: a bin, a batch
-    ],
-)
-def test_a_column_that_counts_the_rows_does_not_tell_them_apart(numbers: tuple[str, ...], held: bool) -> None:
-    rows = [["A1", "tea", "2"], ["A1", "mug", "1"], ["A1", "tea", "2"], ["A2", "tea", "2"]]
-    mapping = ORDERS + "ignore: [Sr No]\n"
-    sheet = sheet_of(
-        [
-            ["Sr No", *HEADER],
-            *(
-                [number, row[0], "Asha", "9876543210", "12 MG Road", *row[1:]]
-                for number, row in zip(numbers, rows, strict=True)
-            ),
-        ]
-    )
-    mapped = run(mapping, sheet)
-    assert ([document.reference for document in mapped.documents] == ["A2"]) is held
-
-
 def test_a_document_with_equal_rows_is_held_back_unless_the_mapping_allows_them() -> None:
     """Pasted twice they double the goods."""
     blocked = pasted_twice("")

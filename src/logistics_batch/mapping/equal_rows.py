@@ -12,16 +12,13 @@ from logistics_batch.mapping.table import Table
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
-_COUNTING_SHARE: Final = 0.9  # of the rows go on with the next number, or with 1
-_LOOKED_AT: Final = 20_000  # rows that are alike; of more of them a person looks at the file anyway
 _CELL: Final = re.compile(r"c[0-9]+")
 
 
 def equal_rows(table: Table) -> pl.DataFrame:
     """Lines with an equal one in another row of their document: doc, row.
 
-    Cells in use are compared clean and filled down, the others as they stand; our own result columns are not, nor one
-    that nobody reads and that only counts the rows: a pasted row gets a number of its own there.
+    Cells in use are compared clean and filled down, the others as they stand; our own result columns are not.
     """
     lines = table.grouped.lines
     values = [field.value_name for field in table.line]
@@ -36,25 +33,7 @@ def equal_rows(table: Table) -> pl.DataFrame:
     their_own = table.sheet.frame.filter(pl.col("row").is_in(suspects["row"].implode()))
     others = their_own.select("row", *(pl.col(name).str.strip_chars().alias(unused[name]) for name in unused))
     compared = suspects.select("doc", "row", *cells).join(others, on="row", how="left", maintain_order="left")
-    data = (
-        table.sheet.frame.filter(pl.col("row").is_in(lines["row"].implode()))
-        if 0 < suspects.height <= _LOOKED_AT
-        else None
-    )
-    counting = {name_of(int(name)) for name in _counting(data)} if data is not None else set()
-    told_apart_by = [cell for cell in unused.values() if cell not in counting]
-    return _alike(compared, ["doc", *cells, *told_apart_by]).select("doc", "row")
-
-
-def _counting(rows: pl.DataFrame) -> list[str]:
-    """The columns of a sheet whose cells count the rows, 1, 2, 3 …; they may begin anew, as with each order."""
-    return [name for name in rows.columns if name != "row" and _counts(rows[name].cast(pl.Int64, strict=False))]
-
-
-def _counts(cells: pl.Series) -> bool:
-    numbers = cells.drop_nulls()
-    goes_on = ((numbers.diff() == 1) | (numbers == 1)).slice(1)
-    return numbers.len() > 1 and goes_on.sum() >= _COUNTING_SHARE * goes_on.len()
+    return _alike(compared, ["doc", *cells, *unused.values()]).select("doc", "row")
 
 
 def _alike(lines: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
