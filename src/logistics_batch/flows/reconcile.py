@@ -244,7 +244,7 @@ def _account(
         receipts_compared=receipts.lines is not None,
         orders_compared=orders.lines is not None,
         doubts=(*gathered.doubts, *doubts, *previous.doubts, *_without_receipts(result)),
-        notes=(*notes, *_unreturned(result), *_not_understood(legs), *previous.notes, *besides.notes),
+        notes=(*notes, *gathered.notes, *_unreturned(result), *_not_understood(legs), *previous.notes, *besides.notes),
         log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
     )
 
