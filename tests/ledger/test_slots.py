@@ -5,14 +5,14 @@ import json
 import pytest
 
 from logistics_batch.ledger import Ledger, NewNotice
-from logistics_batch.ledger.slots import owner
+from logistics_batch.ledger.processes import this_process
 
 NOW, LATER, MUCH_LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:17:00+05:30", "2026-11-21T23:15:00+05:30"
 
 
 def claimed_by(ledger: Ledger, change: dict[str, object]) -> None:
     """A claim as somebody else would have written it."""
-    theirs = json.dumps(json.loads(owner()) | change)
+    theirs = json.dumps(json.loads(this_process()) | change)
     with ledger._engine.connect().execution_options(write=True) as connection, connection.begin():
         connection.exec_driver_sql("UPDATE slot SET owner = '" + theirs + "'")
 
@@ -39,10 +39,13 @@ def test_a_lost_day_is_told_once(ledger: Ledger) -> None:
     [
         ({}, MUCH_LATER, False),  # this process
         ({"start": "1"}, LATER, True),  # another process that had this number
-        ({"boot": "before"}, LATER, True),
-        ({"pid": 0}, LATER, True),
-        ({"host": "elsewhere"}, LATER, False),
-        ({"host": "elsewhere"}, MUCH_LATER, True),  # and it said nothing for two hours
+        ({"pid": 2**22}, LATER, True),  # a number that no process ever has
+        ({"host": "elsewhere", "boot": "another"}, LATER, False),
+        ({"host": "elsewhere", "boot": "another"}, MUCH_LATER, True),  # and it said nothing for two hours
+        ({"boot": "another", "start": "1"}, LATER, False),  # after a restart, or on a machine of the same name
+        ({"boot": "another", "start": "1"}, MUCH_LATER, True),
+        ({"namespace": "pid:[1]", "start": "1"}, LATER, False),  # number 1 of another container, say
+        ({"namespace": "pid:[1]", "start": "1"}, MUCH_LATER, True),
     ],
 )
 def test_the_slot_of_a_dead_claimer_is_taken_over(ledger: Ledger, who: dict[str, object], now: str, gone: bool) -> None:
@@ -55,7 +58,7 @@ def test_the_slot_of_a_dead_claimer_is_taken_over(ledger: Ledger, who: dict[str,
 def test_who_says_that_it_lives_keeps_its_slot(ledger: Ledger) -> None:
     ledger.claim_slot("nightly", "a", now=NOW, business_date="2026-11-21")
     ledger.renew_slots(now=MUCH_LATER)
-    claimed_by(ledger, {"host": "elsewhere"})
+    claimed_by(ledger, {"host": "elsewhere", "boot": "another"})
     assert ledger.abandoned_slots("nightly", now=MUCH_LATER) == []
 
 

@@ -1,5 +1,8 @@
 """One sender lost its lock without knowing, as a connection to PostgreSQL may: what it says late counts for nothing."""
 
+import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +12,7 @@ from ledger.arrivals import arrival, evaluated
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, Outcome, StoredDocument, open_ledger
+from logistics_batch.ledger.processes import is_gone, this_process
 
 NOW, LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:20:00+05:30"
 
@@ -52,6 +56,54 @@ claimed(open_ledger({url!r}, account="http://service.test"))
     subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[1])
     ledger.take_over(LATER)
     assert [found.rule for found in ledger.in_doubt()] == ["sender_died"]
+
+
+CONTAINERS = {
+    "the same": ({}, "sender_lost"),  # this very process, which lives
+    "another process with its number": ({"start": "1"}, "sender_died"),
+    "a number that nobody has": ({"pid": 2**22}, "sender_died"),
+    "number 1 of another container on a host of this name": ({"namespace": "pid:[1]", "start": "1"}, "sender_lost"),
+    "a number of another container that nobody has here": ({"namespace": "pid:[1]", "pid": 2**22}, "sender_lost"),
+    "a machine of the same name": ({"boot": "another", "pid": 2**22}, "sender_lost"),
+    "written by an earlier version": ({"namespace": None, "start": None, "pid": 2**22}, "sender_lost"),
+}
+
+
+@pytest.mark.parametrize("who", CONTAINERS)
+def test_a_sender_that_may_live_is_never_taken_for_dead(
+    ledger: Ledger, url: str, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    change, rule = CONTAINERS[who]
+    written = json.loads(this_process()) | change
+    monkeypatch.setattr("logistics_batch.ledger.sending.this_process", lambda: json.dumps(written))
+    document = claimed(ledger)
+    assert ledger.take_over(LATER) == [document.id]
+    found = [(each.id, each.rule) for each in ledger.in_doubt()]
+    assert found == [(document.id, "sender_died" if url.startswith("sqlite") else rule)]
+
+
+def test_a_process_of_another_user_is_alive_though_nobody_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(_pid: int, _signal: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("os.kill", forbidden)
+    assert is_gone(json.dumps(json.loads(this_process()) | {"pid": 2**22})) is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="makes namespaces of its own")
+def test_a_process_in_a_namespace_of_its_own_judges_nobody_else() -> None:
+    program = f"""
+import os
+from logistics_batch.ledger.processes import is_gone, this_process
+print(os.getpid(), is_gone({this_process()!r}), is_gone(this_process()), this_process())
+"""
+    command = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "unshare" in done.stderr:  # not allowed here
+        pytest.skip(done.stderr)
+    pid, ours, own, inside = done.stdout.split(maxsplit=3)
+    assert (pid, ours, own) == ("1", "None", "False")
+    assert is_gone(inside) is None  # though it has ended: who lives there is not seen from here
 
 
 def test_a_correction_waits_behind_what_goes_out_again_after_a_doubt(ledger: Ledger) -> None:

@@ -78,6 +78,42 @@ def complaints(text: str) -> list[str]:
             "{from: A}\n  weight: {from: W, read: {unit: kg -> g}}",
             "7:28 `order.create` wants weights in kg, and this gives g. Write `kg -> kg`.",
         ),
+        (
+            ADDRESS,
+            "{from: A}\n  length: {from: L, read: {unit: mm -> m}}",
+            "7:28 `order.create` wants lengths in cm, and this gives m. Write `mm -> cm`.",
+        ),
+        (
+            ADDRESS,
+            "{from: A}\n  height: {from: H, read: {unit: g -> kg}}",
+            "7:28 `order.create` wants heights in cm, and this gives kg. Take another column.",
+        ),
+        (
+            QUANTITY,
+            "read: integer}\n  item_price_per_each: {from: P, read: {unit: g -> kg}",
+            "10:34 `unit` does not give an amount, which `item_price_per_each` wants. Write `money`, or leave",
+        ),
+        # cash on delivery that no row could have
+        (
+            ADDRESS,
+            '{from: A}\n  is_cod: {constant: "true"}',
+            "7:3 `is_cod` is true, and no amount to collect is mapped: no such order could be sent. Map the amount",
+        ),
+        (
+            ADDRESS,
+            '{from: A}\n  is_cod: {constant: "true"}\n  cash_on_delivery: {constant: "0.00"}',
+            "7:3 `is_cod` is true, and no amount to collect is mapped",
+        ),
+        (
+            ADDRESS,
+            "{from: A}\n  cash_on_delivery: {from: C}",
+            "7:3 `cash_on_delivery` is mapped, and `is_cod` is missing: no row with an amount could be sent.",
+        ),
+        (
+            ADDRESS,
+            '{from: A}\n  cash_on_delivery: {from: C}\n  is_cod: {constant: "false"}',
+            "7:3 `cash_on_delivery` is mapped, and `is_cod` is false for all rows: no row with an amount",
+        ),
         # texts of the mapping that no target takes
         (
             ADDRESS,
@@ -197,3 +233,17 @@ def test_a_constant_is_read_with_a_decimal_point_whatever_the_sheet_writes() -> 
     )
     (document,) = orders(order(), mapping=text).documents
     assert '"cash_on_delivery":"12.50"' in document.body
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        'is_cod: {constant: "false"}',
+        'is_cod: {constant: "false"}\n  cash_on_delivery: {constant: "0"}',
+        'is_cod: {constant: "true", when: {Pay: C*}}\n  cash_on_delivery: {from: C}',
+        'is_cod: {constant: "false", when: {Pay: P*}}\n  cash_on_delivery: {from: C}',
+        'is_cod: {from: Pay, read: {lookup: {COD: "true", Paid: "false"}}}\n  cash_on_delivery: {from: C}',
+    ],
+)
+def test_a_flag_and_an_amount_that_go_together_are_no_mistake(fields: str) -> None:
+    mapping_of(TEXT.replace("lines:", f"  {fields}\nlines:"))

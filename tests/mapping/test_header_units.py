@@ -15,6 +15,7 @@ lines:
   sku_name: {from: Item}
   qty: {from: Qty}
 """
+PAID_BY = 'is_cod: {from: Paid by, default: "true"}'
 
 
 def mapped(field: str, header: str, cell: str) -> MappedFile:
@@ -33,7 +34,7 @@ def held(field: str, header: str, cell: str) -> str:
     ("wanted", "header"),
     [
         ("weight: {from: Weight (kg)}", "Weight (g)"),
-        ("cash_on_delivery: {from: COD (Rs)}", "COD (paise)"),
+        (f"cash_on_delivery: {{from: COD (Rs)}}\n  {PAID_BY}", "COD (paise)"),
         ("expected_delivery_time: {from: Due (dd/mm/yyyy)}", "Due (mm/dd/yyyy)"),
         ("division: {from: Amount (Net)}", "Amount (Gross)"),
     ],
@@ -61,12 +62,20 @@ def test_a_required_column_with_another_bracket_is_missing() -> None:
         ),
         ("length: {from: L}", "L (mm)", "is in mm by its header, and the mapping reads it as cm"),
         (
-            "cash_on_delivery: {from: COD}",
+            f"cash_on_delivery: {{from: COD}}\n  {PAID_BY}",
             "COD (in paise)",
             "is in paise by its header, and the mapping reads it as INR",
         ),
-        ("cash_on_delivery: {from: COD}", "COD $", "is in USD by its header, and the mapping reads it as INR"),
-        ("cash_on_delivery: {from: COD}", "COD %", "is in percent by its header, and the mapping reads it as INR"),
+        (
+            f"cash_on_delivery: {{from: COD}}\n  {PAID_BY}",
+            "COD $",
+            "is in USD by its header, and the mapping reads it as INR",
+        ),
+        (
+            f"cash_on_delivery: {{from: COD}}\n  {PAID_BY}",
+            "COD %",
+            "is in percent by its header, and the mapping reads it as INR",
+        ),
     ],
 )
 def test_a_header_in_another_unit_than_its_values_are_read_in_holds_the_file(

@@ -9,6 +9,7 @@ import zipfile
 from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import sub
 
 from logistics_batch.intake.guards import part_blocks
@@ -233,6 +234,8 @@ class _Normaliser:
         return _TAG.sub(self._addressed, block)
 
     def _addressed(self, tag: re.Match[bytes]) -> bytes:
+        if not tag[2]:  # nothing is said of it: whole sheets are written so, and what follows takes its time
+            return self._bare(tag[1], tag[3])
         attributes = {key: double or single for key, double, single in _ATTRIBUTE.findall(tag[2])}
         given = attributes.get(b"r", b"")
         if tag[1] == b"row":
@@ -247,6 +250,14 @@ class _Normaliser:
         rest = b"".join(b' %s="%s"' % item for item in attributes.items())
         return b'<%s r="%s"%s%s>' % (tag[1], address, rest, tag[3])
 
+    def _bare(self, name: bytes, end: bytes) -> bytes:
+        if name == b"row":
+            self._row += 1
+            self._column = 0
+            return b'<row r="%d"%s>' % (self._row, end)
+        self._column += 1
+        return b'<c r="%s%d"%s>' % (_letters(self._column), self._row, end)
+
 
 def _address(tag: bytes) -> Address:
     found = _CELL_ADDRESS.search(tag)
@@ -260,6 +271,7 @@ def _number(letters: bytes) -> int:
     return number
 
 
+@lru_cache(maxsize=_MANY_COLUMNS)
 def _letters(number: int) -> bytes:
     letters = b""
     while number:

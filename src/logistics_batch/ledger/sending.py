@@ -1,11 +1,6 @@
 """Intents before the first byte, outcomes after the last: every change of a document's state goes through here."""
 
-import json
-import os
-import socket
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, literal, select, union_all
@@ -15,6 +10,7 @@ from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.cancellations import keep_numbers
 from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.processes import is_gone, this_process
 from logistics_batch.ledger.recording import Elsewhere, Intent, add_evidence, claim_all, move_all, record_all
 from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
 from logistics_batch.ledger.schema import attempt, cancelled_number, document, evidence, file, row
@@ -25,19 +21,6 @@ _CHUNK = 400  # numbers in one IN (…)
 CHECKED_LATER = "Nothing: it is checked with the service at the next run, or by “settle --wait”."
 _NOT_IN_ALL = ("folded_key", "seen")  # columns that a ledger of an earlier version, which is only read, may lack
 _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
-
-
-@cache
-def _owner() -> str:
-    """Who sends: enough to tell this very process from a later one with the same number."""
-    boot = Path("/proc/sys/kernel/random/boot_id")
-    return dump(
-        {
-            "host": socket.gethostname(),
-            "pid": os.getpid(),
-            "boot": boot.read_text().strip() if boot.exists() else "",
-        }
-    )
 
 
 def select_documents() -> Select[Any]:
@@ -123,7 +106,7 @@ class Sending(Connected):
         try:
             with self._write() as connection:
                 record_all(connection, outcomes, attempts=self._claimed, now=now, expected="sending")
-                intents = claim_all(connection, claim, run=run, owner=_owner(), now=now, expected=expected)
+                intents = claim_all(connection, claim, run=run, owner=this_process(), now=now, expected=expected)
         except LedgerRefused as error:
             kept = self.keep_answers(outcomes, now=now)
             raise LedgerRefused(error.message, remedy=f"{error.remedy} {kept}".strip()) from error
@@ -187,7 +170,7 @@ class Sending(Connected):
         )
         with self._write() as connection:
             sqlite = connection.dialect.name == "sqlite"  # its lock is kept while its holder lives
-            rules = {found.id: sqlite or _is_dead(found.owner) for found in connection.execute(query)}
+            rules = {found.id: sqlite or is_gone(found.owner) is True for found in connection.execute(query)}
             for rule, gone in (("sender_died", True), ("sender_lost", False)):
                 _orphan(connection, [number for number, dead in rules.items() if dead is gone], rule=rule, now=now)
         return list(rules)
@@ -315,14 +298,6 @@ class Sending(Connected):
                 mark_stale(connection, document_id)
                 text = f"The service shows it with AWB number {awb_number}."
                 add_evidence(connection, document_id, at=now, kind="found", who="", text=text)
-
-
-def _is_dead(owner: str) -> bool:
-    """Whether a sender is seen to be dead; one of another machine never is."""
-    found, mine = json.loads(owner), json.loads(_owner())
-    if found["host"] != mine["host"]:
-        return False
-    return found["boot"] != mine["boot"] or not Path(f"/proc/{found['pid']}").exists()
 
 
 def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: str) -> None:

@@ -1,24 +1,20 @@
 """Planned times of jobs: each is claimed once, by whomever, and it is known how it ended."""
 
-import json
-import os
-import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
-from pathlib import Path
 
 from sqlalchemy import Connection, Row, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.connection import Connected
+from logistics_batch.ledger.processes import is_gone, this_process
 from logistics_batch.ledger.schema import run, slot
 
 RAN_THROUGH = (0, 3, 4)
 """The exit codes of a run that came to its end: what others wait for was done, as far as the files allowed."""
 
-_SILENT_FOR = timedelta(minutes=5)  # a claimer on another machine that says nothing for so long is gone
+_SILENT_FOR = timedelta(minutes=5)  # a claimer that cannot be seen and says nothing for so long is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,7 @@ class Slots(Connected):
 
         One whose claimer died before its run ended can be taken again.
         """
-        mine = {"business_date": business_date, "state": "claimed", "owner": owner(), "alive_at": now}
+        mine = {"business_date": business_date, "state": "claimed", "owner": this_process(), "alive_at": now}
         with self._write() as connection:
             found = connection.execute(
                 select(slot).where(slot.c.job == job, slot.c.slot == name).with_for_update()
@@ -94,7 +90,7 @@ class Slots(Connected):
         """Say that this process still runs what it claimed."""
         with self._write(counts=False) as connection:
             connection.execute(
-                slot.update().where(slot.c.state == "claimed", slot.c.owner == owner()).values(alive_at=now)
+                slot.update().where(slot.c.state == "claimed", slot.c.owner == this_process()).values(alive_at=now)
             )
 
     def schedule_seen(self, job: str, schedule: str, *, now: str) -> str:
@@ -156,36 +152,14 @@ class Slots(Connected):
             return [_stored(line) for line in connection.execute(query)]
 
 
-@cache
-def owner() -> str:
-    """This very process: one with the same number, also in another container of this machine, is another."""
-    boot = Path("/proc/sys/kernel/random/boot_id")
-    return dump(
-        {
-            "host": socket.gethostname(),
-            "boot": boot.read_text().strip() if boot.exists() else "",
-            "pid": os.getpid(),
-            "start": _start_of("self"),
-        }
-    )
-
-
-def _start_of(pid: int | str) -> str:
-    """When a process of this machine started, in its own units; "" if there is none."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except OSError:
-        return ""
-
-
 def _is_abandoned(found: "Row[tuple[object, ...]]", now: str) -> bool:
-    """Whether who claimed a slot is gone: seen to be, on this machine; silent for long, elsewhere."""
-    if found.state != "claimed" or found.owner == owner():
+    """Whether who claimed a slot is gone: seen to be, or silent for long where that cannot be seen."""
+    if found.state != "claimed" or found.owner == this_process():
         return False
-    theirs, mine = json.loads(found.owner), json.loads(owner())
-    if theirs["host"] == mine["host"]:
-        return bool(theirs["boot"] != mine["boot"] or _start_of(theirs["pid"]) != theirs["start"])
-    return datetime.fromisoformat(now) - datetime.fromisoformat(found.alive_at) > _SILENT_FOR
+    gone = is_gone(str(found.owner))
+    if gone is None:
+        return datetime.fromisoformat(now) - datetime.fromisoformat(found.alive_at) > _SILENT_FOR
+    return gone
 
 
 def _insert(connection: Connection, values: Mapping[str, str]) -> bool:

@@ -7,6 +7,7 @@ from itertools import takewhile
 from typing import Any, Final
 
 from logistics_batch.mapping.lint_fields import Complaint, Place, field_complaints, place_of
+from logistics_batch.mapping.lint_payment import payment_complaints
 from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.spec import ChecksSpec, FieldSpec, KitsSpec, MappingSpec, OrderIdSpec, SheetSpec
 from logistics_batch.mapping.spec_lines import LinesFromSpec
@@ -86,6 +87,7 @@ def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
     yield from _key_complaints(spec)
     for place, field in spec.everything.items():
         yield from field_complaints(spec, place, field)
+    yield from payment_complaints(spec)
     yield from _kept_names(spec)
     yield from _slips(spec)
     yield from _filled_down(spec)

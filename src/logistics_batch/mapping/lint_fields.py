@@ -10,7 +10,7 @@ from logistics_batch.mapping.conversion import unfit_texts
 from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.numbers import unit_pair
 from logistics_batch.mapping.spec import DateRead, FieldSpec, LookupRead, MappingSpec, UnitRead
-from logistics_batch.mapping.target_units import WEIGHT_UNITS, contradicts, meant_by
+from logistics_batch.mapping.target_units import contradicts, meant_by, unit_wanted
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.verbs import verb_of
 from logistics_batch.model.document import Operation
@@ -30,7 +30,8 @@ class Complaint:
 _TEXTS: Final = (Form.TEXT, Form.IDENTITY, Form.WAYBILL, Form.GOODS, Form.ADDRESS)
 _NUMBERS: Final = (Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.DEGREES, Form.QUANTITY, Form.COUNT)
 _GIVES: Final[dict[str, tuple[Form, ...]]] = {
-    **dict.fromkeys(("integer", "decimal", "percent", "money", "unit"), _NUMBERS),
+    **dict.fromkeys(("integer", "decimal", "percent", "money"), _NUMBERS),
+    "unit": (Form.DECIMAL, Form.QUANTITY, Form.COUNT),
     "mobile": (Form.MOBILE,),
     "pincode": (Form.PINCODE,),
     "date": (Form.DATE, Form.MOMENT),
@@ -88,8 +89,8 @@ def field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterato
         elif isinstance(step, UnitRead) and numbers.unit_pair(step.unit) is None:
             known = ", ".join(numbers.UNIT_NAMES)
             yield Complaint((*where, "unit"), f"`{step.unit}` is no conversion.", f"Write `g -> kg`. Known: {known}.")
-        elif isinstance(step, UnitRead) and name == "weight" and part != "keep":
-            yield from _weight_complaints((*where, "unit"), step, spec.operation)
+        elif isinstance(step, UnitRead) and part != "keep":
+            yield from _conversion_complaints((*where, "unit"), step, name, spec.operation)
         elif isinstance(step, LookupRead) and isinstance(step.lookup, dict):
             last = index == len(field.read or ()) - 1
             yield from _table_complaints((*where, "lookup"), step.lookup, name, form if last else Form.TEXT)
@@ -114,13 +115,13 @@ def _unit_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterato
                 yield Complaint((*place_of(place), key), message, remedy)
 
 
-def _weight_complaints(where: Place, step: UnitRead, operation: Operation) -> Iterator[Complaint]:
-    """A weight in another unit than the service's: a thousandfold mistake."""
-    wanted = WEIGHT_UNITS.get(operation)
-    pair = numbers.unit_pair(step.unit)
+def _conversion_complaints(where: Place, step: UnitRead, target: str, operation: Operation) -> Iterator[Complaint]:
+    """A result in another unit than the service's: a thousandfold mistake."""
+    wanted, pair = unit_wanted(target, operation), numbers.unit_pair(step.unit)
     if wanted and pair and pair[1] != wanted:
-        message = f"`{operation.value}` wants weights in {wanted}, and this gives {pair[1]}."
-        yield Complaint(where, message, f"Write `{pair[0]} -> {wanted}`.")
+        message = f"`{operation.value}` wants {target}s in {wanted}, and this gives {pair[1]}."
+        corrected = f"{pair[0]} -> {wanted}"
+        yield Complaint(where, message, f"Write `{corrected}`." if unit_pair(corrected) else "Take another column.")
 
 
 def _date_complaints(where: Place, step: DateRead) -> Iterator[Complaint]:
@@ -180,6 +181,8 @@ def _step_complaints(here: Place, name: str, field: FieldSpec, form: Form) -> It
             return
         given = verb if verb in _GIVES else "" if verb == "lookup" else given
         if index == len(steps) - 1 and given and form not in (*_TEXTS, *_GIVES[given]):
-            fitting = " or ".join(f"`{each}`" for each, forms in _GIVES.items() if form in forms) or "`lookup`"
+            by_name = [each for each in _GIVES if each == form.value]
+            fits = by_name or [each for each, forms in _GIVES.items() if form in forms] or ["lookup"]
+            fitting = " or ".join(f"`{each}`" for each in fits)
             message = f"`{given}` does not give {_WORDS[form]}, which `{name}` wants."
             yield Complaint(where, message, f"Write {fitting}, or leave `read` out.")

@@ -23,11 +23,16 @@ def meant_by(place: str, field: FieldSpec, operation: Operation) -> Measure | No
             return measure_of((unit_pair(step.unit) or ("",))[0])
     if part == "keep" or any(isinstance(step, LookupRead) for step in field.read or ()):
         return None
-    if target == "weight":
-        return measure_of(WEIGHT_UNITS.get(operation, ""))
-    if operation is Operation.ORDER_CREATE and target in _OF_ORDERS:
-        return measure_of(_OF_ORDERS[target])
+    if wanted := unit_wanted(target, operation):
+        return measure_of(wanted)
     return _OF_FORMS.get(form_of(target, operation))
+
+
+def unit_wanted(target: str, operation: Operation) -> str:
+    """The unit that the service takes a weight or a size in; "" where the API names none."""
+    if target == "weight":
+        return WEIGHT_UNITS.get(operation, "")
+    return _OF_ORDERS.get(target, "") if operation is Operation.ORDER_CREATE else ""
 
 
 def contradicts(said: Measure, meant: Measure) -> bool:
