@@ -9,8 +9,10 @@ from openpyxl import load_workbook
 from support.order_room import Room, order_room
 from support.sandbox_process import RunningSandbox, start_sandbox
 
+from logistics_batch.api.readers import OrderDetails
 from logistics_batch.errors import KeyRefused
 from logistics_batch.flows.order_comparison import Followed, order_lines
+from logistics_batch.flows.order_polling import _is_anothers
 from logistics_batch.model.order_state import Shown, ShownItem
 from logistics_batch.operate.run_job import order_status_outcome
 
@@ -169,6 +171,54 @@ def test_an_order_that_the_service_does_not_know_is_the_gravest_difference(room:
     room.run(poll_after_seconds=3600.0)
     line = room.report()[0]
     assert (line["status"], line["source"], line["difference"], line["note"]) == ("Picked", "event", "", "")
+
+
+def exchange(room: Room, one: str, other: str) -> None:
+    """As if the answers to these two creates had been exchanged on the way."""
+    numbers = {one: room.awb(other), other: room.awb(one)}
+    with room.parts.ledger._engine.connect().execution_options(write=True) as connection, connection.begin():
+        for reference, number in numbers.items():
+            statement = "UPDATE document SET awb_number = ? WHERE reference = ?"
+            connection.exec_driver_sql(statement, (number, reference))
+
+
+def test_the_status_of_another_order_is_not_taken(room: Room, name: str) -> None:
+    room.send(f"{name}-A,Wires,1,0.00", f"{name}-B,Tape,2,0.00")
+    exchange(room, f"{name}-A", f"{name}-B")
+    room.move(f"{name}-B", "Complete")
+    report = room.run()
+    assert (report.exit_code, report.differences, report.counts["fed"]) == (3, 2, 0)
+    line = next(line for line in room.report() if line["reference_number"] == f"{name}-A")
+    assert (line["status"], line["note"]) == ("", "")
+    assert line["difference"] == (
+        f"its AWB number is another order's: the service shows {room.awb(f'{name}-A')} with the reference "
+        f"“{name}-B”; no status is taken from it"
+    )
+    room.sandbox.set_faults([{"endpoint": "order.fetch", "kind": "error_500_before"}])
+    room.run()
+    assert line["difference"] in {line["difference"] for line in room.report()}, "that is no less so"
+
+
+@pytest.mark.parametrize(
+    ("shown", "taken"),
+    [
+        ("", True),
+        ("{}", True),
+        (" ab-{} ", True),  # with a word before it: the content is ours
+        ("another", False),
+    ],
+)
+def test_a_reference_in_the_services_spelling_is_ours(room: Room, name: str, shown: str, taken: bool) -> None:
+    room.send(f"{name}-a,Wires,1,0.00", f"{name}-b,Tape,2,0.00")
+    order = room.parts.ledger.sent_orders(numbers=[f"{name}-a"])[0]
+    goods = "Tape" if shown == "another" else "Wires"
+    details = OrderDetails(
+        reference_number=shown.format(f"{name}-A"),
+        awb_number=order.awb_number,
+        customer_mobile="9876543210",
+        items=({"item_name": goods, "item_quantity": "1"},),
+    )
+    assert _is_anothers(room.parts, order, details) is not taken
 
 
 def test_orders_that_cannot_be_asked_for_keep_no_others_from_it(room: Room, name: str) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from flows.asn_service import AsnService
+from flows.asn_service import AsnService, record
 from flows.audit_room import audit_room
 from flows.test_reconcile import asn_row, found, plan, push
 from support.sandbox_process import RunningSandbox, start_sandbox
@@ -86,3 +86,20 @@ def test_one_search_that_is_never_answered_costs_no_report(parts, service, tmp_p
     assert found(report) == [("UNVERIFIABLE", "I2", "W")] and report.counts["matched"] == 3
     assert (report.exit_code, report.complete) == (4, False)
     assert "invoice number I2: nothing could be fetched: it answered with status 500" in report.doubts
+
+
+def test_marks_that_nobody_sees_make_no_difference_and_are_named(parts, service, tmp_path):
+    rows = [asn_row("INV-1", "W-1", "10"), asn_row("INV-2", "W-2", "5"), asn_row("INV-3", "W 3", "5")]
+    push(parts, tmp_path, *rows, asn_row("INV-4", "W-4", "5"))
+    service.records = [
+        record(1, "INV-1", ("W-1\u200b", "10", "5.00")),
+        record(2, "INV\u00ad-2", ("\ufeffW-2", "5", "5.00")),
+        record(3, "INV-3", ("W\u00a03", "5", "5.00")),
+        record(4, "INV-4", ({"name": "W\u2060-4"}, "5", "5.00"), supplier_name="Ac\u200bme"),
+    ]
+    service.asked.clear()
+    report = run_reconcile(parts, plan(tmp_path))
+    assert (report.exit_code, report.counts) == (0, {"matched": 4})
+    assert len(service.asked) == 1, "no invoice number had to be searched by itself"
+    [note] = [note for note in report.notes if "nobody sees" in note]
+    assert r'("W-1\u200b", "INV\xad-2", "\ufeffW-2" and 1 more)' in note

@@ -204,7 +204,9 @@ def _plain(number: Decimal) -> str:
 
 
 def _order_differences(followed: Followed, cod_sent: Decimal | None, cod_shown: Decimal | None) -> Iterator[str]:
-    if followed.state.is_unknown:
+    if followed.state.is_anothers:
+        yield followed.state.problem
+    elif followed.state.is_unknown:
         if not followed.cancelled_here:
             yield followed.state.problem
     elif status_word(followed.state.status) == CANCELLED:
@@ -220,7 +222,7 @@ def _notes(followed: Followed, *, items_changed: bool) -> Iterator[str]:
         yield "what was sent is no longer kept"
     if items_changed:
         yield "its items were changed after it was sent; they are not compared with what was sent first"
-    if state.problem and (followed.cancelled_here or not state.is_unknown):
+    if state.problem and not state.is_anothers and (followed.cancelled_here or not state.is_unknown):
         yield state.problem
     if not state.asked_at:
         yield "the service was not asked for it yet"

@@ -8,19 +8,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from logistics_batch.api.client import Client
 from logistics_batch.api.envelopes import as_text
+from logistics_batch.api.fingerprints import same_order
 from logistics_batch.api.readers import OrderDetails, OrderFound, ReadFailed, read_order
 from logistics_batch.api.shown_changes import shows_change
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.by_hand import raise_for_every_call
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import SentOrder
+from logistics_batch.model.document import Operation
 from logistics_batch.model.job import OrderStatusJob
-from logistics_batch.model.order_state import UNKNOWN, Hint, OrderState, Shown, ShownItem, has_ended
+from logistics_batch.model.order_state import ANOTHERS, UNKNOWN, Hint, OrderState, Shown, ShownItem, has_ended
+from logistics_batch.model.spelling import folded
 
 _STEPS_AT_ONCE = 500
 _FAILURES_IN_A_ROW = 3
+_LONGEST_REFERENCE = 80  # of a stranger's order, as it is told
 _SHARE_OF_SILENT = 4  # of so many calls at least one is for an order without news, however many events come
 
 Step = Callable[[OrderState], OrderState]
@@ -128,7 +131,7 @@ def ask(parts: Parts, orders: Sequence[SentOrder], *, max_calls: int) -> Asked:
         if parts.stop.is_set():
             stopped = "the program was asked to end"
             break
-        answer = _look(parts.client, order)
+        answer = _look(parts, order)
         if isinstance(answer, ReadFailed):
             raise_for_every_call(answer.meaning, answer.brief)
             failed += 1
@@ -149,11 +152,11 @@ def ask(parts: Parts, orders: Sequence[SentOrder], *, max_calls: int) -> Asked:
     return Asked(asked, changed, left=len(orders) - asked, failed=failed, stopped=stopped)
 
 
-def _look(client: Client, order: SentOrder) -> OrderDetails | str | ReadFailed:
+def _look(parts: Parts, order: SentOrder) -> OrderDetails | str | ReadFailed:
     """The order as the service shows it, or what is wrong with the answer in words."""
     number = order.awb_number or order.order_id or order.reference
     try:
-        found = read_order(client.call("order.fetch", order_id=number))
+        found = read_order(parts.client.call("order.fetch", order_id=number))
     except UsageError:
         return "the service cannot be asked for such a number"
     if isinstance(found, ReadFailed):
@@ -167,7 +170,27 @@ def _look(client: Client, order: SentOrder) -> OrderDetails | str | ReadFailed:
         is_it = shown.reference_number == order.reference
     if not is_it:
         return "the service showed another order than it was asked for"
+    if _is_anothers(parts, order, shown):
+        number, reference = shown.awb_number or number, shown.reference_number[:_LONGEST_REFERENCE]
+        return f"{ANOTHERS}: the service shows {number} with the reference “{reference}”; no status is taken from it"
     return shown if shown.status else "the service showed the order without a status"
+
+
+def _is_anothers(parts: Parts, order: SentOrder, shown: OrderDetails) -> bool:
+    """Whether what the service shows under our order's number is another one, as after answers that were exchanged.
+
+    A reference that no order of ours has may be ours in the service's spelling: what is read as the same name is, and
+    for others the content decides.
+    """
+    reference = shown.reference_number
+    if reference in ("", order.reference):
+        return False
+    others = parts.ledger.documents(operations=[Operation.ORDER_CREATE], references=[reference])
+    if any(other.reference == reference for other in others):
+        return True
+    created = parts.ledger.document(order.document_id)
+    is_same = created is not None and same_order(created.body, shown)
+    return not is_same and folded(reference) != folded(order.reference)
 
 
 def _failing(answer: ReadFailed, *, at: str) -> Step:

@@ -160,7 +160,8 @@ def _put(parts: Parts, place: Place, papers: dict[str, bytes]) -> tuple[str, ...
 def _is_news(state: OrderState, before: OrderState | None) -> bool:
     """Whether what is known of an order is another than before the run, or the service has it no more."""
     known = before or OrderState(state.document_id)
-    return state.change > known.change or (state.is_unknown and not known.is_unknown)
+    is_gone = (state.is_unknown and not known.is_unknown) or (state.is_anothers and not known.is_anothers)
+    return state.change > known.change or is_gone
 
 
 def _exit_code(report: OrderStatusReport, lines: Sequence[OrderLine], changed: set[str]) -> int:

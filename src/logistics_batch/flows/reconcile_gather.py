@@ -19,6 +19,7 @@ from logistics_batch.flows.fetch_asns import FetchedAsns, fetch_asns, fetch_by_i
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_notices import Scope, announced_documents, in_scope
 from logistics_batch.flows.reconcile_receipts import ReadList
+from logistics_batch.flows.unseen_marks import as_seen, unseen_note
 from logistics_batch.intake.names import printable
 from logistics_batch.ledger import StoredDocument
 from logistics_batch.model.spelling import folded
@@ -37,6 +38,7 @@ class Gathered:
     """The service's records and the ledger's documents.
 
     complete: the service's answer was whole as far as can be tested; `doubts` say why not. folder: its raw replies.
+    notes: what else a reader should know of the answers.
     """
 
     records: tuple[dict[str, Any], ...] = field(repr=False)
@@ -45,6 +47,7 @@ class Gathered:
     doubts: tuple[str, ...]
     requests: int
     folder: Path | None
+    notes: tuple[str, ...] = ()
 
 
 def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> Gathered:
@@ -54,7 +57,8 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
 
     An ASN whose delivery date was changed at the service is not in the range, and still not missing.
     """
-    fetched = fetch_asns(parts, _overlapping(scope.wanted))
+    range_answers = fetch_asns(parts, _overlapping(scope.wanted))
+    fetched = _as_seen(range_answers)
     returned = invoices(fetched.records)
     received = [] if receipts.lines is None else receipts.lines["invoice_number"].drop_nulls().to_list()
     named = [] if orders.lines is None else orders.lines["invoice_number"].drop_nulls().to_list()
@@ -66,7 +70,8 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
     )
     documents = [document for document in announced if not document.purged]
     absent = _absent(documents, scope, returned=returned, received=received)
-    searched = fetch_by_invoice(parts, absent[:SEARCHED_BY_INVOICE], answered=True)
+    search_answers = fetch_by_invoice(parts, absent[:SEARCHED_BY_INVOICE], answered=True)
+    searched = _as_seen(search_answers)
     doubts = (
         *hidden(searched, fetched, scope),
         *not_asked_for(searched, absent[:SEARCHED_BY_INVOICE]),
@@ -81,7 +86,12 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
         doubts=(*_doubts(fetched), *_doubts(searched), *doubts, *_purged(len(announced) - len(documents))),
         requests=fetched.requests + searched.requests,
         folder=fetched.folder,
+        notes=unseen_note((*range_answers.records, *search_answers.records)),
     )
+
+
+def _as_seen(fetched: FetchedAsns) -> FetchedAsns:
+    return replace(fetched, records=tuple(map(as_seen, fetched.records)))
 
 
 def order_numbers(orders: ReadList) -> frozenset[str]:

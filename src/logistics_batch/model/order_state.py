@@ -23,6 +23,8 @@ CANCELLED = "cancelled"
 DELIVERED = frozenset({"complete", "delivered"})
 UNKNOWN = "the service does not know the order"
 """So begins what is wrong with an order of ours that the service has not."""
+ANOTHERS = "its AWB number is another order's"
+"""So begins what is wrong with an order under whose AWB number the service shows another."""
 
 _NOT_ASKED = "it could not be asked for"
 _CLOCKS_APART = timedelta(minutes=15)  # how far the service's clock may be from ours
@@ -103,6 +105,11 @@ class OrderState:
         return self.problem.startswith(UNKNOWN)
 
     @property
+    def is_anothers(self) -> bool:
+        """Whether the service shows another order under its AWB number."""
+        return self.problem.startswith(ANOTHERS)
+
+    @property
     def could_not_be_asked(self) -> bool:
         """Whether asking for this order failed the last time."""
         return self.problem.startswith(_NOT_ASKED)
@@ -159,7 +166,7 @@ class OrderState:
 
     def not_asked(self, why: str, *, at: str) -> "OrderState":
         """The state after asking for the order failed; others are asked for first the next time."""
-        if self.is_unknown:  # that is no less so
+        if self.is_unknown or self.is_anothers:  # that is no less so
             return replace(self, asked_at=at)
         return replace(self, problem=f"{_NOT_ASKED}: {why}", asked_at=at)
 
