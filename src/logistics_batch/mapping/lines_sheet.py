@@ -22,6 +22,7 @@ from logistics_batch.mapping.lines_sheet_spec import header_mapping, inner_mappi
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.parted import Parted, Told, longer
 from logistics_batch.mapping.patterns import name_fits
+from logistics_batch.mapping.renamed_columns import hold_renamed, notes_of_renamed
 from logistics_batch.mapping.rows import sort_rows
 from logistics_batch.model.sheet import MARKS_SCHEMA, Sheet
 
@@ -81,6 +82,7 @@ def joined(mapping: Mapping, sheets: Sequence[Sheet]) -> Joined:
     reading = lines_mapping(mapping)
     chosen, chosen_lines = choose(outer, others), choose(reading, of_lines)
     hold_idle_skips(mapping, [chosen, chosen_lines])
+    hold_renamed(reading, *chosen_lines)
     first, second = _side(outer, *chosen), _side(reading, *chosen_lines)
     inner, wanted = inner_mapping(mapping, first.header, second.header, sheet=second.sheet.name)
     added = {first.sheet.width + place: column for place, column in enumerate(wanted.values(), 1)}
@@ -99,7 +101,7 @@ def joined(mapping: Mapping, sheets: Sequence[Sheet]) -> Joined:
         struck=_told(whole.struck, other.struck, added, rows),
         covered=_told(whole.covered, other.covered, added, rows),
     )
-    notes = (*_notes(second), *_note_of_equal(second, twice), *passed_over(outer, others, first.sheet))
+    notes = (*_notes(reading, second), *_note_of_equal(second, twice), *passed_over(outer, others, first.sheet))
     made = Parted(inner, whole, first.header, parting, first.sheet, notes)
     return Joined(made, first, second, lines, added, passed, orphans)
 
@@ -315,11 +317,12 @@ def _told(
     return *whole, *here
 
 
-def _notes(second: Side) -> tuple[str, ...]:
+def _notes(reading: Mapping, second: Side) -> tuple[str, ...]:
     """What a report should mention about the second sheet."""
     place = f'Sheet "{second.sheet.name}"'
     notes = [f"{place}: {note}" for note in second.sheet.notes]
     if second.header.unknown:
         names = listed(second.header.unknown, limit=20)
         notes.append(f"{place}: columns that the mapping does not know were not used: {names}.")
+        notes += [f"{place}: {note}" for note in notes_of_renamed(reading, second.sheet, second.header)]
     return tuple(notes)
