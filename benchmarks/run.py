@@ -174,10 +174,13 @@ def reconcile(folder: Path, *, sizes: list[int], runs: int) -> None:
         source = folder / "announced.csv"
         write_sides(source, lines=lines)
         figures = measure(list(words), source, runs=runs)
-        ours, floor = figures["lines_auditor"], figures["lines_read"]
         show(f"reconcile: {lines:,} lines a side, 2 % differ", figures, words=words)
-        ratio = f"{ours.seconds / floor.seconds:.2f} ({ours.processor / floor.processor:.2f} by processor)"
-        print(f"  ours is {ratio} times reading both tables (goal: 2.5, below 700 MB)")
+        # Where the goal was set, reading took 0.5 s and the bare join 1.4 times that: 2.5 of it are 1.8 joins, 1.25 s.
+        ours = figures["lines_auditor"]
+        for name, what, goal in (("read", "reading both tables", "2.5, below 700 MB"), ("polars", "a bare join", 1.8)):
+            other = figures[f"lines_{name}"]
+            ratio = f"{ours.seconds / other.seconds:.2f} ({ours.processor / other.processor:.2f} by processor)"
+            print(f"  ours is {ratio} times {what} (goal: {goal})")
         agree(figures, [name for name in words if name != "lines_read"])
 
 

@@ -1,16 +1,14 @@
 """The answer files of a run: built from the ledger alone, written whole or not at all, re-creatable at any time."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld, RunStopped, StoreError, UsageError
+from logistics_batch.flows.answer_names import places_of, stem_at
 from logistics_batch.flows.parts import Parts
-from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import NewNotice, StoredFile
-from logistics_batch.model.job import Place
 from logistics_batch.model.report import FileReport, Totals
 from logistics_batch.model.sheet import ReadOptions, Sheet
 from logistics_batch.paper.ack import ack_json
@@ -18,17 +16,17 @@ from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_csv import result_csv
 from logistics_batch.paper.result_workbook import result_workbook
 
-# NAME.result.xlsx as it was, or as programs name a second copy of it.
-_OWN_ENDINGS = re.compile(r"(?:\.(?:result|fix))+(?: ?\(\d+\)| - Copy(?: \(\d+\))?)?$")
-_LONGEST_STEM_BYTES = 200
-
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """What was written for one file: paths by store; `failed` says where it could not be written, and why."""
+    """What was written for one file: paths by store; `failed` says where it could not be written, and why.
+
+    notes: what else people should know of it.
+    """
 
     paths: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def acknowledge(parts: Parts, file: StoredFile, *, result_due: str) -> Delivered:
@@ -100,53 +98,24 @@ def _sheets(parts: Parts, file: StoredFile, path: Path) -> Sequence[Sheet]:
         return ()
 
 
-def places_of(parts: Parts, file: StoredFile) -> list[Place]:
-    """Where a file's answers go: its own results place, and the reports folder unless it was told otherwise."""
-    results = file.origin.get("results")
-    places = [Place.model_validate(results)] if results else []
-    if not file.origin.get("results_only"):
-        places.append(Place(folder=str(parts.reports), path="/"))
-    return places
-
-
 def _put_everywhere(parts: Parts, file: StoredFile, contents: dict[str, bytes]) -> Delivered:
     paths: list[str] = []
     failed: list[str] = []
+    notes: list[str] = []
     for place in places_of(parts, file):
         try:
             store = parts.open_store(place)
             try:
-                paths += _put_all(parts, store, place, file, contents)
+                stem = stem_at(parts, store, place, file, notes=notes)
+                for ending, content in contents.items():
+                    path = str(PurePosixPath(place.path) / f"{stem}.{ending}")
+                    store.put(path, content)
+                    paths.append(f"{store.label}:{path}")
             finally:
                 store.close()
         except (StoreError, UsageError) as error:  # also a server whose section is gone, or whose key is another one
             failed.append(f"The results of {file.name} could not be written: {error.message} {error.remedy}".strip())
-    return Delivered(tuple(paths), tuple(failed))
-
-
-def _put_all(
-    parts: Parts, store: FileStore, place: Place, file: StoredFile, contents: dict[str, bytes]
-) -> Iterable[str]:
-    stem = parts.ledger.result_stem(
-        place=f"{store.label}:{place.path}", name=result_stem(file.name), sha256=file.sha256
-    )
-    for ending, content in contents.items():
-        path = str(PurePosixPath(place.path) / f"{stem}.{ending}")
-        store.put(path, content)
-        yield f"{store.label}:{path}"
-
-
-def result_stem(name: str) -> str:
-    """NAME of a file's answers: its stem; a corrected answer of ours that was dropped keeps the name it had.
-
-    >>> result_stem("orders_0903.result.xlsx")
-    'orders_0903'
-    >>> result_stem("orders_0903.result (1).xlsx")
-    'orders_0903'
-    """
-    stem = _OWN_ENDINGS.sub("", PurePosixPath(name).stem)
-    # Our endings come behind it, and file systems end at 255 bytes.
-    return stem.encode()[:_LONGEST_STEM_BYTES].decode(errors="ignore") or "file"
+    return Delivered(tuple(paths), tuple(failed), tuple(notes))
 
 
 def deliver_stale(parts: Parts, *, leave_out_run: str = "") -> list[Delivered]:

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.deliver import Delivered, deliver, places_of, result_stem
+from logistics_batch.flows.answer_names import places_of, stem_at
+from logistics_batch.flows.deliver import Delivered, deliver
 from logistics_batch.flows.file_reports import FileReports
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.run import NO_FILE, not_in_files, told_along
@@ -65,10 +66,7 @@ def _answers(parts: Parts, file: StoredFile) -> list[str]:
     found = []
     for place in places_of(parts, file):
         store = parts.open_store(place)
-        stem = parts.ledger.result_stem(
-            place=f"{store.label}:{place.path}", name=result_stem(file.name), sha256=file.sha256
-        )
-        path = PurePosixPath(place.path) / stem
+        path = PurePosixPath(place.path) / stem_at(parts, store, place, file)
         kind, _, root = store.label.partition(":")
         found.append(f"{root}/{str(path).lstrip('/')}" if kind == "folder" else f"{store.label}:{path}")
         store.close()

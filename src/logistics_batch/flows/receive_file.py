@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.flows.deliver import result_stem
+from logistics_batch.flows.answer_names import result_stem
 from logistics_batch.flows.gate import OPEN_GATE, Gate, pass_gate
 from logistics_batch.flows.on_change import with_updates
 from logistics_batch.flows.order_ids import with_orders

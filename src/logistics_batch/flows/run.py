@@ -139,7 +139,9 @@ def plan_arrival(parts: Parts, run: PushRun, arrival: Arrival) -> None:
     file_id = parts.ledger.plan_file(run.id, arrival)
     run.waiting += parts.ledger.planned_in(file_id)
     due = parts.clock.now() + timedelta(seconds=parts.client.pacer.seconds_for(run.waiting))
-    if acknowledge(parts, parts.ledger.file(file_id), result_due=due.isoformat(timespec="seconds")).failed:
+    receipt = acknowledge(parts, parts.ledger.file(file_id), result_due=due.isoformat(timespec="seconds"))
+    run.notes += receipt.notes
+    if receipt.failed:
         run.unacknowledged.add(file_id)
 
 
@@ -163,11 +165,13 @@ def deliver_answers(parts: Parts, run: PushRun) -> None:
     parts.progress.start("Writing results", len(files))
     for file in files:
         first = file.state == "planned"
-        run.undelivered += deliver(parts, file, acknowledge=file.id in run.unacknowledged, first=first).failed
+        delivered = deliver(parts, file, acknowledge=file.id in run.unacknowledged, first=first)
+        run.undelivered += delivered.failed
+        run.notes += delivered.notes
         parts.progress.advance()
     parts.progress.done()
     for delivered in deliver_stale(parts, leave_out_run=run.id):
-        run.notes += delivered.failed  # of other runs: this one has done what it was to do
+        run.notes += [*delivered.failed, *delivered.notes]  # of other runs: this one has done what it was to do
 
 
 def is_finished(parts: Parts, file: StoredFile) -> bool:

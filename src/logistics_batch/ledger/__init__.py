@@ -43,6 +43,7 @@ from logistics_batch.ledger.records import (
     StoredRun,
 )
 from logistics_batch.ledger.restored import RESTORED
+from logistics_batch.ledger.result_names import ResultNames
 from logistics_batch.ledger.seen import NamedOrder, Seen
 from logistics_batch.ledger.sending import Sending
 from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
@@ -105,6 +106,7 @@ class Ledger(
     Seen,
     Fates,
     History,
+    ResultNames,
     Slots,
     Notices,
     Arrivals,

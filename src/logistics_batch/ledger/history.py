@@ -1,11 +1,10 @@
 """Runs, files and what became of every row, read back for reports, reconciliation and labels."""
 
 import json
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, RowMapping, case, func, select
+from sqlalchemy import Row, RowMapping, case, func, select
 
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.decide import NEVER_SENT
@@ -21,7 +20,6 @@ from logistics_batch.model.document import Operation
 _NOTES_FROM_VERSION = 7
 _OPEN = ("planned", "sending", "in_doubt", "held")
 _CHUNK = 400  # numbers in one IN (…), well under every driver's limit
-_DIGITS = 8  # of a content's hash, in the names of results
 
 
 def stored_run(record: RowMapping) -> StoredRun:
@@ -61,37 +59,6 @@ def _not_sent(line: Row[Any]) -> RowNotSent:
     why = line.issue_reason or line.reason
     sheet = second or line.sheet
     return RowNotSent(line.name, sheet, number, line.key, line.fate, why, line.run_id, line.received_at)
-
-
-def _without_digits(name: str) -> str:
-    """The name without the digits of a content at its end; "" if it ends otherwise."""
-    return name[: -_DIGITS - 1] if re.fullmatch(rf".+\.[0-9a-f]{{{_DIGITS}}}", name, re.DOTALL) else ""
-
-
-def _names_within(name: str, sha256: str) -> list[str]:
-    """Every name that a content's results may have: as it is, and without the digits of earlier rounds."""
-    names = [name]
-    while shorter := _without_digits(names[-1]):
-        names.append(shorter)
-    return [*names, *(f"{each}.{sha256[:_DIGITS]}" for each in names)]
-
-
-def _stem(connection: Connection, *, place: str, name: str, sha256: str) -> tuple[str, bool]:
-    """The stem that a content has at a place, or may have from now on, and whether it is to be written down."""
-    names = result_name.c.name.in_(_names_within(name, sha256))
-    found = connection.execute(select(result_name).where(result_name.c.place == place, names))
-    taken = {each.name: each.sha256 for each in found}
-    plain = name
-    while (shorter := _without_digits(plain)) and taken.get(plain, "").startswith(plain[-_DIGITS:]):
-        plain = shorter
-    digits = sha256[:_DIGITS]
-    for candidate in (name, f"{name}.{digits}", plain, f"{plain}.{digits}"):
-        if taken.get(candidate) == sha256:
-            return candidate, False
-    for candidate in (plain, f"{plain}.{digits}"):
-        if candidate not in taken:
-            return candidate, True
-    return f"{plain}.{sha256}", False
 
 
 class History(Connected):
@@ -351,22 +318,6 @@ class History(Connected):
             query = query.where(file.c.received_at < f"{planned_to}T99")
         with self._read() as connection:
             return [_not_sent(line) for line in connection.execute(query)]
-
-    def result_stem(self, *, place: str, name: str, sha256: str) -> str:
-        """The stem that this content's result files have at a place: `name`, or `name.<sha8>` if that is taken.
-
-        A name that was made so for an earlier round is not made longer: the digits of this content take their place.
-        """
-        known = {"place": place, "name": name, "sha256": sha256}
-        with self._read() as connection:
-            stem, is_new = _stem(connection, **known)
-        if not is_new:  # nearly always: it has its name since it was acknowledged
-            return stem
-        with self._write() as connection:
-            stem, is_new = _stem(connection, **known)
-            if is_new:
-                connection.execute(result_name.insert().values(place=place, name=stem, sha256=sha256))
-        return stem
 
     def answered_files(self, stem: str) -> list[StoredFile]:
         """The arrivals whose result files have that stem at some place, oldest first."""

@@ -25,6 +25,7 @@ from logistics_batch.mapping.lines_named_total import blame_totals
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.reading import say
+from logistics_batch.mapping.renamed_columns import hold_renamed
 from logistics_batch.mapping.rows import sort_rows
 from logistics_batch.mapping.stray_rows import stray_rows
 from logistics_batch.mapping.table import CELLS, COLUMN, HEAD_VALUES, RULES, RunValues, Table, lay_out
@@ -55,6 +56,7 @@ def apply_mapping(
     hold_idle_skips(mapping, [(sheet, header)])
     hold_idle_conditions(mapping, sheet, header)
     hold_idle_payment(mapping, sheet, header)
+    hold_renamed(mapping, sheet, header)
     rows = sort_rows(mapping, sheet, header)
     table = lay_out(mapping, sheet, header, rows, run_values)
     hold_other_units(table)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_asns, read_order
 from logistics_batch.errors import LogisticsBatchError
-from logistics_batch.flows.deliver import places_of
+from logistics_batch.flows.answer_names import places_of
 from logistics_batch.flows.moved_ledger import ONE_OF_THEM, where_before
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_receipts import listed_at

@@ -1,0 +1,80 @@
+"""Where the answers to a file lie, and how they are called there: never by a name that answers something else."""
+
+import json
+import re
+from pathlib import PurePosixPath
+
+from logistics_batch.errors import StoreError
+from logistics_batch.flows.parts import Parts
+from logistics_batch.intake.store import FileStore
+from logistics_batch.ledger import StoredFile
+from logistics_batch.model.job import Place
+
+# NAME.result.xlsx as it was, or as programs name a second copy of it; NAME.newer.fix.csv, as `free_fix` names it.
+_OWN_ENDINGS = re.compile(r"(?:(?:\.newer(?:-\d+)?)?\.(?:result|fix))+(?: ?\(\d+\)| - Copy(?: \(\d+\))?)?$")
+_LONGEST_STEM_BYTES = 200
+
+
+def result_stem(name: str) -> str:
+    """NAME of a file's answers: its stem; a corrected answer of ours that was dropped keeps the name it had.
+
+    >>> result_stem("orders_0903.result.xlsx")
+    'orders_0903'
+    >>> result_stem("orders_0903.result (1).xlsx"), result_stem("orders_0903.newer.fix.csv")
+    ('orders_0903', 'orders_0903')
+    """
+    stem = _OWN_ENDINGS.sub("", PurePosixPath(name).stem)
+    # Our endings come behind it, and file systems end at 255 bytes.
+    return stem.encode()[:_LONGEST_STEM_BYTES].decode(errors="ignore") or "file"
+
+
+def places_of(parts: Parts, file: StoredFile) -> list[Place]:
+    """Where a file's answers go: its own results place, and the reports folder unless it was told otherwise."""
+    results = file.origin.get("results")
+    places = [Place.model_validate(results)] if results else []
+    if not file.origin.get("results_only"):
+        places.append(Place(folder=str(parts.reports), path="/"))
+    return places
+
+
+def where(store: FileStore, place: Place) -> str:
+    """How the ledger calls a place."""
+    return f"{store.label}:{place.path}"
+
+
+def stem_at(parts: Parts, store: FileStore, place: Place, file: StoredFile, *, notes: list[str] | None = None) -> str:
+    """How the names of a file's answers begin at one of its places.
+
+    The very same bytes may be orders by one mapping and ASNs by another: the later one's answers get its name. notes:
+    gets a line if a name is given that is not the file's own, because that answers something else.
+    """
+    own = result_stem(file.name)
+    alike = [each for each in parts.ledger.files(sha256=file.sha256) if result_stem(each.name) == own]
+    first = next((each for each in alike if place in places_of(parts, each)), file)
+    name = own if first.mapping == file.mapping else f"{own}.{file.mapping}"
+    seen: list[bool] = []
+
+    def is_free(stem: str) -> bool:
+        seen.append(_is_free(store, str(PurePosixPath(place.path) / f"{stem}.ack.json"), file))
+        return seen[-1]
+
+    stem = parts.ledger.result_stem(place=where(store, place), name=name, sha256=file.sha256, is_free=is_free)
+    if notes is not None and seen and (name != own or not all(seen)):
+        by = f"the same bytes by the mapping {first.mapping}" if name != own else "another file"
+        line = f"The answers to {file.name} are called {stem}.* in {where(store, place)}: {own}.* answers {by} there."
+        notes.append(line)
+    return stem
+
+
+def _is_free(store: FileStore, receipt: str, file: StoredFile) -> bool:
+    """Whether the acknowledgement that lies under a name, if there is one, is of this very file.
+
+    Another workspace may answer there, or a job that writes the place otherwise.
+    """
+    if not store.exists(receipt):
+        return True
+    try:
+        told = json.loads(store.read(receipt))
+    except (StoreError, ValueError):
+        return False
+    return isinstance(told, dict) and (told.get("sha256"), told.get("mapping")) == (file.sha256, file.mapping)
