@@ -201,6 +201,7 @@ class TurnsOfAll:
 
     def __init__(self, clock: Clock) -> None:
         self.clock, self.next_at = clock, 0.0
+        self.left: list[float] = []
 
     def take_turn(self, interval_seconds: float, *, ahead_seconds: float = 0.0, late_seconds: float = 0.0) -> float:
         wait = max(0.0, self.next_at - self.clock.now)
@@ -208,6 +209,16 @@ class TurnsOfAll:
             late = self.clock.now - self.next_at < late_seconds
             self.next_at = (self.next_at if late else self.clock.now + wait) + interval_seconds
         return wait
+
+    def leave(
+        self, *, at_most: int, in_seconds: float, lead_seconds: float, instead_of: float | None = None
+    ) -> tuple[float, float]:
+        left = [each for each in self.left if each != instead_of]
+        moment = max([self.clock.now + lead_seconds, *left[-1:], *(each + in_seconds for each in left[-at_most:][:1])])
+        if len(left) < at_most:
+            moment = max([self.clock.now + lead_seconds, *left[-1:]])
+        self.left = [*left, moment]
+        return moment, moment
 
     def hold_turns(self, seconds: float) -> None:
         self.next_at = max(self.next_at, self.clock.now + seconds)

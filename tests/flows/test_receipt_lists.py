@@ -5,12 +5,13 @@ from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import openpyxl
 import pytest
 from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.reconcile import ListPlan, run_reconcile
-from logistics_batch.flows.reconcile_receipts import RECEIPTS, ListPlace, ReadList, list_by_hand
+from logistics_batch.flows.reconcile_receipts import RECEIPTS, ListPlace, ReadList, list_by_hand, list_from
 from logistics_batch.model.job import Place
 
 TODAY = date(2026, 11, 5)
@@ -63,6 +64,18 @@ def test_a_list_by_hand_that_was_taken_back_is_refused(parts, tmp_path):
         list_by_hand(parts, tmp_path / "r.csv", kind=RECEIPTS, mapping="receipts", business_date=TODAY)
 
 
+@pytest.mark.parametrize("ending", [".retracted", ".RETRACTED", ".Retracted"])
+def test_the_mark_that_takes_a_list_back_may_be_in_capitals(parts, tmp_path, ending):
+    drop = tmp_path / "lists"
+    drop.mkdir()
+    receipts(drop, "I1,W,10,,2026-11-02", name="monday.csv")
+    (drop / f"monday.csv{ending}").touch()
+    for path in ("/", "/monday.csv"):
+        place = ListPlace(Place(folder=str(drop), path=path), ("*",), "receipts")
+        told = list_from(parts, place, kind=RECEIPTS, since=TODAY, business_date=TODAY)
+        assert told.lines is None and "took it back: monday.csv." in told.notes[1]
+
+
 def written(tmp_path: Path, *rows: str, day: date) -> None:
     """A list of receipts that was written on a day."""
     drop = tmp_path / "lists"
@@ -101,3 +114,38 @@ def test_what_may_stand_in_lists_too_old_to_be_opened_is_not_called_missing(part
     assert any(note.startswith("Not opened: 1 list of receipts written before 2026-07-") for note in report.notes)
     [line] = [one for one in report.document["exceptions"] if one["invoice_number"] == "I1"]
     assert "older ones, written before 2026-07-" in line["reason"]
+
+
+@pytest.mark.parametrize("unreadable", [b"PK\x03\x04 cut off", b"Foo,Bar\n1,2\n"], ids=["damaged", "of another layout"])
+def test_a_list_that_cannot_be_read_calls_nothing_missing(parts, service, tmp_path, unreadable):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "5"))
+    written(tmp_path, "I1,W,10,,2026-11-02", day=date(2026, 11, 4))
+    (tmp_path / "lists" / "other.csv").write_bytes(unreadable)
+    place = ListPlace(Place(folder=str(tmp_path / "lists"), path="/"), ("*.csv",), "receipts")
+    report = run_reconcile(parts, plan(tmp_path, receipts=ListPlan(place=place)))
+    assert (report.exit_code, report.counts) == (4, {"UNVERIFIABLE": 1, "matched": 1})
+    [line] = report.document["exceptions"]
+    assert line["reason"] == "0 of 5 received as far as lists were opened, but other.csv could not be read."
+    assert "other.csv could not be read, and nothing of it counts: " in report.doubts[0]
+
+
+def test_without_one_list_that_can_be_read_no_rate_is_claimed(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "lists" / "monday.csv").write_bytes(b"Foo,Bar\n1,2\n")
+    lists = ListPlan(place=ListPlace(Place(folder=str(tmp_path / "lists"), path="/"), ("*.csv",), "receipts"))
+    report = run_reconcile(parts, plan(tmp_path, receipts=lists, purchase_orders=lists))
+    assert report.exit_code == 4 and report.document["lists_not_compared"] == ["receipts", "purchase orders"]
+    totals = report.document["totals"]
+    assert (totals["match_percent_lines"], totals["match_percent_units"], totals["lines_not_compared"]) == (
+        None,
+        None,
+        1,
+    )
+    assert report.doubts[-1].startswith("Not compared with receipts: 1 line.")
+    page = next(path for path in report.files if path.suffix == ".html").read_text()
+    assert "NOT COMPARED: receipts and purchase orders" in page and page.count("<dd>not compared</dd>") == 2
+    book = openpyxl.load_workbook(next(path for path in report.files if path.suffix == ".xlsx"))
+    shown = [cell.value for row in book["Summary"].iter_rows(max_row=20) for cell in row]
+    night = dict(zip(*([cell.value for cell in row] for row in book["Trend"].iter_rows(max_row=2)), strict=True))
+    assert shown.count("not compared") == 2 and night["Match rate, lines"] is None

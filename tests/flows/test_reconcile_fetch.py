@@ -252,6 +252,39 @@ def test_part_of_a_range_for_which_the_service_says_no_is_a_doubt(parts, service
     assert any("No ASN found (status 404)" in note for note in found.notes)
 
 
+def test_a_range_without_asns_is_none_where_the_service_answers_for_more_days(parts, service):
+    fill(service, days=1, each=3)  # on the first of November
+    quiet = asn_range("delivery", date(2026, 11, 5), date(2026, 11, 7))
+    service.fails = lambda query: None if _any_in(service, query) else NONE_FOUND
+    found = fetch_asns(parts, quiet)
+    assert found.complete and not found.records
+    [note] = found.notes
+    assert "No ASN found (status 404)" in note and "taken for none" in note
+
+
+def test_where_nothing_but_not_found_comes_it_cannot_be_told_from_a_wrong_address(parts, service):
+    service.fails = lambda query: NONE_FOUND
+    found = fetch_asns(parts, WINDOW)
+    assert not found.complete and not found.records
+    [note] = found.notes
+    assert "No ASN found (status 404)" in note and "service.base_url" in note
+
+
+@pytest.mark.parametrize("parts_too", [False, True], ids=["its parts hold some", "the days around hold some"])
+def test_not_found_for_a_range_that_has_asns_is_a_doubt(parts, service, parts_too):
+    expected = fill(service, days=3, each=2)
+
+    def fails(query):
+        inside = query["delivery_date_start"] >= "2026-11-01" and query["delivery_date_end"] <= "2026-11-08"
+        whole = query == WINDOW.query()
+        return NONE_FOUND if (inside if parts_too else whole) else None
+
+    service.fails = fails
+    found = fetch_asns(parts, WINDOW)
+    assert not found.complete and ids(found) == (set() if parts_too else expected)
+    assert any("it shows 6 of the range" in note or "parts of it hold ASNs" in note for note in found.notes)
+
+
 def _any_in(service, query) -> bool:
     days = {one["delivery_date"] for one in service.records}
     return any(query["delivery_date_start"] <= day <= query["delivery_date_end"] for day in days)

@@ -12,6 +12,9 @@ import pytest
 from intake.binary_workbooks import ods_parts, write_parts, write_xls, xls_record
 from intake.quirky_workbooks import write_quirky_ods, write_quirky_xls, write_quirky_xlsb, write_xlsx
 from intake.test_excel import with_sheet_xml
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.styles import Font
 
 from logistics_batch.intake.reading import read_file
 from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
@@ -125,21 +128,40 @@ def test_a_plain_workbook_needs_no_notes(tmp_path: Path) -> None:
     assert read(tmp_path / "file", "xlsx").notes == ()
 
 
+def converted(path: Path, to: str) -> Path:
+    """The workbook in another format, as LibreOffice makes it."""
+    program = shutil.which("soffice")
+    if program is None:
+        assert "CI" not in environ, "CI has LibreOffice"
+        pytest.skip("LibreOffice is not installed")
+    target = path.parent / "converted"
+    own = f"-env:UserInstallation=file://{path.parent}/profile"
+    command = [program, "--headless", own, "--convert-to", to, "--outdir", str(target), str(path)]
+    subprocess.run(command, check=True, capture_output=True, timeout=180)
+    return target / f"{path.stem}.{to}"
+
+
+@pytest.mark.real
+@pytest.mark.slow
+@pytest.mark.parametrize("to", ["xls", "ods", "xlsx"])
+def test_what_is_struck_through_in_libreoffice_is_told(tmp_path: Path, to: str) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(["Order No", CellRichText(TextBlock(InlineFont(strike=True), "12"), " 21")])
+    sheet.append(["A-1", 5])
+    sheet["B2"].font = Font(strike=True)
+    book.save(tmp_path / "orders.xlsx")
+    told = {(row, column): left for row, column, _, left in read(converted(tmp_path / "orders.xlsx", to), to).struck}
+    assert told == {(1, 2): "" if to == "xls" else "21", (2, 2): ""}
+
+
 @pytest.mark.real
 @pytest.mark.slow
 @pytest.mark.parametrize("is_1904", [False, True])
 @pytest.mark.parametrize("to", ["xls", "ods", "xlsx"])
 def test_what_libreoffice_makes_of_it_is_read_alike(tmp_path: Path, to: str, is_1904: bool) -> None:
-    program = shutil.which("soffice")
-    if program is None:
-        assert "CI" not in environ, "CI has LibreOffice"
-        pytest.skip("LibreOffice is not installed")
-    path = write_xlsx(tmp_path / "orders.xlsx", is_1904=is_1904)
-    target = tmp_path / "converted"
-    own = f"-env:UserInstallation=file://{tmp_path}/profile"
-    command = [program, "--headless", own, "--convert-to", to, "--outdir", str(target), str(path)]
-    subprocess.run(command, check=True, capture_output=True, timeout=180)
-    sheet = read(target / f"orders.{to}", to)
+    sheet = read(converted(write_xlsx(tmp_path / "orders.xlsx", is_1904=is_1904), to), to)
     assert sheet.frame.rows() == [
         (1, "Order No", "Code", "Sum", "Date"),
         (2, "A-1", "0000022", "#DIV/0!", "2026-11-03"),

@@ -1,6 +1,10 @@
 """Turns are claimed in the ledger: processes that share it keep one rate together."""
 
+import heapq
+import random
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -73,3 +77,85 @@ def test_a_turn_taken_ahead_moves_the_next_from_its_own_moment(ledger: Ledger, o
     assert 40 < other.take_turn(50, ahead_seconds=60) <= 50  # taken, though it is still to come
     assert 90 < ledger.take_turn(50, ahead_seconds=60) <= 100  # not taken
     assert 90 < ledger.take_turn(50, ahead_seconds=60) <= 100
+
+
+class OneClock:
+    """Time that passes only by sleeping, for several processes at once; one sleeper in four may wake late."""
+
+    def __init__(self, *, late: float = 0.0) -> None:
+        self.now, self.late = 1_790_000_000.0, late
+        self._chance = random.Random(7)
+
+    def time(self) -> float:
+        return self.now
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds + self._chance.choice((0, 0, 0, self.late))
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> OneClock:
+    made = OneClock()
+    monkeypatch.setattr("logistics_batch.ledger.pace.time", made)
+    return made
+
+
+def departures(clock: OneClock, pacers: list[Pacer], *, calls: int, held_up: float) -> list[float]:
+    """When calls of several processes leave, each of which is held up between its turn and its departure."""
+    chance = random.Random(20261122)
+    ready: list[tuple[float, int, Pacer]] = []
+    moments: list[float] = []
+    number = 0
+    while len(moments) < calls:
+        while ready and ready[0][0] <= clock.now:
+            moments.append(heapq.heappop(ready)[2].depart())
+        pacer = chance.choice(pacers)
+        wait = pacer.try_turn(ahead_seconds=0.1)
+        if wait <= 0.1:
+            number += 1
+            heapq.heappush(ready, (clock.now + wait + chance.uniform(0, held_up), number, pacer))
+        clock.now += 0.002
+    return moments
+
+
+@pytest.mark.parametrize("late", [0.0, 0.004])
+@pytest.mark.parametrize("rate", [1, 2, 3, 20])
+@pytest.mark.parametrize("processes", [1, 3])
+def test_no_second_sees_one_more_call_than_the_rate_allows(
+    tmp_path: Path, clock: OneClock, processes: int, rate: int, late: float
+) -> None:
+    clock.late = late
+    with ExitStack() as stack:
+        pacers = []
+        for _ in range(processes):
+            ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="http://service.test")
+            stack.callback(ledger.close)
+            pacers.append(Pacer(f"{rate}/s", clock=clock.monotonic, sleep=clock.sleep))
+            stack.enter_context(pacers[-1].sharing(ledger))
+        moments = departures(clock, pacers, calls=60, held_up=min(0.9, 8 / rate))
+    assert all(last - first >= 1.0 - 1e-6 for first, last in zip(moments, moments[rate:], strict=False))
+    # One that waits holds up the others here, where all processes have one clock: they are slower, but none waits long.
+    assert (len(moments) - 1) / (moments[-1] - moments[0]) > 0.6 * rate
+
+
+def test_a_departure_that_was_missed_makes_room_for_others(ledger: Ledger, other: Ledger) -> None:
+    allowed = {"at_most": 1, "in_seconds": 5.0, "lead_seconds": 0.0}
+    first, mark = ledger.leave(**allowed)
+    again, _ = ledger.leave(**allowed, instead_of=mark)
+    assert 0 <= again - first < 4
+    behind, _ = other.leave(**allowed)
+    assert behind - again >= 4.9  # the same moment by two clocks
+
+
+def test_a_departure_that_a_wrong_clock_wrote_holds_nobody_up(ledger: Ledger, url: str) -> None:
+    allowed = {"at_most": 1, "in_seconds": 5.0, "lead_seconds": 0.0}
+    first, _ = ledger.leave(**allowed)
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE meta SET value = '[99999999999.0]' WHERE name LIKE 'departures:%'"))
+    engine.dispose()
+    again, _ = ledger.leave(**allowed)
+    assert again - first < 4

@@ -42,7 +42,7 @@ class WrongRow:
     """Orders in which something is wrong in the first row or between rows.
 
     cells: what differs from a good row, and further columns. more: further rows, as what differs from the first.
-    above: lines above the header. counts, hidden, worded: as a sheet has them.
+    above: lines above the header. counts, hidden, worded, struck, covered: as a sheet has them.
     mark: what a spreadsheet program says of the first of `cells`. fields, lines, rest: what the mapping says besides.
     item, quantity: the names that the two are read from.
     """
@@ -53,6 +53,8 @@ class WrongRow:
     counts: Sequence[int] = ()
     hidden: tuple[int, ...] = ()
     worded: tuple[tuple[int, int, str], ...] = ()
+    struck: tuple[tuple[int, int, str, str], ...] = ()
+    covered: tuple[tuple[int, int], ...] = ()
     mark: Mark | None = None
     fields: str = ""
     lines: str = ""
@@ -73,7 +75,8 @@ class WrongRow:
         mapping = load_mapping(text, path="orders.yaml", read_lookup=lambda _: "")
         run = RunValues(file_name="orders.csv", business_date=DAY, timezone="Asia/Kolkata")
         counts = pl.Series(self.counts, dtype=pl.UInt32) if self.counts else None
-        sheet = replace(sheet_of(rows, marks=marks), cell_counts=counts, hidden_rows=self.hidden, worded=self.worded)
+        told = {"worded": self.worded, "struck": self.struck, "covered": self.covered}
+        sheet = replace(sheet_of(rows, marks=marks), cell_counts=counts, hidden_rows=self.hidden, **told)  # type: ignore[arg-type]
         return apply_mapping(mapping, [sheet], run_values=run)
 
     def _more_fields(self) -> list[tuple[str, str]]:
@@ -96,6 +99,7 @@ INVALID: dict[str, WrongRow] = {
     "decimal": WrongRow({"Height": "tall"}, lines="length: {from: Height, read: decimal}"),
     "percent": WrongRow({"Share": "half"}, lines="length: {from: Share, read: percent}"),
     "money": WrongRow({"Payment": "COD", "Amount": "on request"}, fields=_PAYMENT),
+    "decimal_mark": WrongRow({"Payment": "COD", "Amount": "1.200"}, fields=_PAYMENT),
     "negative": WrongRow({"Payment": "Prepaid", "Amount": "-250.00"}, fields=_PAYMENT),
     "unit": WrongRow({"Weight": "2 lb"}, fields="weight: {from: Weight, read: {unit: g -> kg}}"),
     "date": WrongRow({"Deliver by": "soon"}, fields=_DATE),
@@ -147,6 +151,10 @@ INVALID: dict[str, WrongRow] = {
     "decimal_code": WrongRow({"SKU": "1001.1"}, mark=Mark.NUMBER),
     "truth_cell": WrongRow({"SKU": "TRUE"}, mark=Mark.TRUTH),
     "number_format": WrongRow({"SKU": "17"}, worded=((2, 5, "0-0"),)),
+    "item_quantity|struck_through": WrongRow({"Qty": "1221"}, struck=((2, 6, "12", "21"),)),
+    "item_name|struck_through": WrongRow(struck=((2, 5, "", ""),)),
+    "struck_through": WrongRow(struck=tuple((2, column, "", "") for column in range(1, 7))),
+    "covered": WrongRow({"Qty": "7"}, covered=((2, 6),)),
 }
 
 BLOCKED: dict[str, WrongRow] = {

@@ -127,6 +127,22 @@ def test_they_are_at_their_new_places_in_a_fix_file(tmp_path: Path) -> None:
     assert again.merges == ((2, 1, 3, 1),)
 
 
+def test_what_was_struck_through_still_is_and_what_was_unseen_is_told_again(tmp_path: Path) -> None:
+    rows = [("Order", "Qty", "Rate"), ("A-1", "12 <21", "5"), ("A-2", "x & y", "7"), ("A-3", "8", "9")]
+    marks = {(row, 3): Mark.NUMBER for row in (2, 3, 4)}
+    struck = ((2, 2, "12", "<21"), (3, 2, "", ""), (3, 3, "", ""))
+    sheet = replace(sheet_of(*rows, marks=marks), struck=struck, merges=((2, 3, 4, 3),), covered=((3, 3), (4, 3)))
+    again = read_again(plain(sheet), tmp_path)[0]
+    assert again.frame.select("1", "2", "3").rows() == sheet.frame.drop("row").rows()
+    assert again.struck == ((2, 2, "12", "<21"), (3, 2, "x & y", ""), (3, 3, "7", ""))
+    assert again.covered == ((3, 3), (4, 3))
+
+    report = report_of(sheet, rows=tuple(row_result(row, Fate.REFUSED) for row in (3, 4)))
+    found = fix_file(report, sheet=sheet, original=b"", format="ods")
+    assert found is not None
+    assert read_again(found[1], tmp_path)[0].struck == ((2, 2, "x & y", ""), (2, 3, "7", ""))
+
+
 CELLS = st.one_of(
     st.text(min_size=1, max_size=30),
     st.from_regex(r"[=+\-@'][0-9A-Z+]{0,12}", fullmatch=True),

@@ -39,6 +39,11 @@ class Allowance:
         return max(self._interval, 1 / self._rate)
 
     @property
+    def operators_seconds(self) -> float:
+        """The least time between two calls that the operator asks for; 0 if there is no rate to keep."""
+        return self._interval
+
+    @property
     def lowered(self) -> bool:
         """Whether the service takes less than the operator allows."""
         return self._rate < math.inf

@@ -16,10 +16,14 @@ LONGEST_PAUSE_SECONDS = 15 * 60.0
 _LONGEST_NAP_SECONDS = 0.5  # how soon a waiting thread notices that the process was asked to end
 _SPACING_OF_PLANNED = 1.003  # the network brings some calls nearer: a service must not count one more in a second
 _WINDOW = 1.002  # the same, for as many calls as the rate allows in a second
+_WINDOW_OF_ONE = 1.004  # of several processes, where calls are few; what is more than 1 is how late one may wake
 _FEWEST_TO_CATCH_UP = 3  # calls in a second; below, none ever follows closer than the rate
 _MOST_REMEMBERED = 1000  # departures
 _SHORTEST_SPAN_SECONDS = 0.25  # a rate is not told from less
 _LATE_SECONDS = 0.5  # a turn that is so late was held up, one that is later was not wanted
+_LEAD_SECONDS = 0.005  # a departure is written down so long before it, at first
+_LONGEST_LEAD_SECONDS = 0.25
+_TRIES = 10
 _RATE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*/\s*(s|min)")
 _SECONDS = {"s": 1.0, "min": 60.0}
 
@@ -54,6 +58,15 @@ class SharedTurns(Protocol):
         late_seconds: one that is taken no later than that does not push those behind it.
         """
 
+    def leave(
+        self, *, at_most: int, in_seconds: float, lead_seconds: float, instead_of: float | None = None
+    ) -> tuple[float, float]:
+        """Write down that a call leaves as soon as no more than `at_most` do so `in_seconds`, after `lead_seconds`.
+
+        Gives that moment (monotonic), and a mark under which it stands. instead_of: the mark of an earlier one of the
+        same call, which did not leave then.
+        """
+
     def hold_turns(self, seconds: float) -> None:
         """Give nobody a turn for so long."""
 
@@ -65,6 +78,9 @@ class Pacer:
     trifle lower, never higher, in whatever window one looks. Turns that are taken ahead follow a plan, so that what
     has to be done before a call leaves costs nothing, and one that is late does not push the others: then some follow
     each other closer than the plan, but no second holds more departures than the rate allows.
+
+    Turns are a plan: connecting, a disk or a thread holds some calls up, so what keeps the rate is when they leave.
+    Where several processes share their turns, each departure is written down for all of them before it.
 
     While the service asks to slow down (429), the rate is lower: see `Allowance`.
     """
@@ -90,6 +106,7 @@ class Pacer:
         self._not_before = -math.inf
         self._shared: list[SharedTurns] = []
         self._departures = threading.Lock()
+        self._lead_seconds = _LEAD_SECONDS
         self._left: deque[float] = deque(maxlen=_MOST_REMEMBERED)  # when the last calls left
 
     @property
@@ -164,20 +181,54 @@ class Pacer:
         Between its turn and its departure a call may be held up by a disk or a thread: turns alone do not keep the
         rate.
         """
+        with self._state:
+            shared = self._shared[-1] if self._shared and self._allowance.operators_seconds else None
         with self._departures:
-            wait = self._earliest() - self._clock()
-            if wait > 0:
-                self._sleep(wait)
-            now = self._clock()
-            self._left.append(now)
-        return now
+            earliest = max(self._earliest(), self._clock())
+            if shared is None:
+                self.wait_until(earliest)
+            moment = self._clock() if shared is None else earliest
+            self._left.append(moment)
+        return moment if shared is None else self._leave_among_all(shared, earliest)
+
+    def _leave_among_all(self, shared: SharedTurns, earliest: float) -> float:
+        """Wait until a call may leave among those of all processes, for which it is written down; says when that is.
+
+        One that wakes too late for the moment that was written down is written down anew.
+        """
+        interval = self._allowance.operators_seconds
+        calls, window, mark = self._in_a_second(interval), _WINDOW, None
+        if calls < _FEWEST_TO_CATCH_UP:
+            calls, window = 1, _WINDOW_OF_ONE
+        seconds = calls * interval
+        with suppress(LedgerRefused):  # the rate of this process holds then
+            for _ in range(_TRIES):
+                asked = self._clock()
+                lead = max(self._lead_seconds, earliest - asked)
+                moment, mark = shared.leave(
+                    at_most=calls, in_seconds=seconds * window, lead_seconds=lead, instead_of=mark
+                )
+                took = self._clock() - asked
+                self.wait_until(moment)
+                if (now := self._clock()) - moment <= seconds * (window - 1):
+                    self._lead_seconds = max(_LEAD_SECONDS, 2 * took)
+                    return now
+                if took > lead:
+                    self._lead_seconds = min(2 * took, _LONGEST_LEAD_SECONDS)
+        self.wait_until(earliest)
+        return self._clock()
+
+    @staticmethod
+    def _in_a_second(interval: float) -> int:
+        """How many calls the rate allows in a second."""
+        return min(int(1 / interval + 1e-6), _MOST_REMEMBERED)
 
     def _earliest(self) -> float:
         """When the next call may leave, after those that have left."""
         interval = self._allowance.interval_seconds
         if not interval or not self._left:
             return -math.inf
-        in_a_second = min(int(1 / interval + 1e-6), _MOST_REMEMBERED)
+        in_a_second = self._in_a_second(interval)
         if in_a_second < _FEWEST_TO_CATCH_UP or self._allowance.lowered:
             return self._left[-1] + interval
         nearest = self._left[-1] + interval / 2

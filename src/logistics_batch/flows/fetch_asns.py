@@ -9,6 +9,9 @@ then is said to be.
 
 A question that the service answers with an error falls into halves, too: what lies in the others is fetched, and what
 stays unanswered is said. Nothing is fetched where nothing was answered at all.
+
+What a 404 with the service's own FAIL means is not documented (API §4.1, §7): that there is none, or that the address
+is wrong. It is taken for none where the service answers the same question for more days; else it is a doubt.
 """
 
 import secrets
@@ -18,9 +21,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from logistics_batch.api.answers import AsnPage, Meaning, ReadFailed, asn_header, judge, read_asns, record_digest
+from logistics_batch.api.answers import AsnPage, ReadFailed, asn_header, read_asns, record_digest
 from logistics_batch.api.client import Reply
-from logistics_batch.errors import KeyRefused, LogisticsBatchError, RunStopped, ServiceMisaddressed, UsageError
+from logistics_batch.errors import KeyRefused, LogisticsBatchError, RunStopped, UsageError
+from logistics_batch.flows.asn_answers import SaysNone, page_of, told_by
 from logistics_batch.flows.asn_ranges import AsnRange, Pieces, around_created, finer_pieces, pieces_of
 from logistics_batch.flows.parts import Parts
 
@@ -63,6 +67,8 @@ def fetch_asns(parts: Parts, wanted: AsnRange | None, filters: Mapping[str, str]
     asker = _Asker(parts, filters=known)
     parts.progress.start("Fetching ASNs", None)
     found = asker.gather(wanted)
+    if wanted is not None and asker.is_told_of_none():
+        found = asker.held_against_the_days_around(wanted)
     asker.look_beyond_a_small_page(wanted)
     parts.progress.done()
     return asker.result(_meeting(found, known))
@@ -170,6 +176,24 @@ class _Asker:
         records = tuple(found.records.values())
         return FetchedAsns(records, found.complete, found.notes, self._requests, folder, fullest, lump)
 
+    def is_told_of_none(self) -> bool:
+        """Whether every question was answered with a 404 of the service's own."""
+        return bool(self._failed) and not self._answered and all(isinstance(one, SaysNone) for one in self._failed)
+
+    def held_against_the_days_around(self, wanted: AsnRange) -> _Found:
+        """None, where the service answers the same question for more days and shows no ASN of the range itself."""
+        said, self._failed, self._answered, self._unasked = self._failed[0].message, [], True, 0
+        page = self._ask_around(wanted)
+        if isinstance(page, ReadFailed):
+            note = f"{said}: whether it has none, or service.base_url or service.paths is wrong, cannot be told"
+            return _Found({}, complete=False, notes=(f"{note}.",))
+        days = [getattr(asn_header(record), f"{wanted.by}_date")[:10] for record in page.records]
+        inside = sum(not day or f"{wanted.date_from}" <= day <= f"{wanted.date_to}" for day in days)
+        if inside:
+            note = f"{said}, but asked for more days it shows {inside} of the range."
+            return _Found({}, complete=False, notes=(note,))
+        return _Found({}, notes=(f"{said}: taken for none, since it answers for the days around.",))
+
     def look_beyond_a_small_page(self, wanted: AsnRange | None) -> None:
         """Where no answer was longer than a small page: whether the days around show that longer ones are sent."""
         if wanted is not None and self._most_rows in _SMALL_PAGES:
@@ -184,11 +208,14 @@ class _Asker:
             return _Found({}, complete=False)
         reply = self._ask(query, patient=not pieces)
         try:
-            page = _page(reply, divisible=bool(pieces))
+            page = page_of(reply, divisible=bool(pieces))
         except (RunStopped, UsageError) as error:
             self._note_failure(error)
-            why = f"{_asked_for(wanted, query)}: nothing could be fetched: {_told_by(reply)}"
-            return self._around_a_failure(why, pieces, more or {})
+            why = f"{_asked_for(wanted, query)}: nothing could be fetched: {told_by(reply)}"
+            found = self._around_a_failure(why, pieces, more or {})
+            if isinstance(error, SaysNone) and found.records:
+                return replace(found, complete=False, notes=(*found.notes, f"{why}, though parts of it hold ASNs"))
+            return found
         if not (reply.failure or reply.truncated):
             self._answered, self._failed = True, []
         records = {record_identity(record): record for record in page.records}
@@ -212,7 +239,7 @@ class _Asker:
 
     def _note_failure(self, error: LogisticsBatchError) -> None:
         """Raises the error where no other question is worth asking: about the key, or the address of a first one."""
-        if isinstance(error, KeyRefused) or not (self._answered or type(error) is RunStopped):
+        if isinstance(error, KeyRefused) or not (self._answered or type(error) in (RunStopped, SaysNone)):
             raise error
         self._failed.append(error)
 
@@ -275,11 +302,12 @@ class _Asker:
         self._ask_around(wanted)
         return not self._round_number(page)
 
-    def _ask_around(self, wanted: AsnRange) -> None:
+    def _ask_around(self, wanted: AsnRange) -> AsnPage | ReadFailed:
         around = replace(wanted, date_from=wanted.date_from - _AROUND, date_to=wanted.date_to + _AROUND)
         page = read_asns(self._ask({**self._filters, **around.query()}, patient=False))
         if not isinstance(page, ReadFailed):
             self._most_rows = max(self._most_rows, len(page.records))
+        return page
 
     def _ask(self, query: Mapping[str, str], *, patient: bool) -> Reply:
         """One search. It changes nothing at the service, so it is repeated where the service did not answer.
@@ -314,40 +342,6 @@ class _Asker:
 def _pauses(count: int) -> Iterator[float]:
     for attempt in range(count):
         yield _FIRST_PAUSE_SECONDS * 2**attempt
-
-
-def _page(reply: Reply, *, divisible: bool) -> AsnPage:
-    """The page in a reply; an answer too long or too slow for one page is an empty one if it can be divided."""
-    page = read_asns(reply)
-    if not isinstance(page, ReadFailed):
-        return page
-    if reply.truncated or (divisible and reply.failure in ("timeout", "deadline")):
-        return AsnPage(())
-    _raise_for(page, is_page=judge(reply, operation="asn.fetch").looks_like_html)
-    raise RunStopped(f"The service could not be asked for ASNs: {page.brief}", remedy="Run it again later.")
-
-
-def _raise_for(failed: ReadFailed, *, is_page: bool) -> None:
-    if failed.meaning is Meaning.UNAUTHORIZED:
-        raise KeyRefused(
-            f"The service refused the API key: {failed.brief}",
-            remedy="Check the key itself, whether it was handed out in base64, and proxies that drop API_KEY.",
-        )
-    if failed.meaning is Meaning.MISADDRESSED or is_page:
-        raise ServiceMisaddressed(
-            f"The answer to the ASN search does not come from the service: {failed.brief}",
-            remedy="Check service.base_url and service.paths in logistics-batch.toml.",
-        )
-    if failed.meaning is Meaning.REFUSED:
-        raise UsageError(f"The service refused the ASN search: {failed.message}", remedy="Change dates or filters.")
-
-
-def _told_by(reply: Reply) -> str:
-    """What came instead of ASNs; with the words of the service where it is its own no, and no failure within it."""
-    failed = read_asns(reply)
-    if not isinstance(failed, ReadFailed):
-        return ""
-    return failed.message if reply.status is not None and reply.status < 500 else failed.brief
 
 
 def _doubt(page: AsnPage, reply: Reply) -> str:

@@ -17,7 +17,7 @@ from logistics_batch.flows.reconcile_gather import Gathered, gather, order_numbe
 from logistics_batch.flows.reconcile_gone import Counting, Known, known_receipts, with_known
 from logistics_batch.flows.reconcile_limits import limits_of
 from logistics_batch.flows.reconcile_notices import Scope, announced_frames, returned_frames, unsent_frame
-from logistics_batch.flows.reconcile_older import judged_invoices, with_older_lists
+from logistics_batch.flows.reconcile_older import judged_invoices, with_older_lists, with_refused
 from logistics_batch.flows.reconcile_output import hand_over
 from logistics_batch.flows.reconcile_previous import Previous, previous_at, previous_by_hand
 from logistics_batch.flows.reconcile_receipts import (
@@ -43,7 +43,16 @@ from logistics_batch.model.report import ExitCode
 from logistics_batch.model.spelling import folded
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_document
-from logistics_batch.reconciliation import TOLERATED, WITHOUT_RECEIPTS, Legs, Limit, Rules, audit, unknown_statuses
+from logistics_batch.reconciliation import (
+    TOLERATED,
+    WITHOUT_RECEIPTS,
+    Legs,
+    Limit,
+    Rules,
+    audit,
+    unknown_statuses,
+    without_rates,
+)
 
 _NO_LIST = ReadList(None)
 _WORDS_NAMED = 5
@@ -197,6 +206,7 @@ def _compared(parts: Parts, plan: ReconcilePlan, asked: _Asked) -> tuple[Legs, C
     counting = with_known(older, asked.known, judged=invoices, on=on)
     told = counting.receipts
     unsent = _unsent(parts, scope, on)
+    unopened = with_refused(unopened, told, legs)
     whole = replace(legs, received=told.lines, unread=told.unread, unopened=unopened, unsent_rows=unsent)
     return whole, counting
 
@@ -220,6 +230,9 @@ def _account(
         followed=frozenset(besides.invoices),
     )
     result = audit(legs, rules=rules, earlier=previous.earlier, watch=watch)
+    missing = _missing_legs(plan, receipts, orders)
+    if RECEIPTS.word in missing:
+        result = without_rates(result)
     made = Circumstances(
         run=run,
         job=plan.job or "by hand",
@@ -243,10 +256,31 @@ def _account(
         result=result,
         receipts_compared=receipts.lines is not None,
         orders_compared=orders.lines is not None,
-        doubts=(*gathered.doubts, *doubts, *previous.doubts, *_without_receipts(result)),
+        missing=missing,
+        not_read=receipts.unread,
+        doubts=(
+            *gathered.doubts,
+            *doubts,
+            *_not_compared(missing, result),
+            *previous.doubts,
+            *_without_receipts(result),
+        ),
         notes=(*notes, *gathered.notes, *_unreturned(result), *_not_understood(legs), *previous.notes, *besides.notes),
         log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
     )
+
+
+def _missing_legs(plan: ReconcilePlan, receipts: ReadList, orders: ReadList) -> tuple[str, ...]:
+    """The lists that were to be compared and of which none could be read."""
+    asked = ((plan.receipts, receipts, RECEIPTS), (plan.purchase_orders, orders, PURCHASE_ORDERS))
+    return tuple(kind.word for given, read, kind in asked if given != ListPlan() and read.lines is None)
+
+
+def _not_compared(missing: tuple[str, ...], result: Reconciliation) -> tuple[str, ...]:
+    if RECEIPTS.word not in missing:
+        return ()
+    lines = counted(result.match_rate.lines, "line")
+    return (f"Not compared with receipts: {lines}. What is called matched agrees with the service; no rate is given.",)
 
 
 def _rules(plan: ReconcilePlan, limits: dict[Discrepancy, Limit], *, complete: bool) -> Rules:

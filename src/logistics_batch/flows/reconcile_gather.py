@@ -86,7 +86,10 @@ def gather(parts: Parts, scope: Scope, receipts: ReadList, orders: ReadList) -> 
         doubts=(*_doubts(fetched), *_doubts(searched), *doubts, *_purged(len(announced) - len(documents))),
         requests=fetched.requests + searched.requests,
         folder=fetched.folder,
-        notes=unseen_note((*range_answers.records, *search_answers.records)),
+        notes=(
+            *(fetched.notes if fetched.complete else ()),
+            *unseen_note((*range_answers.records, *search_answers.records)),
+        ),
     )
 
 

@@ -15,11 +15,14 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_gather import Gathered
 from logistics_batch.flows.reconcile_notices import Scope
 from logistics_batch.flows.reconcile_receipts import LOOK_BACK_DAYS, RECEIPTS, ListPlace, ReadList, list_from
+from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
 from logistics_batch.reconciliation import UNOPENED, Legs, identifier
 
 OPENED_DAYS: Final = 90
 """So many days before the range lists are opened at most."""
+
+_NAMED: Final = 3
 
 
 def judged_invoices(legs: Legs, gathered: Gathered, scope: Scope) -> pl.DataFrame:
@@ -68,8 +71,19 @@ def with_older_lists(
         return told, pl.DataFrame(schema=UNOPENED)
     note = f"Not opened: {counted(left, 'list')} of receipts written before {since}."
     perhaps = judged.filter(pl.col("first") - back < since)
-    unopened = perhaps.select("invoice", pl.lit(since.isoformat()).alias("since"))
+    unopened = perhaps.select("invoice", pl.lit(f"older ones, written before {since}, lie there").alias("lists"))
     return replace(told, notes=(*told.notes, note)), unopened
+
+
+def with_refused(unopened: pl.DataFrame, receipts: ReadList, legs: Legs) -> pl.DataFrame:
+    """UNOPENED with the lists that could not be read at all: the goods of every invoice may stand in them."""
+    if receipts.lines is None or not receipts.refused:
+        return unopened
+    more = f" and {len(receipts.refused) - _NAMED} more" if len(receipts.refused) > _NAMED else ""
+    names = ", ".join(printable(name) for name in receipts.refused[:_NAMED])
+    sides = (legs.announced_notices, legs.returned_notices)
+    every = pl.concat([side.select(identifier("invoice_number").alias("invoice")) for side in sides]).unique()
+    return pl.concat([unopened, every.select("invoice", pl.lit(f"{names}{more} could not be read").alias("lists"))])
 
 
 def _together(near: ReadList, far: ReadList, judged: pl.DataFrame) -> ReadList:

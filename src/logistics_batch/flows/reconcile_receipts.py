@@ -71,9 +71,9 @@ class ReadList:
 
     lines: as the kind's columns say; None where there was no file at all. complete: every row of every file could be
     read. notes: what could not, and what was left out, in words. files: what was read. unread: UNREAD_ROWS. refused:
-    how many files could not be read at all. opened_since: lists of a place that were written before this day were not
-    opened; older: the days when those were. lying: names of the lists that lie there, opened or not. written: when each
-    that was opened was written, retracted: when a person took lists of a name back (seconds since 1970).
+    names of the files that could not be read at all. opened_since: lists of a place that were written before this day
+    were not opened; older: the days when those were. lying: names of the lists that lie there, opened or not. written:
+    when each that was opened was written, retracted: when a person took lists of a name back (seconds since 1970).
     """
 
     lines: pl.DataFrame | None
@@ -81,7 +81,7 @@ class ReadList:
     notes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     unread: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNREAD_ROWS))
-    refused: int = 0
+    refused: tuple[str, ...] = ()
     opened_since: date | None = None
     older: tuple[date, ...] = ()
     lying: frozenset[str] = frozenset()
@@ -186,22 +186,33 @@ def listed_at(store: FileStore, path: str) -> list[RemoteFile]:
     try:
         return store.list(path)
     except StoreError:
-        ours = {named.name, f"{named.name}{RETRACTED}"}
-        beside = [file for file in store.list(str(named.parent)) if file.name in ours] if named.suffix else []
+        beside = (
+            [file for file in store.list(str(named.parent)) if _is_of(file.name, named.name)] if named.suffix else []
+        )
         if not beside:
             raise
         return beside
 
 
+def _is_of(name: str, wanted: str) -> bool:
+    """Whether a file is a list, or takes it back."""
+    return name == wanted or (_is_mark(name) and name[: -len(RETRACTED)] == wanted)
+
+
 def _is_list(file: RemoteFile, patterns: Sequence[str]) -> bool:
-    usable = not file.is_link and not never_input(file.name) and not file.name.endswith(RETRACTED)
+    usable = not file.is_link and not never_input(file.name) and not _is_mark(file.name)
     return usable and name_matches(file.name, patterns)
 
 
 def _retracted(files: Iterable[tuple[str, float | None]]) -> dict[str, float]:
     """When lists were taken back, by their names."""
-    marks = {name.removesuffix(RETRACTED): at for name, at in files if name.endswith(RETRACTED)}
+    marks = {name[: -len(RETRACTED)]: at for name, at in files if _is_mark(name)}
     return {name: math.inf if at is None else at for name, at in marks.items()}
+
+
+def _is_mark(name: str) -> bool:
+    """Whether a file takes a list back; some programs write the ends of names in capitals."""
+    return name.lower().endswith(RETRACTED)
 
 
 def _is_retracted(name: str, written: float | None, retracted: dict[str, float]) -> bool:
@@ -269,8 +280,9 @@ def _members_read(parts: Parts, archive: str, members: Sequence[Member], reader:
 
 
 def _unreadable(name: str, error: LogisticsBatchError, reader: _Reader) -> ReadList:
-    note = f"{reader.kind.file_word.capitalize()} {printable(name)}: {error.message}"
-    return ReadList(None, complete=False, notes=(note,), refused=1)
+    told = f"{error.message} {error.remedy or ''}".strip()
+    note = f"{reader.kind.file_word.capitalize()} {printable(name)} could not be read, and nothing of it counts: {told}"
+    return ReadList(None, complete=False, notes=(note,), refused=(name,))
 
 
 def _read(parts: Parts, path: Path, name: str, reader: _Reader) -> ReadList:
@@ -320,8 +332,9 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
     frames = [one.lines for one in read if one.lines is not None]
     notes = [note for one in read for note in one.notes]
     files = tuple(name for one in read for name in one.files)
+    refused = tuple(name for one in read for name in one.refused)
     if not frames:
-        return ReadList(None, complete=False, notes=tuple(notes), refused=len(read))
+        return ReadList(None, complete=False, notes=tuple(notes), refused=refused)
     kept = counted_once(pl.concat(frames))
     if kept.left_out:
         notes.append(
@@ -339,7 +352,6 @@ def _put_together(read: Sequence[ReadList]) -> ReadList:
         )
     complete = all(one.complete for one in read)
     unread = pl.concat([one.unread for one in read])
-    refused = len(read) - len(frames)
     return ReadList(kept.lines, complete=complete, notes=tuple(notes), files=files, unread=unread, refused=refused)
 
 

@@ -32,10 +32,15 @@ class BinaryFacts(SheetFacts):
 
 @dataclass(slots=True)
 class NumberFormats:
-    """codes: by their numbers; styles: the number of the code of each cell style."""
+    """codes: by their numbers; styles: the number of the code of each cell style.
+
+    fonts: of each style the number of its font, from 0; strikes: whether each font strikes through.
+    """
 
     codes: dict[int, str] = field(default_factory=dict)
     styles: list[int] = field(default_factory=list)
+    fonts: list[int] = field(default_factory=list)
+    strikes: list[bool] = field(default_factory=list)
     _known: dict[int, tuple[int, str]] = field(default_factory=dict)
 
     def note(self, facts: SheetFacts, row: int, column: int, style: int) -> None:
@@ -49,6 +54,12 @@ class NumberFormats:
             facts.note_padded((row, column), width)
         if shown:
             facts.worded[row, column] = shown
+
+    def note_struck(self, facts: SheetFacts, row: int, column: int, style: int) -> None:
+        """Put down a cell that its style strikes through; a text of which only a part is does not tell."""
+        font = self.fonts[style] if style < len(self.fonts) else len(self.strikes)
+        if font < len(self.strikes) and self.strikes[font]:
+            facts.struck[row, column] = "", ""
 
 
 def error_word(code: int) -> str:

@@ -14,7 +14,7 @@ import polars as pl
 import python_calamine as calamine
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.grid import numbered, trimmed
+from logistics_batch.intake.grid import covered, numbered, trimmed
 from logistics_batch.intake.guards import Limits, check_kind, damaged, unsafe
 from logistics_batch.intake.names import name_matches, printable
 from logistics_batch.intake.sheet_cells import ParsedSheet, UnfoldedSheet, extent, read_cells
@@ -157,6 +157,8 @@ class _WorkbookReader:
             notes=notes,
             merges=tuple(facts.merges),
             worded=_worded(marks, facts),
+            struck=_struck(frame, facts),
+            covered=covered(frame, facts.merges),
         )
 
     def _refuse_long_cells(self, frame: pl.DataFrame, sheet_name: str) -> None:
@@ -200,6 +202,17 @@ def _worded(marks: pl.DataFrame, facts: SheetFacts) -> tuple[tuple[int, int, str
     worded = pl.DataFrame({"row": rows, "column": columns, "shown": facts.worded.values()}, schema=schema)
     numbers = marks.filter(pl.col("mark") == Mark.NUMBER.value).select(pl.col("row", "column").cast(pl.Int64))
     return tuple(worded.join(numbers, on=["row", "column"], how="semi").sort("row", "column").iter_rows())
+
+
+def _struck(frame: pl.DataFrame, facts: SheetFacts) -> tuple[tuple[int, int, str, str], ...]:
+    """The cells that are struck through, if only in part, and in which something stands."""
+    wanted = {column for _, column in facts.struck if column <= frame.width}
+    columns = {column: frame[str(column)].is_not_null() for column in wanted}
+    return tuple(
+        (row, column, *texts)
+        for (row, column), texts in sorted(facts.struck.items())
+        if row <= frame.height and column in columns and columns[column][row - 1]
+    )
 
 
 def _unwanted(metadata: calamine.SheetMetadata, options: ReadOptions) -> str:

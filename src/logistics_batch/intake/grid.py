@@ -1,5 +1,7 @@
 """A rectangle of text cells: cut to what holds something, and numbered as the spreadsheet program shows it."""
 
+from collections.abc import Iterable
+
 import polars as pl
 
 from logistics_batch.errors import FileHeld
@@ -50,6 +52,26 @@ def gap_fault(what: str, *, row: int, empty: int) -> FileHeld:
         rule="sheet|gap",
         remedy="Delete what stands there by mistake, or close the gap, and send the file again.",
     )
+
+
+def covered(frame: pl.DataFrame, merges: Iterable[tuple[int, int, int, int]]) -> tuple[tuple[int, int], ...]:
+    """The cells (row, column) under merged cells that hold another value than the one that is seen, from 1.
+
+    frame: all rows from the first. merges: as `Sheet.merges`; they never overlap, and where they do all the same, each
+    cell is looked at once.
+    """
+    found: list[tuple[int, int]] = []
+    done = dict.fromkeys(range(1, frame.width + 1), 0)
+    for top, left, bottom, right in sorted(merges):
+        seen = (frame[str(left)][top - 1] or "").strip() if left <= frame.width and top <= frame.height else ""
+        for column in range(left, min(right, frame.width) + 1):
+            first = max(top + (column == left), done[column] + 1)
+            done[column] = max(done[column], bottom)
+            own = frame[str(column)].slice(first - 1, max(0, bottom - first + 1))
+            if own.null_count() < own.len():
+                texts = ((text or "").strip() for text in own.to_list())
+                found += [(row, column) for row, text in enumerate(texts, first) if text not in ("", seen)]
+    return tuple(sorted(found))
 
 
 def numbered(frame: pl.DataFrame) -> pl.DataFrame:

@@ -151,6 +151,8 @@ def _sheet(said: dict[str, Any], folder: Path) -> Sheet:
         notes=tuple(said["notes"]),
         merges=tuple(tuple(one) for one in said["merges"]),
         worded=tuple(tuple(one) for one in said["worded"]),
+        struck=tuple(tuple(one) for one in said["struck"]),
+        covered=tuple(tuple(one) for one in said["covered"]),
     )
 
 
@@ -166,5 +168,5 @@ def _told(sheet: Sheet, folder: Path, number: str) -> dict[str, Any]:
     return {
         "name": sheet.name,
         **{name: f"{number}.{name}" for name in frames},
-        **{name: getattr(sheet, name) for name in ("hidden_rows", "notes", "merges", "worded")},
+        **{name: getattr(sheet, name) for name in ("hidden_rows", "notes", "merges", "worded", "struck", "covered")},
     }

@@ -18,6 +18,7 @@ _PADDED = re.compile(r"0\d+")
 _NUMBERS = ("float", "percentage", "currency")
 _TRUTHS = ("TRUE", "FALSE")  # also shown by numbers: so LibreOffice keeps what came from Excel
 _LASTING = re.compile(r"PT(?:(\d{1,7})H)?(?:(\d{1,7})M)?(?:(\d{1,7}(?:\.\d{0,9})?)S)?")
+_LINES_THROUGH = ("style:text-line-through-style", "style:text-line-through-type")
 _MOST_LISTED = 1_000_000  # rows and cells that a repetition may stand for in these facts
 
 
@@ -44,6 +45,11 @@ class _Reader:
         self._shown: list[str] = []
         self._is_parted = False  # by tabs or line breaks, which the fast reader drops
         self._in_comment = False
+        self._style = ""  # that is being described
+        self._strikes: dict[str, bool] = {}  # whether text of a style is struck through, where the style says it
+        self._spans = [False]  # whether the text of the cell, and of each span that is open in it, is
+        self._struck: list[str] = []
+        self._left: list[str] = []
 
     def start(self, path: list[str], attributes: dict[str, str]) -> None:
         name = path[-1]
@@ -51,6 +57,14 @@ class _Reader:
             if self._cell is None:
                 self._cell, self._shown, self._has_paragraph = attributes, [], False
                 self._is_parted = self._in_comment = False
+                self._struck, self._left = [], []
+                self._spans = [self._strikes.get(attributes.get("table:style-name", ""), False)]
+        elif name == "span":
+            self._spans.append(self._strikes.get(attributes.get("text:style-name", ""), self._spans[-1]))
+        elif name == "style":
+            self._style = attributes.get("style:name", "")
+        elif name == "text-properties" and (said := [attributes[key] for key in _LINES_THROUGH if key in attributes]):
+            self._strikes[self._style] = "none" not in said
         elif name == "annotation":
             self._in_comment = True
         elif name in _WITHIN_TEXT:
@@ -83,11 +97,14 @@ class _Reader:
     def text(self, text: str) -> None:
         if self._cell is not None and not self._in_comment:
             self._shown.append(text)
+            (self._struck if self._spans[-1] else self._left).append(text)
 
     def end(self, name: str) -> None:
         if name in _CELLS and self._cell is not None:
             self._take(self._cell, "".join(self._shown))
             self._cell = None
+        elif name == "span" and len(self._spans) > 1:
+            self._spans.pop()
         elif name == "annotation":
             self._in_comment = False
         elif name == "table-row":
@@ -117,7 +134,10 @@ class _Reader:
         down, across = _count(cell, "table:number-rows-spanned"), _count(cell, "table:number-columns-spanned")
         if down > 1 or across > 1:
             facts.merges.append((*at, at[0] + down - 1, at[1] + across - 1))
+        struck, left = "".join(self._struck).strip(), "".join(self._left).strip()
         for address in self._addresses(at, repeats):
+            if struck:
+                facts.struck[address] = struck, left
             if no_value:
                 facts.without_value.add(address)
             elif kind == "error" or (kind != "string" and shown.startswith(("#", "Err:"))):

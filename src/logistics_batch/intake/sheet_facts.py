@@ -18,7 +18,8 @@ class SheetFacts:
     filter. shared_texts: at most so many cells hold one. characters: of all texts; merges: as
     `Sheet.merges`; both only where no other reader tells. padded: rows of cells whose number format shows leading
     zeros, by column and width. worded: what cells show, with 0 for the number, whose number format shows more than it.
-    typed: the values of cells that the fast reader takes for something else.
+    typed: the values of cells that the fast reader takes for something else. struck: cells that are struck through: of
+    which part of the text, and what is left; both "" where the whole cell is by its style.
     """
 
     last_row: int = 0
@@ -36,6 +37,7 @@ class SheetFacts:
     worded: dict[Address, str] = field(default_factory=dict)
     typed: dict[Address, bool | timedelta | str] = field(default_factory=dict)
     merges: list[tuple[int, int, int, int]] = field(default_factory=list)
+    struck: dict[Address, tuple[str, str]] = field(default_factory=dict)
 
     def note_padded(self, address: Address, width: int) -> None:
         """Put down a cell that shows its number in so many digits."""

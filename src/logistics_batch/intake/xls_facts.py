@@ -12,7 +12,8 @@ from logistics_batch.intake.binary_cells import BinaryFacts, NumberFormats, erro
 _SECTOR_BYTES = (512, 4096)
 _SHORT_SECTOR_BYTES, _SHORT_BELOW = 64, 4096  # short streams share sectors of their own
 _FREE = 0xFFFFFFFA  # and all above: no sector
-_BEGIN, _END, _SHEET, _FORMAT, _STYLE = 0x809, 0x0A, 0x85, 0x41E, 0xE0
+_BEGIN, _END, _SHEET, _FORMAT, _STYLE, _FONT = 0x809, 0x0A, 0x85, 0x41E, 0xE0, 0x31
+_STRIKES, _NO_FONT = 0x08, 4  # the fifth font has no record
 _ROW, _FORMULA, _MERGES, _NUMBERS_IN_ROW, _TRUTH_OR_ERROR = 0x208, 0x06, 0xE5, 0xBD, 0x205
 _NUMBERS = (0x203, 0x27E)
 _TEXTS = (0x204, 0xFD, 0xD6)
@@ -40,7 +41,11 @@ def scan_xls(content: bytes) -> dict[str, BinaryFacts] | None:
         elif kind == _FORMAT:
             formats.codes[struct.unpack_from("<H", data)[0]] = _text(data, 2)
         elif kind == _STYLE:
-            formats.styles.append(struct.unpack_from("<H", data, 2)[0])
+            font, code = struct.unpack_from("<HH", data)
+            formats.styles.append(code)
+            formats.fonts.append(font - (font > _NO_FONT))
+        elif kind == _FONT:
+            formats.strikes.append(bool(data[2] & _STRIKES))
     return {name: _scan_sheet(stream, place, formats) for name, place in sheets.items()}
 
 
@@ -55,6 +60,7 @@ def _scan_sheet(stream: bytes, place: int, formats: NumberFormats) -> BinaryFact
             _take(facts, kind, data, (row + 1, column + 1))
             if kind in _NUMBERS or kind == _FORMULA:
                 formats.note(facts, row + 1, column + 1, style)
+            formats.note_struck(facts, row + 1, column + 1, style)
         elif kind == _FILTERED:
             facts.is_filtered = True
         elif kind == _NUMBERS_IN_ROW:
@@ -63,6 +69,7 @@ def _scan_sheet(stream: bytes, place: int, formats: NumberFormats) -> BinaryFact
                 facts.take(row + 1, first + number + 1)
                 style = struct.unpack_from("<H", data, 4 + 6 * number)[0]
                 formats.note(facts, row + 1, first + number + 1, style)
+                formats.note_struck(facts, row + 1, first + number + 1, style)
         elif kind == _ROW:
             if struct.unpack_from("<H", data, 12)[0] & _HIDDEN:
                 facts.hidden_rows.append(struct.unpack_from("<H", data)[0] + 1)

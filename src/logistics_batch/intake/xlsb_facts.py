@@ -12,7 +12,8 @@ _ROW, _LAST_CELL, _RICH_TEXT_CELL, _FORMULA_TEXT_CELL = 0, 11, 62, 8
 _TEXT_CELL, _SHARED_TEXT_CELL, _BLANK_CELL = 6, 7, 1
 _ERROR_CELLS = (3, 11)
 _NUMBER_CELLS = (2, 5, 9)
-_FORMAT, _CELL_STYLE, _STYLES_BEGIN, _STYLES_END = 44, 47, 617, 618
+_FORMAT, _CELL_STYLE, _STYLES_BEGIN, _STYLES_END, _FONT = 44, 47, 617, 618, 43
+_STRIKES = 0x08
 _SHEET, _SHARED_TEXT, _MERGE = 156, 19, 176
 _COLUMNS, _FILTERED_COLUMN = 60, 163
 _HIDDEN = 0x10  # of the second byte of a row's flags
@@ -57,6 +58,7 @@ def _scan_sheet(
             column, style = struct.unpack_from("<II", data)
             facts.note_gaps([row], after=facts.last_row)
             facts.take(row, column + 1)
+            formats.note_struck(facts, row, column + 1, style & 0xFFFFFF)
             if kind in _ERROR_CELLS:
                 facts.errors[row, column + 1] = error_word(data[8])
             elif kind in _NUMBER_CELLS:
@@ -80,7 +82,11 @@ def _formats(archive: zipfile.ZipFile) -> NumberFormats:
             elif kind in (_STYLES_BEGIN, _STYLES_END):
                 is_cell_style = kind == _STYLES_BEGIN
             elif kind == _CELL_STYLE and is_cell_style:
-                formats.styles.append(struct.unpack_from("<H", data, 2)[0])
+                _, code, font = struct.unpack_from("<HHH", data)
+                formats.styles.append(code)
+                formats.fonts.append(font)
+            elif kind == _FONT:
+                formats.strikes.append(bool(data[2] & _STRIKES))
     return formats
 
 

@@ -53,7 +53,8 @@ class PlainCells:
     """One sheet. frame: text columns named from "1", all rows from the first. marks: of the numbers in it.
 
     odd: row, column and number of each odd cell; spelt: how each of these is written, behind its address. around: the
-    XML before and behind the rows. padded: columns and widths of numbers with leading zeros; worded: as in SheetFacts.
+    XML before and behind the rows. padded: columns and widths of numbers with leading zeros; worded: as in SheetFacts;
+    struck: the places of cells that their style strikes through.
     """
 
     frame: pl.DataFrame
@@ -64,6 +65,7 @@ class PlainCells:
     hidden_rows: list[int]
     padded: set[tuple[int, int]]
     worded: dict[Address, str]
+    struck: list[Address]
 
 
 _ODD_SCHEMA: Final = {"row": pl.UInt32, "column": pl.UInt16, "odd": pl.UInt32}
@@ -85,6 +87,7 @@ class PlainReader:
         self._hidden: list[int] = []
         self._padded: set[tuple[int, int]] = set()
         self._worded: dict[Address, str] = {}
+        self._struck: list[Address] = []
 
     def read(self, blocks: Iterable[bytes]) -> PlainCells:
         """The cells of a sheet, from the blocks of its part; raises NotPlain."""
@@ -102,6 +105,7 @@ class PlainReader:
             hidden_rows=self._hidden,
             padded=self._padded,
             worded=self._worded,
+            struck=self._struck,
         )
 
     def _take(self, block: bytes) -> None:
@@ -117,6 +121,8 @@ class PlainReader:
             self._note_odd(cells, is_odd)
         self._frames.append(_unfolded(judged["text"], judged["plain"], cells, above=self._last_row))
         self._note_numbers(cells, judged["number"])
+        if self._numbers.said.struck:
+            self._note_struck(cells, judged["plain"])
         self._hidden += cells.rows.hidden
         self._last_row = int(cells.rows.numbers[-1])
 
@@ -185,6 +191,11 @@ class PlainReader:
         marks = pl.repeat(Mark.NUMBER.value, at.len(), dtype=pl.String, eager=True)
         values = {"row": _rows(cells, at), "column": cells.column.gather(at), "mark": marks}
         self._marks.append(pl.DataFrame(values, schema=MARKS_SCHEMA))
+
+    def _note_struck(self, cells: Placed, is_plain: pl.Series) -> None:
+        """Put down the plain cells that are struck through; what is said of odd ones comes with them."""
+        at = (is_plain & cells.style.is_in(list(self._numbers.said.struck))).arg_true()
+        self._struck += zip(_rows(cells, at).to_list(), cells.column.gather(at).to_list(), strict=True)
 
     def _note_odd(self, cells: Placed, is_odd: pl.Series) -> None:
         """Put down the odd cells, each way of writing once."""

@@ -14,6 +14,7 @@ from operator import sub
 
 from logistics_batch.intake.guards import part_blocks
 from logistics_batch.intake.sheet_facts import Address, SheetFacts
+from logistics_batch.intake.struck_texts import shared_struck, struck_cells
 from logistics_batch.intake.xlsx_parts import CellStyles
 
 # Hostile XML is scanned before anything else has judged it: no pattern may look at the same bytes again and again.
@@ -54,6 +55,7 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
     facts = SheetFacts()
     normal, is_odd, astray = _Normaliser(), _odd_tag(max_rows), _cells_from(max_rows)
     in_style, in_worded = _style_finder(styles.padded), _style_finder(styles.worded)
+    in_struck, struck_texts = _cell_finder(styles.struck), shared_struck(archive)
     shares_texts = _SHARED_TEXTS in archive.namelist()
     facts.last_column = _ORDINARY_COLUMNS
     raw, rows = b"", _RowNumbers()
@@ -77,6 +79,8 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
         for address, style in in_style(block):
             facts.note_padded(address, styles.padded[int(style)])
         facts.worded.update((address, styles.worded[int(style)]) for address, style in in_worded(block))
+        facts.struck.update(dict.fromkeys(in_struck(block), ("", "")))
+        facts.struck.update((_address(cell.tag), cell.struck) for cell in struck_cells(block, struck_texts))
     if not raw.rstrip().endswith(b"worksheet>"):
         raise ValueError(f"the part {part} has no end")  # the fast reader would take what is there for all
     rows.refuse_doubled()
@@ -181,6 +185,15 @@ def _uncalculated(block: bytes, *, is_stale: bool) -> Iterator[Address]:
     for found in (_STALE if is_stale else _UNCALCULATED).finditer(block):
         if not (found[2] and b't="str"' in found[1]):  # that one was calculated, and gave an empty text
             yield _address(found[1])
+
+
+def _cell_finder(styles: Collection[int]) -> Callable[[bytes], Iterable[Address]]:
+    """Finds the cells of some styles, whatever they hold: their places."""
+    if not styles:
+        return lambda _: ()
+    style = rb's="(?:' + b"|".join(str(index).encode() for index in styles) + rb')"'
+    anywhere, cells = re.compile(style).search, re.compile(rb"<c ([^<>]*\b" + style + rb"[^<>]*)(?<!/)>")
+    return lambda block: map(_address, cells.findall(block)) if anywhere(block) else ()
 
 
 def _style_finder(styles: Collection[int]) -> Callable[[bytes], Iterable[tuple[Address, bytes]]]:

@@ -5,6 +5,7 @@ import zipfile
 from dataclasses import dataclass, field
 
 from logistics_batch.intake.number_formats import BUILT_IN, added, padded_width
+from logistics_batch.intake.struck_texts import is_struck
 from logistics_batch.intake.xml_events import Start, read_events
 
 
@@ -61,10 +62,12 @@ def relation_targets(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
 @dataclass(slots=True)
 class CellStyles:
     """By the number of the style. padded: how many zeros its number format shows, such as 0000000. worded: what
-    those show, with 0 for the number, that show more than it: ORD-0 of "ORD-"000; not rupees. count: of all styles."""
+    those show, with 0 for the number, that show more than it: ORD-0 of "ORD-"000; not rupees. struck: those whose
+    font strikes the cell through. count: of all styles."""
 
     padded: dict[int, int] = field(default_factory=dict)
     worded: dict[int, str] = field(default_factory=dict)
+    struck: set[int] = field(default_factory=set)
     count: int = 0
 
 
@@ -74,16 +77,24 @@ def cell_styles(archive: zipfile.ZipFile) -> CellStyles:
     if "xl/styles.xml" not in archive.namelist():
         return styles
     codes = {str(number): code for number, code in BUILT_IN.items()}
+    fonts, struck_fonts = 0, set[str]()
 
     def start(path: list[str], attributes: dict[str, str]) -> None:
+        nonlocal fonts
         if path[-2:] == ["numFmts", "numFmt"]:
             codes[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
+        elif path[-2:] == ["fonts", "font"]:
+            fonts += 1
+        elif path[-3:] == ["fonts", "font", "strike"] and is_struck(attributes):
+            struck_fonts.add(str(fonts - 1))
         elif path[-2:] == ["cellXfs", "xf"]:
             code = codes.get(attributes.get("numFmtId", ""), "")
             if width := padded_width(code):
                 styles.padded[styles.count] = width
             if shown := added(code):
                 styles.worded[styles.count] = shown
+            if attributes.get("fontId") in struck_fonts:
+                styles.struck.add(styles.count)
             styles.count += 1
 
     _read_part(archive, "xl/styles.xml", start)

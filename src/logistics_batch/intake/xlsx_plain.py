@@ -96,6 +96,7 @@ def _together(cells: PlainCells, odd: UnfoldedSheet, facts: SheetFacts) -> Unfol
     frame, marks = cells.frame, [cells.marks]
     facts.padded = {each: array("L") for each in cells.padded}
     facts.worded = dict(cells.worded)
+    facts.struck = dict.fromkeys(cells.struck, ("", ""))
     if not cells.odd.is_empty():
         texts = odd.frame["1"].slice(FIRST_ROW - 1)
         found = cells.odd.with_columns(text=texts.gather(cells.odd["odd"]))
@@ -118,6 +119,10 @@ def _tell(facts: SheetFacts, odd: SheetFacts, found: pl.DataFrame) -> None:
     facts.without_value = set(places([row for row, _ in odd.without_value]))
     for (row, _), shown in odd.worded.items():
         facts.worded |= dict.fromkeys(places([row]), shown)
+    struck = {row - FIRST_ROW: texts for (row, _), texts in odd.struck.items()}
+    for row, column, number in found.select("row", "column", "odd").iter_rows() if struck else ():
+        if number in struck:
+            facts.struck[row, column] = struck[number]
     words = {row: word for (row, _), word in odd.errors.items()}
     facts.errors = dict.fromkeys(places(list(words)), "")
     for (_, width), rows in odd.padded.items():

@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch.mapping.ambiguous_amounts import blame_ambiguous_amounts
 from logistics_batch.mapping.bodies import check_body
 from logistics_batch.mapping.changes import check_items, order_named
 from logistics_batch.mapping.checks import check, hold_mixed_dates, hold_swapped_dates
@@ -25,6 +26,7 @@ from logistics_batch.mapping.lines_named_total import blame_totals
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes import notes_of
 from logistics_batch.mapping.reading import say
+from logistics_batch.mapping.renamed_columns import hold_renamed
 from logistics_batch.mapping.rows import sort_rows
 from logistics_batch.mapping.stray_rows import stray_rows
 from logistics_batch.mapping.table import CELLS, COLUMN, HEAD_VALUES, RULES, RunValues, Table, lay_out
@@ -55,6 +57,7 @@ def apply_mapping(
     hold_idle_skips(mapping, [(sheet, header)])
     hold_idle_conditions(mapping, sheet, header)
     hold_idle_payment(mapping, sheet, header)
+    hold_renamed(mapping, sheet, header)
     rows = sort_rows(mapping, sheet, header)
     table = lay_out(mapping, sheet, header, rows, run_values)
     hold_other_units(table)
@@ -65,6 +68,7 @@ def apply_mapping(
     check_items(found, table)
     check_kits(found, table)
     blame_totals(found, table)
+    blame_ambiguous_amounts(found, table)
     blame_faults(found, table, faults)
     notes, skipped = (*notes_of(table, rows), *passed_over(mapping, sheets, sheet)), rows.skipped
     documents = _documents(table)

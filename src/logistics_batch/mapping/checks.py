@@ -9,6 +9,7 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping import cells, dates
 from logistics_batch.mapping.cells import Cleaned, Damage, name_of
+from logistics_batch.mapping.doubtful_cells import find_doubtful
 from logistics_batch.mapping.fields import Field, amount
 from logistics_batch.mapping.findings import Findings, row_list
 from logistics_batch.mapping.grouping import rows_where
@@ -53,7 +54,10 @@ def check(table: Table, cleaned: Cleaned) -> Findings:
     """Every broken rule of every row."""
     found = Findings()
     ragged(found, table)
-    _damaged(found, table, cleaned)
+    data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
+    if table.sheet.struck or table.sheet.covered:
+        find_doubtful(found, table.sheet, _users(table), set(data.to_list()))
+    _damaged(found, table, cleaned, data=data)
     _keyless(found, table)
     for field in table.header:
         for index, rule in enumerate(field.rules):
@@ -90,7 +94,7 @@ def rows_of_heads(table: Table, mask: pl.Expr, field: Field | None = None) -> pl
     return rows_where(lines, pl.all_horizontal(stands))
 
 
-def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
+def _damaged(found: Findings, table: Table, cleaned: Cleaned, *, data: pl.Series) -> None:
     """Cells of mapped columns whose value is lost: error values, formulas without one, too many digits."""
     if table.sheet.marks.is_empty() and not table.sheet.worded and cleaned.damage.is_empty():
         return
@@ -101,7 +105,6 @@ def _damaged(found: Findings, table: Table, cleaned: Cleaned) -> None:
         pl.col("column").cast(pl.UInt16),
         pl.col("mark").replace_strict(_DAMAGING_MARKS, return_dtype=pl.String).alias("damage"),
     )
-    data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
     damage = pl.concat([marked, cleaned.damage, _worded(table), _no_codes(table), _parted_codes(table)]).filter(
         pl.col("row").is_in(data.implode())
     )

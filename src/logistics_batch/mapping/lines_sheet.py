@@ -20,8 +20,9 @@ from logistics_batch.mapping.idle_rules import hold_idle_skips
 from logistics_batch.mapping.lines_from import Fault, Parting
 from logistics_batch.mapping.lines_sheet_spec import header_mapping, inner_mapping, lines_mapping
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.parted import Parted, longer
+from logistics_batch.mapping.parted import Parted, Told, longer
 from logistics_batch.mapping.patterns import name_fits
+from logistics_batch.mapping.renamed_columns import hold_renamed, notes_of_renamed
 from logistics_batch.mapping.rows import sort_rows
 from logistics_batch.model.sheet import MARKS_SCHEMA, Sheet
 
@@ -81,6 +82,7 @@ def joined(mapping: Mapping, sheets: Sequence[Sheet]) -> Joined:
     reading = lines_mapping(mapping)
     chosen, chosen_lines = choose(outer, others), choose(reading, of_lines)
     hold_idle_skips(mapping, [chosen, chosen_lines])
+    hold_renamed(reading, *chosen_lines)
     first, second = _side(outer, *chosen), _side(reading, *chosen_lines)
     inner, wanted = inner_mapping(mapping, first.header, second.header, sheet=second.sheet.name)
     added = {first.sheet.width + place: column for place, column in enumerate(wanted.values(), 1)}
@@ -90,8 +92,16 @@ def joined(mapping: Mapping, sheets: Sequence[Sheet]) -> Joined:
         _blame_equal(parting, first, second, twice)
     passed, orphans = _left_over(first, second)
     whole = longer(first.sheet, first.header, parting)
-    whole = replace(whole, marks=_marks(whole, second, added, lines), worded=_worded(whole, second, added, lines))
-    notes = (*_notes(second), *_note_of_equal(second, twice), *passed_over(outer, others, first.sheet))
+    other = second.sheet
+    rows = list(zip(whole.frame["row"].to_list(), lines, strict=True))
+    whole = replace(
+        whole,
+        marks=_marks(whole, second, added, lines),
+        worded=_told(whole.worded, other.worded, added, rows),
+        struck=_told(whole.struck, other.struck, added, rows),
+        covered=_told(whole.covered, other.covered, added, rows),
+    )
+    notes = (*_notes(reading, second), *_note_of_equal(second, twice), *passed_over(outer, others, first.sheet))
     made = Parted(inner, whole, first.header, parting, first.sheet, notes)
     return Joined(made, first, second, lines, added, passed, orphans)
 
@@ -288,25 +298,31 @@ def _marks(whole: Sheet, second: Side, added: Table[int, int], lines: Sequence[i
     return pl.concat(found)
 
 
-def _worded(
-    whole: Sheet, second: Side, added: Table[int, int], lines: Sequence[int | None]
-) -> tuple[tuple[int, int, str], ...]:
-    worded = {(row, column): shown for row, column, shown in second.sheet.worded}
-    numbers = whole.frame["row"].to_list()
-    here = [
-        (number, made, worded[line, column])
-        for number, line in zip(numbers, lines, strict=True)
+def _told(
+    whole: tuple[tuple[int, int, *Told], ...],
+    second: tuple[tuple[int, int, *Told], ...],
+    added: Table[int, int],
+    rows: Sequence[tuple[int, int | None]],
+) -> tuple[tuple[int, int, *Told], ...]:
+    """What is told of cells: of those of the first sheet, and of the second's where they are now."""
+    if not second:
+        return whole
+    rest = {(cell[0], cell[1]): cell[2:] for cell in second}
+    here = (
+        (number, made, *rest[line, column])
+        for number, line in rows
         for made, column in added.items()
-        if line is not None and (line, column) in worded
-    ]
-    return (*whole.worded, *here)
+        if line is not None and (line, column) in rest
+    )
+    return *whole, *here
 
 
-def _notes(second: Side) -> tuple[str, ...]:
+def _notes(reading: Mapping, second: Side) -> tuple[str, ...]:
     """What a report should mention about the second sheet."""
     place = f'Sheet "{second.sheet.name}"'
     notes = [f"{place}: {note}" for note in second.sheet.notes]
     if second.header.unknown:
         names = listed(second.header.unknown, limit=20)
         notes.append(f"{place}: columns that the mapping does not know were not used: {names}.")
+        notes += [f"{place}: {note}" for note in notes_of_renamed(reading, second.sheet, second.header)]
     return tuple(notes)

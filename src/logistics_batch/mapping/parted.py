@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVarTuple
 
 import polars as pl
 
@@ -15,6 +15,9 @@ from logistics_batch.mapping.spec import FieldSpec
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, RowState
 from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.sheet import MARKS_SCHEMA, Sheet
+
+Told = TypeVarTuple("Told")
+"""What is told of a cell, behind its row and column."""
 
 _SEARCHED_ROWS: Final = 200
 _BY_WEIGHT: Final = (RowState.INVALID, RowState.HELD, RowState.BLOCKED, RowState.READY, RowState.SKIPPED)
@@ -116,7 +119,9 @@ def longer(sheet: Sheet, header: Header, parting: Parting) -> Sheet:
         hidden_rows=tuple(hidden["line"].to_list()),
         cell_counts=None if sheet.cell_counts is None else sheet.cell_counts[positions],
         merges=_merges(sheet, moved),
-        worded=_worded(sheet, moved, parting),
+        worded=_on_lines(sheet.worded, sheet, moved, parting),
+        struck=_on_lines(sheet.struck, sheet, moved, parting),
+        covered=_on_lines(sheet.covered, sheet, moved, parting),
         origins=origins,
         added=max(0, frame.width - 1 - sheet.width),
     )
@@ -145,19 +150,21 @@ def _merges(sheet: Sheet, moved: pl.DataFrame) -> tuple[tuple[int, int, int, int
     )
 
 
-def _worded(sheet: Sheet, moved: pl.DataFrame, parting: Parting) -> tuple[tuple[int, int, str], ...]:
-    """The cells on all lines of their rows, and on the made columns where they came from such a cell."""
-    if not sheet.worded:
+def _on_lines(
+    cells: tuple[tuple[int, int, *Told], ...], sheet: Sheet, moved: pl.DataFrame, parting: Parting
+) -> tuple[tuple[int, int, *Told], ...]:
+    """What is told of cells, on all lines of their rows, and on the made columns where they came from such a cell."""
+    if not cells:
         return ()
-    shown: dict[int, dict[int, str]] = {}
-    for row, column, text in sheet.worded:
-        shown.setdefault(row, {})[column] = text
+    told: dict[int, dict[int, tuple[*Told]]] = {}
+    for cell in cells:
+        told.setdefault(cell[0], {})[cell[1]] = cell[2:]
     made = [(position, column) for position, column in enumerate(parting.columns) if column > sheet.width]
-    found: list[tuple[int, int, str]] = []
+    found: list[tuple[int, int, *Told]] = []
     for (origin, line), sources in zip(moved.iter_rows(), parting.sources, strict=True):
-        texts = shown.get(origin, {})
-        came = {column: texts[sources[position]] for position, column in made if sources[position] in texts}
-        found += [(line, column, text) for column, text in (texts | came).items()]
+        here = told.get(origin, {})
+        came = {column: here[sources[position]] for position, column in made if sources[position] in here}
+        found += [(line, column, *rest) for column, rest in (here | came).items()]
     return tuple(found)
 
 

@@ -108,7 +108,7 @@ def _likely(mapping: Mapping, sheet: Sheet, header: Header) -> list[tuple[str, s
     pairs = []
     for group in mapping.groups:
         if group[0] in header.absent:
-            pairs += [(group[0], new, _like(mapping, sheet, header, group, new)) for new in header.unknown]
+            pairs += [(group[0], new, likeness_to(mapping, sheet, header, group, new)) for new in header.unknown]
     return sorted((pair for pair in pairs if pair[2] >= LIKELY), key=lambda pair: -pair[2])
 
 
@@ -136,7 +136,7 @@ def _renamed(pairs: Sequence[tuple[str, str, float]]) -> list[tuple[str, str, fl
     return list(taken.values())
 
 
-def _like(mapping: Mapping, sheet: Sheet, header: Header, group: Sequence[str], new: str) -> float:
+def likeness_to(mapping: Mapping, sheet: Sheet, header: Header, group: Sequence[str], new: str) -> float:
     """How likely a new column is the missing one: by its name and, against it, by its values."""
     fields, lines = names_of_targets(mapping.operation)
     column = next(number for number, text in enumerate(header.texts, 1) if text.strip() == new)

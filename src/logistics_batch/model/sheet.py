@@ -53,9 +53,12 @@ class Sheet:
     delimiter, encoding: of a text file what its cells are separated by, and the encoding that the mapping declares; ""
         of workbooks, and where the encoding was found.
     ends_open: of a text file whether its last line has no line break behind it.
-    merges: merged ranges as first row, first column, last row, last column, from 1; only the first cell has a value.
+    merges: merged ranges as first row, first column, last row, last column, from 1; the first cell's value is seen.
     worded: number cells (row, column) whose number format shows words or signs that are not in the text, as "ORD-"000,
         and what they show, with 0 for the number: ORD-0.
+    struck: cells (row, column) that are struck through: of a text of which only a part is, that part and what is left;
+        where the whole cell is, nothing is left.
+    covered: cells (row, column) under merged cells that hold another value than the one that is seen.
     notes: what a reader had to decide or repair, in words for the report ("read as cp1252").
     origins, added: where mapping has parted rows into several lines: the physical row of each line of `frame`, whose
         `row` then numbers the lines; and how many columns were added on the right.
@@ -69,6 +72,8 @@ class Sheet:
     cell_counts: pl.Series | None = None
     merges: tuple[tuple[int, int, int, int], ...] = ()
     worded: tuple[tuple[int, int, str], ...] = ()
+    struck: tuple[tuple[int, int, str, str], ...] = ()
+    covered: tuple[tuple[int, int], ...] = ()
     ends_open: bool = False
     delimiter: str = ""
     encoding: str = ""

@@ -91,6 +91,7 @@ def close_rows(sheet: Sheet, rows: tuple[int, ...], *, header_row: int) -> Sheet
     frame = numbers.join(without_earlier_columns(sheet, header_row), on="row", how="left", maintain_order="left")
     marks = sheet.marks.join(numbers, on="row", how="inner").drop("row").rename({"new": "row"})
     moved = {row: number for number, row in enumerate((header_row, *rows), 1)}
+    struck = tuple((moved[cell[0]], *cell[1:]) for cell in sheet.struck if cell[0] in moved)
     worded = tuple((moved[row], column, shown) for row, column, shown in sheet.worded if row in moved)
     return replace(
         sheet,
@@ -100,6 +101,8 @@ def close_rows(sheet: Sheet, rows: tuple[int, ...], *, header_row: int) -> Sheet
         cell_counts=None,
         merges=_moved_merges(sheet, moved),
         worded=worded,
+        struck=struck,
+        covered=tuple((moved[row], column) for row, column in sheet.covered if row in moved),
     )
 
 

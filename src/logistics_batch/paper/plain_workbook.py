@@ -14,7 +14,7 @@ import polars as pl
 from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.sheet import Mark, Sheet
 from logistics_batch.paper.plain_parts import PlainStyle, plain_package, plain_sheet
-from logistics_batch.paper.safe_text import cell_xml, formula_like
+from logistics_batch.paper.safe_text import cell_xml, formula_like, xml_text
 from logistics_batch.paper.status_columns import without_earlier_columns
 from logistics_batch.paper.xlsx_package import Package
 from logistics_batch.paper.xlsx_parts import find_sheet
@@ -32,6 +32,8 @@ _NARROWEST, _WIDEST = 9, 44
 _FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
 _ERROR_WORDS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
 _NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"  # leading zeros stay only as text
+_RUN = '<r><t xml:space="preserve">{}</t></r>'
+_STRUCK_RUN = '<r><rPr><strike/></rPr><t xml:space="preserve">{}</t></r>'
 _SIGNS = re.compile(r"0,*|[%;]+|[^0%;]+")
 
 
@@ -128,13 +130,29 @@ def _blocks(sheet: Sheet, header_row: int, styles: Mapping[str, int]) -> Iterato
     schema = {"row": pl.UInt32, "column": pl.UInt16, "style": pl.Int64}
     worded = [(row, column, styles[shown]) for row, column, shown in sheet.worded]
     every = sheet.marks.join(pl.DataFrame(worded, schema=schema, orient="row"), on=["row", "column"], how="left")
+    struck = _struck(sheet)
     for frame in sheet.frame.iter_slices(_ROWS_A_BLOCK):
         numbers = frame.get_column("row")
         marks = every.filter(pl.col("row").is_between(numbers[0], numbers[-1]))
-        yield Block(RowData.of(_rows_xml(frame, marks, header_row)), frozenset(numbers.to_list()))
+        own = struck.filter(pl.col("row").is_between(numbers[0], numbers[-1]))
+        yield Block(RowData.of(_rows_xml(frame, marks, own, header_row)), frozenset(numbers.to_list()))
 
 
-def _rows_xml(frame: pl.DataFrame, marks: pl.DataFrame, header_row: int) -> bytes:
+def _struck(sheet: Sheet) -> pl.DataFrame:
+    """The cells that are struck through: of those of which only a part is, the parts as XML, else ""."""
+    schema = {"row": pl.UInt32, "column": pl.UInt16, "parts": pl.String}
+    cells = [
+        (row, column, _STRUCK_RUN.format(_xml(struck)) + _RUN.format(" " + _xml(left)) if left else "")
+        for row, column, struck, left in sheet.struck
+    ]
+    return pl.DataFrame(cells, schema=schema, orient="row")
+
+
+def _xml(text: str) -> str:
+    return xml_text(text).decode()
+
+
+def _rows_xml(frame: pl.DataFrame, marks: pl.DataFrame, struck: pl.DataFrame, header_row: int) -> bytes:
     wide = frame
     shown = marks.filter(pl.col("column").cast(pl.String).is_in(frame.columns))
     for (column,), of_column in shown.group_by("column"):
@@ -142,6 +160,9 @@ def _rows_xml(frame: pl.DataFrame, marks: pl.DataFrame, header_row: int) -> byte
             "row", pl.col("mark").alias(f"mark {column}"), pl.col("style").alias(f"style {column}")
         ).unique("row")
         wide = wide.join(kinds, on="row", how="left", maintain_order="left")
+    for (column,), parts in struck.filter(pl.col("column").cast(pl.String).is_in(frame.columns)).group_by("column"):
+        texts = parts.select("row", pl.col("parts").alias(f"struck {column}"))
+        wide = wide.join(texts, on="row", how="left", maintain_order="left")
     cells = [_cell(name, wide.columns, header_row) for name in frame.columns if name != "row"]
     row = pl.concat_str(pl.lit('<row r="'), pl.col("row"), pl.lit('">'), *cells, pl.lit("</row>"))
     return "".join(wide.select(row.alias("xml"))["xml"].to_list()).encode()
@@ -158,6 +179,12 @@ def _cell(name: str, columns: list[str], header_row: int) -> pl.Expr:
     cell = pl.when(text.is_null() | (text == "")).then(pl.lit("")).otherwise(inline)
     if f"mark {name}" in columns:
         cell = _typed(name, address).fill_null(cell)
+    if f"struck {name}" in columns:
+        parts = pl.col(f"struck {name}")
+        whole = pl.format(_STRUCK_RUN, cell_xml(name))
+        runs = pl.when(parts == "").then(whole).otherwise(parts)
+        struck = _joined(address, '" s="', style, '" t="inlineStr"><is>', runs, "</is></c>")
+        cell = pl.when(parts.is_not_null() & text.is_not_null()).then(struck).otherwise(cell)
     return cell
 
 

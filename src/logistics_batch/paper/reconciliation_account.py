@@ -1,6 +1,6 @@
 """What the papers of a reconciliation print: the audit, and under which circumstances it was made."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 import polars as pl
@@ -35,6 +35,8 @@ class Account:
     by, date_from, date_to: the range that was asked for, both ends inclusive, in the zone `timezone`.
     doubts: why the report may be incomplete; empty if it is complete. notes: what else a reader should know.
     log: facts of the run, as name and value. receipts_compared, orders_compared: whether there was such a leg at all.
+    missing: the lists that were to be compared and of which none could be read. not_read: rows of the receipts lists
+    that could not be used: what can be read of each, and in `spot` where it stands, what is wrong and what to write.
     """
 
     run: str
@@ -47,6 +49,8 @@ class Account:
     result: Reconciliation
     receipts_compared: bool
     orders_compared: bool = False
+    missing: tuple[str, ...] = ()
+    not_read: pl.DataFrame = field(default_factory=pl.DataFrame)
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     log: tuple[tuple[str, str], ...] = ()
@@ -167,10 +171,16 @@ class Account:
     def legs_words(self) -> str:
         """What was compared with what."""
         ordered = "ordered · " if self.orders_compared else ""
+        absent = f" — NOT COMPARED: {' and '.join(self.missing)}, as no list could be read" if self.missing else ""
         if self.receipts_compared:
-            return f"{ordered}announced in files · in the service · received by the receipts files"
-        unsaid = "no receipts were compared, so nothing is said about receiving"
-        return f"{ordered}announced in files · in the service ({unsaid})"
+            return f"{ordered}announced in files · in the service · received by the receipts files{absent}"
+        unsaid = absent or " (no receipts were compared, so nothing is said about receiving)"
+        return f"{ordered}announced in files · in the service{unsaid}"
+
+    @property
+    def no_rate_words(self) -> str:
+        """What stands in the place of a share that there is not."""
+        return "not compared" if "receipts" in self.missing else "nothing to judge"
 
 
 def class_words(word: str) -> str:

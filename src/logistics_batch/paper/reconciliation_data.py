@@ -44,12 +44,14 @@ def reconciliation_document(account: Account) -> dict[str, Any]:
         "made_at": account.made_at.isoformat(timespec="seconds"),
         "receipts_compared": account.receipts_compared,
         "orders_compared": account.orders_compared,
+        "lists_not_compared": list(account.missing),
         "totals": {
             "lines": result.line_count,
             "exceptions": account.open.height,
             "impact_inr": _sum_text(account.open["impact_inr"]),
             "match_percent_lines": result.match_rate.line_percent,
             "match_percent_units": result.match_rate.unit_percent,
+            "lines_not_compared": result.match_rate.lines if "receipts" in account.missing else 0,
             "residual": 0,
         },
         "legs": [
@@ -60,6 +62,7 @@ def reconciliation_document(account: Account) -> dict[str, Any]:
         "accepted": _records(account.accepted, tuple(LINES_SCHEMA)),
         "resolved": _records(account.gone(Standing.RESOLVED), tuple(RESOLVED_SCHEMA)),
         "not_checked": _records(account.gone(Standing.NOT_CHECKED), tuple(RESOLVED_SCHEMA)),
+        "receipt_rows_not_read": account.not_read.to_dicts(),
         "previous_run": result.previous_run or None,
         "trend": _records(account.trend, tuple(TREND_SCHEMA)),
     }

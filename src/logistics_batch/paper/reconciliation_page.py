@@ -101,8 +101,8 @@ def _tiles(account: Account) -> Iterator[str]:
         *((name, f"{count:,}") for name, count in since if account.compared),
         ("INR at stake", rupees(decimal_of(account.open["impact_inr"].sum()))),
         ("Units concerned", quantity_words(decimal_of(account.open["qty_affected"].sum()))),
-        ("Match rate, lines", percent_words(rate.line_percent)),
-        ("Match rate, units", percent_words(rate.unit_percent)),
+        ("Match rate, lines", percent_words(rate.line_percent, account.no_rate_words)),
+        ("Match rate, units", percent_words(rate.unit_percent, account.no_rate_words)),
         ("Within tolerance", f"{result.outcome(Outcome.WITHIN_TOLERANCE).height:,}"),
         ("Too early to judge", f"{result.outcome(Outcome.TOO_EARLY).height:,}"),
     )
@@ -247,7 +247,7 @@ def _suppliers(account: Account) -> Iterator[str]:
         [
             (f"<bdi>{page_text(line['supplier']) or '(none named)'}</bdi>", ""),
             *((f"{line[name]:,}", "n") for name in ("notices", "lines")),
-            (percent_words(line["match_percent"]), "n"),
+            (percent_words(line["match_percent"], account.no_rate_words), "n"),
             (rupees(line["impact_inr"] or Decimal(0)), "n"),
             *((f"{line[name]:,}", "n") for name in ("exceptions", "short", "over", "not_received")),
         ]

@@ -151,8 +151,8 @@ def _tiles(sheet: Worksheet, account: Account, *, first_row: int) -> int:
         ("Critical", account.open.filter(pl.col("severity") == Severity.CRITICAL.value).height, _COUNT),
         ("INR at stake", decimal_of(account.open["impact_inr"].sum()), INR),
         ("Units concerned", decimal_of(account.open["qty_affected"].sum()), "#,##0"),
-        ("Match rate, lines", _known(rate.line_percent), _MATCH_PERCENT),
-        ("Match rate, units", _known(rate.unit_percent), _MATCH_PERCENT),
+        ("Match rate, lines", _known(rate.line_percent, account), _MATCH_PERCENT),
+        ("Match rate, units", _known(rate.unit_percent, account), _MATCH_PERCENT),
         ("Within tolerance", result.outcome(Outcome.WITHIN_TOLERANCE).height, _COUNT),
         ("Too early to judge", result.outcome(Outcome.TOO_EARLY).height, _COUNT),
     ]
@@ -189,8 +189,8 @@ def _tile_row(sheet: Worksheet, tiles: Sequence[tuple[str, object, str]], *, fir
     sheet.row_dimensions[first_row + 1].height = 26
 
 
-def _known(value: float | None) -> float | str:
-    return "nothing to judge" if value is None else value
+def _known(value: float | None, account: Account) -> float | str:
+    return account.no_rate_words if value is None else value
 
 
 def _first_lines(sheet: Worksheet, account: Account, *, first_row: int) -> int:

@@ -35,13 +35,13 @@ def short_rupees(amount: Decimal) -> str:
     return f"₹ {amount:,.0f}"
 
 
-def percent_words(value: float | None) -> str:
-    """A share, or that there was none to take.
+def percent_words(value: float | None, none: str) -> str:
+    """A share, or why there is none.
 
-    >>> percent_words(98.25), percent_words(None)
+    >>> percent_words(98.25, "nothing to judge"), percent_words(None, "nothing to judge")
     ('98.2 %', 'nothing to judge')
     """
-    return "nothing to judge" if value is None else f"{value:.1f} %"
+    return none if value is None else f"{value:.1f} %"
 
 
 def quantity_words(value: object) -> str:

@@ -22,6 +22,7 @@ from logistics_batch.reconciliation.repeated_receipts import Counted, counted_on
 from logistics_batch.reconciliation.since import WITHOUT_RECEIPTS
 from logistics_batch.reconciliation.statuses import further_status, unknown_statuses
 from logistics_batch.reconciliation.tolerance import BY_SKU, MEASURES, TOLERATED, Limit, Measure
+from logistics_batch.reconciliation.totals import without_rates
 
 __all__ = [
     "ANNOUNCED_LINES",
@@ -55,4 +56,5 @@ __all__ = [
     "rewritten",
     "still_counting",
     "unknown_statuses",
+    "without_rates",
 ]

@@ -32,7 +32,7 @@ def receipts_in_doubt() -> pl.Expr:
         pl.coalesce(own, near),
     )
     unopened = pl.format(
-        "{} of {} received as far as lists were opened, but older ones, written before {}, lie there.",
+        "{} of {} received as far as lists were opened, but {}.",
         plain("received"),
         plain("expected"),
         pl.col("unopened"),

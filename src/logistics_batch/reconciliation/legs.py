@@ -103,7 +103,7 @@ UNREAD_ROWS = {
 }
 UNOPENED = {
     "invoice": pl.String,  # normalised
-    "since": pl.String,  # YYYY-MM-DD: lists of receipts written before lie there and were not opened
+    "lists": pl.String,  # of receipts, that lie there and were not read, in words
 }
 UNSENT_ROWS = {
     "file_name": pl.String,
@@ -146,7 +146,7 @@ class Legs:
     so is `ordered` where no purchase orders were.
 
     unsent_rows: rows of files that never became part of a document (invalid or blocked). unread: rows of receipts that
-    could not be read. unopened: invoices whose goods may stand in lists that were not opened.
+    could not be read. unopened: invoices whose goods may stand in lists that were not read.
     """
 
     announced_notices: pl.DataFrame

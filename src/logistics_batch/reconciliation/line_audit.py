@@ -68,7 +68,8 @@ def _judged_lines(sides: Sides, unopened: pl.DataFrame, *, rules: Rules) -> pl.D
     receipts = sides.received is not None
     paired = _side_by_side_with_swaps(sides)
     lines = paired.join(sides.whole, on="notice", how="left", maintain_order="left")
-    not_opened = unopened.select("invoice", pl.col("since").alias("unopened")).unique("invoice")
+    not_opened = unopened.group_by("invoice").agg(pl.col("lists").unique(maintain_order=True).str.join(", and "))
+    not_opened = not_opened.rename({"lists": "unopened"})
     lines = lines.join(not_opened, on="invoice", how="left", maintain_order="left")
     lines = with_unread(lines, sides.unread, nameless=nameless_rows(sides.unread))
     facts = with_verdict(

@@ -1,6 +1,6 @@
 """Sums over the audited lines, and the proof that they tie out: the residual against each leg is zero."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from logistics_batch.model.reconciliation import (
     Level,
     MatchRate,
     Outcome,
+    Reconciliation,
     Severity,
 )
 from logistics_batch.reconciliation.ageing import BUCKETS
@@ -165,6 +166,16 @@ def match_rate(lines: pl.DataFrame, aside: Aside) -> MatchRate:
         line_percent=round(100 * agreeing_count / count, 2) if count else None,
         unit_percent=round(100 * agreeing_units / units, 2) if units else None,
     )
+
+
+def without_rates(result: Reconciliation) -> Reconciliation:
+    """The audit without shares of what agrees, where a leg that was to be compared is missing: nothing says that much.
+
+    The counts stay: they are of the legs that are there.
+    """
+    rate = replace(result.match_rate, line_percent=None, unit_percent=None)
+    cards = result.suppliers.with_columns(pl.lit(None, pl.Float64).alias("match_percent"))
+    return replace(result, match_rate=rate, suppliers=cards)
 
 
 def _units(frame: pl.DataFrame) -> float:

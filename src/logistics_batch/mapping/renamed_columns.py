@@ -1,0 +1,132 @@
+"""Columns that were renamed: one that the mapping reads is missing, and a new one that nobody reads may be it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.mapping.header import Header
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.spec import FieldSpec
+from logistics_batch.mapping.suggest_drift import likeness_to
+from logistics_batch.mapping.suggest_names import LIKELY
+from logistics_batch.mapping.suggest_values import Profile, profile_of
+from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.model.sheet import Sheet
+
+_LOOKED_AT: Final = 40  # new columns; a file with more of them is another layout
+_LONGEST_NAME: Final = 100
+_SAMPLED_ROWS: Final = 300
+_MOST: Final = 0.5
+_LETTERS_OF_A_WORD: Final = 5  # shorter ones stand in others by chance
+_SENT: Final = ("fields", "lines", "kit_lines")
+
+
+def hold_renamed(mapping: Mapping, sheet: Sheet, header: Header) -> None:
+    """Refuse a file in which a renamed column would be replaced without a word. Raises FileHeld.
+
+    A default would stand for what the column says (one piece for each of ten), or a town alone for a whole address.
+    """
+    if not header.unknown:
+        return
+    for place, field, group in _absent(mapping, header):
+        target = place.split(".", 1)[1]
+        if field.default is not None:
+            loss = f'`{target}` would be "{field.default}" in all rows'
+            new = _likeliest(mapping, sheet, header, group) or _counted(mapping, sheet, header, target)
+        elif _is_part_of_an_address(mapping, header, place, field):
+            loss = f"`{target}` would be sent without it"
+            new = _likeliest(mapping, sheet, header, group)
+            if not new and field.join and group == field.join[0]:
+                new = _in_words(sheet, header)
+        else:
+            continue
+        if new:
+            raise FileHeld(
+                f'The column "{group[0]}" is missing, and {loss}; the new column "{new}" may be it.',
+                rule=f"{target}|renamed",
+                remedy=f'If it is, name it "{group[0]}" in the file, or add "{new}" to the names of the column in the '
+                f'mapping; else name "{new}" under `ignore`.',
+                rows_read=sheet.frame.height - 1,
+                sheet=sheet.name,
+                header_row=header.row,
+            )
+
+
+def notes_of_renamed(mapping: Mapping, sheet: Sheet, header: Header) -> Iterator[str]:
+    """New columns that may be missing ones, and columns that were read by a later name while new ones were not."""
+    if not header.unknown:
+        return
+    told: set[str] = set()
+    for _, _, group in _absent(mapping, header):
+        new = "" if group[0] in told else _likeliest(mapping, sheet, header, group)
+        told.add(group[0])
+        if new:
+            yield (
+                f'Column "{new}" may be "{group[0]}" of the mapping, which this sheet does not have, and was not used: '
+                "add it to the names of that column, or name it under `ignore`."
+            )
+    if later := list(dict.fromkeys(_read_by_a_later_name(mapping, header))):
+        yield (
+            f"Beside columns that were not used, these were read by a later name of the mapping: {', '.join(later[:5])}"
+            f"{' …' if len(later) > 5 else ''}: is one that was not used meant?"
+        )
+
+
+def _absent(mapping: Mapping, header: Header) -> Iterator[tuple[str, FieldSpec, list[str]]]:
+    """What is sent and lacks a column: place, field, the column's names."""
+    for place, field in mapping.spec.everything.items():
+        for group in field.columns if place.split(".", 1)[0] in _SENT else ():
+            if header.column(group) is None:
+                yield place, field, group
+
+
+def _read_by_a_later_name(mapping: Mapping, header: Header) -> Iterator[str]:
+    for place, field in mapping.spec.everything.items():
+        for group in field.columns if place.split(".", 1)[0] in _SENT else ():
+            if len(group) > 1 and group[0] not in header.columns and (column := header.column(group)):
+                yield f'"{header.texts[column - 1].strip()}" for "{group[0]}"'
+
+
+def _is_part_of_an_address(mapping: Mapping, header: Header, place: str, field: FieldSpec) -> bool:
+    """Whether a required address is joined of columns, of which others are there."""
+    is_address = form_of(place.split(".", 1)[1], mapping.operation) is Form.ADDRESS and mapping.is_required(place)
+    return is_address and any(header.column(group) is not None for group in field.join or ())
+
+
+def _new(header: Header) -> list[str]:
+    return [name for name in header.unknown[:_LOOKED_AT] if len(name) <= _LONGEST_NAME]
+
+
+def _likeliest(mapping: Mapping, sheet: Sheet, header: Header, group: list[str]) -> str:
+    """The new column that is most like a missing one by its name, if any is; its values do not speak against it."""
+    likely = [
+        (max(likeness_to(mapping, sheet, header, group, new), LIKELY * _is_within(group[0], new)), new)
+        for new in _new(header)
+    ]
+    best, new = max(likely, key=lambda pair: pair[0], default=(0.0, ""))
+    return new if best >= LIKELY else ""
+
+
+def _is_within(one: str, other: str) -> bool:
+    """Whether one of two names is the other one with more words: `Priority` and `Priority level`."""
+    shorter, longer = sorted((ColumnName.of(one).identity, ColumnName.of(other).identity), key=len)
+    return len(shorter) >= _LETTERS_OF_A_WORD and shorter in longer
+
+
+def _counted(mapping: Mapping, sheet: Sheet, header: Header, target: str) -> str:
+    """A new column that holds whole numbers, where a quantity is missing."""
+    if form_of(target, mapping.operation) is not Form.QUANTITY:
+        return ""
+    return next((new for new in _new(header) if _profile(sheet, header, new).fits(Form.QUANTITY)), "")
+
+
+def _in_words(sheet: Sheet, header: Header) -> str:
+    """A new column that mostly holds words."""
+    return next((new for new in _new(header) if _profile(sheet, header, new).share("words") > _MOST), "")
+
+
+def _profile(sheet: Sheet, header: Header, name: str) -> Profile:
+    column = next(number for number, text in enumerate(header.texts, 1) if text.strip() == name)
+    cells = sheet.frame.filter(sheet.frame["row"] > header.row)[str(column)].head(_SAMPLED_ROWS)
+    return profile_of(cells.to_list())

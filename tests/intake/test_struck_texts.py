@@ -1,0 +1,212 @@
+"""What somebody has struck through is told, however a program wrote it: a part of a cell, or the whole of it."""
+
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import openpyxl
+import pytest
+from hostile.workbook_parts import write_zip
+from intake.binary_workbooks import ods_parts, write_parts, write_xls, xls_record, xlsb_parts, xlsb_record, xlsb_text
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.styles import Font
+from openpyxl.worksheet.worksheet import Worksheet
+
+from logistics_batch.intake.excel_reader import read_workbook
+from logistics_batch.intake.guards import Limits
+from logistics_batch.intake.reading import read_file
+from logistics_batch.model.sheet import ReadOptions, Sheet
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"
+Build = Callable[[Worksheet], None]
+
+
+def read(path: Path, kind: str = "xlsx") -> Sheet:
+    """The workbook, which reads alike in one pass and in general."""
+    alike = [
+        read_workbook(path, name=f"orders.{kind}", kind=kind, options=ReadOptions(), limits=Limits(), in_one_pass=fast)[
+            0
+        ]
+        for fast in (True, False)
+    ]
+    assert alike[0].struck == alike[1].struck and alike[0].covered == alike[1].covered
+    return alike[0]
+
+
+def built(build: Build, path: Path) -> Sheet:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert isinstance(sheet, Worksheet)
+    build(sheet)
+    book.save(path)
+    return read(path)
+
+
+def partly(struck: str, left: str) -> CellRichText:
+    return CellRichText(TextBlock(InlineFont(strike=True), struck), left)
+
+
+def with_shared_texts(path: Path, *items: str) -> Path:
+    """A workbook whose column B shares these texts, as Excel writes them."""
+    built(lambda sheet: sheet.append(["Order No", "Qty"]), path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    rows = "".join(
+        f'<row r="{row}"><c r="A{row}"><v>{row}</v></c><c r="B{row}" t="s"><v>{row - 1}</v></c></row>'
+        for row in range(1, len(items) + 1)
+    )
+    parts["xl/worksheets/sheet1.xml"] = f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'.encode()
+    texts = "".join(f"<si>{item}</si>" for item in items)
+    parts["xl/sharedStrings.xml"] = f'<?xml version="1.0"?><sst xmlns="{MAIN}">{texts}</sst>'.encode()
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    override = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'
+    relation = f'<Relationship Id="rT" Type="{RELATION}" Target="sharedStrings.xml"/></Relationships>'
+    for part, end, instead in (
+        ("[Content_Types].xml", b"</Types>", override),
+        ("xl/_rels/workbook.xml.rels", b"</Relationships>", relation),
+    ):
+        parts[part] = parts[part].replace(end, instead.encode())
+    write_zip(path, parts)
+    return path
+
+
+def test_a_text_of_which_a_part_is_struck_through_is_told_with_both_parts(tmp_path: Path) -> None:
+    def build(sheet: Worksheet) -> None:
+        sheet.append(["Order No", "Qty"])
+        sheet.append(["A-1", partly("12", " 21")])
+        sheet.append(["A-2", CellRichText(TextBlock(InlineFont(b=True), "12"), " and 21")])
+        sheet.append(["A-3", CellRichText(TextBlock(InlineFont(strike=False), "12"), " 21")])
+
+    sheet = built(build, tmp_path / "file")
+    assert sheet.frame["2"][1] == "12 21"
+    assert sheet.struck == ((2, 2, "12", "21"),)
+
+
+@pytest.mark.parametrize(
+    ("item", "struck"),
+    [
+        ("<r><rPr><strike/><sz val='11'/></rPr><t>12</t></r><r><t> 21</t></r>", [("12", "21")]),
+        ('<r><t>12 </t></r><r><rPr><strike val="1"/></rPr><t>21</t></r>', [("21", "12")]),
+        ('<r><rPr><strike val="true"/></rPr><t>12</t></r>', [("12", "")]),
+        ('<r><rPr><strike val="0"/></rPr><t>12</t></r><r><t> 21</t></r>', []),
+        ('<r><rPr><strike/></rPr><t xml:space="preserve"> </t></r><r><t>21</t></r>', []),
+        ("<r><rPr><strike/></rPr><t>1 &amp; 2</t></r><r><t>3</t></r>", [("1 & 2", "3")]),
+        ('<r><rPr><strike/></rPr><t>12</t></r><r><t>21</t></r><rPh sb="0" eb="1"><t>twelve</t></rPh>', [("12", "21")]),
+        ("<t>Three strikes</t>", []),
+    ],
+)
+def test_shared_texts_are_told_in_every_cell_that_has_them(
+    tmp_path: Path, item: str, struck: list[tuple[str, str]]
+) -> None:
+    sheet = read(with_shared_texts(tmp_path / "file", "<t>Qty</t>", item, "<t>12 21</t>"))
+    assert [told[2:] for told in sheet.struck] == struck
+    assert {told[:2] for told in sheet.struck} <= {(2, 2)}
+
+
+def test_prefixes_make_no_difference(tmp_path: Path) -> None:
+    item = "<x:r><x:rPr><x:strike/></x:rPr><x:t>12</x:t></x:r><x:r><x:t> 21</x:t></x:r>"
+    path = with_shared_texts(tmp_path / "file", "<x:t>Qty</x:t>", item)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    texts = parts["xl/sharedStrings.xml"].replace(b"<sst xmlns=", b"<x:sst xmlns:x=").replace(b"</sst>", b"</x:sst>")
+    parts["xl/sharedStrings.xml"] = texts.replace(b"<si>", b"<x:si>").replace(b"</si>", b"</x:si>")
+    write_zip(path, parts)
+    assert read(path).struck == ((2, 2, "12", "21"),)
+
+
+def test_cells_that_their_style_strikes_through_are_told_where_something_stands_in_them(tmp_path: Path) -> None:
+    def build(sheet: Worksheet) -> None:
+        sheet.append(["Order No", "Qty", "Code"])
+        sheet.append(["A-1", 5, "x & y"])
+        sheet.append(["A-2", 5, "TEA", None])
+        for cell in (*sheet[2], sheet["B3"], sheet["D3"]):
+            cell.font = Font(strike=True)
+        sheet["C3"].font = Font(b=True)
+        sheet["C3"].number_format = "00"
+
+    assert built(build, tmp_path / "file").struck == ((2, 1, "", ""), (2, 2, "", ""), (2, 3, "", ""), (3, 2, "", ""))
+
+
+def test_a_part_that_is_struck_through_goes_before_the_style_of_the_cell(tmp_path: Path) -> None:
+    def build(sheet: Worksheet) -> None:
+        sheet.append(["Order No", partly("12", " 21")])
+        sheet["B1"].font = Font(strike=True)
+
+    assert built(build, tmp_path / "file").struck == ((1, 2, "12", "21"),)
+
+
+def test_a_workbook_without_any_has_none_and_many_sheets_each_their_own(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Order No", "Striker"])  # type: ignore[union-attr]
+    book.create_sheet("Second").append([partly("a", "b")])
+    book.save(tmp_path / "file")
+    sheets = read_file(tmp_path / "file", name="orders.xlsx", options=ReadOptions())
+    assert [sheet.struck for sheet in sheets] == [(), ((1, 1, "a", "b"),)]
+
+
+def test_an_open_document_tells_parts_and_whole_cells(tmp_path: Path) -> None:
+    parts = ods_parts([["Order No", "Qty"], ["A-1", "PART"], ["A-2", 5.0], ["A-3", "NONE"]])
+    styles = (
+        '<office:automatic-styles xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0">'
+        '<style:style style:name="T1"><style:text-properties style:text-line-through-type="single"/></style:style>'
+        '<style:style style:name="T2"><style:text-properties style:text-line-through-style="none"/></style:style>'
+        '<style:style style:name="ce1"><style:text-properties style:text-line-through-style="solid"/></style:style>'
+        "</office:automatic-styles><office:body>"
+    )
+    content = parts["content.xml"].decode().replace("<office:body>", styles)
+    content = content.replace("PART", '<text:span text:style-name="T1">12</text:span> 21')
+    content = content.replace("NONE", '<text:span text:style-name="T2">12</text:span> 21')
+    content = content.replace(
+        '<table:table-cell office:value-type="float"',
+        '<table:table-cell table:style-name="ce1" office:value-type="float"',
+    )
+    write_parts(tmp_path / "file", {**parts, "content.xml": content.encode()})
+    assert read(tmp_path / "file", "ods").struck == ((2, 2, "12", "21"), (3, 2, "5.0", ""))
+
+
+def test_old_and_binary_workbooks_tell_whole_cells(tmp_path: Path) -> None:
+    def xls_font(*, strikes: bool) -> bytes:
+        return xls_record(0x31, struct.pack("<HHHHHBBBBBB", 200, 8 * strikes, 0, 400, 0, 0, 0, 0, 0, 1, 0) + b"A")
+
+    fonts = [xls_font(strikes=number == 4) for number in range(5)]
+    styles = [xls_record(0xE0, struct.pack("<HH", font, 0) + bytes(16)) for font in (0, 5)]  # there is no font 4
+    cells = [xls_record(0x203, struct.pack("<HHHd", row, 1, row % 2, 5.0)) for row in (1, 2)]
+    rows: list[list[str | float]] = [["Order No", "Qty"], ["A-1"], ["A-2"]]
+    write_xls(tmp_path / "xls", rows, globals_more=b"".join((*fonts, *styles)), more=b"".join(cells))
+    assert read(tmp_path / "xls", "xls").struck == ((2, 2, "", ""),)
+
+    parts = xlsb_parts([["Order No", "Qty"], ["A-1", 5.0]])
+    strikes = b"".join(xlsb_record(43, struct.pack("<HH", 220, flags) + bytes(17) + xlsb_text("A")) for flags in (0, 8))
+    parts["xl/styles.bin"] = (
+        strikes
+        + xlsb_record(617, struct.pack("<I", 2))
+        + b"".join(xlsb_record(47, struct.pack("<HHH", 0, 0, font) + bytes(10)) for font in (0, 1))
+        + xlsb_record(618)
+    )
+    place = struct.pack("<II", 1, 0)
+    sheet = parts["xl/worksheets/sheet1.bin"]
+    number = struct.pack("<d", 5.0)
+    parts["xl/worksheets/sheet1.bin"] = sheet.replace(place + number, struct.pack("<II", 1, 1) + number)
+    write_parts(tmp_path / "xlsb", parts)
+    assert read(tmp_path / "xlsb", "xlsb").struck == ((2, 2, "", ""),)
+
+
+def test_another_value_under_merged_cells_is_told(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert isinstance(sheet, Worksheet)
+    for row in (["Order No", "Qty"], ["A-1", 5], ["A-2", 5], [" A-1 ", 7], [None, 8]):
+        sheet.append(row)
+    book.save(tmp_path / "plain")
+    with zipfile.ZipFile(tmp_path / "plain") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    merges = b'</sheetData><mergeCells count="2"><mergeCell ref="A2:A5"/><mergeCell ref="B2:B4"/></mergeCells>'
+    part = "xl/worksheets/sheet1.xml"
+    parts[part] = parts[part].replace(b"</sheetData>", merges)
+    write_zip(tmp_path / "file", parts)
+    found = read(tmp_path / "file")
+    assert found.frame["1"].to_list() == ["Order No", "A-1", "A-2", " A-1 ", None]
+    assert found.covered == ((3, 1), (4, 2))
