@@ -615,3 +615,17 @@ def test_a_pattern_knows_two_signs_and_the_others_stand_for_themselves() -> None
         2: "ready",
         3: "skipped skip_rows_where",
     }
+
+
+@pytest.mark.parametrize("word", ["Total", "TOTAL QTY", "Order total:", "Grand Total"])
+def test_a_total_with_the_key_of_its_order_is_asked_about_and_not_sent_as_goods(word: str) -> None:
+    """Each row bears the order's number and its cells, the last one, too: nothing but its quantity tells."""
+    found = orders(ROW, order(SKU="mug", Qty="3"), order(SKU=word, Qty="5"), order(Order_No="A2"))
+    assert rules(found) == [("E4", "item_name|total")]
+    assert [document.reference for document in found.documents] == ["A2"]
+
+
+@pytest.mark.parametrize(("goods", "quantity"), [("Total", "1"), ("Total Whitening", "5")])
+def test_goods_with_the_word_in_their_name_or_another_quantity_are_goods(goods: str, quantity: str) -> None:
+    found = orders(ROW, order(SKU="mug", Qty="3"), order(SKU=goods, Qty=quantity))
+    assert states(found) == {2: "ready", 3: "ready", 4: "ready"}

@@ -139,7 +139,7 @@ def decide(*, folder: str, held_id: int | str, decision: str, reason: str, reiss
             document = decide_document(parts, held_id, decision=decision, reason=reason, reissue=reissue)
             click.echo(f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}.")
         for delivered in deliver_stale(parts):
-            for problem in delivered.failed:
+            for problem in (*delivered.failed, *delivered.notes):
                 click.echo(problem, err=True)
     return 0
 
