@@ -102,6 +102,8 @@ def _taken_back(state: State, kept: Kept, world: World) -> State:
     changes = outcome(document, as_heard, world)
     if document.state == "in_doubt" and changes["state"] != "accepted":
         return state
+    if changes["state"] == "in_doubt":
+        changes["due"] = changes["due"] or document.due
     return with_document(state, kept.document, **changes | {"open_attempt": False})
 
 
@@ -212,6 +214,7 @@ def _write_outcome(state: State, index: int, worker: Worker, world: World) -> Mo
     if state.left.spills:
         kept = Kept(number, worker.attempt, worker.heard, worker.again, worker.tainted)
         spilled = spend(state._replace(kept=(*state.kept, kept)), spills=1)
+        spilled = with_document(spilled, number, due=False)  # a doubt counts from now, whenever it is written down
         yield Label("ledger_is_full", index, number), change(spilled, index, **GONE)
 
 
