@@ -22,7 +22,7 @@ def test_an_amount_that_may_be_one_of_thousands_is_not_sent(cell: str) -> None:
     assert rules(found) == [("G3", "item_price_per_each|decimal_mark")]
     (issue,) = found.issues
     assert "may be an amount with three decimals or one of thousands" in issue.reason
-    assert 'decimal: "."' in issue.fix
+    assert "as 1.20 or 1200.00" in issue.fix
     assert [document.reference for document in found.documents] == ["A0"]
 
 

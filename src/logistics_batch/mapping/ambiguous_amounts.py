@@ -44,7 +44,7 @@ def blame_ambiguous_amounts(found: Findings, table: Table) -> None:
 def _words(value: str) -> tuple[str, str]:
     return (
         f'"{value}" may be an amount with three decimals or one of thousands.',
-        'Write it with two decimals, or ask who maintains the mapping to say what the full stop is (`decimal: "."`).',
+        "Write it with two decimals, as 1.20 or 1200.00; if all files are so, ask the operator to name the mark.",
     )
 
 
