@@ -501,7 +501,10 @@ PROVOKED_BY = {
     ],
     "check_ledger warning": ["test_a_doubt_and_a_held_document"],
     "check_never_sent warning": ["test_what_a_run_that_stopped_left_unsent"],
-    "check_answers warning": ["test_a_server_whose_section_is_gone_ends_no_other_job"],
+    "check_answers warning": [
+        "test_a_server_whose_section_is_gone_ends_no_other_job",
+        "test_answers_keep_the_senders_columns_where_another_machine_has_the_original",
+    ],
     "check_accounts warning": ["test_a_ledger_of_another_address"],
     "check_place_of_ledger warning": ["test_a_ledger_that_was_copied"],
     "check_owed warning": ["alerts that wait"],

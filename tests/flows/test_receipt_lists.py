@@ -11,7 +11,7 @@ from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.reconcile import ListPlan, run_reconcile
-from logistics_batch.flows.reconcile_receipts import RECEIPTS, ListPlace, ReadList, list_by_hand
+from logistics_batch.flows.reconcile_receipts import RECEIPTS, ListPlace, ReadList, list_by_hand, list_from
 from logistics_batch.model.job import Place
 
 TODAY = date(2026, 11, 5)
@@ -62,6 +62,18 @@ def test_a_list_by_hand_that_was_taken_back_is_refused(parts, tmp_path):
     (tmp_path / "r.csv.retracted").touch()
     with pytest.raises(UsageError, match=r"was taken back by a file r\.csv\.retracted"):
         list_by_hand(parts, tmp_path / "r.csv", kind=RECEIPTS, mapping="receipts", business_date=TODAY)
+
+
+@pytest.mark.parametrize("ending", [".retracted", ".RETRACTED", ".Retracted"])
+def test_the_mark_that_takes_a_list_back_may_be_in_capitals(parts, tmp_path, ending):
+    drop = tmp_path / "lists"
+    drop.mkdir()
+    receipts(drop, "I1,W,10,,2026-11-02", name="monday.csv")
+    (drop / f"monday.csv{ending}").touch()
+    for path in ("/", "/monday.csv"):
+        place = ListPlace(Place(folder=str(drop), path=path), ("*",), "receipts")
+        told = list_from(parts, place, kind=RECEIPTS, since=TODAY, business_date=TODAY)
+        assert told.lines is None and "took it back: monday.csv." in told.notes[1]
 
 
 def written(tmp_path: Path, *rows: str, day: date) -> None:

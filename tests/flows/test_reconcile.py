@@ -264,6 +264,19 @@ def test_receipts_rows_that_cannot_be_read_make_the_report_incomplete(parts, ser
     assert "receipts.csv: 1 rows could not be read" in report.doubts[0] and "C3" in report.doubts[0]
 
 
+def test_each_receipts_row_that_cannot_be_read_is_listed_with_its_cell_and_what_to_write(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "120"))
+    report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,12O,,", *(f"X{nth},V,1O,," for nth in range(9))))
+    listed = report.document["receipt_rows_not_read"]
+    assert len(listed) == 10 and (listed[0]["invoice_number"], listed[0]["sku_name"]) == ("I1", "W")
+    fix = "Write digits only"
+    spot = f'receipts.csv row 2, cell C2 "12O": The cell is not a whole number. {fix}'
+    assert listed[0]["spot"].startswith(spot) and spot in report.document["exceptions"][0]["reason"]
+    assert f'C2 "12O": The cell is not a whole number. {fix}' in report.doubts[0]
+    sheet = openpyxl.load_workbook(tmp_path / "out" / "reconciliation.xlsx")["Receipt rows not read"]
+    assert sheet.max_row == 11 and [cell.value for cell in sheet[2]][-1] == listed[0]["spot"]
+
+
 def test_goods_of_a_day_that_has_not_come_yet_are_not_received(parts, service, tmp_path):
     push(parts, tmp_path, *(asn_row(invoice, "W", "10", due="2026-11-03") for invoice in ("I1", "I2")))
     today = max(TODAY, parts.clock.now().date())

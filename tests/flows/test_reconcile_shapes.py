@@ -103,3 +103,20 @@ def test_marks_that_nobody_sees_make_no_difference_and_are_named(parts, service,
     assert len(service.asked) == 1, "no invoice number had to be searched by itself"
     [note] = [note for note in report.notes if "nobody sees" in note]
     assert r'("W-1\u200b", "INV\xad-2", "\ufeffW-2" and 1 more)' in note
+
+
+def test_fields_that_are_objects_or_lists_are_read_as_far_as_they_name_something(parts, service, tmp_path):
+    push(parts, tmp_path, *(asn_row(f"INV-{nth}", "W", "10") for nth in (1, 2, 3)))
+    odd = {"$date": 5}
+    dates = {"delivery_date": {"date": "2026-11-02"}, "modified_date": odd, "created_date": None}
+    service.records = [
+        record(1, "INV-1", ("W", "10", "5.00"), site_name={"id": 7, "name": "Bhiwandi"}, status={"code": "New"}),
+        record(2, "INV-2", ({"name": "W", "id": 3}, {"value": "10"}, "5.00"), supplier_name=["Acme"], total_price=[1]),
+        record(
+            3, "INV-3", ("W", "10", "5.00"), site_name={"code": "BHI"}, id=odd, batch=["x"], description={}, **dates
+        ),
+    ]
+    report = run_reconcile(parts, plan(tmp_path))
+    assert found(report) == [("UNVERIFIABLE", "INV-2", "W")] and report.counts["matched"] == 2
+    unread = [note.split(",")[0].rpartition(" ")[2] for note in report.notes]
+    assert unread == ["supplier_name", "site_name", "delivery_date"]

@@ -472,6 +472,19 @@ def test_a_code_that_became_a_date_a_time_or_a_truth_is_no_reference_and_no_sku(
     assert rules(found) == [("A2", f"reference_number|{rule}"), ("E2", f"item_name|{rule}")]
 
 
+@pytest.mark.parametrize("mark", [Mark.DATE, Mark.DATETIME, Mark.TIME])
+def test_a_house_number_and_a_batch_that_became_a_date_are_not_sent(mark: Mark) -> None:
+    joined = ORDERS.replace("{from: Address}", '{join: [Address, House], with: ", "}')
+    sheet = sheet_of([[*HEADER, "House"], [*ROW, "2026-03-12"]], marks=[(2, 7, mark)])
+    assert rules(run(joined, sheet)) == [("G2", "delivery_address|date_cell")]
+    alone = sheet_of([HEADER, order(Address="2026-03-12")], marks=[(2, 4, mark)])
+    assert rules(run(ORDERS, alone)) == [("D2", "delivery_address|date_cell")]
+    batch = sheet_of([[*HEADER, "Batch"], [*ROW, "2026-03-12"]], marks=[(2, 7, mark)])
+    assert rules(run(f"{ORDERS}  package_id: {{from: Batch}}\n", batch)) == [("G2", "package_id|date_cell")]
+    dated = f"{ORDERS}  package_id: {{from: Batch, read: {{date: ['%d/%m/%Y']}}}}\n"
+    assert rules(run(dated, batch)) == []
+
+
 def test_a_word_for_nothing_is_no_reference_and_no_sku() -> None:
     words = ("null", "NaN", "None", "n/a", "-", ".", "\u2013")
     found = orders(*(order(Order_No=word) for word in words), *(order(Order_No="A9", SKU=word) for word in words))
@@ -602,3 +615,17 @@ def test_a_pattern_knows_two_signs_and_the_others_stand_for_themselves() -> None
         2: "ready",
         3: "skipped skip_rows_where",
     }
+
+
+@pytest.mark.parametrize("word", ["Total", "TOTAL QTY", "Order total:", "Grand Total"])
+def test_a_total_with_the_key_of_its_order_is_asked_about_and_not_sent_as_goods(word: str) -> None:
+    """Each row bears the order's number and its cells, the last one, too: nothing but its quantity tells."""
+    found = orders(ROW, order(SKU="mug", Qty="3"), order(SKU=word, Qty="5"), order(Order_No="A2"))
+    assert rules(found) == [("E4", "item_name|total")]
+    assert [document.reference for document in found.documents] == ["A2"]
+
+
+@pytest.mark.parametrize(("goods", "quantity"), [("Total", "1"), ("Total Whitening", "5")])
+def test_goods_with_the_word_in_their_name_or_another_quantity_are_goods(goods: str, quantity: str) -> None:
+    found = orders(ROW, order(SKU="mug", Qty="3"), order(SKU=goods, Qty=quantity))
+    assert states(found) == {2: "ready", 3: "ready", 4: "ready"}

@@ -4,6 +4,7 @@ import io
 import os
 import shutil
 import subprocess
+from datetime import date, datetime, time
 from pathlib import Path
 
 import openpyxl
@@ -281,6 +282,28 @@ def test_columns_that_an_analyst_adds_are_carried_on_over_the_nights():
     assert own_on(workbook, "Accepted", "Claim no") == {"B": HOSTILE}
     gone = account_of(world(B="2", C="3", A="10"), day=night(4), earlier=read_back(workbook))
     assert own_on(reconciliation_workbook(gone), "Resolved", "Claim no")["A"] == "0042"
+
+
+def at_midnight(day: date) -> datetime:
+    """A date as openpyxl reads it from a cell."""
+    return datetime.combine(day, time())
+
+
+def test_numbers_and_dates_of_analysts_stay_what_they_are():
+    first = reconciliation_workbook(account_of(world(A="1", B="2", C="3")))
+    due = {"A": date(2026, 12, 1), "B": "soon", "C": 12.5}
+    book = edited(
+        with_own_columns(first, Promised=due, Release={"A": "1.10", "B": "0042", "C": "-3"}), B=("Comment", 7)
+    )
+    book = edited(saved(book), A=("Comment", date(2026, 11, 20)), C=("Owner", 9876543210))
+    workbook = saved(book)
+    for number in range(1, 3):
+        nightly = account_of(world(A="1", B="2", C="3"), day=night(number), earlier=read_back(workbook))
+        workbook = reconciliation_workbook(nightly)
+    assert own_on(workbook, "Exceptions", "Promised") == {"A": at_midnight(due["A"]), "B": "soon", "C": 12.5}
+    assert own_on(workbook, "Exceptions", "Release") == {"A": "1.10", "B": "0042", "C": -3}
+    assert own_on(workbook, "Exceptions", "Comment") == {"A": at_midnight(date(2026, 11, 20)), "B": 7, "C": None}
+    assert own_on(workbook, "Exceptions", "Owner") == {"A": None, "B": None, "C": 9876543210}
 
 
 def test_a_column_without_a_heading_is_named_and_the_same_heading_twice_is_one_column():

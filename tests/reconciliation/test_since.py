@@ -154,6 +154,15 @@ def test_the_same_invoice_of_another_supplier_proves_nothing():
     assert gone(result) == {"A": ("not checked", "Its ASN lies outside the dates that are looked at now.")}
 
 
+def test_names_that_are_spelled_anew_are_the_same_names():
+    earlier = handed_on(reconciled(world(**{"A": "90"})))
+    listed = earlier.listed.with_columns(
+        pl.lit("a\u200b").alias("invoice_number"), pl.lit("S\u20111").alias("supplier"), pl.lit("ＢＨＩ").alias("site")
+    )
+    result = reconciled(world(**{"A": "100"}), night=1, earlier=replace(earlier, listed=listed))
+    assert gone(result) == {"a\u200b": ("resolved", "Tonight it is matched.")}
+
+
 def test_what_is_not_checked_stays_until_an_analyst_closes_it():
     unchecked = reconciled(World(), night=1, earlier=handed_on(reconciled(world(A="90"))), due=None)
     for night in (2, 3):

@@ -1,16 +1,18 @@
 """Where the answers to a file lie, and how they are called there: never by a name that answers something else."""
 
+import hashlib
 import json
 import re
+from itertools import count
 from pathlib import PurePosixPath
 
-from logistics_batch.errors import StoreError
+from logistics_batch.errors import FileVanished, StoreError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import StoredFile
 from logistics_batch.model.job import Place
 
-# NAME.result.xlsx as it was, or as programs name a second copy of it; NAME.newer.fix.csv, as `free_fix` names it.
+# NAME.result.xlsx as it was, or as programs name a second copy of it; NAME.newer.fix.csv, as `put_fix` names it.
 _OWN_ENDINGS = re.compile(r"(?:(?:\.newer(?:-\d+)?)?\.(?:result|fix))+(?: ?\(\d+\)| - Copy(?: \(\d+\))?)?$")
 _LONGEST_STEM_BYTES = 200
 
@@ -78,3 +80,37 @@ def _is_free(store: FileStore, receipt: str, file: StoredFile) -> bool:
     except (StoreError, ValueError):
         return False
     return isinstance(told, dict) and (told.get("sha256"), told.get("mapping")) == (file.sha256, file.mapping)
+
+
+def put_fix(parts: Parts, store: FileStore, place: Place, names: tuple[str, str], content: bytes) -> tuple[str, str]:
+    """Write a fix file, but never over one that somebody has changed since: it may hold a clerk's corrections.
+
+    names: how the answers' names begin, and the ending, as "fix.csv". Returns the path, and what people should know.
+    """
+    (stem, ending), at = names, where(store, place)
+    new = hashlib.sha256(content).hexdigest()
+    changed: list[str] = []
+    for number in count(1):
+        own = ending if number == 1 else f"newer.{ending}" if number == 2 else f"newer-{number - 1}.{ending}"
+        path = str(PurePosixPath(place.path) / f"{stem}.{own}")
+        lies, ours = _digest_at(store, path), parts.ledger.last_written(place=at, stem=stem, ending=own)
+        if lies in ("", new, ours):
+            break
+        if ours == new:  # it was made of these very rows, so there is nothing newer to correct
+            return path, ""
+        changed.append(f"{stem}.{own}")
+    store.put(path, content)
+    if ours != new:
+        parts.ledger.keep_last_written(place=at, stem=stem, ending=own, sha256=new)
+    if not changed:
+        return path, ""
+    told = f"{changed[-1]} in {at} was changed since it was written, so it stays as it is"
+    return path, f"{told}; what is to be corrected by now stands in {stem}.{own} beside it."
+
+
+def _digest_at(store: FileStore, path: str) -> str:
+    """The sha256 of what lies there; "" if nothing does."""
+    try:
+        return hashlib.sha256(store.read(path)).hexdigest()
+    except FileVanished:
+        return ""

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld, RunStopped, StoreError, UsageError
-from logistics_batch.flows.answer_names import places_of, stem_at
+from logistics_batch.flows.answer_names import places_of, put_fix, stem_at
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NewNotice, StoredFile
 from logistics_batch.model.report import FileReport, Totals
@@ -15,6 +16,10 @@ from logistics_batch.paper.ack import ack_json
 from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_csv import result_csv
 from logistics_batch.paper.result_workbook import result_workbook
+
+WRITTEN_ELSEWHERE = "The next run on the machine that took the file writes them; else copy its var/files here."
+
+"""What to do about answers whose original lies elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,9 @@ def acknowledge(parts: Parts, file: StoredFile, *, result_due: str) -> Delivered
 def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first: bool = False) -> Delivered:
     """Write the result files of one arrival to all its places.
 
+    Answers that were written before stay as they are where the original file is not at hand: only that holds the
+    sender's columns.
+
     acknowledge: NAME.ack.json too, as things stand now. first: by its own run, so that it may be put away then.
 
     Raises:
@@ -50,6 +58,8 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
             "have a fate.",
             remedy="This must never happen: keep the ledger and report it. No result was written.",
         )
+    if report.rows_read and file.state != "planned" and not kept_file(parts, file).exists():
+        return _left_as_written(parts, file, report)
     crash_point("report.before")
     receipt = {"ack.json": ack_json(report)} if acknowledge else {}
     written = _put_everywhere(parts, file, receipt | contents(parts, file, report))
@@ -59,6 +69,20 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
     else:
         parts.ledger.set_fresh(file.id, first=first)
     return written
+
+
+def _left_as_written(parts: Parts, file: StoredFile, report: FileReport) -> Delivered:
+    """Another machine that shares the ledger took the file, and writes its answers; or its original was purged."""
+    kept_for = parts.policy.purge_after_seconds
+    if kept_for and datetime.fromisoformat(report.received_at) < parts.clock.now() - timedelta(seconds=kept_for):
+        parts.ledger.set_fresh(file.id)
+        return Delivered(notes=(f"The answers to {file.name} (run {file.run}) stay as they are: it was purged.",))
+    return Delivered(notes=(f"{not_at_hand(file)} {WRITTEN_ELSEWHERE}",))
+
+
+def not_at_hand(file: StoredFile) -> str:
+    """That the answers to a file cannot be made anew here."""
+    return f"The answers to {file.name} (run {file.run}) stay as they were written: its original is not here."
 
 
 def contents(parts: Parts, file: StoredFile, report: FileReport) -> dict[str, bytes]:
@@ -108,9 +132,13 @@ def _put_everywhere(parts: Parts, file: StoredFile, contents: dict[str, bytes]) 
             try:
                 stem = stem_at(parts, store, place, file, notes=notes)
                 for ending, content in contents.items():
-                    path = str(PurePosixPath(place.path) / f"{stem}.{ending}")
-                    store.put(path, content)
+                    path, note = str(PurePosixPath(place.path) / f"{stem}.{ending}"), ""
+                    if ending.startswith("fix."):
+                        path, note = put_fix(parts, store, place, (stem, ending), content)
+                    else:
+                        store.put(path, content)
                     paths.append(f"{store.label}:{path}")
+                    notes += [note] if note else []
             finally:
                 store.close()
         except (StoreError, UsageError) as error:  # also a server whose section is gone, or whose key is another one

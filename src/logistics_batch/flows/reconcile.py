@@ -257,6 +257,7 @@ def _account(
         receipts_compared=receipts.lines is not None,
         orders_compared=orders.lines is not None,
         missing=missing,
+        not_read=receipts.unread,
         doubts=(
             *gathered.doubts,
             *doubts,

@@ -186,22 +186,33 @@ def listed_at(store: FileStore, path: str) -> list[RemoteFile]:
     try:
         return store.list(path)
     except StoreError:
-        ours = {named.name, f"{named.name}{RETRACTED}"}
-        beside = [file for file in store.list(str(named.parent)) if file.name in ours] if named.suffix else []
+        beside = (
+            [file for file in store.list(str(named.parent)) if _is_of(file.name, named.name)] if named.suffix else []
+        )
         if not beside:
             raise
         return beside
 
 
+def _is_of(name: str, wanted: str) -> bool:
+    """Whether a file is a list, or takes it back."""
+    return name == wanted or (_is_mark(name) and name[: -len(RETRACTED)] == wanted)
+
+
 def _is_list(file: RemoteFile, patterns: Sequence[str]) -> bool:
-    usable = not file.is_link and not never_input(file.name) and not file.name.endswith(RETRACTED)
+    usable = not file.is_link and not never_input(file.name) and not _is_mark(file.name)
     return usable and name_matches(file.name, patterns)
 
 
 def _retracted(files: Iterable[tuple[str, float | None]]) -> dict[str, float]:
     """When lists were taken back, by their names."""
-    marks = {name.removesuffix(RETRACTED): at for name, at in files if name.endswith(RETRACTED)}
+    marks = {name[: -len(RETRACTED)]: at for name, at in files if _is_mark(name)}
     return {name: math.inf if at is None else at for name, at in marks.items()}
+
+
+def _is_mark(name: str) -> bool:
+    """Whether a file takes a list back; some programs write the ends of names in capitals."""
+    return name.lower().endswith(RETRACTED)
 
 
 def _is_retracted(name: str, written: float | None, retracted: dict[str, float]) -> bool:

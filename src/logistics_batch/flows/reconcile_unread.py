@@ -26,7 +26,7 @@ def unread_note(mapped: MappedFile, *, file_words: str) -> tuple[str, ...]:
     if rows.is_empty():
         return ()
     reasons = {row: f"row {row}: {reason}" for row, reason in rows.select("row", "reason").iter_rows() if reason}
-    reasons |= {row: f"{issue.cell}: {issue.reason}" for row, issue in _first_issues(mapped).items()}
+    reasons |= {row: _told(issue) for row, issue in _first_issues(mapped).items()}
     first = "; ".join(reasons[row] for row in sorted(reasons)[:_NAMED])
     return (f"{file_words}: {rows.height} rows could not be read and are in no sum ({first}).",)
 
@@ -132,5 +132,10 @@ def _first_issues(mapped: MappedFile) -> dict[int, Issue]:
 def _place(where: str, row: int, issue: Issue | None, reason: str | None) -> str:
     if issue is None:
         return f"{where} row {row}: {reason or ''}".rstrip(": ")
+    return f"{where} row {row}, cell {_told(issue)}"
+
+
+def _told(issue: Issue) -> str:
+    """Cell, value, what is wrong and what to write instead."""
     value = f' "{issue.value}"' if issue.value else ""
-    return f"{where} row {row}, cell {issue.cell}{value}: {issue.reason.rstrip('.')}"
+    return f"{issue.cell}{value}: {' '.join((issue.reason, issue.fix)).strip().rstrip('.')}"

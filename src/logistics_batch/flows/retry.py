@@ -127,7 +127,7 @@ def _answer(parts: Parts, stored: StoredRun) -> tuple[list[str], list[str]]:
     own = [deliver(parts, file) for file in parts.ledger.files(run=stored.id)]
     others = deliver_stale(parts, leave_out_run=stored.id)
     undelivered, notes = ([problem for each in some for problem in each.failed] for some in (own, others))
-    return undelivered, notes
+    return undelivered, [*notes, *(note for each in (*own, *others) for note in each.notes)]
 
 
 def _report(

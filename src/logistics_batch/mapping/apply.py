@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch.mapping.ambiguous_amounts import blame_ambiguous_amounts
 from logistics_batch.mapping.bodies import check_body
 from logistics_batch.mapping.changes import check_items, order_named
 from logistics_batch.mapping.checks import check, hold_mixed_dates, hold_swapped_dates
@@ -67,6 +68,7 @@ def apply_mapping(
     check_items(found, table)
     check_kits(found, table)
     blame_totals(found, table)
+    blame_ambiguous_amounts(found, table)
     blame_faults(found, table, faults)
     notes, skipped = (*notes_of(table, rows), *passed_over(mapping, sheets, sheet)), rows.skipped
     documents = _documents(table)

@@ -18,6 +18,7 @@ from logistics_batch.mapping.ragged import note_of_short_rows
 from logistics_batch.mapping.renamed_columns import notes_of_renamed
 from logistics_batch.mapping.repairs import repair_notes
 from logistics_batch.mapping.rows import LEFT_OUT, Rows
+from logistics_batch.mapping.split_documents import note_of_split_documents
 from logistics_batch.mapping.table import Table
 
 
@@ -38,6 +39,7 @@ def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:
         *notes_of_renamed(table.mapping, sheet, bound),
         *units_taken_over(table),
         *_all_left_out(rows),
+        *note_of_split_documents(table, rows),
         *repair_notes(table, rows.cleaned.repairs),
         *_unused_errors(table),
         *_two_numbers(table),

@@ -71,11 +71,16 @@ def _spelt_out(text: pl.Expr, around: Surroundings) -> pl.Expr:
     in_brackets = even.str.contains(_BRACKETS)
     inner = even.str.replace(_BRACKETS, "$1")
     signed = inner.str.contains(_NEGATIVE)
-    bare = inner.str.replace_all(_CURRENCY, "").str.replace(_SIGN, "")
+    bare = without_currency(inner).str.replace(_SIGN, "")
     joined = pl.when(bare.str.contains(_SPACED)).then(bare.str.replace_all(" ", "", literal=True)).otherwise(bare)
     digits = _with_point(joined, around)
     whole = digits.str.replace(r"^\.", "0.").str.strip_chars_end(".")
     return pl.when(in_brackets | signed).then("-" + whole).otherwise(whole)
+
+
+def without_currency(text: pl.Expr) -> pl.Expr:
+    """The text without the signs of rupees around a number."""
+    return text.str.replace_all(_CURRENCY, "")
 
 
 def _with_point(bare: pl.Expr, around: Surroundings) -> pl.Expr:

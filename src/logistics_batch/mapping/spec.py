@@ -226,7 +226,10 @@ class SheetSpec(Part):
     )
     delimiter: str = Field(default="auto", description="CSV: auto or the character.")
     encoding: str = Field(default="auto", description="CSV: auto or the encoding's name.")
-    decimal: Literal[".", ","] = Field(default=".", description="The decimal mark of numbers written as text.")
+    decimal: Literal[".", ","] = Field(
+        default=".",
+        description="The decimal mark of numbers written as text; not said, an amount such as 1.200 is asked about.",
+    )
     hidden_rows: Literal["read", "skip", "leave_out"] = Field(
         default="read",
         description="Rows that the user cannot see: `read`; `skip`, and what they leave of a document is not sent; "

@@ -156,10 +156,12 @@ def settle_now(parts: Parts, *, run: str | None, wait: bool, queues: bool = Fals
             if not queues or parts.stop.is_set():
                 raise
             parts.clock.sleep(_BUSY_POLL_SECONDS)
-    undelivered = [problem for delivered in deliver_stale(parts) for problem in delivered.failed]
+    stale = deliver_stale(parts)
+    undelivered = [problem for delivered in stale for problem in delivered.failed]
+    notes = [note for delivered in stale for note in delivered.notes]
     code = ExitCode.DOUBT if report.open or report.held else ExitCode.STOPPED_EARLY if undelivered else ExitCode.DONE
     line = f"{len(report.settled)} settled, {len(report.held)} held for a person, {len(report.open)} still in doubt"
-    return Outcome(code, ". ".join([line, *report.notes, *undelivered]), report, " ".join(undelivered))
+    return Outcome(code, ". ".join([line, *report.notes, *notes, *undelivered]), report, " ".join(undelivered))
 
 
 def push_outcome(report: RunReport) -> Outcome:

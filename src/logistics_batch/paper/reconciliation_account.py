@@ -1,6 +1,6 @@
 """What the papers of a reconciliation print: the audit, and under which circumstances it was made."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 import polars as pl
@@ -35,7 +35,8 @@ class Account:
     by, date_from, date_to: the range that was asked for, both ends inclusive, in the zone `timezone`.
     doubts: why the report may be incomplete; empty if it is complete. notes: what else a reader should know.
     log: facts of the run, as name and value. receipts_compared, orders_compared: whether there was such a leg at all.
-    missing: the lists that were to be compared and of which none could be read.
+    missing: the lists that were to be compared and of which none could be read. not_read: rows of the receipts lists
+    that could not be used: what can be read of each, and in `spot` where it stands, what is wrong and what to write.
     """
 
     run: str
@@ -49,6 +50,7 @@ class Account:
     receipts_compared: bool
     orders_compared: bool = False
     missing: tuple[str, ...] = ()
+    not_read: pl.DataFrame = field(default_factory=pl.DataFrame)
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     log: tuple[tuple[str, str], ...] = ()

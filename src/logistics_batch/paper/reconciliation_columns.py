@@ -222,6 +222,15 @@ UNSENT = (
     Column("exception_id", "exception_id", _K.TEXT, 22),
 )
 
+NOT_READ = (
+    Column("File", "file_name", _K.WORDS, 32),
+    Column("Invoice number", "invoice_number", _K.WORDS, 20),
+    Column("SKU", "sku_name", _K.WORDS, 20),
+    Column("Supplier", "supplier_name", _K.WORDS, 20),
+    Column("Site", "site_name", _K.WORDS, 16),
+    Column("Where it stands, what is wrong, what to write", "spot", _K.WORDS, 110),
+)
+
 SCORECARD = (
     Column("Supplier", "supplier", _K.WORDS, 30),
     Column("ASNs", "notices", _K.COUNT, 9),

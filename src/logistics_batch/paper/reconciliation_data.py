@@ -62,6 +62,7 @@ def reconciliation_document(account: Account) -> dict[str, Any]:
         "accepted": _records(account.accepted, tuple(LINES_SCHEMA)),
         "resolved": _records(account.gone(Standing.RESOLVED), tuple(RESOLVED_SCHEMA)),
         "not_checked": _records(account.gone(Standing.NOT_CHECKED), tuple(RESOLVED_SCHEMA)),
+        "receipt_rows_not_read": account.not_read.to_dicts(),
         "previous_run": result.previous_run or None,
         "trend": _records(account.trend, tuple(TREND_SCHEMA)),
     }

@@ -11,9 +11,6 @@ from logistics_batch.paper.reconciliation_columns import EXCEPTIONS, GONE, STATU
 
 _ID = "exception_id"
 _WIDTH = 24.0
-# Ids with leading zeros stay texts.
-_NUMBER_TEXT = r"^-?(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,4})?$"
-
 
 _NOT_SPOKEN = re.compile(r"[\s_.:-]+")
 
@@ -84,14 +81,9 @@ def with_own(frame: pl.DataFrame, columns: Sequence[Column], own: pl.DataFrame) 
     """A list of exceptions with the analysts' own columns, which stand behind their status."""
     names = {title: f"own {title}" for title in own.columns if title != _ID}
     joined = frame.join(own.rename(names), on=_ID, how="left", maintain_order="left")
-    added = [Column(title, name, _kind(own[title]), _WIDTH) for title, name in names.items()]
+    added = [Column(title, name, Kind.ENTRY, _WIDTH) for title, name in names.items()]
     behind = [column.title for column in columns].index(STATUS_TITLE) + 1
     return joined, [*columns[:behind], *added, *columns[behind:]]
-
-
-def _kind(values: pl.Series) -> Kind:
-    written = values.filter(values != "")
-    return Kind.ENTRY_QUANTITY if written.str.contains(_NUMBER_TEXT).all() and written.len() else Kind.ENTRY
 
 
 def taken_note(sheet: str, headings: Sequence[str]) -> str:

@@ -51,6 +51,7 @@ _MISSING = Layout(
 _AGEING = Layout("Ageing", columns.AGEING, "No open exception.", frozen=1)
 _SCORECARD = Layout("Supplier scorecard", columns.SCORECARD, "No supplier.", frozen=1)
 _UNSENT = Layout("Rows not accepted", columns.UNSENT, "Every row was accepted.", frozen=3)
+_NOT_READ = Layout("Receipt rows not read", columns.NOT_READ, frozen=1)
 _TREND = Layout("Trend", columns.TREND, frozen=1)
 
 
@@ -99,6 +100,8 @@ def _facts(account: Account) -> Iterator[tuple[Layout, pl.DataFrame]]:
     yield _SCORECARD, result.suppliers.with_columns(_named_or("supplier", "(none named)"))
     unsent = _of_classes(account.open, (Discrepancy.NOT_SENT,))
     yield _UNSENT, unsent.sort("file_name", "sheet", maintain_order=True)
+    if account.not_read.height:
+        yield _NOT_READ, account.not_read
     word = pl.when("complete").then(pl.lit(columns.COMPLETE)).otherwise(pl.lit(columns.INCOMPLETE))
     yield _TREND, account.trend.with_columns(word.alias("completeness"))
 

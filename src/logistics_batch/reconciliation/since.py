@@ -295,10 +295,10 @@ def _gone(missing: pl.DataFrame, lines: pl.DataFrame, *, watch: Watch) -> pl.Dat
 
 
 def _inside(watch: Watch) -> pl.Expr:
-    followed = pl.col("invoice_number").map_elements(folded, return_dtype=pl.String).is_in(sorted(watch.followed))
+    followed = _folded("invoice_number").is_in(sorted(watch.followed))
     if watch.due is None:
-        return followed.fill_null(False)
-    return (pl.col("due_date").is_between(*watch.due).fill_null(False) | followed).fill_null(False)
+        return followed
+    return pl.col("due_date").is_between(*watch.due).fill_null(False) | followed
 
 
 _NOTICE_KEYS = ("invoice_key", "supplier_key", "site_key")
@@ -329,6 +329,16 @@ def _with_outcome(missing: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def _folded(name: str) -> pl.Expr:
+    """Names as they are read; never null."""
+    return pl.col(name).fill_null("").map_batches(_each_folded, return_dtype=pl.String)
+
+
+def _each_folded(names: pl.Series) -> pl.Series:
+    each = names.unique()
+    return names.replace_strict(each, [folded(name) for name in each], return_dtype=pl.String)
+
+
 def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
     names = {
         "invoice_number": "invoice_key",
@@ -336,9 +346,7 @@ def _keyed(frame: pl.DataFrame) -> pl.DataFrame:
         "site": "site_key",
         "sku_name": "sku_key",
     }
-    keyed = frame.with_columns(
-        pl.col(name).str.strip_chars().str.to_lowercase().alias(key) for name, key in names.items()
-    )
+    keyed = frame.with_columns(_folded(name).alias(key) for name, key in names.items())
     # The line of an order is no line of an ASN, whatever invoice it names.
     number = order_number("po_number")
     by_invoice = pl.when(number == "").then("invoice_key").otherwise(pl.lit(""))

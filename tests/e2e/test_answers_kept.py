@@ -1,0 +1,128 @@
+"""What answers are never written over: what a clerk corrected in a fix file, and the sender's columns."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from openpyxl import load_workbook
+from support.sandbox_process import RunningSandbox
+from support.workspace import ORDER_COLUMNS, Workspace, order_lines
+
+WRONG = ",12345,3 Road,560001,SKU,1\n"
+
+
+@pytest.fixture
+def office(tmp_path: Path, service: RunningSandbox) -> Workspace:
+    service.set_faults([])
+    return Workspace(tmp_path / "workspace", url=service.url)
+
+
+def pushed(office: Workspace, service: RunningSandbox, prefix: str, *, fault: str) -> Path:
+    """An order with a fault, and one whose row is invalid; returns the folder of the answers."""
+    service.set_faults([{"endpoint": "order.create", "kind": fault, "times": 1}])
+    file = office.drop("orders.csv", order_lines([f"{prefix}-1"]) + f"{prefix}-2" + WRONG)
+    Workspace(office.root, url=service.url, settle_after="1h").run("push", file, "--mapping", "orders")
+    Workspace(office.root, url=service.url)  # from now on doubts are settled at once
+    service.set_faults([])
+    return office.root / "reports"
+
+
+def corrected(fix: Path) -> bytes:
+    content = fix.read_bytes().replace(b"12345", b"9876500001")
+    fix.write_bytes(content)
+    return content
+
+
+def refused_now(office: Workspace, service: RunningSandbox) -> str:
+    """What was pending goes out and is refused: there is more to correct."""
+    service.set_faults([{"endpoint": "order.create", "kind": "status_400", "times": 1}])
+    return office.run("retry", "push", "--only", "pending").out
+
+
+def to_correct(folder: Path) -> dict[str, list[str]]:
+    """The references in each fix file."""
+    return {
+        path.name: [line["Order No"] for line in csv.DictReader(path.read_text("utf-8-sig").splitlines())]
+        for path in sorted(folder.glob("*.fix.csv"))
+    }
+
+
+def test_what_a_clerk_corrected_in_the_fix_file_stays(office: Workspace, service: RunningSandbox) -> None:
+    reports = pushed(office, service, "CLERK", fault="status_401")
+    assert to_correct(reports) == {"orders.fix.csv": ["CLERK-2"]}
+    mine = corrected(reports / "orders.fix.csv")
+    told = refused_now(office, service)
+    assert (reports / "orders.fix.csv").read_bytes() == mine
+    assert to_correct(reports)["orders.newer.fix.csv"] == ["CLERK-1", "CLERK-2"]
+    assert "orders.fix.csv in folder:" in told
+    assert "stays as it is; what is to be corrected by now stands in orders.newer.fix.csv beside it." in told
+    office.run("runs", "report", "push")
+    assert len(to_correct(reports)) == 2, "the newer one is ours still"
+    newer = corrected(reports / "orders.newer.fix.csv")
+    office.run("runs", "report", "push")
+    assert (reports / "orders.newer.fix.csv").read_bytes() == newer
+    assert len(to_correct(reports)) == 2, "there is nothing newer to say"
+
+
+def test_a_corrected_newer_fix_file_is_understood(office: Workspace, service: RunningSandbox) -> None:
+    reports = pushed(office, service, "UNDER", fault="status_401")
+    corrected(reports / "orders.fix.csv")
+    refused_now(office, service)
+    content = corrected(reports / "orders.newer.fix.csv").replace(b"1 Market Road", b"2 Market Road")
+    file = office.drop("orders.newer.fix.csv", content)
+    done = office.run("push", file, "--mapping", "orders", "--json").json
+    assert {row["document"]: row["fate"] for row in done["files"][0]["rows"]} == {
+        "UNDER-1": "accepted",
+        "UNDER-2": "accepted",
+    }
+    assert any(path.name.startswith("orders.") and path.name.count(".") == 3 for path in reports.glob("*.result.csv"))
+    assert not list(reports.glob("orders.newer.*result*")), "its answers are called as those to the first file"
+
+
+def test_a_fix_file_that_nobody_touched_is_written_anew(office: Workspace, service: RunningSandbox) -> None:
+    reports = pushed(office, service, "ANEW", fault="status_401")
+    assert "newer" not in refused_now(office, service)
+    assert to_correct(reports) == {"orders.fix.csv": ["ANEW-1", "ANEW-2"]}
+
+
+def test_a_corrected_fix_file_has_no_newer_beside_it_where_nothing_new_is_to_be_corrected(
+    office: Workspace, service: RunningSandbox
+) -> None:
+    reports = pushed(office, service, "SAME", fault="drop_after")
+    mine = corrected(reports / "orders.fix.csv")
+    assert "SAME-1,in_doubt" in (reports / "orders.result.csv").read_text("utf-8-sig")
+    assert "beside it" not in office.run("settle", "--wait").out
+    assert to_correct(reports) == {"orders.fix.csv": ["SAME-2"]}
+    assert (reports / "orders.fix.csv").read_bytes() == mine
+    assert "SAME-1,accepted" in (reports / "orders.result.csv").read_text("utf-8-sig")
+
+
+def fates(reports: Path) -> dict[str, str]:
+    lines = csv.DictReader((reports / "orders.result.csv").read_text("utf-8-sig").splitlines())
+    return {line["document"]: line["fate"] for line in lines if line["src:Address"]}
+
+
+def test_answers_keep_the_senders_columns_where_another_machine_has_the_original(
+    office: Workspace, service: RunningSandbox
+) -> None:
+    """Two machines share a ledger: the other one settles the doubt."""
+    reports = pushed(office, service, "ELSE", fault="drop_after")
+    before = {path.name: path.read_bytes() for path in reports.glob("orders.*")}
+    here, there = office.root / "var/files", office.root / "var/files of the first"
+    here.rename(there)
+    told = office.run("settle", "--wait")
+    assert (told.code, "stay as they were written: its original is not here" in told.out) == (0, True)
+    assert {path.name: path.read_bytes() for path in reports.glob("orders.*")} == before
+    (warned,) = [
+        check for check in office.run("doctor", "--json").json["checks"] if "its original is not here" in check["text"]
+    ]
+    assert (warned["state"], "copy its var/files here" in warned["remedy"]) == ("warning", True)
+    assert "its original is not here" in office.run("runs", "report", "push").err
+    assert {path.name: path.read_bytes() for path in reports.glob("orders.*")} == before
+    there.rename(here)
+    assert office.run("settle").code == 0
+    assert fates(reports) == {"ELSE-1": "accepted", "ELSE-2": "invalid"}
+    sheet = load_workbook(reports / "orders.result.xlsx").active
+    assert sheet is not None
+    assert [cell.value for cell in sheet[1]][: len(ORDER_COLUMNS.split(","))] == ORDER_COLUMNS.split(",")
+    assert not [check for check in office.run("doctor", "--json").json["checks"] if check["name"] == "answers"]
