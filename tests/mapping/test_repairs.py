@@ -1,7 +1,7 @@
 """Repairs of cells are told with cell, what was there and what it is now; of many how many; of people nothing."""
 
 import pytest
-from mapping.sheets import ORDERS, ROW, order, orders, run, sheet_of
+from mapping.sheets import HEADER, ORDERS, ROW, order, orders, rules, run, sheet_of
 from mapping.test_lines_from import PATTERN
 
 
@@ -38,3 +38,43 @@ def test_repairs_in_a_row_of_several_items_name_the_row() -> None:
     header = ["Order No", "Phone", "Address", "Items"]
     rows = [["A1", "9876543210", "x", "tea x 2; rice x 1"], ["A2", "9876543210", "x y\u200b z", "tea x 1"]]
     assert run(PATTERN, sheet_of([header, *rows])).notes == ('Column "Address": repaired without loss: in row 3.',)
+
+
+@pytest.mark.parametrize(
+    ("column", "written", "means"),
+    [
+        ("Phone", "९८७६५ ४३२१०", "98765 43210"),
+        ("Phone", "+९१-९८७६५४३२१०", "+91-9876543210"),
+        ("PIN", "५६०००१", "560001"),
+        ("PIN", "５６０００１", "560001"),
+        ("Qty", "१२", "12"),
+        ("Qty", "1२", "12"),
+        ("Qty", "௧௨", "12"),
+        ("Weight", "२.५ kg", "2.5 kg"),
+    ],
+)
+def test_the_digits_of_other_scripts_are_read_as_what_they_are_and_told(column: str, written: str, means: str) -> None:
+    pins = (
+        "  delivery_postal_code: {from: PIN, read: pincode}\n  weight: {from: Weight, read: {unit: kg -> kg}}\nlines:"
+    )
+    mapping, header, good = ORDERS.replace("lines:", pins), [*HEADER, "PIN", "Weight"], [*ROW, "560002", "1"]
+    plain, told = (
+        run(
+            mapping,
+            sheet_of([header, [text if name == column else cell for name, cell in zip(header, good, strict=True)]]),
+        )
+        for text in (means, written)
+    )
+    assert [document.body for document in told.documents] == [document.body for document in plain.documents] != []
+    assert f'Column "{column}": repaired without loss: ' in " ".join(told.notes)
+
+
+def test_digits_of_other_scripts_stay_in_names_addresses_and_references() -> None:
+    (document,) = orders(order(Order_No="अ-१२", Name="आशा २", Address="१२ गांधी रोड", SKU="चाय १")).documents
+    assert all(text in document.body for text in ("अ-१२", "आशा २", "१२ गांधी रोड", "चाय १"))
+
+
+def test_too_few_digits_of_another_script_are_no_pin_and_no_mobile() -> None:
+    mapping = ORDERS.replace("lines:", "  delivery_postal_code: {from: PIN, read: pincode}\nlines:")
+    found = run(mapping, sheet_of([[*HEADER, "PIN"], [*order(Phone="९८७६५४३२१"), "५६००१"]]))
+    assert rules(found) == [("C2", "customer_mobile|mobile"), ("G2", "delivery_postal_code|pincode")]

@@ -472,6 +472,19 @@ def test_a_code_that_became_a_date_a_time_or_a_truth_is_no_reference_and_no_sku(
     assert rules(found) == [("A2", f"reference_number|{rule}"), ("E2", f"item_name|{rule}")]
 
 
+@pytest.mark.parametrize("mark", [Mark.DATE, Mark.DATETIME, Mark.TIME])
+def test_a_house_number_and_a_batch_that_became_a_date_are_not_sent(mark: Mark) -> None:
+    joined = ORDERS.replace("{from: Address}", '{join: [Address, House], with: ", "}')
+    sheet = sheet_of([[*HEADER, "House"], [*ROW, "2026-03-12"]], marks=[(2, 7, mark)])
+    assert rules(run(joined, sheet)) == [("G2", "delivery_address|date_cell")]
+    alone = sheet_of([HEADER, order(Address="2026-03-12")], marks=[(2, 4, mark)])
+    assert rules(run(ORDERS, alone)) == [("D2", "delivery_address|date_cell")]
+    batch = sheet_of([[*HEADER, "Batch"], [*ROW, "2026-03-12"]], marks=[(2, 7, mark)])
+    assert rules(run(f"{ORDERS}  package_id: {{from: Batch}}\n", batch)) == [("G2", "package_id|date_cell")]
+    dated = f"{ORDERS}  package_id: {{from: Batch, read: {{date: ['%d/%m/%Y']}}}}\n"
+    assert rules(run(dated, batch)) == []
+
+
 def test_a_word_for_nothing_is_no_reference_and_no_sku() -> None:
     words = ("null", "NaN", "None", "n/a", "-", ".", "\u2013")
     found = orders(*(order(Order_No=word) for word in words), *(order(Order_No="A9", SKU=word) for word in words))

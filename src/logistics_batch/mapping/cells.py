@@ -29,8 +29,13 @@ _SHOWN_EXPONENT: Final = r"(?i)^[0-9](?:[.,][0-9]+)?e\+[0-9]{2,3}$"
 _OTHER_DECIMALS: Final = r"^[0-9]+\.(?:[0-9]{2,}|[1-9])$"  # beside 1001.10 a code of 1001.0 may be meant so
 _TOO_NARROW: Final = "^#{3,}$"  # what a column shows that is too narrow for its number
 
+# The noughts of Devanagari, Bengali, Gurmukhi, Gujarati, Odia, Tamil, Telugu, Kannada, Malayalam, Urdu and wide signs.
+_NOUGHTS: Final = "\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0660\u06f0\uff10"
+_DIGITS_OF_SCRIPTS: Final = {chr(ord(nought) + digit): str(digit) for nought in _NOUGHTS for digit in range(10)}
+_OF_SCRIPTS: Final = f"[{''.join(f'{nought}-{chr(ord(nought) + 9)}' for nought in _NOUGHTS)}]"
+
 # Whatever trimming or a repair might change, or a bit more.
-_CONSPICUOUS: Final = rf"(?i)^['=#]|^[{BLANKS}]|[{BLANKS}]$|^$|{_ODD}|  |\.0$|[0-9]e[+-]?[0-9]+$"
+_CONSPICUOUS: Final = rf"(?i)^['=#]|^[{BLANKS}]|[{BLANKS}]$|^$|{_ODD}|  |\.0$|[0-9]e[+-]?[0-9]+$|{_OF_SCRIPTS}"
 
 
 SHOWN_REPAIRS: Final = 3
@@ -48,6 +53,7 @@ class Use(StrEnum):
     DIGITS = "digits"  # an identity of digits: mobile numbers, PINs
 
 
+_OF_DIGITS: Final = (Use.NUMBER, Use.DIGITS)
 _STRICT: Final = (Use.IDENTITY, Use.NUMBER, Use.DIGITS)
 _IDENTITIES: Final = (Use.IDENTITY, Use.DIGITS)
 _SINGLE: Final = (*_STRICT, Use.GOODS)
@@ -92,8 +98,8 @@ WORDS: Final[dict[Damage, tuple[str, str]]] = {
         "Format the column as Text and type what is meant: a code as the cell shows it, a number in digits only.",
     ),
     Damage.DATED: (
-        "The cell is a true date or time: the spreadsheet program may have made it of a code such as MAR-1 or 1-3.",
-        "Format the column as Text and type the code again.",
+        "The cell is a date or time: the spreadsheet program may have made it of a code or house number: MAR-1, 12/3.",
+        "Format the column as Text and type the value again.",
     ),
     Damage.TRUTH: (
         "The cell is true or false for the spreadsheet program, which is no code.",
@@ -180,7 +186,7 @@ def clean(frame: pl.DataFrame, uses: dict[int, Use]) -> Cleaned:
     return Cleaned(frame, pl.concat([pl.DataFrame(schema=schema), *damage]), tuple(repairs))
 
 
-_SIGNS: Final = ("quoted", "odd", "exponent", "float", "error", "spaced")
+_SIGNS: Final = ("script", "quoted", "odd", "exponent", "float", "error", "spaced")
 
 
 def _prescan(frame: pl.DataFrame, columns: dict[str, Use]) -> dict[str, bool]:
@@ -190,6 +196,7 @@ def _prescan(frame: pl.DataFrame, columns: dict[str, Use]) -> dict[str, bool]:
         cell = pl.col(name)
         pattern = _EXPONENT if use in _STRICT else _SHOWN_EXPONENT
         tests = {
+            "script": cell.str.contains(_OF_SCRIPTS) if use in _OF_DIGITS else pl.lit(value=False),
             "quoted": cell.str.starts_with("'") | cell.str.starts_with("=") | cell.str.starts_with('="'),
             "odd": cell.str.contains(_ODD),
             "exponent": cell.str.contains(pattern),
@@ -213,6 +220,8 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
     """One column with its repairs made; `damaged` names the damage of cells that are lost."""
     cell = pl.col("cell")
     steps: list[pl.Expr] = []
+    if "script" in signs:
+        steps.append(cell.str.replace_many(_DIGITS_OF_SCRIPTS))
     if "quoted" in signs:  # '=1+1, '+91…, '75008 and ="0012" are text that was forced to be text
         forced = cell.str.replace(r"(?s)^'([=+\-@\t\r].*|[0-9]+)$", "$1").str.replace(r'^="([^"]*)"$', "$1")
         steps.append(forced)

@@ -8,6 +8,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping import cells, dates
+from logistics_batch.mapping.altered_values import CODES, DAMAGE_SCHEMA, altered_values, reads_dates
 from logistics_batch.mapping.cells import Cleaned, Damage, name_of
 from logistics_batch.mapping.doubtful_cells import find_doubtful
 from logistics_batch.mapping.fields import Field, amount
@@ -20,7 +21,7 @@ from logistics_batch.mapping.reading import Surroundings, Words, say
 from logistics_batch.mapping.spec import DateRead, UnitRead
 from logistics_batch.mapping.table import PERCENTAGE, Table, marked_rows
 from logistics_batch.mapping.targets import Form, form_of
-from logistics_batch.mapping.uses import columns_of_codes, uses_of
+from logistics_batch.mapping.uses import uses_of
 from logistics_batch.model.sheet import Mark
 
 _DAMAGING_MARKS: Final = {
@@ -28,18 +29,12 @@ _DAMAGING_MARKS: Final = {
     Mark.NO_VALUE.value: Damage.NO_VALUE.value,
     Mark.IMPRECISE.value: Damage.IMPRECISE.value,
 }
-_NO_CODES: Final = {
-    **dict.fromkeys((Mark.DATE.value, Mark.DATETIME.value, Mark.TIME.value), Damage.DATED.value),
-    Mark.TRUTH.value: Damage.TRUTH.value,
-}
-_DAMAGED: Final = pl.Schema({"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String})
 NOT_SHOWN: Final = ";"
 """What a cell shows, in `Sheet.worded`, whose number format shows nothing."""
 
 _SAME_NUMBER: Final = "0(?: 0)* ?"  # blanks part thousands
 _PIECES: Final = "nos?|pcs?|pieces?|units?|each|ea"
 _NO_ADDRESS: Final = r"(?i)^(?:[^\p{L}]*|nan|none|null|nil|n\s?[/.]?\s?a\.?)$"  # one has letters
-_CODES: Final = (Form.IDENTITY, Form.WAYBILL, Form.GOODS)
 _ADDRESSES: Final = ("delivery_address", "shipping_address")
 _NOTHING: Final = r"(?i)^(?:nan|none|null|n/a|[-\u{2013}\u{2014}.]{1,3})$"  # as programs and people write it
 _SAMPLES: Final = {
@@ -105,7 +100,7 @@ def _damaged(found: Findings, table: Table, cleaned: Cleaned, *, data: pl.Series
         pl.col("column").cast(pl.UInt16),
         pl.col("mark").replace_strict(_DAMAGING_MARKS, return_dtype=pl.String).alias("damage"),
     )
-    damage = pl.concat([marked, cleaned.damage, _worded(table), _no_codes(table), _parted_codes(table)]).filter(
+    damage = pl.concat([marked, cleaned.damage, _worded(table), *altered_values(table)]).filter(
         pl.col("row").is_in(data.implode())
     )
     for (column, kind), rows in damage.group_by("column", "damage", maintain_order=True):
@@ -125,7 +120,7 @@ def _worded(table: Table) -> pl.DataFrame:
         and not (uses[column] is cells.Use.DIGITS and shown != NOT_SHOWN)
         and not (uses[column] is cells.Use.NUMBER and re.fullmatch(rf"(?i){_SAME_NUMBER}({units[column]})\.?", shown))
     ]
-    return pl.DataFrame(found, schema=_DAMAGED, orient="row")
+    return pl.DataFrame(found, schema=DAMAGE_SCHEMA, orient="row")
 
 
 def _of_percentages(table: Table) -> set[int | None]:
@@ -137,39 +132,6 @@ def _of_percentages(table: Table) -> set[int | None]:
 
 def _form_of(table: Table, field: Field) -> Form:
     return Form.TEXT if field.place.startswith("keep.") else form_of(field.target, table.mapping.operation)
-
-
-def _no_codes(table: Table) -> pl.DataFrame:
-    """True dates, times and truth values where a code is wanted, as a reference or the name of goods."""
-    codes = [
-        field.column
-        for field in (*table.header, *table.line)
-        if field.column is not None
-        and form_of(field.target, table.mapping.operation) in _CODES
-        and not _reads_dates(table, field)
-    ]
-    is_none = pl.col("column").is_in(codes) & pl.col("mark").is_in(list(_NO_CODES))
-    damage = pl.col("mark").replace_strict(_NO_CODES, default=None, return_dtype=pl.String).alias("damage")
-    found = table.sheet.marks.filter(is_none)
-    return found.select(pl.col("row").cast(pl.UInt32), pl.col("column").cast(pl.UInt16), damage)
-
-
-def _parted_codes(table: Table) -> pl.DataFrame:
-    """Codes that the spreadsheet program holds as numbers with decimals: 1.10 and 1.1 are one number to it.
-
-    A number format that shows two decimals proves nothing: programs give it to every number on request.
-    """
-    found = [pl.DataFrame(schema=_DAMAGED)]
-    for column in columns_of_codes(table.mapping, table.bound) if not table.sheet.marks.is_empty() else ():
-        has_decimals = pl.col(str(column)).str.contains(".", literal=True)
-        numbers = marked_rows(table.sheet, column, (Mark.NUMBER,))
-        rows = table.sheet.frame.filter(has_decimals & pl.col("row").is_in(numbers.implode()))["row"]
-        found.append(
-            rows.to_frame()
-            .select("row", pl.lit(column).alias("column"), pl.lit(Damage.DECIMALS.value).alias("damage"))
-            .cast(_DAMAGED)
-        )
-    return pl.concat(found)
 
 
 def _units(table: Table) -> dict[int, str]:
@@ -298,7 +260,7 @@ def _placeholders(found: Findings, table: Table) -> None:
     natural = {f"fields.{target}" for group in table.mapping.targets.natural for target in group}
     for field in (*table.header, *table.line):
         wanted = field.place in natural or table.mapping.is_required(field.place)
-        if wanted and form_of(field.target, table.mapping.operation) in _CODES:
+        if wanted and form_of(field.target, table.mapping.operation) in CODES:
             mask = pl.col(field.value_name).str.contains(_NOTHING).fill_null(value=False)
             in_header = field.place.startswith("fields.")
             rows = rows_of_heads(table, mask, field) if in_header else rows_where(table.grouped.lines, mask)
@@ -326,7 +288,7 @@ def hold_mixed_dates(table: Table) -> None:
     Raises FileHeld.
     """
     for field in (*table.header, *table.line, *table.keep):
-        if field.column is None or not _reads_dates(table, field):
+        if field.column is None or not reads_dates(table, field):
             continue
         lines, own = table.grouped.lines, f"own:{name_of(field.column)}"
         lines = lines.filter(own) if own in lines.columns else lines  # what was filled down has no mark of its own
@@ -383,13 +345,6 @@ def hold_swapped_dates(table: Table) -> None:
 
 def _date_formats(field: Field) -> list[str]:
     return [each for step in field.spec.read or () if isinstance(step, DateRead) for each in step.date]
-
-
-def _reads_dates(table: Table, field: Field) -> bool:
-    if any(isinstance(step, DateRead) for step in field.spec.read or ()):
-        return True
-    form = form_of(field.target, table.mapping.operation)
-    return not field.place.startswith("keep.") and form in (Form.DATE, Form.MOMENT)
 
 
 def file_held(reason: str, *, rule: str, remedy: str, table: Table) -> FileHeld:

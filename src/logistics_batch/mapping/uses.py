@@ -16,7 +16,8 @@ _READ_AS: Final[dict[str, Use]] = {
     **dict.fromkeys(("mobile", "pincode"), Use.DIGITS),
 }
 _BY_STRICTNESS: Final = (Use.DIGITS, Use.IDENTITY, Use.NUMBER, Use.GOODS, Use.ADDRESS, Use.TEXT)
-_CODES_IN_TEXTS: Final = frozenset({"batch", "serial_number", "package_id", "pin_number"})
+CODES_IN_TEXTS: Final = frozenset({"batch", "serial_number", "package_id", "pin_number"})
+"""The targets of plain text that hold a code all the same."""
 
 
 def uses_of(mapping: Mapping, header: Header) -> dict[int, Use]:
@@ -30,7 +31,7 @@ def columns_of_codes(mapping: Mapping, header: Header) -> list[int]:
     named = {
         column
         for place, field in mapping.spec.everything.items()
-        if place.split(".", 1)[1] in _CODES_IN_TEXTS and not place.startswith("keep.")
+        if place.split(".", 1)[1] in CODES_IN_TEXTS and not place.startswith("keep.")
         for names in field.columns
         if (column := header.column(names)) is not None
     }
