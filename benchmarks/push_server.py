@@ -10,8 +10,8 @@ import sys
 import time
 
 ACCEPTED = (
-    b'{"status":"PASS","message":{"awb_number":"SH-%07X","order_id":"%d","delivery_hub":"BLR","item_details":'
-    b'{"7":{"item_name":"SKU-1","item_quantity":1}},"child_awb_numbers":[]}}'
+    b'{"status":"PASS","message":{"awb_number":"SH-%07X","order_id":"%d","delivery_hub":"BLR","item_details":{},'
+    b'"child_awb_numbers":[]}}'
 )
 
 

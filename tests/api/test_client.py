@@ -240,6 +240,12 @@ def test_a_429_slows_everybody_down(connect: Connect) -> None:
     assert 50 < client.pacer.try_turn() <= 60
 
 
+def test_a_503_that_says_for_how_long_slows_everybody_down(connect: Connect) -> None:
+    client, _ = connect(answering(503, {}, headers={"Retry-After": "60"}))
+    client.call("asn.fetch")
+    assert 50 < client.pacer.try_turn() <= 60
+
+
 def test_a_call_waits_for_its_turn_unless_it_has_it() -> None:
     now = [100.0]
     slept: list[float] = []

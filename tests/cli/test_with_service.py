@@ -10,15 +10,13 @@ import pytest
 from cli.conftest import Run
 from support.commands import Finished
 from support.event_receiver import receiving
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace, asn_lines, order_lines
 
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path, sftp=True)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path, sftp=True)
 
 
 @pytest.fixture

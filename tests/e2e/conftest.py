@@ -5,15 +5,13 @@ from pathlib import Path
 
 import pytest
 from support.commands import Forker
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace
 
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path)
 
 
 @pytest.fixture
@@ -32,6 +30,4 @@ def forker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forker]:
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
     """One sandbox for all tests of a module, each of which brings orders of its own."""
-    running = start_sandbox(tmp_path_factory.mktemp("service"))
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path_factory.mktemp("service"))

@@ -1,6 +1,8 @@
 """What answers are never written over: what a clerk corrected in a fix file, and the sender's columns."""
 
 import csv
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -126,3 +128,15 @@ def test_answers_keep_the_senders_columns_where_another_machine_has_the_original
     assert sheet is not None
     assert [cell.value for cell in sheet[1]][: len(ORDER_COLUMNS.split(","))] == ORDER_COLUMNS.split(",")
     assert not [check for check in office.run("doctor", "--json").json["checks"] if check["name"] == "answers"]
+
+
+def test_answers_to_a_file_that_was_purged_wait_for_nobody(office: Workspace, service: RunningSandbox) -> None:
+    reports = pushed(office, service, "PURGED", fault="drop_after")
+    before = (reports / "orders.result.csv").read_bytes()
+    office.configure("[ledger]", 'purge_after = "30d"')
+    with closing(sqlite3.connect(office.root / "var/ledger.db")) as ledger, ledger:
+        ledger.execute("update file set received_at = '2020-01-01T00:00:00+05:30'")
+    (office.root / "var/files").rename(office.root / "var/gone")
+    assert "stay as they are: it was purged" in office.run("settle", "--wait").out
+    assert (reports / "orders.result.csv").read_bytes() == before
+    assert "purged" not in office.run("settle").out

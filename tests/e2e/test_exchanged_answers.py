@@ -72,6 +72,12 @@ def exchanged(workspace: Workspace, *, items: int = 1) -> None:
     assert {row["fate"] for row in rows(done)} == {"accepted"}, done.out
 
 
+def with_orders(tmp_path: Path, proxy: Between, *, settle_after: str = "0s") -> Workspace:
+    workspace = Workspace(tmp_path / "workspace", url=proxy.url, settle_after=settle_after)
+    exchanged(workspace)
+    return workspace
+
+
 def rows(done: Finished) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = done.json["files"][0]["rows"]
     return found
@@ -80,6 +86,11 @@ def rows(done: Finished) -> list[dict[str, Any]]:
 def push(workspace: Workspace, mapping: str, *lines: str, name: str = "changes.csv") -> list[dict[str, Any]]:
     file = workspace.drop(name, "\n".join([*lines, ""]))
     return rows(workspace.run("push", file, "--mapping", mapping, "--json"))
+
+
+def only_held(workspace: Workspace) -> dict[str, Any]:
+    (held,) = workspace.run("held", "list", "--json").json["held"]
+    return dict(held)
 
 
 def own_numbers(sandbox: RunningSandbox) -> dict[str, str]:
@@ -132,8 +143,7 @@ def test_a_number_that_was_found_out_by_hand_is_not_used_by_a_file_that_waits(
 ) -> None:
     """A cancellation of A was planned under B's number, and its run broke off before it went out."""
     with exchanging(sandbox.url) as proxy:
-        workspace = Workspace(tmp_path / "workspace", url=proxy.url, settle_after="1h")
-        exchanged(workspace)
+        workspace = with_orders(tmp_path, proxy, settle_after="1h")
         file = workspace.drop("cancel.csv", "Order No\nA\n")
         workspace.run("push", file, "--mapping", "cancel", LOGISTICS_BATCH_CRASH_AT="file.after_commit:1")
         assert "B and A are in doubt again" in workspace.run("order", "cancel", "B").out
@@ -146,11 +156,10 @@ def test_a_held_change_cannot_be_sent_to_the_other_order_and_hides_none_of_that_
     tmp_path: Path, sandbox: RunningSandbox
 ) -> None:
     with exchanging(sandbox.url) as proxy:
-        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
-        exchanged(workspace)
+        workspace = with_orders(tmp_path, proxy)
         own = own_numbers(sandbox)
         assert push(workspace, "cancel", "Order No", "A")[0]["rule"] == "anothers_number"
-        (held,) = workspace.run("held", "list", "--json").json["held"]
+        held = only_held(workspace)
         for decision in ("accept", "send-again"):
             refused = workspace.run("held", "decide", str(held["id"]), decision, "--reason", "x")
             assert (refused.code, "is not the AWB number of the order A" in refused.err) == (2, True)
@@ -165,12 +174,11 @@ def test_a_held_change_cannot_be_sent_to_the_other_order_and_hides_none_of_that_
 
 def test_a_retry_looks_as_well(tmp_path: Path, sandbox: RunningSandbox) -> None:
     with exchanging(sandbox.url) as proxy:
-        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
-        exchanged(workspace)
+        workspace = with_orders(tmp_path, proxy)
         file = workspace.drop("cancel.csv", "Order No\nA\n")
         workspace.run("push", file, "--mapping", "cancel", LOGISTICS_BATCH_CRASH_AT="file.after_commit:1")
         workspace.run("retry", "push")
-        (held,) = workspace.run("held", "list", "--json").json["held"]
+        held = only_held(workspace)
         assert held["rule"] == "anothers_number"
     assert changed(sandbox) == []
 
@@ -179,8 +187,7 @@ def test_where_orders_are_found_by_reference_only_that_shows_it(tmp_path: Path) 
     sandbox = start_sandbox(tmp_path, order_id_reading="reference")
     try:
         with exchanging(sandbox.url) as proxy:
-            workspace = Workspace(tmp_path / "workspace", url=proxy.url, settle_after="1h")
-            exchanged(workspace)
+            workspace = with_orders(tmp_path, proxy, settle_after="1h")
             cancelled = push(workspace, "cancel", "Order No", "A", "C")
             assert [(row["fate"], row["rule"]) for row in cancelled] == [("held", "anothers_number"), ("accepted", "")]
             assert changed(sandbox) == [own_numbers(sandbox)["C"]]
@@ -199,8 +206,7 @@ def test_what_the_service_does_not_show_is_held_until_a_person_has_looked(
     tmp_path: Path, sandbox: RunningSandbox
 ) -> None:
     with blind(sandbox.url) as proxy:
-        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
-        exchanged(workspace)
+        workspace = with_orders(tmp_path, proxy)
         own = own_numbers(sandbox)
         (row,) = push(workspace, "cancel", "Order No", "A")
         assert (row["fate"], row["rule"]) == ("held", "order_not_shown")
@@ -208,7 +214,7 @@ def test_what_the_service_does_not_show_is_held_until_a_person_has_looked(
         refused = workspace.run("order", "cancel", "A")
         assert (refused.code, "does not show" in refused.out) == (4, True)
         assert changed(sandbox) == []
-        (held,) = workspace.run("held", "list", "--json").json["held"]
+        held = only_held(workspace)
         workspace.run("held", "decide", str(held["id"]), "send-again", "--reason", "looked it up")
         assert push(workspace, "cancel", "Order No", "A")[0]["fate"] == "accepted"
         proxy.honest = True
@@ -220,8 +226,7 @@ def test_what_was_not_shown_goes_out_when_it_is_dropped_again_and_shown(
     tmp_path: Path, sandbox: RunningSandbox
 ) -> None:
     with blind(sandbox.url) as proxy:
-        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
-        exchanged(workspace)
+        workspace = with_orders(tmp_path, proxy)
         assert push(workspace, "cancel", "Order No", "A")[0]["rule"] == "order_not_shown"
         proxy.honest = True
         assert push(workspace, "cancel", "Order No", "A")[0]["fate"] == "accepted"
@@ -246,8 +251,7 @@ def test_one_order_that_cannot_be_asked_for_keeps_no_others_back(tmp_path: Path,
         return Told(500, b"") if asked.method == "GET" and asked.path.split("/")[-1] in broken else service(asked)
 
     with between(sandbox.url, rule) as proxy:
-        workspace = Workspace(tmp_path / "workspace", url=proxy.url)
-        exchanged(workspace)
+        workspace = with_orders(tmp_path, proxy)
         broken.append(own_numbers(sandbox)["A"])
         fates = [row["fate"] for row in push(workspace, "cancel", "Order No", "A", "B", "C")]
         assert fates == ["pending", "accepted", "accepted"]

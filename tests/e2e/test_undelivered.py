@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace, order_lines
 
 A = """\
@@ -24,9 +24,7 @@ results: {folder: outb}
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path, sftp=True)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path, sftp=True)
 
 
 @pytest.fixture

@@ -1,9 +1,13 @@
 """Which of the answers that came in together are believed."""
 
+from dataclasses import fields, replace
+
 import pytest
 
-from logistics_batch.flows.outcomes import without_others_numbers
-from logistics_batch.ledger import Outcome
+from logistics_batch.api.answers import Answer, Meaning
+from logistics_batch.api.reply import Reply
+from logistics_batch.flows.outcomes import outcome_of, without_others_numbers
+from logistics_batch.ledger import Outcome, ServiceFacts, StoredDocument
 
 
 @pytest.mark.parametrize(
@@ -26,3 +30,28 @@ def test_the_number_of_another_order_is_not_believed(
     assert [each.awb_number for each in judged] == [
         number * (state == "accepted") for number, state in zip(numbers, states, strict=True)
     ]
+
+
+@pytest.fixture
+def document() -> StoredDocument:
+    blank = dict.fromkeys((each.name for each in fields(StoredDocument)), "")
+    known = {"id": 7, "operation": "order.create", "key": "ORDER-7", "reference": "ORDER-7", "body": "{}"}
+    return StoredDocument(**blank | known)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("message", "tainted", "state", "rule"),
+    [
+        ("Invalid postcode", False, "refused", "refused"),
+        ("Invalid postcode", True, "held", "refused_after_doubt"),  # it may be the second of two
+        ("Reference ORDER-7 was used", False, "held", "reference_taken"),
+    ],
+)
+def test_a_refusal_counts_only_for_what_cannot_have_arrived(
+    document: StoredDocument, message: str, tainted: bool, state: str, rule: str
+) -> None:
+    facts = ServiceFacts("2026-11-21", True, "refused", "Reference * was used", ())
+    reply = Reply("order.create", status=400)
+    answer = Answer(Meaning.REFUSED, message)
+    outcome = outcome_of(replace(document, tainted=tainted), reply, answer, run="R", facts=facts)
+    assert (outcome.state, outcome.rule) == (state, rule)

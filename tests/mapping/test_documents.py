@@ -81,6 +81,44 @@ def test_a_cell_that_nobody_reads_tells_rows_apart() -> None:
     assert len(pasted_twice("", note="second").documents) == 2
 
 
+@pytest.mark.parametrize(
+    ("numbers", "held"),
+    [
+        (("1", "2", "3", "4"), True),
+        (("1", "2", "3", "1"), True),  # begins anew with each order
+        (("01", "02", "03", "04"), True),
+        (("2", "3", "4", "5"), False),  # numbers of something else, as of pieces
+        (("1", "2", "4", "5"), False),
+        (("1", "1", "2", "1"), False),  # boxes
+        (("1", "2", "", "3"), False),
+        (("10", "40", "30", "10"), False),  # a bin, a batch
+    ],
+)
+def test_a_column_that_counts_the_rows_does_not_tell_them_apart(numbers: tuple[str, ...], held: bool) -> None:
+    rows = [["A1", "tea", "2"], ["A1", "mug", "1"], ["A1", "tea", "2"], ["A2", "tea", "2"]]
+    cells = [
+        [number, key, "Asha", "9876543210", "12 MG Road", *goods]
+        for number, (key, *goods) in zip(numbers, rows, strict=True)
+    ]
+    found = run(ORDERS + "ignore: [Sr No]\n", sheet_of([["Sr No", *HEADER], *cells]))
+    assert [document.reference for document in found.documents] == (["A2"] if held else ["A1", "A2"])
+    if held:
+        assert 'are equal in every cell but "Sr No", which only counts the rows' in found.rows["reason"][0]
+
+
+def test_a_column_that_counts_and_is_read_tells_rows_apart() -> None:
+    mapping = ORDERS + "keep: {line: {from: Sr No}}\n"
+    found = run(mapping, sheet_of([["Sr No", *HEADER], ["1", *ROW], ["2", *ROW]]))
+    assert len(found.documents) == 1
+
+
+def test_rows_that_are_no_data_may_be_counted_or_not() -> None:
+    for last in ("2", "3"):
+        blank = ["", *["" for _ in HEADER]]
+        found = run(ORDERS, sheet_of([["Sr No", *HEADER], ["1", *ROW], blank, [last, *ROW]]))
+        assert found.documents == ()
+
+
 def test_a_document_with_equal_rows_is_held_back_unless_the_mapping_allows_them() -> None:
     """Pasted twice they double the goods."""
     blocked = pasted_twice("")

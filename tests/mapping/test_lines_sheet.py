@@ -208,3 +208,16 @@ def test_a_line_that_stands_twice_on_its_sheet_holds_its_order_back() -> None:
     assert [note for note in noted.notes if "the rows 3, 5 are equal" in note]
     apart = [[*line[:4], str(number)] for number, line in enumerate(twice)]
     assert len(mapped([A1, A2], apart).documents) == 2
+
+
+def test_a_column_that_counts_the_lines_of_the_second_sheet_does_not_tell_them_apart() -> None:
+    lines = [["A1", "tea"], ["A1", "salt"], ["A1", "tea"], ["A2", "tea"]]
+    for numbers, ready in (("1231", ["A2"]), ("1234", ["A2"]), ("1123", ["A1", "A2"])):
+        second = [
+            [*LINES, "Line No"],
+            *([*line, "1", "5", "", number] for line, number in zip(lines, numbers, strict=True)),
+        ]
+        found = run(MAPPING, sheet_of([HEADS, A1, A2], name="Orders"), sheet_of(second, name=LINES_NAME))
+        assert [document.reference for document in found.documents] == ready
+        told_of = [issue.reason for issue in found.issues]
+        assert all('are equal in every cell but "Line No", which only counts the rows' in reason for reason in told_of)

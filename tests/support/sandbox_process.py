@@ -5,7 +5,7 @@ import os
 import signal
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -157,3 +157,10 @@ def start_sandbox(
         (folder / "faults.yaml").write_text(json.dumps(faults))
         more += ["--faults", str(folder / "faults.yaml")]
     return RunningSandbox(folder, api_key=api_key, options=more, sftp=sftp)
+
+
+def sandbox_for_a_test(folder: Path, *, sftp: bool = False) -> Iterator[RunningSandbox]:
+    """What a fixture yields from: a sandbox of its own, ended with the test."""
+    running = start_sandbox(folder, sftp=sftp)
+    yield running
+    running.stop()

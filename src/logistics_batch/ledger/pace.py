@@ -67,10 +67,13 @@ class Pace(Connected):
             near = (each for each in found if now - in_seconds < each < now + _FARTHEST_DEPARTURE_SECONDS)
             left = sorted(each for each in near if each != instead_of)
             leaves = now + lead_seconds
-            if left:
-                leaves = max(leaves, left[-1] + in_seconds / at_most / 2)
-            if len(left) >= at_most:
-                leaves = max(leaves, left[-at_most] + in_seconds)
+            again = sorted([*left, leaves])
+            pairs = zip(again, again[at_most:], strict=False)
+            if instead_of is None or any(last - first < in_seconds for first, last in pairs):
+                if left:
+                    leaves = max(leaves, left[-1] + in_seconds / at_most / 2)
+                if len(left) >= at_most:
+                    leaves = max(leaves, left[-at_most] + in_seconds)
             _store(connection, name, json.dumps([*left, leaves]))
         return here + leaves - now, leaves
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.cells import BLANKS, name_of
-from logistics_batch.mapping.equal_rows import equal_lines
+from logistics_batch.mapping.equal_rows import equal_lines, in_cells
 from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.header import Header, choose, likeliest, passed_over
 from logistics_batch.mapping.idle_rules import hold_idle_skips
@@ -87,9 +87,9 @@ def joined(mapping: Mapping, sheets: Sequence[Sheet]) -> Joined:
     inner, wanted = inner_mapping(mapping, first.header, second.header, sheet=second.sheet.name)
     added = {first.sheet.width + place: column for place, column in enumerate(wanted.values(), 1)}
     parting, lines = _joined_rows(first, second, added, titles=list(wanted))
-    twice = {} if mapping.spec.checks.equal_rows == "allow" else _equal_lines(second)
+    twice, cells = ({}, "") if mapping.spec.checks.equal_rows == "allow" else _equal_lines(second)
     if mapping.spec.checks.equal_rows == "block":
-        _blame_equal(parting, first, second, twice)
+        _blame_equal(parting, first, second, twice, cells)
     passed, orphans = _left_over(first, second)
     whole = longer(first.sheet, first.header, parting)
     other = second.sheet
@@ -101,7 +101,7 @@ def joined(mapping: Mapping, sheets: Sequence[Sheet]) -> Joined:
         struck=_told(whole.struck, other.struck, added, rows),
         covered=_told(whole.covered, other.covered, added, rows),
     )
-    notes = (*_notes(reading, second), *_note_of_equal(second, twice), *passed_over(outer, others, first.sheet))
+    notes = (*_notes(reading, second), *_note_of_equal(second, twice, cells), *passed_over(outer, others, first.sheet))
     made = Parted(inner, whole, first.header, parting, first.sheet, notes)
     return Joined(made, first, second, lines, added, passed, orphans)
 
@@ -259,11 +259,13 @@ def _blame_strays(parting: Parting, first: Side, second: Side, key: Key, *, stra
         _fault(parting, first, "stray", reason, fix)
 
 
-def _equal_lines(second: Side) -> dict[Key, list[int]]:
-    return equal_lines(second.sheet, second.keys, own=second.header.own, filled=second.filled)
+def _equal_lines(second: Side) -> tuple[dict[Key, list[int]], str]:
+    """Lines that stand twice by their key, and in which cells they are equal."""
+    twice, aside = equal_lines(second.sheet, second.header, second.keys, filled=second.filled)
+    return twice, in_cells(aside)
 
 
-def _blame_equal(parting: Parting, first: Side, second: Side, twice: Table[Key, Sequence[int]]) -> None:
+def _blame_equal(parting: Parting, first: Side, second: Side, twice: Table[Key, Sequence[int]], cells: str) -> None:
     """Lines that stand twice are blamed on the row that they belong to."""
     numbers = first.sheet.frame["row"].to_list()
     blamed: set[Key] = set()
@@ -272,14 +274,14 @@ def _blame_equal(parting: Parting, first: Side, second: Side, twice: Table[Key, 
         if key in twice and key not in blamed:
             blamed.add(key)
             where = f'on the sheet "{second.sheet.name}" the rows {row_list(twice[key])}'
-            reason = f'Of the lines of "{" | ".join(key)}", {where} are equal in every cell: were they pasted twice?'
+            reason = f'Of the lines of "{" | ".join(key)}", {where} are equal {cells}: were they pasted twice?'
             fix = "Remove the line that stands twice; if both are meant, ask for the mapping to allow equal rows."
             parting.faults.append(Fault(line, first.key_columns[0], "lines_sheet|equal_rows", reason, fix))
 
 
-def _note_of_equal(second: Side, twice: Table[Key, Sequence[int]]) -> list[str]:
+def _note_of_equal(second: Side, twice: Table[Key, Sequence[int]], cells: str) -> list[str]:
     rows = sorted(row for numbers in twice.values() for row in numbers)
-    where = f'Sheet "{second.sheet.name}": the rows {row_list(rows)} are equal, in every cell, to another line'
+    where = f'Sheet "{second.sheet.name}": the rows {row_list(rows)} are equal, {cells}, to another line'
     return [f"{where} of their document: were they pasted twice?"] if rows else []
 
 

@@ -306,7 +306,8 @@ class ChecksSpec(Part):
     ] = Field(default=[], description="A column adds up to the sheet's own total row; several totals as a list.")
     line_total: LineTotal | None = Field(default=None, description="Quantity times price is the total of the row.")
     equal_rows: Literal["note", "block", "allow"] = Field(
-        default="block", description="Rows equal in every cell within a document: not sent, told, or right as they are."
+        default="block",
+        description="Rows equal within a document, but for a running number: not sent, told, or right as they are.",
     )
     short_rows: Literal["block", "allow"] = Field(
         default="block", description="CSV rows that end before a column: not sent, or the sender leaves blanks out."

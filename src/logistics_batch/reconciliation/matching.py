@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from logistics_batch.reconciliation.spelled_otherwise import spelled_otherwise
 from logistics_batch.reconciliation.unnamed import by_contents, names_nobody, with_possible
 
 TIERS = {
@@ -45,7 +46,7 @@ def match_notices(announced: pl.DataFrame, returned: pl.DataFrame, *, lines: Lin
     )
     exact = _by_invoice_supplier_site(left, right)
     pairs = list(_pair_off(exact, taken=None))
-    for candidates in (_by_invoice_and_site(left, right), _by_invoice(left, right)):
+    for candidates in (_by_another_spelling(left, right), _by_invoice_and_site(left, right), _by_invoice(left, right)):
         pairs += list(_pair_off(candidates, taken=pl.concat(pairs) if pairs else None))
     paired = pl.concat(pairs) if pairs else exact.select("announced", "returned", "tier").clear()
     like = by_contents(*_unpaired(left, right, paired), lines=lines)
@@ -74,6 +75,12 @@ def _by_invoice_supplier_site(left: pl.DataFrame, right: pl.DataFrame) -> pl.Dat
     joined = sides[0].join(sides[1], on=["invoice", "parties", "places"], suffix="_returned")
     batch_alike = pl.col("batch_key") == pl.col("batch_key_returned")
     return _ranked(joined.with_columns(pl.when(batch_alike).then(1).otherwise(2).cast(pl.UInt8).alias("tier")))
+
+
+def _by_another_spelling(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
+    likely = spelled_otherwise(left, right, keys=("announced", "returned"))
+    joined = left.join(likely, on="announced").join(right, on="returned", suffix="_returned")
+    return _ranked(joined.with_columns(pl.lit(3, pl.UInt8).alias("tier")))
 
 
 def _by_invoice_and_site(left: pl.DataFrame, right: pl.DataFrame) -> pl.DataFrame:
@@ -177,7 +184,7 @@ def match_receipts(groups: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
         pl.col("places").list.sort().list.join("|").alias("all_places"),
     )
     wanted = _open(groups)
-    tiers = (_receipts_exact, _receipts_by_site, _receipts_by_invoice)
+    tiers = (_receipts_exact, _receipts_by_another_spelling, _receipts_by_site, _receipts_by_invoice)
     found = [tier(wanted, named).select("group", "notice", "tier") for tier in tiers]
     return pl.concat(found).unique("group", keep="first", maintain_order=True)
 
@@ -192,6 +199,15 @@ def _receipts_exact(groups: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame
     )
     # Receipts carry no batch, so a notice with one is matched without it.
     return joined.with_columns(pl.when(pl.col("batch_key") == "").then(1).otherwise(2).cast(pl.UInt8).alias("tier"))
+
+
+def _receipts_by_another_spelling(groups: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:
+    named = groups.filter(pl.col("party") != "").with_columns(
+        pl.concat_list("party").alias("parties"),
+        pl.concat_list("place").list.eval(pl.element().filter(pl.element() != "")).alias("places"),
+    )
+    likely = spelled_otherwise(named, targets, keys=("group", "notice"))
+    return likely.with_columns(pl.lit(3, pl.UInt8).alias("tier"))
 
 
 def _receipts_by_site(groups: pl.DataFrame, targets: pl.DataFrame) -> pl.DataFrame:

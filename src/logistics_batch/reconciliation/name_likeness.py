@@ -19,6 +19,15 @@ def is_another(name: str, known: Iterable[str]) -> bool:
     return True in verdicts and False not in verdicts
 
 
+def are_others(ours: Iterable[str], theirs: Iterable[str]) -> bool | None:
+    """Whether two parties, each known by its names, are two (True) or one (False) for certain; None: it is not told."""
+    known = [name for name in theirs if name]
+    verdicts = {one != name and _differ(one, name) for one in ours if one for name in known}
+    if True in verdicts and False in verdicts:
+        return None
+    return True if True in verdicts else False if False in verdicts else None
+
+
 def _differ(one: str, two: str) -> bool | None:
     """True for two names, False for one in two spellings, None where they cannot be compared."""
     if _form(one) == _form(two) and any(letter.isdigit() for letter in one):
