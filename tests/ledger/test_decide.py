@@ -27,6 +27,24 @@ def test_the_same_content_again_shows_what_became_of_the_first(state: str) -> No
     assert (decision.action, decision.existing) == ("follow", known(state))
 
 
+def test_what_was_dropped_and_reopened_goes_out_when_it_comes_again() -> None:
+    """But not where it was sent before it was dropped, or where anything else of it lives."""
+    reopened = known("abandoned", rule="reopened")
+    assert decide([reopened], SAME) == Decision("plan", 2)
+    assert decide_change([reopened], SAME) == Decision("plan", 2)
+    tainted = replace(reopened, tainted=True)
+    for decision in (decide([tainted], SAME), decide_change([tainted], SAME)):
+        assert (decision.action, decision.generation, decision.rule) == ("hold", 2, "reopened")
+    assert decide([tainted, known("held", generation=2, rule="reopened")], SAME).action == "follow", "asked once"
+    for state in ("planned", "in_doubt", "sending", "held"):
+        alive = known(state, generation=2)
+        assert decide([reopened, alive], SAME) == Decision("follow", existing=alive)
+    assert decide([reopened, known("accepted", generation=2)], SAME).action == "unchanged"
+    assert decide([reopened, known("accepted", OTHER, generation=2)], SAME).action == "hold"
+    dropped_again = known("abandoned", generation=2, rule="dropped")
+    assert decide([reopened, dropped_again], SAME) == Decision("follow", existing=dropped_again)
+
+
 def test_the_same_content_after_acceptance_is_unchanged() -> None:
     assert decide([known("accepted")], SAME).action == "unchanged"
 

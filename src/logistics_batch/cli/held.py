@@ -7,7 +7,7 @@ import click
 from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option
 from logistics_batch.model.counting import counted
 
-_DECISIONS = ("approve", "send-again", "accept", "drop")
+_DECISIONS = ("approve", "send-again", "accept", "drop", "reopen")
 
 
 class _HeldId(WholeNumber):
@@ -116,13 +116,15 @@ def decide(*, folder: str, held_id: int | str, decision: str, reason: str, reiss
 
     approve: what was looked at goes out with the next run, of a file that waits for approval all of it. send-again:
     it goes out with the next run. accept: the service has it. drop: it is not wanted any more; of a file that is held
-    as a whole, that it is done with: a corrected file of that name does so by itself.
+    as a whole, that it is done with: a corrected file of that name does so by itself. reopen: what was dropped is
+    wanted after all; nothing goes out until its file is dropped again.
     """
     from pathlib import Path
 
     from logistics_batch.cli.show import plain
     from logistics_batch.flows.approval import decide_preview
     from logistics_batch.flows.decisions import decide as decide_document
+    from logistics_batch.flows.decisions import reopen
     from logistics_batch.flows.deliver import deliver_stale
     from logistics_batch.flows.waiting_files import close_held_file
     from logistics_batch.wiring import Need, Workspace
@@ -131,6 +133,9 @@ def decide(*, folder: str, held_id: int | str, decision: str, reason: str, reiss
         if isinstance(held_id, str) and held_id.startswith("file-"):
             file = close_held_file(parts, held_id, decision=decision, reason=reason)
             click.echo(f"{plain(file.name)} of run {file.run} is no longer waited for.")
+        elif decision == "reopen":
+            again = counted(len(reopen(parts, held_id, reason=reason)), "document")
+            click.echo(f"{again} reopened: drop the file again, and it is looked at as if nothing had been decided.")
         elif isinstance(held_id, str):
             preview = decide_preview(parts, held_id, decision=decision, reason=reason)
             end = "goes out with the next run" if decision == "approve" else "is dropped"
@@ -138,6 +143,8 @@ def decide(*, folder: str, held_id: int | str, decision: str, reason: str, reiss
         else:
             document = decide_document(parts, held_id, decision=decision, reason=reason, reissue=reissue)
             click.echo(f"{document.reference} ({document.operation}) is now {document.state.replace('_', ' ')}.")
+        if decision == "drop" and not str(held_id).startswith("file-"):
+            click.echo(f"To take that back: held decide {held_id} reopen, then drop the file again.")
         for delivered in deliver_stale(parts):
             for problem in (*delivered.failed, *delivered.notes):
                 click.echo(problem, err=True)

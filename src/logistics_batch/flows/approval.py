@@ -10,6 +10,7 @@ from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.model.report import DocumentResult
 
 RULE = "approval"
+DROPPED = "dropped"
 _MARK = "preview-"
 _DIGITS = 10
 
@@ -38,6 +39,12 @@ def decided_words(parts: Parts, reason: str) -> str:
     return f"Decided by a person on {parts.clock.now().isoformat(' ', 'minutes')[:16]}: {reason}"
 
 
+def dropped(document: StoredDocument, words: str, *, number: str = "") -> Outcome:
+    """What becomes of a document that is not wanted any more, and how that is taken back."""
+    fix = f"If it is wanted after all, the operator decides “reopen” about {number or document.id}; then drop it again."
+    return Outcome(document.id, "abandoned", "decided", rule=DROPPED, reason=words, fix=fix)
+
+
 def previews(parts: Parts) -> list[Preview]:
     """What waits for an approval, a file at a time, oldest first."""
     by_file: dict[tuple[str, str], list[StoredDocument]] = {}
@@ -62,8 +69,12 @@ def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str) -> 
     if decision not in ("approve", "drop"):
         raise UsageError(f"“{decision}” does not fit a file that waits for approval.", remedy="Decide approve or drop.")
     now, words = parts.clock.now(), decided_words(parts, reason)
-    state, rule = ("planned", "decided") if decision == "approve" else ("abandoned", "dropped")
-    outcomes = [Outcome(each.id, state, "decided", rule=rule, reason=words) for each in found.documents]
+    outcomes = [
+        Outcome(each.id, "planned", "decided", rule="decided", reason=words)
+        if decision == "approve"
+        else dropped(each, words, number=wanted)
+        for each in found.documents
+    ]
     evidence = f"{decision} {wanted}: {reason}"
     if not parts.ledger.settle_documents(
         outcomes, expected="held", now=now.isoformat(), evidence_text=evidence, who="operator"

@@ -1,15 +1,14 @@
 """A person's word about what is held, checked against everything else that is known about the same key."""
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.approval import RULE, decided_words, previews
+from logistics_batch.flows.approval import DROPPED, RULE, decided_words, dropped, previews
 from logistics_batch.flows.asn_markers import end_alarm
 from logistics_batch.flows.order_looks import ANOTHERS_NUMBER
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Calibration, Presence, probe_order
-from logistics_batch.ledger import OTHER_SPELLING, Outcome, StoredDocument, kind_of
+from logistics_batch.ledger import OTHER_SPELLING, REOPENED, Outcome, StoredDocument, kind_of
 from logistics_batch.model.document import Operation
 
-DECISIONS = ("approve", "send-again", "accept", "drop")
 SENT_BESIDE = "send-again beside another spelling"
 """How the evidence of a decision begins that says that two spellings are two, and both wanted."""
 
@@ -52,6 +51,37 @@ def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissu
     return parts.ledger.document(document_id) or document
 
 
+def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocument]:
+    """Take a drop back: the file that comes once more is looked at as if that had never been said.
+
+    wanted: the number of a document, or that of a preview, for all of it. Nothing goes out by this alone, and what may
+    have arrived before it was dropped is held again. Returns the documents as they are now.
+
+    Raises:
+        UsageError: nothing was dropped under this number, or it was reopened already.
+    """
+    if isinstance(wanted, str):
+        found = parts.ledger.decided_by(f"drop {wanted}:")
+    else:
+        found = [document for document in [parts.ledger.document(wanted)] if document is not None]
+    gone = [document for document in found if (document.state, document.rule) == ("abandoned", DROPPED)]
+    if not gone:
+        raise UsageError(
+            f"Nothing that was dropped has the number {wanted}.",
+            remedy="Only a drop can be taken back; its number stands in the answers of the file, under “What to do”.",
+        )
+    words = f"{decided_words(parts, reason)}. It was dropped before, and that is taken back."
+    outcomes = [
+        Outcome(each.id, "abandoned", "decided", rule=REOPENED, reason=words, fix="Drop the file again.")
+        for each in gone
+    ]
+    now = parts.clock.now().isoformat()
+    parts.ledger.settle_documents(
+        outcomes, expected="abandoned", now=now, evidence_text=f"reopen: {reason}", who="operator"
+    )
+    return [parts.ledger.document(each.id) or each for each in gone]
+
+
 def _decided(parts: Parts, document: StoredDocument, decision: str, reason: str, *, reissue: bool) -> Outcome:
     words = decided_words(parts, reason)
     if document.rule == ANOTHERS_NUMBER and decision != "drop":
@@ -60,7 +90,7 @@ def _decided(parts: Parts, document: StoredDocument, decision: str, reason: str,
             remedy="Decide “drop”, and drop the file again when the order is settled.",
         )
     if decision == "drop":
-        return Outcome(document.id, "abandoned", "decided", rule="dropped", reason=words)
+        return dropped(document, words)
     if decision == "accept":
         return Outcome(document.id, "accepted", "decided", rule="decided", reason=words, accepted_run=document.run)
     if decision == "approve" and document.rule == RULE:

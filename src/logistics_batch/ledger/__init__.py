@@ -8,7 +8,7 @@ from logistics_batch.ledger.arrivals import Arrivals, FileArrival, identity_of
 from logistics_batch.ledger.backup import Backup
 from logistics_batch.ledger.cancellations import FOUND_CANCELLED, NOT_FROM_HERE, Cancellations
 from logistics_batch.ledger.connection import open_engine, sqlite_path
-from logistics_batch.ledger.decide import OTHER_SPELLING, Decision, said_of
+from logistics_batch.ledger.decide import OTHER_SPELLING, REOPENED, Decision, said_of
 from logistics_batch.ledger.events import Events
 from logistics_batch.ledger.export import Export
 from logistics_batch.ledger.facts import Facts, ServiceFacts, TestOrder, form_of
@@ -57,6 +57,7 @@ __all__ = [
     "NOT_FROM_HERE",
     "OTHER_SPELLING",
     "RAN_THROUGH",
+    "REOPENED",
     "RESTORED",
     "Arrival",
     "Decision",

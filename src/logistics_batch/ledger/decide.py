@@ -15,6 +15,7 @@ APPROVAL = "approval"
 OTHER_SPELLING = "other_spelling"
 TWO_FILES = "two_files"
 SAME_BYTES = "same_bytes"
+REOPENED = "reopened"
 
 # Versions that were held before anything of them was sent; a newer version may replace them.
 NEVER_SENT = (
@@ -33,9 +34,10 @@ NEVER_SENT = (
     SAME_BYTES,
     "anothers_number",
     "order_not_shown",
+    REOPENED,
 )
 _OLDER_FILE = "older_file"
-_DROPPED_AGAIN = (_OLDER_FILE, "undone_since", "dropped_in_doubt")  # all of it had been sent before
+_DROPPED_AGAIN = (_OLDER_FILE, "undone_since", "dropped_in_doubt", REOPENED)  # all of it had been sent before
 # What waits so waits for something else to end, not for a word about itself: the same content that comes once more
 # after that is looked at anew.
 _FOR_SOMETHING_ELSE = ("earlier_in_doubt", "earlier_held", "order_in_doubt", "anothers_number", "order_not_shown")
@@ -111,6 +113,10 @@ _WHY = {
     "dropped_in_doubt": (
         "A later change of this had no answer and was dropped, so what the service has now is not known.",
         "Look at the order: if this content is not there and is wanted, decide “send-again”, else “drop”.",
+    ),
+    "reopened": (
+        "It was sent without an answer and dropped, and that was taken back; whether the service has it is not known.",
+        "Look at the service: decide “accept” if it is there, “send-again” if it is not and is wanted, else “drop”.",
     ),
     "other_grouping": (
         "Some rows of this were sent by the mapping as it was before, in other documents.",
@@ -208,6 +214,16 @@ class _Case:
         decision = self.follow_or_hold(TWO_FILES)
         return replace(decision, rival=planned) if decision.action == "hold" else decision
 
+    @property
+    def follows_its_end(self) -> bool:
+        """Whether this content was refused or dropped, and nobody has taken that back."""
+        return self.ended is not None and self.is_in(self.ended) and self.ended.rule != REOPENED
+
+    @property
+    def is_doubt_reopened(self) -> bool:
+        """Whether it was dropped though it may have arrived, and a person wants it after all."""
+        return self.ended is not None and self.is_in(self.ended) and self.ended.rule == REOPENED and self.ended.tainted
+
     def plan_unless_rivals(self) -> Decision:
         """It goes out and replaces the older version of its file, unless another file's version waits."""
         replaced = self.replaced or self.waits
@@ -254,10 +270,11 @@ def decide(history: Sequence[Known], body_sha256: str, *, versions: Container[in
         return case.beside_planned(case.planned)
     if case.accepted is not None:
         return _after_acceptance(case, case.accepted)
-    for known in (case.waits if case.waits_for_a_word else None, case.ended):
-        if case.is_in(known):
-            return Decision("follow", existing=known)
-    return case.plan_unless_rivals()
+    if case.waits_for_a_word:
+        return Decision("follow", existing=case.waits)
+    if case.follows_its_end:
+        return Decision("follow", existing=case.ended)
+    return case.follow_or_hold(REOPENED) if case.is_doubt_reopened else case.plan_unless_rivals()
 
 
 def _after_acceptance(case: _Case, accepted: Known) -> Decision:
@@ -310,8 +327,11 @@ def decide_change(
     if case.waits_for_a_word:
         return Decision("follow", existing=waits)
     since = max((known.generation for known in (last, waits) if known is not None), default=0)
-    if case.ended is not None and case.is_in(case.ended) and case.ended.generation > since:
-        return Decision("follow", existing=case.ended)
+    if case.ended is not None and case.ended.generation > since:
+        if case.follows_its_end:
+            return Decision("follow", existing=case.ended)
+        if case.is_doubt_reopened:
+            return case.follow_or_hold(REOPENED)
     if order_in_doubt:
         return case.follow_or_hold("order_in_doubt")
     latest = planned or last

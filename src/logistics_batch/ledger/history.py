@@ -284,6 +284,15 @@ class History(Connected):
         with self._read() as connection:
             return [(line.at, line.kind, line.who, line.text) for line in connection.execute(query)]
 
+    def decided_by(self, words: str) -> list[StoredDocument]:
+        """The documents about which a person's decision was written down that begins with these words, oldest first."""
+        said = select(evidence.c.document_id).where(
+            evidence.c.kind == "decision", evidence.c.text.startswith(words, autoescape=True)
+        )
+        query = select_documents().where(document.c.account == self.account, document.c.id.in_(said))
+        with self._read() as connection:
+            return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
+
     def rows_not_sent(
         self, *, operation: str, planned_from: str | None = None, planned_to: str | None = None
     ) -> list[RowNotSent]:

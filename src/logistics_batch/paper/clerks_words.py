@@ -34,6 +34,7 @@ HELD_FIXES: Final[Mapping[str, str]] = {
     "possible_duplicate": _LOOKED_UP,
     "reference_taken": f"If it is another order, {_NUMBER}; else ask the operator.",
     "refused_after_doubt": _LOOKED_UP,
+    "reopened": _LOOKED_UP,
     "same_bytes": "Nothing, if the file was dropped twice by mistake; if the goods come once more, tell the operator.",
     "search_not_believed": _LOOKED_UP,
     "two_files": "Nothing now: the operator decides which of the two files counts. Tell them if you know.",
