@@ -200,7 +200,7 @@ def sheet_that_is_missing(path: Path) -> None:
     write_zip(path, parts)
 
 
-@hostile("orders.xlsx", "no visible, filled sheet")
+@hostile("orders.xlsx", "a workbook without any sheet")
 def workbook_without_sheets(path: Path) -> None:
     _with(path, "xl/workbook.xml", "<workbook><sheets/></workbook>")
 

@@ -87,10 +87,16 @@ class _WorkbookReader:
                 taken.append(sheet)
             else:
                 passed.append(f'"{printable(name)}" ({why or "empty"})')
+        if not judged:
+            raise FileHeld(
+                f"{self._name} is a workbook without any sheet.",
+                rule="sheet|none",
+                remedy="Copy the rows into a sheet of a new workbook, save it as .xlsx and send that.",
+            )
         if not taken:
             wanted = f' named "{options.name}"' if options.name else ""
             raise FileHeld(
-                f"{self._name} has no visible, filled sheet{wanted}. It has: {_first_of(passed) or 'none'}.",
+                f"{self._name} has no visible, filled sheet{wanted}. It has: {_first_of(passed)}.",
                 rule="sheet|none",
                 remedy="Unhide or rename the sheet with the rows, or correct sheet.name in the mapping.",
             )
