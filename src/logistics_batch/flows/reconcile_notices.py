@@ -152,6 +152,7 @@ def announced_frames(
     changed = {one.key for one in documents if one.state != "accepted"}
     earlier = [one for one in documents if one.state == "accepted" and one.key in changed]
     accepted = {one.key: json.loads(one.body).get("sku_lines") or [] for one in earlier}
+    places = {one.key: index for index, one in enumerate(documents) if one.state == "accepted"}
     for index, document in enumerate(documents):
         body = json.loads(document.body)
         before = None if document.state == "accepted" else accepted.get(document.key)
@@ -166,7 +167,7 @@ def announced_frames(
         )
         for nth, line in _announced_lines(index, body.get("sku_lines") or [], before):
             row = document.line_rows[nth] if nth < len(document.line_rows) else None
-            lines.append(line | {"row": row})
+            lines.append(line | {"row": row, "version_of": places[document.key] if "version" in line else None})
     return _frame(ANNOUNCED_NOTICES, notices), _frame(ANNOUNCED_LINES, lines)
 
 
