@@ -46,6 +46,7 @@ ANNOUNCED_NOTICES = _HEADER | {
     "sheet": pl.String,
     "run": pl.String,
     "po_number": pl.String,  # of the purchase order that it belongs to, as far as one is known
+    "po_several": pl.String,  # normalised numbers, joined by ", ", where it names several
 }
 ANNOUNCED_LINES = _LINE | {
     "row": pl.UInt32,

@@ -85,6 +85,14 @@ def _cannot_tell() -> pl.Expr:
             ),
         ),
     ]
+    due = pl.col("due_date").is_not_null()
+    shared = pl.format(
+        "Ordered {}, announced {}; but {}, and which pieces are for which order cannot be told.",
+        plain("qty_ordered"),
+        plain("qty_announced"),
+        "shared",
+    )
+    causes.append((due & pl.col("shared").is_not_null(), shared))
     undated = pl.format(
         "Ordered {}, announced {}; without a delivery date nobody can say whether more is due.",
         plain("qty_ordered"),

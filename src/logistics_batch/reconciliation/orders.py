@@ -14,6 +14,7 @@ from logistics_batch.reconciliation.due_parts import with_open_part
 from logistics_batch.reconciliation.legs import Legs, day, identifier, order_number, price, spelling
 from logistics_batch.reconciliation.lines import price_mix
 from logistics_batch.reconciliation.order_words import order_reason
+from logistics_batch.reconciliation.several_orders import with_shared_asns
 from logistics_batch.reconciliation.tolerance import near_price, near_quantity
 
 _KEYS = ["link", "sku"]
@@ -37,7 +38,8 @@ def ordered_lines(legs: Legs, *, rules: Rules) -> pl.DataFrame:
         whole = whole.join(_by_link(notices, sums, name=f"qty_{leg}"), on=_KEYS, how="left", maintain_order="left")
     heads = _heads(orders, notices)
     whole = whole.join(heads, on="link", how="left", maintain_order="left")
-    told = _with_facts(with_open_part(whole, orders, rules=rules), rules)
+    whole = with_shared_asns(with_open_part(whole, orders, rules=rules), legs, orders)
+    told = _with_facts(whole, rules)
     judged = told.with_columns(_verdict().alias("verdict")).with_columns(*_amounts())
     return judged.with_columns(order_reason(rules=rules).alias("reason")).with_columns(
         pl.lit(Level.ORDER.value).alias("level"),
@@ -301,6 +303,7 @@ def _verdict() -> pl.Expr:
         (~has_ordered & announced, Discrepancy.EXTRA_SKU),
         (less & (pl.col("due").is_null() | pl.col("perhaps_cancelled")), Discrepancy.UNVERIFIABLE),
         (less & ~pl.col("due"), Outcome.TOO_EARLY),
+        (less & pl.col("shared").is_not_null(), Discrepancy.UNVERIFIABLE),
         (less & ~announced & pl.col("any_announced"), Discrepancy.MISSING_SKU),
         (less & ~announced, Discrepancy.NO_ASN),
         (less, Discrepancy.SHORT),
