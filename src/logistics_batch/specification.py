@@ -18,6 +18,7 @@ from pydantic_core import core_schema
 
 from logistics_batch.errors import Finding, SpecificationError
 from logistics_batch.model.complaints import allowed_words, own_words, remedy_of, wanted
+from logistics_batch.model.yaml_faults import in_plain_words
 
 MAX_BYTES = 256 * 1024
 MAX_NODES = 10_000
@@ -117,10 +118,12 @@ class _Reader:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             place = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-            if self._line(place[0])[place[1] - 1 : place[1]] == "\t":
+            before, letter = self._around(place)
+            if letter == "\t":
                 raise _Unreadable(place, "A tab stands before the text.", "Indent with blanks, two a level.") from error
-            remedy = "Write a blank and a value behind the colon." if "':'" in str(error.problem) else ""
-            raise _Unreadable(place, f"This is not readable as YAML: {error.problem}.", remedy) from error
+            opened = (error.context_mark.line + 1) if error.context_mark else place[0]
+            words, remedy = in_plain_words(str(error.problem), opened=opened, before=before, letter=letter)
+            raise _Unreadable(place, f"This is not readable as YAML: {words}.", remedy) from error
         except yaml.reader.ReaderError as error:
             before = self._text[: error.position]
             place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
@@ -132,9 +135,11 @@ class _Reader:
             raise _Unreadable((1, 1), "The file holds no `key: value` lines.")
         return self._root
 
-    def _line(self, number: int) -> str:
+    def _around(self, place: tuple[int, int]) -> tuple[str, str]:
+        """What stands in the line before a place, and the letter there."""
         lines = self._text.splitlines()
-        return lines[number - 1] if 0 < number <= len(lines) else ""
+        line = lines[place[0] - 1] if 0 < place[0] <= len(lines) else ""
+        return line[: max(place[1] - 1, 0)], line[max(place[1] - 1, 0) : place[1]]
 
     def _take(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.DocumentStartEvent):

@@ -174,6 +174,27 @@ def test_the_awb_number_of_another_order_is_no_answer(tmp_path: Path, sandbox: R
     assert json.loads(first[0].body)["message"]["awb_number"] == own["E1"]
 
 
+def test_sending_stops_where_answers_keep_naming_other_orders(tmp_path: Path, sandbox: RunningSandbox) -> None:
+    first: list[Told] = []
+
+    def rule(asked: Asked, service: Service) -> Told:
+        answer = service(asked)
+        if asked.method != "POST":
+            return answer
+        first.append(answer)
+        return first[0]
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(tmp_path / "workspace", url=proxy.url, settle_after="1h")
+        drop = workspace.drop("orders.csv", order_lines([f"M{n}" for n in range(60)]))
+        pushed = workspace.run("push", drop, "--mapping", "orders", "--json")
+    fates = [row["fate"] for row in pushed.json["files"][0]["rows"]]
+    assert set(fates) == {"accepted", "in_doubt", "pending"}
+    assert fates.count("in_doubt") >= 5
+    assert len(sandbox.committed("order.created")) == 60 - fates.count("pending")
+    assert "answers carried the AWB numbers of other orders" in pushed.out
+
+
 def test_the_answer_to_somebody_elses_order_under_our_reference_is_not_believed(tmp_path: Path) -> None:
     """A service that answers a second create with the first answer; the first order is another customer's."""
     sandbox = start_sandbox(tmp_path, duplicate_reference="replay")

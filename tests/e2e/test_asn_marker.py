@@ -159,6 +159,28 @@ def test_a_doubt_is_settled_by_its_marker(marking: Workspace, sandbox: RunningSa
         assert over(marking)[0].endswith("closed the other") and rows(marking, "asns")[0]["rule"] == "decided"
 
 
+def test_a_record_that_showed_its_marker_before_it_was_sent_settles_no_doubt(
+    marking: Workspace, sandbox: RunningSandbox
+) -> None:
+    """Somebody entered it by hand, marker and all; a person wanted ours as well, and that never arrived."""
+    marking.settings = [line.replace('"0s"', '"1h"') for line in marking.settings]
+    marking.configure()
+    body = {"supplier_name": "Acme", "site_name": "Bhiwandi", "invoice_number": "I-1"}
+    line = {"sku_name": "SKU-1", "qty": "99"}
+    post_again(sandbox, body | {"sku_lines": [line], "description": own(sandbox, "I-1")})
+    assert push(marking, "asns.csv", asn_lines(["I-1"])).code == 4
+    (waiting,) = marking.run("held", "list", "--json").json["held"]
+    assert waiting["rule"] == "already_present"
+    marking.run("held", "decide", str(waiting["id"]), "send-again", "--reason", "wanted as well")
+    sandbox.set_faults([{"endpoint": "asn.create", "times": 1, "kind": "drop_before"}])
+    assert push(marking, "asns.csv", asn_lines(["I-1"])).code == 4
+    assert {row["fate"] for row in rows(marking, "asns")} == {"in_doubt"}
+    marking.settings = [line.replace('"1h"', '"0s"') for line in marking.settings]
+    marking.configure()
+    assert marking.run("settle", "--wait").code == 4
+    assert {(row["fate"], row["rule"]) for row in rows(marking, "asns")} == {("held", "not_found")}
+
+
 def test_a_proxy_that_sends_it_twice_is_noticed(marking: Workspace, sandbox: RunningSandbox) -> None:
     """The first was accepted and answered; the search that confirms it shows two."""
     marking.run("push", marking.drop("none.csv", asn_lines([])), "--mapping", "asns")

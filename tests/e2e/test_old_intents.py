@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 
+import pytest
 from support.commands import Forker
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace, order_lines
 
 from logistics_batch import wiring
+from logistics_batch.flows.dispatch import Dispatcher
 from logistics_batch.flows.parts import Clock
 from logistics_batch.flows.send_again import send_again
 
@@ -41,3 +43,42 @@ def test_what_is_sent_again_does_not_leave_late(workspace: Workspace, sandbox: R
             parts = replace(opened, clock=Sleeper(opened.clock, count(0, seconds)))
             assert send_again(parts, doubt, run="R") == came_of_it
             assert len(sandbox.received("order.create")) == asked
+
+
+@dataclass
+class Suspended:
+    """A clock of a machine that was suspended for so long, all in all."""
+
+    awake: Clock
+    seconds: float = 0.0
+
+    def now(self) -> datetime:
+        return self.awake.now()
+
+    def monotonic(self) -> float:
+        return self.awake.monotonic() + self.seconds
+
+    def sleep(self, seconds: float) -> None:
+        self.awake.sleep(seconds)
+
+
+def test_what_is_sent_the_first_time_does_not_leave_late(
+    workspace: Workspace, sandbox: RunningSandbox, forker: Forker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The intent that grew too old is given up, and what leaves has a new one."""
+    file = workspace.drop("orders.csv", order_lines(["A"]))
+    broken_off = {"LOGISTICS_BATCH_CRASH_AT": "file.after_commit:1"}
+    forker.start(workspace, "push", file, "--mapping", "orders", environment=broken_off).end()
+    with wiring.Workspace(workspace.root).parts(wiring.Need()) as opened, opened.ledger.sending("again"):
+        clock = Suspended(opened.clock)
+
+        def before_the_first_byte(point: str) -> None:
+            if point == "send.before" and not clock.seconds:
+                clock.seconds = 10.0
+
+        monkeypatch.setattr("logistics_batch.flows.dispatch.crash_point", before_the_first_byte)
+        monkeypatch.setattr(opened.client.pacer, "_clock", clock.monotonic)  # it is the same machine
+        Dispatcher(replace(opened, clock=clock), run="R").send(opened.ledger.documents(states=["planned"]))
+        (sent,) = opened.ledger.documents()
+        assert (sent.state, sent.attempts) == ("accepted", 2)
+    assert len(sandbox.received("order.create")) == 1

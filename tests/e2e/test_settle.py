@@ -160,6 +160,16 @@ def test_three_attempts_are_enough(workspace: Workspace, sandbox: RunningSandbox
     assert fates(workspace) == {"B": "held"}
 
 
+def test_what_a_sender_had_that_may_live_is_not_sent_again(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    """Its lock was lost with its connection, and it may be about to send: that the order is not there is no proof."""
+    doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger, ledger:
+        ledger.execute("UPDATE document SET rule = 'sender_lost' WHERE state = 'in_doubt'")
+    assert workspace.run("settle", "--wait").code == 4
+    assert [line["rule"] for line in held(workspace)] == ["not_found"]
+    assert len(sandbox.received("order.create")) == 2
+
+
 @pytest.mark.parametrize(("decision", "fate"), [("drop", "skipped"), ("accept", "accepted")])
 def test_a_decision_shows_in_the_answer(
     workspace: Workspace, sandbox: RunningSandbox, decision: str, fate: str

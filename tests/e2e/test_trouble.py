@@ -18,6 +18,9 @@ from support.commands import Finished
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace, asn_lines, order_lines
 
+from logistics_batch import wiring
+from logistics_batch.api.pacing import Pacer
+from logistics_batch.flows.dispatch import Dispatcher
 from logistics_batch.ledger import open_ledger
 
 # A program whose wall clock is an hour ahead at every other reading.
@@ -35,9 +38,9 @@ def created(sandbox: RunningSandbox) -> Counter[str]:
     return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
 
 
-def push(workspace: Workspace, *extra: str, mapping: str = "orders") -> Finished:
-    content = order_lines(REFERENCES) if mapping == "orders" else asn_lines(REFERENCES)
-    return workspace.run("push", workspace.drop(f"{mapping}.csv", content), "--mapping", mapping, "--json", *extra)
+def push(workspace: Workspace, *extra: str, mapping: str = "orders", **environment: str) -> Finished:
+    drop = workspace.drop(f"{mapping}.csv", order_lines(REFERENCES) if mapping == "orders" else asn_lines(REFERENCES))
+    return workspace.run("push", drop, "--mapping", mapping, "--json", *extra, **environment)
 
 
 def counts(done: Finished) -> dict[str, int]:
@@ -254,6 +257,27 @@ def test_too_many_requests_only_slow_down(workspace: Workspace, sandbox: Running
     sandbox.set_faults([{"endpoint": "order.create", "requests": [2, 3], "kind": "status_429", "retry_after": "1"}])
     done = push(workspace)
     assert (done.code, counts(done)) == (0, {"accepted": 8})
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+
+
+def test_it_pauses_for_as_long_as_the_service_asks_however_often_it_does(
+    workspace: Workspace, sandbox: RunningSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only where the service names no time, pauses grow by a measure of our own."""
+    push(workspace, LOGISTICS_BATCH_CRASH_AT="file.after_commit:1")
+    again = {"endpoint": "order.create", "requests": [2, 3, 4], "kind": "status_429", "retry_after": "0.05"}
+    sandbox.set_faults([again])
+    pauses: list[float] = []
+    slow_down = Pacer.slow_down
+
+    def noted(pacer: Pacer, seconds: float) -> None:
+        pauses.append(seconds)
+        slow_down(pacer, seconds)
+
+    monkeypatch.setattr(Pacer, "slow_down", noted)
+    with wiring.Workspace(workspace.root).parts(wiring.Need()) as parts, parts.ledger.sending("again"):
+        Dispatcher(parts, run="R").send(parts.ledger.documents(states=["planned"]))
+    assert set(pauses) == {0.05}
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
 
 

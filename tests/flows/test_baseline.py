@@ -9,7 +9,7 @@ import pytest
 from ledger.arrivals import arrival
 
 from logistics_batch.api.answers import record_digest
-from logistics_batch.flows.baseline import Baseline, Found, new_since
+from logistics_batch.flows.baseline import Baseline, Found, is_new, new_since
 from logistics_batch.ledger import StoredDocument, open_ledger
 
 LINES = [{"sku_name": "TEA", "qty": "10"}]
@@ -45,3 +45,10 @@ def test_a_known_record_that_changed_is_not_taken_for_a_new_one(
     sent: StoredDocument, records: list[dict[str, Any]], new: int
 ) -> None:
     assert len(new_since(sent, Found(tuple(records)))) == new
+
+
+@pytest.mark.parametrize(("number", "new"), [(7, 0), (8, 1)])
+def test_a_record_that_was_there_before_is_not_new(sent: StoredDocument, number: int, new: int) -> None:
+    before = replace(sent, baseline=Baseline((record_digest(THERE | {"id": 7}),)).text)
+    record = THERE | {"id": number}
+    assert len(new_since(before, Found((record,)))) == is_new(before, record) == new

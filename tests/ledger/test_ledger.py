@@ -7,7 +7,7 @@ from ledger.arrivals import arrival
 from sqlalchemy import text
 
 from logistics_batch.errors import FileHeld, LedgerBusy, LedgerRefused
-from logistics_batch.ledger import Ledger, Outcome, StoredDocument, open_ledger
+from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocument, open_ledger
 from logistics_batch.model.report import Fate
 
 NOW = "2026-11-21T21:16:00+05:30"
@@ -259,3 +259,18 @@ def test_one_file_is_read_back_with_how_much_of_it_is_to_be_sent(ledger: Ledger)
     assert [ledger.planned_in(number) for number in (first, second)] == [2, 1]
     ledger.step(outcomes=[], claim=ledger.planned_of("R1")[:1], run="R1", now="2026-11-21T21:16:00+05:30")
     assert [ledger.planned_in(number) for number in (first, second)] == [1, 1]
+
+
+def test_the_number_of_a_cancelled_attempt_is_no_other_orders(ledger: Ledger) -> None:
+    """A number is issued once: an answer that brings it again speaks of the order that was found cancelled."""
+    run = start(ledger)
+    ledger.plan_file(run, arrival({"A": "{}", "B": "[]"}))
+    lost, accepted = ledger.planned_of(run)
+    send(ledger, lost, "in_doubt")
+    send(ledger, accepted, "accepted", awb_number="SH-2")
+    found = Outcome(lost.id, "held", "held", rule=FOUND_CANCELLED, awb_number="SH-1")
+    assert ledger.settle_document(found, expected="in_doubt", now=NOW, evidence_text="x")
+    again = Outcome(lost.id, "planned", "decided")  # a person lets it go out once more, and it has no number yet
+    assert ledger.settle_document(again, expected="held", now=NOW, evidence_text="x", who="asha")
+    assert ledger.owners_of(["SH-1", "SH-2", "SH-3"]) == {"SH-1": 0, "SH-2": accepted.id}
+    assert ledger.cancelled_before(lost.id) == {"SH-1"}
