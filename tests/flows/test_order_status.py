@@ -1,18 +1,24 @@
 """Orders after they were sent: what events hint at is asked for, what differs is named, every change is fed once."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from openpyxl import load_workbook
 from support.order_room import Room, order_room
 from support.sandbox_process import RunningSandbox, start_sandbox
 
+from logistics_batch.api.client import Client
 from logistics_batch.api.readers import OrderDetails
+from logistics_batch.api.reply import Reply
 from logistics_batch.errors import KeyRefused
 from logistics_batch.flows.order_comparison import Followed, order_lines
-from logistics_batch.flows.order_polling import _is_anothers
+from logistics_batch.flows.order_polling import _is_anothers, _look
 from logistics_batch.model.order_state import Shown, ShownItem
 from logistics_batch.operate.run_job import order_status_outcome
 
@@ -118,6 +124,29 @@ def test_nothing_new_asks_nobody_and_feeds_nothing(room: Room, name: str) -> Non
     report = room.run(poll_after_seconds=3600.0)
     assert (report.exit_code, report.counts["asked"], report.counts["fed"]) == (0, 0, 0)
     assert (room.fetched(), list(room.feeds())) == (asked, ["order-status-000001.csv"])
+
+
+def test_an_event_about_nobodys_order_asks_nobody(room: Room, name: str) -> None:
+    """It comes after the orders were followed once, and is no news about any of them, also when it is read again."""
+    room.send(f"{name}-A,Wires,1,0.00")
+    room.run()
+    asked = room.fetched()
+    room.hear(f"{name}-A", "Complete", room.parts.clock.now().isoformat(), waybill=f"SH-{name}-ELSEWHERE")
+    for _ in range(2):
+        report = room.run(poll_after_seconds=3600.0)
+        assert (report.exit_code, report.events, room.fetched()) == (0, 0, asked)
+
+
+def test_an_answer_that_shows_neither_its_number_nor_its_reference_tells_nothing(room: Room, name: str) -> None:
+    """What comes back under its number, or under its reference, must be it."""
+    room.send(f"{name}-A,Wires,1,0.00")
+    (order,) = room.parts.ledger.sent_orders(numbers=[f"{name}-A"])
+    for number, shown in ((order.awb_number, True), ("SH-ELSEWHERE", False)):
+        body = {"status": "SUCCESS", "message": {"awb_number": number, "status": "Complete"}}
+        reply = Reply("order.fetch", status=200, content_type="application/json", body=json.dumps(body).encode())
+        parts = replace(room.parts, client=cast("Client", SimpleNamespace(call=lambda *_, reply=reply, **__: reply)))
+        assert isinstance(_look(parts, order), OrderDetails) is shown
+        assert not isinstance(_look(parts, replace(order, awb_number="")), OrderDetails)
 
 
 def test_a_budget_goes_to_the_longest_silent_and_the_rest_is_told(room: Room, name: str) -> None:

@@ -550,3 +550,42 @@ def test_a_later_version_that_waits_for_a_person_puts_only_its_changes_at_stake(
     assert "It says 12 instead of 10; it no longer has Y." in lines["W"]["reason"]
     legs = {leg["leg"]: leg for leg in report.document["legs"]}
     assert (legs["announced"]["units"], legs["in service"]["units"]) == ("19.000", "17.000")
+
+
+# What is left of the version's two pieces is what the accepted version's own line does not call missing or too many.
+@pytest.mark.parametrize(
+    ("version", "came", "own", "left"),
+    [
+        ("8", "8", ("SHORT", "2", "10.00"), ("0", "0.00")),
+        ("7", "8", ("SHORT", "2", "10.00"), ("1", "5.00")),
+        ("8", "6", ("SHORT", "4", "20.00"), ("0", "0.00")),
+        ("8", None, ("NOT_RECEIVED", "10", "50.00"), ("0", "0.00")),
+        ("8", "10", None, ("2", "10.00")),
+        ("8", "12", ("OVER", "2", "10.00"), ("2", "10.00")),
+        ("12", "8", ("SHORT", "2", "10.00"), ("2", "10.00")),
+        ("12", "12", ("OVER", "2", "10.00"), ("0", "0.00")),
+    ],
+)
+def test_pieces_of_a_held_version_that_the_receipts_show_as_well_are_at_stake_once(
+    parts, service, tmp_path, version, came, own, left
+):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    push(parts, tmp_path, asn_row("I1", "W", version), name="again.csv")
+    report = run_reconcile(parts, with_receipts(tmp_path, *([] if came is None else [f"I1,W,{came},,"])))
+    lines = {one["code"]: one for one in report.document["exceptions"]}
+    held = lines.pop("NOT_SENT")
+    found = [(code, one["qty_affected"], one["impact_inr"]) for code, one in lines.items()]
+    assert found == ([] if own is None else [own])
+    assert (held["qty_affected"], held["impact_inr"]) == left
+    told = abs(10 - int(version)) - int(left[0])
+    words = f"Not counted again: {told} pieces, which the line of the accepted version (asn.csv row 2) has as "
+    assert (words in held["reason"]) == (told > 0)
+    assert not told or held["reason"].endswith(f"{own[0]}.")
+
+
+def test_a_sku_that_a_held_version_adds_and_that_came_is_at_stake_once(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I1", "V", "3"), name="again.csv")
+    report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,10,,", "I1,V,3,,"))
+    lines = {one["code"]: one for one in report.document["exceptions"]}
+    assert {code: one["qty_affected"] for code, one in lines.items()} == {"NOT_SENT": "0", "EXTRA_SKU": "3"}

@@ -135,3 +135,18 @@ def test_orders_that_cannot_be_read_are_refused_or_said(parts, service, ordered,
     report = run_reconcile(parts, plan(tmp_path, purchase_orders=ListPlan(path, "purchase_orders")))
     assert not report.complete
     assert report.doubts[0].startswith("Purchase-order file orders.csv: 1 rows could not be read")
+
+
+def test_an_asn_that_names_two_orders_leaves_open_which_of_them_it_serves(parts, service, ordered, tmp_path):
+    ordered((asn_row("I1", "W", "15"), "PO 77 and PO 78"), mapping=DESCRIBED)
+    path = orders(tmp_path, *(f"PO{number},Acme,{sku},10,,02/11/2026" for number in (77, 78) for sku in ("W", "V")))
+    report = run_reconcile(parts, plan(tmp_path, purchase_orders=ListPlan(path, "purchase_orders")))
+    # No piece of V is announced anywhere.
+    assert told(report) == [
+        ("PO77", "V", "NO_ASN"),
+        ("PO77", "W", "UNVERIFIABLE"),
+        ("PO78", "V", "NO_ASN"),
+        ("PO78", "W", "UNVERIFIABLE"),
+    ]
+    reasons = [one["reason"] for one in report.document["exceptions"] if one["code"] == "UNVERIFIABLE"]
+    assert all("but ASN I1 with 15 names purchase orders 77, 78, and which pieces are for" in one for one in reasons)

@@ -294,3 +294,23 @@ def parted_order(*announced: tuple[str, str, str], sites: bool) -> World:
 def test_what_one_supplier_or_site_lacks_is_not_made_good_by_another(sites, announced, expected):
     lines = told(parted_order(*announced, sites=sites))
     assert sorted(str(code(line)) for line in lines) == expected
+
+
+@pytest.mark.parametrize(
+    ("announced", "expected", "units", "due", "words"),
+    [
+        ("60", "too early", 40, date(2026, 11, 30), "announced 60 so far; due 2026-11-30"),
+        ("45", "SHORT", 15, date(2026, 11, 1), "Ordered 100 (60 of it due by now), announced 45: 15 fewer."),
+        (None, "NO_ASN", 60, date(2026, 11, 1), "Ordered 100 (60 of it due by now), due 2026-11-01; no accepted ASN"),
+        ("100", "matched", 0, date(2026, 11, 30), ""),
+    ],
+)
+def test_the_part_of_an_order_that_is_due_waits_for_no_later_part(announced, expected, units, due, words):
+    world = World()
+    if announced:
+        world.both("I1", ("W", announced, "2.00"), po_number="1")
+    world.order("1", "W", "60", price="2.00", delivery_date="2026-11-01")
+    world.order("1", "W", "40", price="2.00", delivery_date="2026-11-30")
+    (line,) = told(world)
+    assert (code(line), line["qty_affected"], line["due_date"]) == (expected, units, due)
+    assert words in str(line["reason"])

@@ -406,3 +406,18 @@ def test_what_is_opened_on_the_sheet_of_the_accepted_is_not_accepted_again():
     accepted = reconciled(world(A="90"), night=1, earlier=handed_on(reconciled(world(A="90")), A="Accepted"))
     opened = reconciled(world(A="90"), night=2, earlier=handed_on(accepted, night=1, A="Open"))
     assert opened.exceptions["accepted_as"].to_list() == [""]
+
+
+def test_a_held_version_that_was_accepted_stays_so_when_another_line_counts_its_pieces():
+    held = World()
+    held.no_receipts_came()
+    held.both("A", ("W", "10", "2.00"), delivery_date="2026-11-20")
+    held.announce("A", ("W", "-2", "2.00"), accepted=False, state="held", why="held")
+    held.announced_lines[-1] |= {"version": "It says 8 instead of 10.", "version_of": 0}
+    earlier = handed_on(reconciled(held), A="Accepted")
+    held.receive("A", "W", "8")
+    for header in (held.announced[0], held.returned[0]):
+        header["delivery_date"] = "2026-11-01"
+    result = reconciled(held, night=1, earlier=earlier)
+    assert result.exceptions["code"].to_list() == ["SHORT"]
+    assert "Not counted again: 2 pieces" in result.outcome(Outcome.ACCEPTED)["reason"].item()

@@ -94,7 +94,7 @@ def announced_documents(
     updates = ledger.documents(operations=[Operation.ASN_UPDATE], states=["accepted"])
     last = {update.key: update for update in updates if update.body}
     candidates = (_as_updated(one, last) for one in ledger.documents(operations=kinds, planned_to=until))
-    found = {one.id: one for one in candidates if in_scope(one, scope) or order_of(one, orders)}
+    found = {one.id: one for one in candidates if in_scope(one, scope) or orders_of(one, orders)}
     numbers = sorted(set(references))
     for start in range(0, len(numbers), _AT_ONCE):
         for one in ledger.documents(operations=kinds, references=numbers[start : start + _AT_ONCE]):
@@ -126,21 +126,21 @@ def in_scope(document: StoredDocument, scope: Scope) -> bool:
     return scope.holds(announced)
 
 
-def order_of(document: StoredDocument, orders: Set[str]) -> str:
-    """Which of the purchase orders an ASN belongs to: what its mapping keeps, or the one that its description names.
+def orders_of(document: StoredDocument, orders: Set[str]) -> list[str]:
+    """The purchase orders that an ASN names: what its mapping keeps, or those in its description; mostly one.
 
-    orders: their numbers, normalised. "" if none of them, or if the description names several.
+    orders: their numbers, normalised.
     """
     if not orders:
-        return ""
+        return []
     kept = _first(document.keep, _ORDER_NAMES)
     if kept:
-        return kept if order_number_of(kept) in orders else ""
+        return [kept] if order_number_of(kept) in orders else []
     described = as_text(json.loads(document.body or "{}").get("description"))
     words = described.split()
     pairs = (f"{one} {other}" for one, other in pairwise(words))
     named = {number for text in (described, *words, *pairs) if (number := order_number_of(text)) in orders}
-    return named.pop() if len(named) == 1 else ""
+    return sorted(named)
 
 
 def announced_frames(
@@ -152,9 +152,11 @@ def announced_frames(
     changed = {one.key for one in documents if one.state != "accepted"}
     earlier = [one for one in documents if one.state == "accepted" and one.key in changed]
     accepted = {one.key: json.loads(one.body).get("sku_lines") or [] for one in earlier}
+    places = {one.key: index for index, one in enumerate(documents) if one.state == "accepted"}
     for index, document in enumerate(documents):
         body = json.loads(document.body)
         before = None if document.state == "accepted" else accepted.get(document.key)
+        named = orders_of(document, orders)
         word = _STATE_WORDS.get(document.state, document.state)
         notices.append(
             {name: as_text(body.get(name)) for name in _HEADER}
@@ -162,11 +164,11 @@ def announced_frames(
             | {"state": document.state, "why": f"{word}: {document.reason}" if document.reason else word}
             | {"file_name": document.file_name, "sheet": document.sheet}
             | {"run": document.accepted_run or document.run, "tax": _first(document.keep, _TAX_NAMES)}
-            | {"po_number": order_of(document, orders)}
+            | {"po_number": named[0] if len(named) == 1 else "", "po_several": ", ".join(named[1:] and named)}
         )
         for nth, line in _announced_lines(index, body.get("sku_lines") or [], before):
             row = document.line_rows[nth] if nth < len(document.line_rows) else None
-            lines.append(line | {"row": row})
+            lines.append(line | {"row": row, "version_of": places[document.key] if "version" in line else None})
     return _frame(ANNOUNCED_NOTICES, notices), _frame(ANNOUNCED_LINES, lines)
 
 

@@ -61,7 +61,7 @@ def affected() -> pl.Expr:
         pl.when(_is(_D.UNVERIFIABLE))
         .then(pl.coalesce("expected", "qty_received"))
         .when(is_whole() | (_is(*_PRICES) & is_wrong(_D.OVER)))
-        .then(pl.col("largest_leg"))
+        .then(_own_pieces())
         .when(_is(*_PRICES))
         .then(pl.col("expected"))
         .when(_is(*_DATES))
@@ -72,6 +72,11 @@ def affected() -> pl.Expr:
         .abs()
         .cast(QUANTITY)
     )
+
+
+def _own_pieces() -> pl.Expr:
+    """The pieces of a line that is at stake as a whole, but those that another line claims; see `with_pieces_told`."""
+    return pl.max_horizontal(pl.col("largest_leg") - pl.col("units_told"), pl.lit(0, QUANTITY))
 
 
 def impact() -> pl.Expr:
@@ -99,7 +104,7 @@ def _amounts() -> dict[Discrepancy | None, pl.Expr]:
     Nothing is lost by goods that came in full, only not on their day.
     """
     beside = pl.col("beside_inr").fill_null(pl.lit(0, MONEY))
-    whole = (pl.col("largest_leg") * unit_price() + beside).round(2, mode="half_away_from_zero").cast(MONEY)
+    whole = (_own_pieces() * unit_price() + beside).round(2, mode="half_away_from_zero").cast(MONEY)
     can_tell = ~unreadable()
     amounts: dict[Discrepancy | None, pl.Expr] = {None: pl.when(is_whole()).then(whole)}
     for code in VALUED:

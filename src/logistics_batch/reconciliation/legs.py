@@ -46,13 +46,15 @@ ANNOUNCED_NOTICES = _HEADER | {
     "sheet": pl.String,
     "run": pl.String,
     "po_number": pl.String,  # of the purchase order that it belongs to, as far as one is known
+    "po_several": pl.String,  # normalised numbers, joined by ", ", where it names several
 }
 ANNOUNCED_LINES = _LINE | {
     "row": pl.UInt32,
-    # Of a later version of an accepted ASN, whose `qty` is what it changes; else null: what a changed price is worth of
-    # what was accepted already, and the change in words.
+    # These are of a later version of an accepted ASN, whose `qty` is what it changes; else null: what a changed price
+    # is worth of what was accepted already, and the change in words.
     "beside_inr": pl.String,
     "version": pl.String,
+    "version_of": pl.UInt32,  # the notice of the version that was accepted
 }
 RETURNED_NOTICES = _HEADER | {
     "record_id": pl.String,

@@ -20,6 +20,7 @@ from logistics_batch.reconciliation.rows_not_sent import with_rows_not_sent
 from logistics_batch.reconciliation.sides import Sides, matched_sides
 from logistics_batch.reconciliation.statuses import is_new
 from logistics_batch.reconciliation.unread import loose, nameless_rows, with_unread
+from logistics_batch.reconciliation.version_pieces import with_pieces_told
 
 _SHOWN = {"supplier_shown": "supplier", "site_shown": "site", "batch_shown": "batch", "status": "asn_status"}
 _SETTLED = {"settled_lines": pl.UInt32, "settled_received": pl.Boolean}
@@ -72,8 +73,8 @@ def _judged_lines(sides: Sides, unopened: pl.DataFrame, *, rules: Rules) -> pl.D
     not_opened = not_opened.rename({"lists": "unopened"})
     lines = lines.join(not_opened, on="invoice", how="left", maintain_order="left")
     lines = with_unread(lines, sides.unread, nameless=nameless_rows(sides.unread))
-    facts = with_verdict(
-        with_facts(lines, rules=rules, receipts=receipts), rules=rules, receipts=receipts
+    facts = with_pieces_told(
+        with_verdict(with_facts(lines, rules=rules, receipts=receipts), rules=rules, receipts=receipts)
     ).with_columns(days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"))
     verdicts, beside = facts["verdict"].unique().to_list(), causes_beside(facts)
     words = reason(rules=rules, verdicts=verdicts, beside=beside)

@@ -89,7 +89,7 @@ def _summed(side: pl.DataFrame, leg: str, *more: pl.Expr) -> pl.DataFrame:
 def _summed_announced(side: pl.DataFrame) -> pl.DataFrame:
     rows = pl.col("row").unique(maintain_order=True).cast(pl.String).str.join(", ").alias("rows")
     beside = price("beside_inr").sum().alias("beside_inr")
-    version = pl.col("version").drop_nulls().first()
+    version = pl.col("version", "version_of").drop_nulls().first()
     return _summed(side, "announced", *_prices("announced"), *_discounts("announced"), rows, beside, version)
 
 

@@ -13,14 +13,20 @@ def order_reason(*, rules: Rules) -> pl.Expr:
     """The sentence for an order line with facts and verdict."""
     size = plain("qty_delta").str.strip_prefix("-")
     due = pl.col("due_date").dt.to_string("%Y-%m-%d").fill_null("not known")
+    ordered = pl.concat_str(
+        plain("qty_ordered"),
+        pl.when(pl.col("qty_due_part") < pl.col("qty_ordered"))
+        .then(pl.format(" ({} of it due by now)", plain("qty_due_part")))
+        .otherwise(pl.lit("")),
+    )
     words = {
         _D.UNVERIFIABLE: _cannot_tell(),
         _D.EXTRA_SKU: pl.format("Announced {}; the order does not hold the SKU.", plain("qty_announced")),
         _D.MISSING_SKU: pl.format(
-            "Ordered {}, due {}; none of it announced, though other SKUs of the order were.", plain("qty_ordered"), due
+            "Ordered {}, due {}; none of it announced, though other SKUs of the order were.", ordered, due
         ),
-        _D.NO_ASN: pl.format("Ordered {}, due {}; no accepted ASN of the order.", plain("qty_ordered"), due),
-        _D.SHORT: pl.format("Ordered {}, announced {}: {} fewer.", plain("qty_ordered"), plain("qty_announced"), size),
+        _D.NO_ASN: pl.format("Ordered {}, due {}; no accepted ASN of the order.", ordered, due),
+        _D.SHORT: pl.format("Ordered {}, announced {}: {} fewer.", ordered, plain("qty_announced"), size),
         _D.OVER: pl.format("Ordered {}, announced {}: {} more.", plain("qty_ordered"), plain("qty_announced"), size),
         _D.PRICE_VAR: pl.format(
             "Ordered at INR {} a unit, announced at INR {}.", plain("price_ordered"), plain("price_announced")
@@ -79,6 +85,14 @@ def _cannot_tell() -> pl.Expr:
             ),
         ),
     ]
+    due = pl.col("due_date").is_not_null()
+    shared = pl.format(
+        "Ordered {}, announced {}; but {}, and which pieces are for which order cannot be told.",
+        plain("qty_ordered"),
+        plain("qty_announced"),
+        "shared",
+    )
+    causes.append((due & pl.col("shared").is_not_null(), shared))
     undated = pl.format(
         "Ordered {}, announced {}; without a delivery date nobody can say whether more is due.",
         plain("qty_ordered"),

@@ -10,9 +10,11 @@ import polars as pl
 from logistics_batch.model.reconciliation import MONEY, PRICE, QUANTITY, Discrepancy, Level, Outcome
 from logistics_batch.reconciliation.ageing import days_overdue
 from logistics_batch.reconciliation.classes import Rules
+from logistics_batch.reconciliation.due_parts import with_open_part
 from logistics_batch.reconciliation.legs import Legs, day, identifier, order_number, price, spelling
 from logistics_batch.reconciliation.lines import price_mix
 from logistics_batch.reconciliation.order_words import order_reason
+from logistics_batch.reconciliation.several_orders import with_shared_asns
 from logistics_batch.reconciliation.tolerance import near_price, near_quantity
 
 _KEYS = ["link", "sku"]
@@ -35,7 +37,9 @@ def ordered_lines(legs: Legs, *, rules: Rules) -> pl.DataFrame:
     for leg, sums in (("returned", _sums_in_service(legs)), ("received", _sums_received(legs))):
         whole = whole.join(_by_link(notices, sums, name=f"qty_{leg}"), on=_KEYS, how="left", maintain_order="left")
     heads = _heads(orders, notices)
-    told = _with_facts(whole.join(heads, on="link", how="left", maintain_order="left"), rules)
+    whole = whole.join(heads, on="link", how="left", maintain_order="left")
+    whole = with_shared_asns(with_open_part(whole, orders, rules=rules), legs, orders)
+    told = _with_facts(whole, rules)
     judged = told.with_columns(_verdict().alias("verdict")).with_columns(*_amounts())
     return judged.with_columns(order_reason(rules=rules).alias("reason")).with_columns(
         pl.lit(Level.ORDER.value).alias("level"),
@@ -256,7 +260,7 @@ def _with_facts(whole: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     facts = whole.with_columns(
         pl.col("lines_ordered", "unreadable_ordered", "unreadable_announced").fill_null(0),
         pl.col("is_announced").fill_null(False),
-        pl.coalesce("ordered_for", "announced_for").alias("due_date"),
+        pl.coalesce("open_for", "ordered_for", "announced_for").alias("due_date"),
         (announced - ordered).alias("qty_delta"),
         # Of ASNs outside the range neither the service nor the docks were asked.
         *(
@@ -280,6 +284,11 @@ def _with_facts(whole: pl.DataFrame, rules: Rules) -> pl.DataFrame:
         near.alias("near"),
         price_near.fill_null(True).alias("price_near"),
         mixed.fill_null(False).alias("mixed"),
+        # Of an order in parts only what is due is missing.
+        pl.when((delta < 0) & ~near)
+        .then(announced - pl.coalesce("qty_due_part", ordered))
+        .otherwise(delta)
+        .alias("qty_delta"),
         (pl.col("absent_from").fill_null("") != "").alias("perhaps_cancelled"),
         pl.col("strangers").fill_null(""),
     )
@@ -294,6 +303,7 @@ def _verdict() -> pl.Expr:
         (~has_ordered & announced, Discrepancy.EXTRA_SKU),
         (less & (pl.col("due").is_null() | pl.col("perhaps_cancelled")), Discrepancy.UNVERIFIABLE),
         (less & ~pl.col("due"), Outcome.TOO_EARLY),
+        (less & pl.col("shared").is_not_null(), Discrepancy.UNVERIFIABLE),
         (less & ~announced & pl.col("any_announced"), Discrepancy.MISSING_SKU),
         (less & ~announced, Discrepancy.NO_ASN),
         (less, Discrepancy.SHORT),
@@ -320,7 +330,7 @@ def _amounts() -> list[pl.Expr]:
         pl.when(~silent).then(worth).round(2, mode="half_away_from_zero").cast(MONEY).alias("impact_inr"),
         pl.when(~unclear).then("qty_delta").alias("qty_delta"),
         pl.when(pl.col("qty_ordered") > 0)
-        .then(pl.col("qty_delta").cast(pl.Float64) * 100 / pl.col("qty_ordered").cast(pl.Float64))
+        .then(pl.col("qty_delta").cast(pl.Float64) * 100 / pl.coalesce("qty_due_part", "qty_ordered").cast(pl.Float64))
         .round(2)
         .alias("delta_percent"),
     ]

@@ -26,6 +26,7 @@ from logistics_batch.model.reconciliation_history import ENTRIES, Earlier, Watch
 from logistics_batch.model.spelling import folded
 from logistics_batch.reconciliation.causes import shown_by_receipts
 from logistics_batch.reconciliation.legs import order_number
+from logistics_batch.reconciliation.version_pieces import without_pieces_told
 
 REMEMBERED_DAYS = 14
 """So long a resolved exception stays on its list, and what analysts wrote about it comes back with it."""
@@ -188,7 +189,8 @@ def _no_more_than_accepted() -> pl.Expr:
         _no_further(mrp, pl.col("was_mrp_delta")),
     )
     swapped = pl.col("found_sku") == pl.col("was_found_sku").fill_null("")
-    said = ~_is_told_by_reason() | (pl.col("reason") == pl.col("was_reason"))
+    now, then = (without_pieces_told(pl.col(name)) for name in ("reason", "was_reason"))
+    said = ~_is_told_by_reason() | (now == then)
     return pl.all_horizontal(alike, no_other, pieces, worth, *deltas, swapped, said).fill_null(False)
 
 
