@@ -1,9 +1,12 @@
 """Only complete files that are meant for us are taken; nothing is passed over without a reason."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from logistics_batch.intake.names import name_matches
 from logistics_batch.intake.readiness import Readiness, ReadyRule, judge_listings
 from logistics_batch.intake.store import Kind, RemoteFile
 
@@ -91,6 +94,19 @@ def test_patterns_ignore_case_and_know_star_and_question_mark_only():
     judged = judge_listings([[entry(name) for name in names]] * 2, ReadyRule(), ["orders_?.xlsx", "*[1].csv"])
     assert ready_names(judged) == ["ORDERS_1.XLSX", "orders[1].csv"]
     assert "orders_?.xlsx" in why(judged.ignored)["orders_1.xls"]
+
+
+@pytest.mark.parametrize(("name", "fits"), [("a" * 251 + ".csv", True), ("a" * 255, False)])
+def test_a_pattern_of_many_stars_takes_no_longer_than_others(name, fits):
+    """Trying every way to share the letters among the stars would not come back from this."""
+    assert name_matches(name, ["*a" * 40 + "*.csv"]) is fits
+
+
+@given(st.text("ab*?", max_size=8), st.text("ab\n", max_size=8).map(lambda text: f"a{text}b"))
+def test_each_star_stands_for_any_letters_and_each_question_mark_for_one(pattern, name):
+    wild = {"*": ".*", "?": "."}
+    every_way = re.fullmatch("".join(wild.get(char, char) for char in pattern), name, re.DOTALL)
+    assert name_matches(name, [pattern]) is bool(every_way)
 
 
 @pytest.mark.parametrize("name", ["../../x", "a/b", "a\\b", "nul\0", "a\nb", "caf\udce9.csv", "x" * 300, ".."])

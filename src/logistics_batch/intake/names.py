@@ -53,8 +53,16 @@ def name_matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _expression(pattern: str) -> str:
-    wild = {"*": ".*", "?": "."}
-    return "".join(wild.get(char, re.escape(char)) for char in pattern.strip().casefold())
+    """Each part between two stars is taken where it first fits and kept there: many stars cost no more than few."""
+    first, *others = (_literal(part) for part in pattern.strip().casefold().split("*"))
+    if not others:
+        return first
+    *inner, last = others
+    return first + "".join(f"(?>.*?{part})" for part in inner) + f".*{last}"
+
+
+def _literal(part: str) -> str:
+    return "".join("." if char == "?" else re.escape(char) for char in part)
 
 
 def checked_path(path: str, *, store: str, operation: str) -> str:
