@@ -1,0 +1,182 @@
+"""What a run does while nothing of it arrives: it pauses, longer each time, goes on where it can, and ends at last."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import httpcore
+import pytest
+from support.sandbox_process import RunningSandbox
+from support.workspace import Workspace, asn_lines, order_lines
+
+from logistics_batch import wiring
+from logistics_batch.api.deadline import TimedBackend
+from logistics_batch.flows import dispatch
+from logistics_batch.flows.dispatch import Dispatcher
+from logistics_batch.flows.dispatch_state import DispatchResult
+from logistics_batch.flows.parts import Clock
+
+REFERENCES = [f"T-{number}" for number in range(1, 7)]
+
+
+@dataclass
+class Hurried:
+    """A clock on which waiting costs no time."""
+
+    awake: Clock
+    waited: float = 0.0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def now(self) -> datetime:
+        return self.awake.now()
+
+    def monotonic(self) -> float:
+        return self.awake.monotonic() + self.waited
+
+    def sleep(self, seconds: float) -> None:
+        with self.lock:
+            self.waited += max(0.0, seconds)
+
+
+@dataclass
+class Room:
+    """What was planned, a way to send it, the clock, and what the pacer was told to pause (seconds)."""
+
+    send: Callable[[], DispatchResult]
+    clock: Hurried
+    pauses: list[float]
+    states: Callable[[], Counter[str]]
+
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Opens a room with the planned documents of a run that was cut short."""
+
+    @contextmanager
+    def room(mapping: str) -> Iterator[Room]:
+        workspace.configure("concurrency = 1")
+        lines = order_lines(REFERENCES) if mapping == "orders" else asn_lines(REFERENCES)
+        file = workspace.drop(f"{mapping}.csv", lines)
+        workspace.run("push", file, "--mapping", mapping, LOGISTICS_BATCH_CRASH_AT="file.after_commit:1")
+        with wiring.Workspace(workspace.root).parts(wiring.Need()) as parts, monkeypatch.context() as patch:
+            clock, pacer, pauses = Hurried(parts.clock), parts.client.pacer, list[float]()
+            patch.setattr(pacer, "_clock", clock.monotonic)
+            patch.setattr(pacer, "_sleep", clock.sleep)
+            patch.setattr(pacer, "_shared", [])  # other processes keep to the clock of the machine
+            slow_down = pacer.slow_down
+
+            def noted(seconds: float) -> None:
+                pauses.append(seconds)
+                slow_down(seconds)
+
+            patch.setattr(pacer, "slow_down", noted)
+
+            def send() -> DispatchResult:
+                with parts.ledger.sending("again"):
+                    planned = parts.ledger.documents(states=["planned"])
+                    return Dispatcher(replace(parts, clock=clock), run="R").send(planned)
+
+            yield Room(send, clock, pauses, lambda: Counter(each.state for each in parts.ledger.documents()))
+
+    return room
+
+
+@pytest.fixture
+def unreachable(monkeypatch: pytest.MonkeyPatch) -> Callable[[Room, set[int]], list[float]]:
+    """Refuses the connections with these numbers; gives the moments at which each one was tried."""
+
+    def refuse(room: Room, numbers: set[int]) -> list[float]:
+        tried, connect = list[float](), TimedBackend.connect_tcp
+
+        def refused(backend: TimedBackend, *arguments: Any, **options: Any) -> httpcore.NetworkStream:
+            tried.append(room.clock.monotonic())
+            if len(tried) in numbers:
+                raise httpcore.ConnectError("connection refused")
+            return connect(backend, *arguments, **options)
+
+        monkeypatch.setattr(TimedBackend, "connect_tcp", refused)
+        return tried
+
+    return refuse
+
+
+def created(sandbox: RunningSandbox, what: str = "order.created", name: str = "reference_number") -> Counter[str]:
+    return Counter(line[name] for line in sandbox.committed(what))
+
+
+@pytest.mark.parametrize(
+    ("refused", "pauses"), [({2}, [1]), ({3, 4}, [1, 2]), ({2, 3, 5, 6, 8}, [1, 2, 1, 2, 1])], ids=["1", "2", "2+2+1"]
+)
+def test_a_network_that_comes_back_costs_pauses_only(
+    opened: Open, unreachable: Any, sandbox: RunningSandbox, refused: set[int], pauses: list[int]
+) -> None:
+    """Each pause is kept, grows from failure to failure, and begins anew once a call got through."""
+    with opened("orders") as room:
+        tried = unreachable(room, refused)
+        assert room.send().stopped == ""
+        assert room.pauses == pauses
+        kept = [tried[number] - tried[number - 1] for number in sorted(refused)]
+        assert all(gap >= pause for gap, pause in zip(kept, pauses, strict=True))
+        assert room.states() == {"accepted": 6}
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+
+
+def test_three_failures_in_a_row_end_the_run_and_nothing_is_in_doubt(
+    opened: Open, unreachable: Any, sandbox: RunningSandbox
+) -> None:
+    with opened("orders") as room:
+        tried = unreachable(room, {2, 3, 5, 6, 7})
+        result = room.send()
+        assert "Nothing could be sent" in result.stopped
+        assert "Check the network" in result.remedy
+        assert (len(tried), result.doubts) == (7, 0)
+        assert room.states() == {"accepted": 2, "planned": 4}
+        assert room.send().stopped == ""
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+
+
+def test_a_service_that_never_stops_asking_to_slow_down_ends_the_run(opened: Open, sandbox: RunningSandbox) -> None:
+    sandbox.set_faults([{"endpoint": "order.create", "from": 3, "kind": "status_429", "retry_after": "none"}])
+    with opened("orders") as room:
+        result = room.send()
+        assert "keeps asking to slow down (429)" in result.stopped
+        assert "Lower service.rate" in result.remedy
+        assert len(sandbox.received("order.create")) == 2 + dispatch.SLOW_DOWNS_UNTIL_STOP
+        assert room.states() == {"accepted": 2, "planned": 4}
+        assert max(room.pauses) == 64.0  # by the measure of our own, as it names no time
+        sandbox.set_faults([])
+        assert room.send().stopped == ""
+    assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
+
+
+def test_an_asn_about_which_the_service_cannot_be_asked_is_not_sent_and_others_go_by(
+    opened: Open, sandbox: RunningSandbox
+) -> None:
+    """Without knowing what was there before, it could not be told afterwards whether it arrived."""
+    sandbox.set_faults([{"endpoint": "asn.fetch", "reference": "T-2", "kind": "error_500_before"}])
+    with opened("asns") as room:
+        assert "Nothing could be sent" in room.send().stopped
+        assert room.states() == {"accepted": 5, "planned": 1}
+        others = dict.fromkeys([name for name in REFERENCES if name != "T-2"], 1)
+        assert created(sandbox, "asn.created", "invoice_number") == others
+        assert len(sandbox.received("asn.create")) == 5
+        sandbox.set_faults([])
+        assert room.send().stopped == ""
+    assert created(sandbox, "asn.created", "invoice_number") == dict.fromkeys(REFERENCES, 1)
+
+
+@pytest.mark.parametrize("fault", ["drop_before", "status_429", "error_500_before"])
+def test_an_asn_is_asked_about_again_before_it_is_sent(opened: Open, sandbox: RunningSandbox, fault: str) -> None:
+    sandbox.set_faults([{"endpoint": "asn.fetch", "requests": [2, 3], "kind": fault}])
+    with opened("asns") as room:
+        assert room.send().stopped == ""
+        assert room.states() == {"accepted": 6}
+    assert len(sandbox.received("asn.fetch")) == 6 + 2
+    assert created(sandbox, "asn.created", "invoice_number") == dict.fromkeys(REFERENCES, 1)
