@@ -345,6 +345,26 @@ def test_an_asn_is_updated_where_the_settings_vouch_for_its_identity(
     assert fates(run("push", changed, "--mapping", "asns_update", "--json")) == ["unchanged"]
 
 
+@pytest.mark.parametrize("fault", ["drop_before", "drop_after", "error_500_after"])
+def test_an_update_of_an_asn_without_an_answer_waits_for_a_person_and_is_not_sent_twice(
+    run: Run, workspace: Workspace, sandbox: RunningSandbox, fault: str
+) -> None:
+    """Nothing that the service documents would show it, and a second one may undo what others changed meanwhile."""
+    workspace.configure("[service.asn]", 'update_identity = "invoice_number"')
+    asns = (workspace.root / "mappings/asns.yaml").read_text()
+    workspace.mapping("asns_update", asns.replace("asn.create", "asn.update"))
+    header, line = "Supplier,Site,Invoice,SKU,Qty", "Acme,Bhiwandi,I1,SKU-1,"
+    assert push(run, workspace, "asns", header, f"{line}10", name="asns.csv").code == 0
+    sandbox.set_faults([{"endpoint": "asn.update", "times": 1, "kind": fault}])
+    done = push(run, workspace, "asns_update", header, f"{line}25")  # doubts are due at once here
+    assert (done.code, fates(done), rows(done)[0]["rule"]) == (4, ["held"], "not_shown")
+    assert "no way to see whether the ASN was updated" in rows(done)[0]["reason"]
+    assert run("settle", "--wait").code == 0  # nothing is in doubt any more: a person decides
+    assert fates(push(run, workspace, "asns_update", header, f"{line}25")) == ["held"]
+    assert len(sandbox.received("asn.update")) == 1
+    assert not sandbox.received("order.fetch")
+
+
 @pytest.mark.slow
 def test_labels_are_printed_for_the_orders_of_a_spreadsheet_and_push_refuses_it(
     run: Run, workspace: Workspace, sandbox: RunningSandbox, awbs: dict[str, str], tmp_path: Path

@@ -82,6 +82,27 @@ def test_a_key_revoked_in_the_middle_leaves_the_rest_pending(workspace: Workspac
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
 
 
+@pytest.mark.parametrize("row", ["refused", "invalid"])
+def test_rows_to_correct_do_not_hide_that_others_were_not_sent(
+    workspace: Workspace, sandbox: RunningSandbox, row: str
+) -> None:
+    """Who only looks at the exit code runs the job again, which is what the pending rows need."""
+    workspace.configure("concurrency = 1")
+    faults = [{"endpoint": "order.create", "from": 4, "kind": "status_401"}]
+    lines = order_lines(REFERENCES)
+    if row == "refused":
+        faults.append({"endpoint": "order.create", "requests": [2], "kind": "status_400"})
+    else:
+        lines += "T-9,9876500009,9 Market Road,560009,SKU-1,zero\n"
+    sandbox.set_faults(faults)
+    stopped = workspace.run("push", workspace.drop("orders.csv", lines), "--mapping", "orders", "--json")
+    assert (counts(stopped)[row], stopped.code) == (1, 5), said(stopped)
+    assert counts(stopped)["pending"] == 5
+    sandbox.set_faults([])
+    done = workspace.run("push", "inbound/orders.csv", "--mapping", "orders", "--json")
+    assert (counts(done)[row], done.code) == (1, 3), said(done)  # nothing is pending any more
+
+
 @pytest.mark.parametrize(("fault", "lines", "doubts"), [("status_401", 12, 0), ("drop_before", 40, 40 + 5)])
 def test_what_was_written_ahead_for_many_lines_is_put_back_when_sending_stops(
     workspace: Workspace, sandbox: RunningSandbox, fault: str, lines: int, doubts: int
@@ -297,7 +318,7 @@ def test_a_service_that_takes_less_than_the_rate_is_called_as_often_as_it_takes(
     assert any("to slow down (429): calls came down to" in note for note in done.json["notes"])
 
 
-@pytest.mark.parametrize("asked_by", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("asked_by", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_polite_stop_finishes_what_is_in_flight(
     workspace: Workspace, sandbox: RunningSandbox, asked_by: signal.Signals
 ) -> None:
@@ -314,6 +335,8 @@ def test_a_polite_stop_finishes_what_is_in_flight(
     assert done.code == 5, err
     assert counts(done)["accepted"] + counts(done)["pending"] == 100
     assert counts(done)["accepted"] == len(created(sandbox))
+    told = (workspace.root / "reports/many.result.csv").read_text("utf-8-sig")
+    assert told.count(",pending,") == counts(done)["pending"] > 0
     sandbox.set_faults([])
     assert workspace.run("push", "inbound/many.csv", "--mapping", "orders").code == 0
     assert created(sandbox) == dict.fromkeys(references, 1)
