@@ -30,7 +30,10 @@ from example_orders import (
     aggregator_orders,
     eshopbox_orders,
     shipwire_orders,
+)
+from example_shop_orders import (
     woocommerce_orders,
+    woocommerce_orders_numbered,
     woocommerce_orders_packed,
 )
 from example_tables import ExcelFile, TextFile
@@ -55,6 +58,7 @@ EXAMPLES: dict[str, Callable[[], TextFile | ExcelFile]] = {
     "order_updates": order_updates,
     "shipwire_orders": shipwire_orders,
     "woocommerce_orders": woocommerce_orders,
+    "woocommerce_orders_numbered": woocommerce_orders_numbered,
     "woocommerce_orders_packed": woocommerce_orders_packed,
 }
 

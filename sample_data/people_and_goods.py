@@ -87,3 +87,9 @@ GOODS = [
     Goods(sku, name, int(price), int(mrp), int(weight), bin_)
     for sku, name, price, mrp, weight, bin_ in (line.split("|") for line in _GOODS.strip().splitlines())
 ]
+_BY_SKU = {item.sku: item for item in GOODS}
+
+
+def goods(sku: str) -> Goods:
+    """What a SKU is."""
+    return _BY_SKU[sku]

@@ -298,3 +298,11 @@ def test_words_of_the_header_in_a_row_of_data_are_data() -> None:
         3: "invalid",
         4: "invalid",
     }
+
+
+def test_the_header_is_looked_for_in_the_first_thirty_filled_rows() -> None:
+    titles = [[""], *(row for number in range(1, 30) for row in ([f"Note {number}"], [""]))]
+    mapped = run(ORDERS, sheet_of([*titles, HEADER, ROW]))
+    assert (mapped.header_row, len(mapped.documents)) == (len(titles) + 1, 1)
+    said = held(*titles, ["Note 30"], HEADER, ROW)
+    assert "No header row was found in the first 30 rows" in str(said)

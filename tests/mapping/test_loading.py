@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from mapping.sheets import ORDERS, SHIPPED, mapping_of
+from mapping.sheets import HEADER, ORDERS, SHIPPED, mapping_of, order, run, sheet_of, states
 
 from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping import load_mapping, schema_json
@@ -139,7 +139,13 @@ def test_texts_are_never_more_than_texts(attack: str) -> None:
         ORDERS
         + f"  brand: {{constant: {json.dumps(attack)}}}\nsheet: {{skip_rows_where: {{Name: {json.dumps(attack)}}}}}\n"
     )
-    assert mapping_of(text).spec.lines["brand"].constant == attack
+    mapping = mapping_of(text)
+    assert mapping.spec.lines["brand"].constant == attack
+    sent, skipped = order(Address=f"{attack} Road"), order(Order_No="A2", Name=attack)
+    mapped = run(mapping, sheet_of([HEADER, sent, skipped]))
+    assert states(mapped) == {2: "ready", 3: "skipped skip_rows_where"}
+    body = json.loads(mapped.documents[0].body)
+    assert (body["item_details"][0]["brand"], body["delivery_address"]) == (attack, f"{attack} Road")
 
 
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)

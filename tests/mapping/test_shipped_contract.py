@@ -179,3 +179,18 @@ def test_a_workbook_of_the_same_cells_says_the_same(name: str, tmp_path: Path) -
 
 def found_rules(found: MappedFile) -> list[tuple[int, str]]:
     return [(issue.row, issue.rule) for issue in found.issues]
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".txt"])
+def test_the_template_tab_saved_as_tab_separated_text_says_the_same(suffix: str, tmp_path: Path) -> None:
+    """The Amazon manifest may be sent as a workbook or as the text of its one tab; its file name is its number."""
+    name = "asn_amazon_manifest"
+    path = tmp_path / f"input{suffix}"
+    tab = load_workbook(source_of(name))["Create workflow – template"]
+    with path.open("w", encoding="utf-8", newline="") as text:
+        csv.writer(text, delimiter="\t").writerows(tab.iter_rows(values_only=True))
+    day = date.fromisoformat((EXAMPLES / name / "business_date.txt").read_text().strip())
+    sheets = read_file(path, name=path.name, options=load(name).read_options)
+    found = apply_mapping(load(name), sheets, run_values=RunValues(source_of(name).name, day, ZONE))
+    assert [each.body for each in found.documents] == [each.body for each in mapped(name).documents] != []
+    assert found_rules(found) == found_rules(mapped(name))

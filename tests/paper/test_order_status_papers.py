@@ -1,13 +1,21 @@
 """The workbook of a status report: numbers are numbers, texts stay texts, and what matters stands out."""
 
+import csv
 import io
+from dataclasses import replace
 from decimal import Decimal
 
+import pytest
 from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.model.order_line import OrderLine
-from logistics_batch.paper.order_status import order_status_workbook, status_feed_workbook
+from logistics_batch.paper.order_status import (
+    order_status_csv,
+    order_status_workbook,
+    status_feed_csv,
+    status_feed_workbook,
+)
 
 
 def line(reference: str, status: str, *, at_end: bool = False, difference: str = "", row: int = 2) -> OrderLine:
@@ -85,3 +93,14 @@ def test_a_feed_has_one_line_an_order_and_unknown_sums_stay_empty() -> None:
     assert (first["Reference"], first["Picked"], first["Delivered"]) == ("SO-1", 5, None)
     assert (second["Reference"], second["Difference"]) == ("SO-2", "2.5 of 3 picked")
     assert rules_of(sheet) == {"C2:C3": 'OR($C2="Said ""done""")', "K2:K3": '$K2<>""'}
+
+
+@pytest.mark.parametrize("text", ["=SUM(A1)", "+91 98", "-1+1", "@SUM(A1)", "\t=1"])
+def test_no_text_is_a_formula_in_a_csv(text: str) -> None:
+    dangerous = replace(line(text, text, difference=text), item=text, file=text)
+    for content, titles in (
+        (order_status_csv([dangerous]), {"reference_number", "status", "item", "difference", "file"}),
+        (status_feed_csv([[dangerous]]), {"reference_number", "status", "difference"}),
+    ):
+        (found,) = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+        assert {title: found[title] for title in titles} == dict.fromkeys(titles, f"'{text}")

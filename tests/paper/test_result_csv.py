@@ -121,6 +121,14 @@ def test_formulas_are_guarded_and_plain_numbers_are_not() -> None:
     ]
 
 
+def test_a_long_text_stands_there_whole_and_control_characters_can_be_seen() -> None:
+    """A workbook cuts what no cell holds, and says that the whole text is here."""
+    text, shown = "a\x00\x07" + "x" * 40_000, "a\\x00\\x07" + "x" * 40_000
+    rows = (row_result(2, Fate.REFUSED, reason=text),)
+    found = lines(result_csv(report_of(Fate.REFUSED, rows=rows), sheet_of(("T",), (text,))))[1]
+    assert (found[FIELDS.index("reason")], found[-1]) == (shown, shown)
+
+
 def test_a_header_or_a_file_name_cannot_be_a_formula_either() -> None:
     report = report_of(Fate.ACCEPTED)
     rows = tuple(row_result(row.row, row.fate, reason="=cmd") for row in report.rows)

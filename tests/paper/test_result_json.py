@@ -43,6 +43,14 @@ def test_rows_have_the_columns_of_the_csv_without_its_guards() -> None:
     )
 
 
+def test_a_long_text_and_control_characters_stand_there_whole() -> None:
+    """A workbook cuts them; who wants all of it finds it here and in the CSV."""
+    text = "a\x00\x07" + "x" * 40_000
+    report = order_report(rows=(row_result(8, Fate.REFUSED, reason=text),), issues=())
+    (file,) = json.loads("".join(report_json_text(RunReport("run-1", "", (report,)))))["files"]
+    assert file["rows"][0]["reason"] == text
+
+
 def test_every_fate_is_counted_even_where_it_does_not_occur() -> None:
     counts = report_json(RunReport("run-1", "", ()))["counts"]
     assert counts == dict.fromkeys((fate.value for fate in Fate), 0)
