@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -52,6 +53,8 @@ def test_waiting_for_a_turn_ends_when_the_process_is_asked_to_end(workspace: Wor
 def test_progress_is_drawn_on_a_terminal_and_never_on_standard_output(tmp_path: Path, sandbox: RunningSandbox) -> None:
     workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
     file = workspace.drop("orders.csv", order_lines([f"P-{number}" for number in range(5)]))
+    sandbox.set_faults([{"endpoint": "order.create", "kind": "delay", "seconds": 0.5}])  # it is drawn now and then
+    workspace.configure("concurrency = 1")
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         workspace.command("push", file, "--mapping", "orders", "--json"),
@@ -71,6 +74,12 @@ def test_progress_is_drawn_on_a_terminal_and_never_on_standard_output(tmp_path: 
     assert process.returncode == 0, drawn
     assert json.loads(out)["counts"]["accepted"] == 5
     assert b"Reading" in drawn
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn.decode())
+    sending = [line for line in re.split(r"[\r\n]+", plain) if line.startswith("Sending")]
+    counted = [re.search(r" (\d)/5 (\d+:\d\d:\d\d|-:--:--)", line) for line in sending]
+    assert counted, plain
+    assert all(counted), sending  # each time how many of how many, and how long the rest will take
+    assert any(found and "-" not in found[2] for found in counted), sending
 
 
 def read_all(descriptor: int, into: bytearray) -> None:

@@ -1,7 +1,9 @@
 """`doctor --staging`: what test orders show, and how doubts are settled with it, for a service of each kind."""
 
+import json
 import re
 import sqlite3
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -98,6 +100,33 @@ def test_where_uniqueness_cannot_be_shown_a_person_decides(run: Run, service: Se
     assert run("settle", "--wait").code == 4
     assert [each["rule"] for each in run("held", "list", "--json").json["held"]] == ["unknown"]
     assert created(sandbox) == {"A": 1}
+
+
+def test_a_service_that_makes_two_orders_of_creates_at_the_same_time_is_not_unique(run: Run, service: Service) -> None:
+    """In turn it refuses the second; at once it looks whether there is one before any is written."""
+    sandbox, workspace = service(order_id_reading="id")
+    first, seen = Counter[str](), threading.Lock()
+
+    def rule(asked: Asked, told: Passed) -> Told:
+        if asked.method != "POST" or b"reference_number" not in asked.body:
+            return told(asked)
+        reference = str(json.loads(asked.body)["reference_number"])
+        with seen:
+            made = first[reference] = first[reference] + 1
+            together = len(first) == 2
+        again = f"{reference}-{made}" if together and made == 2 else reference
+        return told(replace(asked, body=asked.body.replace(reference.encode(), again.encode())))
+
+    with between(sandbox.url, rule) as proxy:
+        workspace = Workspace(workspace.root, url=proxy.url)
+        workspace.configure('reuse_connections = "never"')
+        found = checks(run("doctor", "--staging", "--json"))
+        assert found["one order for a reference"][0] == "warning"
+        assert found["duplicate reference"][1].endswith("is refused, in words of its own")
+        sandbox.set_faults([{"endpoint": "order.create", "reference": "A", "kind": "drop_before", "times": 1}])
+        push(run, workspace, ["A"])
+        assert run("settle", "--wait").code == 4
+        assert (held(run), created(sandbox)) == (["unknown"], {})
 
 
 def test_what_was_seen_with_another_key_does_not_count(run: Run, service: Service) -> None:

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import time
 from collections import Counter
+from datetime import datetime, timedelta
 
 import pytest
 from support.sandbox_process import RunningSandbox
@@ -57,6 +59,25 @@ def test_good_orders_are_created_and_bad_rows_named(workspace: Workspace, sandbo
         "orders_0903.result.xlsx",
         "orders_0903.fix.csv",
     }
+
+
+def test_the_acknowledgement_says_when_the_result_will_come(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    """After as long as all that waits takes at the rate: also what came in the file before."""
+    workspace.settings = [line for line in workspace.settings if not line.startswith("rate")]
+    workspace.configure('rate = "4/min"')
+    files = [workspace.drop(f"{name}.csv", order_lines([f"{name}-{n}" for n in range(20)])) for name in ("one", "two")]
+    before = datetime.now().astimezone()
+    process = workspace.start("push", *files, "--mapping", "orders")
+    while not sandbox.received("order.create"):
+        assert process.poll() is None
+        time.sleep(0.05)
+    after = datetime.now().astimezone()
+    process.terminate()
+    process.communicate(timeout=60)
+    for name, calls in (("one", 20), ("two", 40)):
+        ack = json.loads((workspace.root / f"reports/{name}.ack.json").read_text())
+        due = datetime.fromisoformat(ack["result_due"]) - timedelta(seconds=15 * (calls - 1))
+        assert before - timedelta(seconds=1) <= due <= after
 
 
 def test_the_corrected_fix_file_goes_through_and_nothing_is_created_twice(

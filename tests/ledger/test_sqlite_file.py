@@ -1,8 +1,11 @@
 """What is special about a ledger that is a file."""
 
 import resource
+import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,4 +69,42 @@ def test_commits_survive_a_power_cut_by_their_settings(tmp_path: Path) -> None:
     ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="x")
     with ledger._read() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3  # EXTRA
+    ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("version", "mode"),
+    [
+        ("3.31.1", "delete"),
+        ("3.40.1", "delete"),
+        ("3.44.5", "delete"),
+        ("3.44.6", "wal"),
+        ("3.45.9", "delete"),
+        ("3.50.6", "delete"),
+        ("3.50.7", "wal"),
+        ("3.51.2", "delete"),
+        ("3.51.3", "wal"),
+        ("3.52.0", "wal"),
+        ("4.0.0", "wal"),
+    ],
+)
+def test_a_log_written_ahead_is_used_only_where_its_reset_cannot_damage_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, mode: str
+) -> None:
+    """Also a file that was written by another version is put into the mode that is safe with this one."""
+    path = tmp_path / "ledger.db"
+    open_ledger(f"sqlite:///{path}", account="x").close()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA journal_mode = {'WAL' if mode == 'delete' else 'DELETE'}")
+
+    class Connection(sqlite3.Connection):
+        def execute(self, statement: str, *parameters: Any) -> sqlite3.Cursor:
+            told = statement.replace("sqlite_version()", f"'{version}'") if "sqlite_version" in statement else statement
+            return super().execute(told, *parameters)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr("sqlite3.dbapi2.connect", lambda *args, **more: connect(*args, factory=Connection, **more))
+    ledger = open_ledger(f"sqlite:///{path}", account="x")
+    with ledger._read() as connection:
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == mode
     ledger.close()
