@@ -44,18 +44,27 @@ SHEETS = st.tuples(
 def expected(rows: list[tuple[int, list[str]]]) -> dict[str, list[int]]:
     """What may be sent, found row by row in plain Python: key to row numbers."""
     documents: defaultdict[str, list[tuple[int, list[str]]]] = defaultdict(list)
+    half: set[str] = set()  # those below which goods without a key stand that may be theirs
+    last: tuple[str, list[str]] = ("", [])  # the key above, "" behind a row that lost a key of its own; and its row
     for number, row in rows:
         cells = [cell.strip() for cell in row]
         special = len(cells) < 7 or cells[:6] == HEADER or cells[0] == "TOTAL"
-        if not special and cells[0]:
+        if special:
+            continue
+        if cells[0]:
             documents[cells[0]].append((number, cells))
+            last = (cells[0], cells)
+        elif last[1] and cells[4] and cells[5]:
+            is_another = any(cell not in ("", above) for cell, above in zip(cells[1:4], last[1][1:4], strict=True))
+            last = ("" if is_another else last[0], last[1])
+            half.add(last[0])
     sendable = {}
     for key, lines in documents.items():
         agree = all(len({one(line) for _, line in lines}) == 1 for one in (_name, _phone, _address))
         complete = all(_phone(line) and line[3] and line[4] for _, line in lines)
         readable = all(_phone(line) != "bad" and QUANTITIES[line[5]] != "bad" for _, line in lines)
         differ = len({tuple(line) for _, line in lines}) == len(lines)
-        if agree and complete and readable and differ:
+        if agree and complete and readable and differ and key not in half:
             sendable[key] = [number for number, _ in lines]
     return sendable
 
