@@ -1,6 +1,5 @@
 """The life of a push run: it begins or goes on, what came before is settled, it ends with totals and an exit code."""
 
-import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from logistics_batch.flows.moved_ledger import told_once
 from logistics_batch.flows.never_sent import told_of_never_sent
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.purge import purge_old
-from logistics_batch.flows.run_record import stopping_early
+from logistics_batch.flows.run_record import new_run_id, stopping_early
 from logistics_batch.flows.settle import settle_due
 from logistics_batch.flows.waiting_files import follow_held_files, follow_left_files
 from logistics_batch.intake.store import RemoteFile
@@ -68,7 +67,7 @@ def run_of(
     """
     now = parts.clock.now()
     parts.ledger.take_over(now.isoformat())
-    run = PushRun(_interrupted(parts, job, meant) or f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", job)
+    run = PushRun(_interrupted(parts, job, meant) or new_run_id(parts), job)
     if parts.ledger.run(run.id) is None:
         day = business_date.isoformat()
         parts.ledger.start_run(run.id, job=job, kind="push", business_date=day, now=now.isoformat())

@@ -25,11 +25,20 @@ class RunRecord:
         self.exit_code, self.summary = exit_code, summary
 
 
+def new_run_id(parts: Parts, *, letter: str = "") -> str:
+    """An id that no run has: the moment and four hexadecimal digits, which runs of one second may share by chance."""
+    now = parts.clock.now()
+    while True:
+        run_id = f"{letter}{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        if parts.ledger.run(run_id) is None:
+            return run_id
+
+
 @contextmanager
 def recorded_run(parts: Parts, *, letter: str, kind: str, job: str, business_date: date) -> Iterator[RunRecord]:
     """Write the run's beginning and its end; `letter` begins its id, so that kinds are told apart at a glance."""
     now = parts.clock.now()
-    run = RunRecord(f"{letter}{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}")
+    run = RunRecord(new_run_id(parts, letter=letter))
     day = business_date.isoformat()
     parts.ledger.start_run(run.id, job=job, kind=kind, business_date=day, now=now.isoformat())
     try:

@@ -1,6 +1,5 @@
 """One run of one job, whatever its kind."""
 
-import secrets
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
@@ -13,6 +12,7 @@ from logistics_batch.flows.order_status import OrderStatusReport, asked_in_words
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import run_push_job
 from logistics_batch.flows.reconcile import ReconcileReport, plan_of_job, run_reconcile
+from logistics_batch.flows.run_record import new_run_id
 from logistics_batch.flows.settle import SettleReport, settle
 from logistics_batch.model.counting import counted
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob, SettleJob
@@ -104,7 +104,7 @@ def _labels_plan(job: LabelsJob, order: Order) -> LabelsPlan:
 def _settle_job(parts: Parts, job: SettleJob, order: Order) -> Outcome:
     """Settle, with a line in the ledger's history however it ends."""
     now = parts.clock.now()
-    run = f"S{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+    run = new_run_id(parts, letter="S")
     day = order.business_date.isoformat()
     parts.ledger.start_run(run, job=job.name, kind=job.kind, business_date=day, now=now.isoformat())
     code, stopped, summary = int(ExitCode.STOPPED_EARLY), "", {}
