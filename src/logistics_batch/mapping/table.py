@@ -15,6 +15,7 @@ from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.reading import Rule, Surroundings
 from logistics_batch.mapping.rows import Rows
+from logistics_batch.model.answer_files import answered_name
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Mark, Sheet
 
@@ -88,8 +89,6 @@ HEAD_VALUES: Final = ("v:fields.",)
 RULES: Final = ("x",)
 """So begin the names of masks of broken rules."""
 
-# A result that was corrected and dropped again is the file that it answered; else its documents would be new ones.
-_OUR_MARKS: Final = re.compile(r"(?:(?:\.[0-9a-f]{8})?\.(?:result|fix))+(?=\.[^.]+$)")
 _TORN: Final = {"doc": pl.UInt32, "place": pl.String}
 
 
@@ -180,7 +179,8 @@ def marked_rows(sheet: Sheet, column: int, marks: Sequence[Mark]) -> pl.Series:
 
 
 def _with_run_values(lines: pl.DataFrame, mapping: Mapping, run: RunValues) -> pl.DataFrame:
-    values = {"file_name": _OUR_MARKS.sub("", run.file_name), "business_date": run.business_date.isoformat()}
+    # A result that was corrected and dropped again is the file that it answered; else its documents would be new ones.
+    values = {"file_name": answered_name(run.file_name), "business_date": run.business_date.isoformat()}
     return lines.with_columns(
         pl.lit(values[field.run]).alias(f"run:{place}")
         for place, field in mapping.spec.everything.items()
