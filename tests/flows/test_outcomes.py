@@ -39,9 +39,7 @@ def test_the_number_of_another_order_is_not_believed(
         ("Reference ORDER-7 was used", False, "held", "reference_taken"),
     ],
 )
-def test_a_refusal_counts_only_for_what_cannot_have_arrived(
-    message: str, tainted: bool, state: str, rule: str
-) -> None:
+def test_a_refusal_counts_only_for_what_cannot_have_arrived(message: str, tainted: bool, state: str, rule: str) -> None:
     document = stored_document(id=7, key="ORDER-7", reference="ORDER-7", body="{}", tainted=tainted)
     facts = ServiceFacts("2026-11-21", True, "refused", "Reference * was used", ())
     reply = Reply("order.create", status=400)

@@ -1,7 +1,6 @@
 """A sheet laid out for its mapping: rows told apart, documents numbered, every field evaluated."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
@@ -65,6 +64,16 @@ class Table:
             for frame in (self.grouped.lines, self.grouped.heads)
         )
         return replace(self, grouped=Grouped(lines, heads))
+
+    @property
+    def data_rows(self) -> pl.Series:
+        """The physical rows that hold data, of documents or without a key; those that became several lines repeat."""
+        return pl.concat([self.grouped.lines["row"], self.keyless["row"]])
+
+    def columns(self, names: Iterable[str]) -> list[int]:
+        """The numbers of the columns with these names of the mapping, as far as the sheet has them."""
+        found = (self.bound.column(self.mapping.names_of(name)) for name in names)
+        return [column for column in found if column is not None]
 
     def field(self, place: str) -> Field | None:
         """A compiled field by its place, as "fields.is_cod"."""
