@@ -271,6 +271,16 @@ def armed_crash_point(environment: Mapping[str, str] = os.environ) -> str:
     return environment.get(CRASH_POINT, "")
 
 
+def proxies_of_environment(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The variables that name a proxy, none of which is used; what they hold may carry a password.
+
+    >>> proxies_of_environment({"https_proxy": "http://proxy:3128", "HTTP_PROXY": ""})
+    ['https_proxy']
+    """
+    names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+    return sorted(name for name, value in environment.items() if name.upper() in names and value)
+
+
 def without_settings(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The environment of a program of ours that is to heed the settings file alone.
 

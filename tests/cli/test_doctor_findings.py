@@ -340,6 +340,30 @@ def test_asns_that_cannot_be_read_for_a_while(run: Run, tmp_path: Path, sandbox:
     assert problems(run, "service, ASNs") == []
 
 
+def test_the_way_that_calls_take(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
+    """That of the settings; one of the environment is named, without what it holds, and not used."""
+    workspace = Workspace(tmp_path, url=sandbox.url)
+
+    def way(**environment: str) -> tuple[str, str]:
+        names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+        nothing = dict.fromkeys((*names, *map(str.lower, names)), "")
+        checks = run("doctor", "--json", **(nothing | environment)).json["checks"]
+        (check,) = [each for each in checks if each["name"] == "proxy"]
+        assert check["state"] == "ok"
+        return check["text"], check["remedy"]
+
+    assert way() == ("none, calls go straight out", "")
+    text, remedy = way(HTTPS_PROXY="http://user:password-of-it@proxy.example:3128", all_proxy="http://other")
+    assert text == "none, calls go straight out; HTTPS_PROXY and all_proxy of the environment: not used"
+    assert "service.proxy" in remedy
+    workspace.settings.insert(2, f'proxy = "{nowhere()}"')
+    workspace._write_settings()
+    text, remedy = way(http_proxy="http://other")
+    assert text.startswith("calls and label links go through http://127.0.0.1:")
+    assert text.endswith("(service.proxy); http_proxy of the environment: not used")
+    assert remedy == ""
+
+
 def test_a_doubt_and_a_held_document(run: Run, tmp_path: Path, sandbox: RunningSandbox) -> None:
     """What is in doubt is gone once it was settled, what is held once a person decided."""
     workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
@@ -415,6 +439,29 @@ def test_a_ledger_that_was_copied(run: Run, tmp_path: Path, sandbox: RunningSand
     assert f"used last as {first.root / 'var/ledger.db'}" in note
     assert "used last as" not in second.run("push", file, "--mapping", "orders", "--json").out
     assert problems(second.run, "ledger, its place") == []
+
+
+def test_a_ledger_on_a_network_share(
+    run: Run, tmp_path: Path, sandbox: RunningSandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two machines' locks may not meet there: nothing is sent with it, but what it holds can still be read."""
+    workspace = Workspace(tmp_path, url=sandbox.url, settle_after="180s")
+    file = workspace.drop("a.csv", order_lines(["SHARED-1"]))
+    mounts = tmp_path / "mountinfo"
+    monkeypatch.setattr("logistics_batch.ledger.mounts._MOUNTS", mounts)
+    mounts.write_text(f"36 35 0:50 / {tmp_path / 'var'} rw - nfs4 files:/export rw\n")
+    refused = run("push", file, "--mapping", "orders")
+    assert refused.code == 2
+    assert "network file system (nfs4, mounted at" in refused.err
+    assert not (tmp_path / "var/ledger.db").exists()
+    (finding,) = problems(run, "ledger, its place")
+    assert finding["state"] == "problem"
+    assert "ledger.url" in finding["remedy"]
+    mounts.write_text("36 35 8:1 / / rw - ext4 /dev/sda1 rw\n")
+    assert run("push", file, "--mapping", "orders").code == 0
+    mounts.write_text(f"36 35 0:50 / {tmp_path / 'var'} rw - cifs //files/export rw\n")
+    assert run("runs", "show", "push").code == 0
+    assert run("push", file, "--mapping", "orders").code == 2
 
 
 def test_metrics_without_their_library(

@@ -22,6 +22,7 @@ from logistics_batch.operate.doctor import (
     check_never_sent,
     check_place_of_ledger,
     check_places,
+    check_proxy,
     check_service,
     check_times,
     tried,
@@ -37,7 +38,14 @@ from logistics_batch.operate.night_checks import (
     check_textfile,
 )
 from logistics_batch.operate.staging import check_facts, stage
-from logistics_batch.settings import FILE_NAME, Settings, event_secret, notify_urls, open_secrets
+from logistics_batch.settings import (
+    FILE_NAME,
+    Settings,
+    event_secret,
+    notify_urls,
+    open_secrets,
+    proxies_of_environment,
+)
 from logistics_batch.wiring import Need, Workspace
 
 
@@ -79,6 +87,7 @@ def _settings_checks(workspace: Workspace, settings: Settings) -> Iterator[Check
     yield check_times(
         settle_after_seconds=service.settle_after_seconds, create_deadline_seconds=service.create_deadline_seconds
     )
+    yield check_proxy(service.proxy, unused=proxies_of_environment())
 
 
 def _night_checks(workspace: Workspace, settings: Settings, jobs: list[JobSpec], *, notify: bool) -> Iterator[Check]:

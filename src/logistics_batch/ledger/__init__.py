@@ -22,6 +22,7 @@ from logistics_batch.ledger.integrity import check_database
 from logistics_batch.ledger.known_keys import kind_of
 from logistics_batch.ledger.lock import sending_lock
 from logistics_batch.ledger.mixed_up import MixedUp
+from logistics_batch.ledger.mounts import require_local_disk
 from logistics_batch.ledger.notices import NewNotice, Notices, StoredNotice
 from logistics_batch.ledger.order_states import OrderStates
 from logistics_batch.ledger.pace import Pace
@@ -94,8 +95,10 @@ __all__ = [
     "identity_of",
     "kind_of",
     "open_ledger",
+    "require_local_disk",
     "row_result",
     "said_of",
+    "sqlite_path",
 ]
 
 

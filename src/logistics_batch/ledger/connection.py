@@ -17,6 +17,7 @@ from logistics_batch.ledger.bulk import execute_plain
 from logistics_batch.ledger.failures import LOCKED, cause_of, told_plainly
 from logistics_batch.ledger.high_water import HighWater, Mark, count_transaction, read_mark
 from logistics_batch.ledger.integrity import check_at_opening
+from logistics_batch.ledger.mounts import require_local_disk
 from logistics_batch.ledger.spill import Spill
 from logistics_batch.ledger.version import prepare
 
@@ -55,7 +56,8 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
     A read-only SQLite ledger that does not exist yet is an empty one in memory, so that a dry run writes nothing.
 
     Raises:
-        LedgerRefused: it cannot be opened, is damaged, or was written by a later version.
+        LedgerRefused: it cannot be opened, is damaged, or was written by a later version; or it would be written on a
+            network file system.
         LedgerBusy: it has to be brought up to date, and a sending run holds it; or another program writes and does not
             come to an end.
     """
@@ -67,6 +69,8 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
         elif read_only and not path.exists():
             engine = _sqlite_engine("sqlite://", durable=False)
         else:
+            if not read_only:
+                require_local_disk(path)
             _make_durable(path.parent)
             if not path.exists():
                 path.touch(mode=0o600)

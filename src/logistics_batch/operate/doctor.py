@@ -2,7 +2,7 @@
 
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_asns, read_order
-from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.answer_names import places_of
 from logistics_batch.flows.deliver import WRITTEN_ELSEWHERE, kept_file, not_at_hand
 from logistics_batch.flows.moved_ledger import ONE_OF_THEM, where_before
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_receipts import listed_at
+from logistics_batch.ledger import require_local_disk, sqlite_path
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, Place, PushJob, ReconcileJob
 
 _SLOW_CREATE_SECONDS = 120.0  # creates that take so long are seen
@@ -62,6 +63,15 @@ def check_times(*, settle_after_seconds: float, create_deadline_seconds: float) 
         f"service.settle_after is {settle_after_seconds:g} s; the service may still act on a call after that.",
         f'Write "{least:g}s" or more.',
     )
+
+
+def check_proxy(proxy: str, *, unused: Sequence[str]) -> Check:
+    """Which way calls take. unused: variables of the environment that name another one."""
+    way = f"calls and label links go through {proxy} (service.proxy)" if proxy else "none, calls go straight out"
+    if not unused:
+        return Check("proxy", State.OK, way)
+    remedy = "" if proxy else "If the service is reached only through that one, write it as service.proxy."
+    return Check("proxy", State.OK, f"{way}; {' and '.join(unused)} of the environment: not used", remedy)
 
 
 _REMEDIES = {
@@ -180,7 +190,13 @@ def check_answers(parts: Parts) -> Iterator[Check]:
 
 
 def check_place_of_ledger(parts: Parts) -> Iterator[Check]:
-    """Whether the ledger may be a copy, whose original still sends."""
+    """Whether the ledger lies where its locks do not hold, or may be a copy, whose original still sends."""
+    path = sqlite_path(parts.ledger.url)
+    if path is not None:
+        try:
+            require_local_disk(path)
+        except LedgerRefused as error:
+            yield Check("ledger, its place", State.PROBLEM, error.message, error.remedy)
     if before := where_before(parts):
         yield Check("ledger, its place", State.WARNING, before, ONE_OF_THEM)
 
