@@ -214,9 +214,8 @@ class TurnsOfAll:
         self, *, at_most: int, in_seconds: float, lead_seconds: float, instead_of: float | None = None
     ) -> tuple[float, float]:
         left = [each for each in self.left if each != instead_of]
-        moment = max([self.clock.now + lead_seconds, *left[-1:], *(each + in_seconds for each in left[-at_most:][:1])])
-        if len(left) < at_most:
-            moment = max([self.clock.now + lead_seconds, *left[-1:]])
+        room_from = [left[-at_most] + in_seconds] if len(left) >= at_most else []
+        moment = max([self.clock.now + lead_seconds, *left[-1:], *room_from])
         self.left = [*left, moment]
         return moment, moment
 

@@ -49,14 +49,7 @@ def sshd(tmp_path: Path) -> Iterator[RunningSshd]:
 def workspace(tmp_path: Path, sandbox: RunningSandbox, sshd: RunningSshd) -> Workspace:
     made = Workspace(tmp_path / "workspace", url=sandbox.url)
     made.configure("concurrency = 8")
-    made.configure(
-        "[sftp.bhiwandi]",
-        f'host = "{sshd.host}"',
-        f"port = {sshd.port}",
-        f'username = "{sshd.username}"',
-        f'key_file = "{sshd.key_file}"',
-        f'host_key = "{sshd.host_key_line}"',
-    )
+    made.sftp("bhiwandi", sshd)
     return made
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli.conftest import Run
 from support.commands import Finished
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, created, start_sandbox
 from support.workspace import Workspace, order_lines
 
 ADDRESS = "Market Road"
@@ -32,10 +32,6 @@ def workspace(tmp_path: Path, sandbox: RunningSandbox) -> Workspace:
 
 def push(run: Run, workspace: Workspace, references: list[str], name: str = "orders.csv") -> Finished:
     return run("push", workspace.drop(name, order_lines(references)), "--mapping", "orders", "--json")
-
-
-def created(sandbox: RunningSandbox) -> Counter[str]:
-    return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
 
 
 def fates(done: Finished) -> dict[str, str]:

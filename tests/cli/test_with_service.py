@@ -280,15 +280,7 @@ def test_the_doctor_finds_nothing_in_a_sound_workspace(run: Run, workspace: Work
 def configure_sftp(workspace: Workspace, sandbox: RunningSandbox, *, host_key: str = "", port: int = 0) -> None:
     assert sandbox.sftp is not None
     (sandbox.sftp.root / "inbound").mkdir(exist_ok=True)
-    workspace.secret("sftp", sandbox.sftp.password)
-    workspace.configure(
-        "[sftp.bhiwandi]",
-        f'host = "{sandbox.sftp.host}"',
-        f"port = {port or sandbox.sftp.port}",
-        f'username = "{sandbox.sftp.username}"',
-        'password_file = "secrets/sftp"',
-        f'host_key = "{host_key or sandbox.sftp.host_key}"',
-    )
+    workspace.sftp("bhiwandi", sandbox.sftp, port=port, host_key=host_key)
     workspace.job("nightly", "kind: push\nmapping: orders\nsource: {sftp: bhiwandi, path: /inbound}\n")
 
 

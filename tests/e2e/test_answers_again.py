@@ -200,15 +200,7 @@ def test_our_reports_in_the_drop_folder_are_no_input(
     root = openssh_server.root
     for folder in {"inbound", results}:
         (root / folder).mkdir()
-    office.secret("bhiwandi", openssh_server.key_file.read_text())
-    office.configure(
-        "[sftp.bhiwandi]",
-        f'host = "{openssh_server.host}"',
-        f"port = {openssh_server.port}",
-        f'username = "{openssh_server.username}"',
-        'key_file = "secrets/bhiwandi"',
-        f'host_key = "{openssh_server.host_key_line}"',
-    )
+    office.sftp("bhiwandi", openssh_server)
     office.job("nightly", SFTP_JOB.format(root=root, results=results))
     name = results.upper()
     first = order_lines([f"{name}-1"]) + f"{name}-2,12345,2 Road,560001,SKU,1\n"

@@ -2,20 +2,12 @@
 
 import pytest
 from support.sandbox_process import RunningSandbox
-from support.workspace import Workspace, order_lines
-
-JOB = """
-kind: push
-mapping: orders
-source: {folder: inbound, path: /, pattern: "*.csv", ready: {unchanged_for: 2, poll_every: 1s}}
-results: {folder: results, path: /}
-approve: required
-"""
+from support.workspace import APPROVED_JOB, Workspace, order_lines
 
 
 @pytest.fixture
 def job(workspace: Workspace) -> Workspace:
-    workspace.job("watched", JOB)
+    workspace.job("watched", APPROVED_JOB)
     return workspace
 
 

@@ -3,11 +3,10 @@
 import gzip
 import io
 import zipfile
-from collections import Counter
 from collections.abc import Mapping
 
 import pysequoia
-from support.sandbox_process import RunningSandbox
+from support.sandbox_process import RunningSandbox, created
 from support.workspace import Workspace, order_lines
 
 JOB = """\
@@ -28,10 +27,6 @@ def zipped(members: Mapping[str, str | bytes]) -> bytes:
 
 def names(workspace: Workspace, folder: str) -> set[str]:
     return {path.name for path in (workspace.root / folder).glob("*") if path.is_file()}
-
-
-def created(sandbox: RunningSandbox) -> Counter[str]:
-    return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
 
 
 def test_every_file_of_an_archive_is_answered_and_the_archive_put_away(

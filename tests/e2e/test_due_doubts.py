@@ -3,17 +3,12 @@
 import csv
 import io
 import sqlite3
-from collections import Counter
 from contextlib import closing
 from datetime import datetime, timedelta
 
 import pytest
-from support.sandbox_process import RunningSandbox
+from support.sandbox_process import RunningSandbox, created
 from support.workspace import Workspace, order_lines
-
-
-def created(sandbox: RunningSandbox) -> Counter[str]:
-    return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
 
 
 def held(workspace: Workspace) -> list[tuple[str, str]]:

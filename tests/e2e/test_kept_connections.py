@@ -1,11 +1,10 @@
 """Creates on kept connections: only where it was verified; one that breaks is a doubt, and the last of its run."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
 from support.commands import Finished
-from support.sandbox_process import RunningSandbox
+from support.sandbox_process import RunningSandbox, created
 from support.workspace import Workspace, order_lines
 
 from logistics_batch.ledger import ServiceFacts
@@ -31,10 +30,6 @@ def verified(workspace: Workspace) -> Workspace:
 def push(workspace: Workspace) -> Finished:
     file = workspace.drop("orders.csv", order_lines(REFERENCES))
     return workspace.run("push", file, "--mapping", "orders", "--json")
-
-
-def created(sandbox: RunningSandbox) -> Counter[str]:
-    return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
 
 
 def counts(done: Finished) -> dict[str, int]:

@@ -3,10 +3,9 @@
 import csv
 import io
 import json
-from collections import Counter
 
 import pytest
-from support.sandbox_process import RunningSandbox
+from support.sandbox_process import RunningSandbox, created
 from support.sftp_servers import RunningSshd, openssh_server
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
@@ -31,25 +30,13 @@ def night(workspace: Workspace, openssh_server: RunningSshd) -> Workspace:
     """A workspace whose job `nightly` works on the SSH server."""
     for folder in ("inbound", "results"):
         (openssh_server.root / folder).mkdir()
-    workspace.secret("bhiwandi", openssh_server.key_file.read_text())
-    workspace.configure(
-        "[sftp.bhiwandi]",
-        f'host = "{openssh_server.host}"',
-        f"port = {openssh_server.port}",
-        f'username = "{openssh_server.username}"',
-        'key_file = "secrets/bhiwandi"',
-        f'host_key = "{openssh_server.host_key_line}"',
-    )
+    workspace.sftp("bhiwandi", openssh_server)
     workspace.job("nightly", JOB.format(root=openssh_server.root))
     return workspace
 
 
 def drop(server: RunningSshd, name: str, content: str) -> None:
     (server.root / "inbound" / name).write_text(content)
-
-
-def created(sandbox: RunningSandbox) -> Counter[str]:
-    return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
 
 
 @pytest.mark.real

@@ -23,15 +23,7 @@ feed: {{sftp: bhiwandi, path: {root}/status, format: {format}}}
 @pytest.fixture
 def followed(workspace: Workspace, sandbox: RunningSandbox, openssh_server: RunningSshd) -> Workspace:
     """Two orders that were accepted, one of them picked since."""
-    workspace.secret("bhiwandi", openssh_server.key_file.read_text())
-    workspace.configure(
-        "[sftp.bhiwandi]",
-        f'host = "{openssh_server.host}"',
-        f"port = {openssh_server.port}",
-        f'username = "{openssh_server.username}"',
-        'key_file = "secrets/bhiwandi"',
-        f'host_key = "{openssh_server.host_key_line}"',
-    )
+    workspace.sftp("bhiwandi", openssh_server)
     workspace.job("status", JOB.format(root=openssh_server.root, format="csv"))
     pushed = workspace.run("push", workspace.drop("orders.csv", order_lines(["A", "B"])), "--mapping", "orders")
     assert pushed.code == 0, pushed.err

@@ -4,11 +4,10 @@ import csv
 import io
 import json
 import time
-from collections import Counter
 from datetime import datetime, timedelta
 
 import pytest
-from support.sandbox_process import RunningSandbox
+from support.sandbox_process import RunningSandbox, created
 from support.workspace import ORDER_COLUMNS, Workspace, asn_lines, order_lines
 
 BAD_ROWS = f"""{ORDER_COLUMNS}
@@ -20,10 +19,6 @@ A-3,9876543212,3 Market Road,560003,SKU-2,4
 TOTAL,,,,,8
 A-4,9876543213,4 Market Road,560004,SKU-1,1
 """
-
-
-def created(sandbox: RunningSandbox) -> Counter[str]:
-    return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
 
 
 def result_rows(workspace: Workspace, name: str) -> dict[int, dict[str, str]]:

@@ -27,15 +27,7 @@ def nights(workspace: Workspace, openssh_server: RunningSshd) -> Workspace:
     """A workspace whose job `audit` reads and writes on the SSH server."""
     for folder in ("docks", "reports"):
         (openssh_server.root / folder).mkdir()
-    workspace.secret("bhiwandi", openssh_server.key_file.read_text())
-    workspace.configure(
-        "[sftp.bhiwandi]",
-        f'host = "{openssh_server.host}"',
-        f"port = {openssh_server.port}",
-        f'username = "{openssh_server.username}"',
-        'key_file = "secrets/bhiwandi"',
-        f'host_key = "{openssh_server.host_key_line}"',
-    )
+    workspace.sftp("bhiwandi", openssh_server)
     workspace.mapping("asns", ASNS)
     workspace.mapping("receipts", RECEIPTS)
     workspace.job("audit", JOB.format(root=openssh_server.root))

@@ -1,24 +1,10 @@
 """A drop that is taken back: the file comes again, and nothing is created twice."""
 
-from collections import Counter
 from typing import Any
 
 import pytest
-from support.sandbox_process import RunningSandbox
-from support.workspace import Workspace, asn_lines, order_lines
-
-APPROVED = """
-kind: push
-mapping: orders
-source: {folder: inbound, path: /, pattern: "*.csv", ready: {unchanged_for: 2, poll_every: 0.01s}}
-results: {folder: results, path: /}
-approve: required
-"""
-
-
-def created(sandbox: RunningSandbox, effect: str = "order.created") -> Counter[str]:
-    name = "reference_number" if effect == "order.created" else "invoice_number"
-    return Counter(str(line[name]) for line in sandbox.committed(effect))
+from support.sandbox_process import RunningSandbox, created
+from support.workspace import APPROVED_JOB, Workspace, asn_lines, order_lines
 
 
 def held(workspace: Workspace) -> list[dict[str, Any]]:
@@ -58,7 +44,7 @@ def test_what_was_never_sent_goes_out_when_its_file_comes_again(workspace: Works
 def test_a_file_whose_approval_was_refused_by_mistake_waits_again(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
-    workspace.job("watched", APPROVED)
+    workspace.job("watched", APPROVED_JOB)
     workspace.drop("orders.csv", order_lines(["A-1", "A-2"]))
     workspace.run("run", "watched")
     (preview,) = workspace.run("held", "list", "--json").json["previews"]

@@ -3,7 +3,6 @@
 import csv
 import io
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -14,7 +13,7 @@ import pytest
 from support.between import Asked, Service, Told, between
 from support.commands import Finished
 from support.receiver_process import RunningReceiver, event
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, created, start_sandbox
 from support.workspace import ASNS_MAPPING, ORDERS_MAPPING, Workspace, asn_lines, order_lines
 
 from logistics_batch.flows.parts import Silent
@@ -23,10 +22,6 @@ from logistics_batch.flows.settle import settle_due
 from logistics_batch.ledger import NewEvent, Outcome, ServiceFacts
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
-
-
-def created(sandbox: RunningSandbox) -> Counter[str]:
-    return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
 
 
 def fates(workspace: Workspace, name: str = "orders") -> dict[str, str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support.canary import key_of_tests
 from support.commands import Finished
-from support.sandbox_process import RunningSandbox
+from support.sandbox_process import RunningSandbox, created
 from support.workspace import Workspace, asn_lines, order_lines
 
 from logistics_batch import wiring
@@ -32,10 +32,6 @@ from logistics_batch.cli import main
 sys.exit(main())
 """
 REFERENCES = [f"T-{number}" for number in range(1, 9)]
-
-
-def created(sandbox: RunningSandbox) -> Counter[str]:
-    return Counter(line["reference_number"] for line in sandbox.committed("order.created"))
 
 
 def push(workspace: Workspace, *extra: str, mapping: str = "orders", **environment: str) -> Finished:

@@ -34,15 +34,7 @@ def workspace(tmp_path: Path, sandbox: RunningSandbox) -> Workspace:
     place = sandbox.sftp
     assert place is not None
     (place.root / "outa").mkdir()
-    found.secret("sftp", place.password)
-    found.configure(
-        "[sftp.srv]",
-        f'host = "{place.host}"',
-        f"port = {place.port}",
-        f'username = "{place.username}"',
-        'password_file = "secrets/sftp"',
-        f'host_key = "{place.host_key}"',
-    )
+    found.sftp("srv", place)
     found.job("a", A)
     found.job("b", B)
     found.drop("a.csv", order_lines(["A-1"]), folder="ina")

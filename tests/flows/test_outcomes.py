@@ -1,13 +1,12 @@
 """Which of the answers that came in together are believed."""
 
-from dataclasses import fields, replace
-
 import pytest
+from support.documents import stored_document
 
 from logistics_batch.api.answers import Answer, Meaning
 from logistics_batch.api.reply import Reply
 from logistics_batch.flows.outcomes import outcome_of, without_others_numbers
-from logistics_batch.ledger import Outcome, ServiceFacts, StoredDocument
+from logistics_batch.ledger import Outcome, ServiceFacts
 
 
 @pytest.mark.parametrize(
@@ -32,13 +31,6 @@ def test_the_number_of_another_order_is_not_believed(
     ]
 
 
-@pytest.fixture
-def document() -> StoredDocument:
-    blank = dict.fromkeys((each.name for each in fields(StoredDocument)), "")
-    known = {"id": 7, "operation": "order.create", "key": "ORDER-7", "reference": "ORDER-7", "body": "{}"}
-    return StoredDocument(**blank | known)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize(
     ("message", "tainted", "state", "rule"),
     [
@@ -47,11 +39,10 @@ def document() -> StoredDocument:
         ("Reference ORDER-7 was used", False, "held", "reference_taken"),
     ],
 )
-def test_a_refusal_counts_only_for_what_cannot_have_arrived(
-    document: StoredDocument, message: str, tainted: bool, state: str, rule: str
-) -> None:
+def test_a_refusal_counts_only_for_what_cannot_have_arrived(message: str, tainted: bool, state: str, rule: str) -> None:
+    document = stored_document(id=7, key="ORDER-7", reference="ORDER-7", body="{}", tainted=tainted)
     facts = ServiceFacts("2026-11-21", True, "refused", "Reference * was used", ())
     reply = Reply("order.create", status=400)
     answer = Answer(Meaning.REFUSED, message)
-    outcome = outcome_of(replace(document, tainted=tainted), reply, answer, run="R", facts=facts)
+    outcome = outcome_of(document, reply, answer, run="R", facts=facts)
     assert (outcome.state, outcome.rule) == (state, rule)

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import pytest
+from support.documents import stored_document
 
 from logistics_batch.api.client import Client
 from logistics_batch.api.readers import OrderDetails, OrderFound
@@ -36,10 +37,8 @@ def client_of(rule: Shows) -> Client:
 
 @pytest.fixture
 def sent() -> StoredDocument:
-    blank = dict.fromkeys((each.name for each in fields(StoredDocument)), "")
     # Its bytes are gone by age, so that nothing but numbers can tell whose an order is.
-    known = {"id": 7, "operation": "order.create", "reference": "A", "awb_number": "SH-1", "body": ""}
-    return StoredDocument(**blank | known)  # type: ignore[arg-type]
+    return stored_document(id=7, reference="A", awb_number="SH-1", body="")
 
 
 @dataclass

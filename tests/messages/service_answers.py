@@ -1,16 +1,15 @@
 """Replies of the service, and what a row is told after each."""
 
 import json
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+
+from support.documents import stored_document
 
 from logistics_batch.api.answers import judge
 from logistics_batch.api.reply import Reply, Trace
 from logistics_batch.flows.outcomes import outcome_of
-from logistics_batch.ledger import StoredDocument
 
 _WHOLE = Trace(connect_started=True, send_started=True, body_sent=True, reply_started=True)
-_EMPTY: dict[str, Any] = {"str": "", "int": 0, "bool": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +21,9 @@ class ServiceAnswer:
     fix: str
 
 
-def _document(**known: object) -> StoredDocument:
-    blank = {each.name: _EMPTY.get(str(each.type), ()) for each in fields(StoredDocument)}
-    return StoredDocument(**blank | {"operation": "order.create", "key": "A-1", "reference": "A-1"} | known)  # type: ignore[arg-type]
-
-
 def _after(reply: Reply, **known: object) -> ServiceAnswer:
-    outcome = outcome_of(_document(**known), reply, judge(reply, operation="order.create"), run="")
+    document = stored_document(key="A-1", reference="A-1", **known)
+    outcome = outcome_of(document, reply, judge(reply, operation="order.create"), run="")
     return ServiceAnswer(outcome.rule, outcome.reason, outcome.fix)
 
 

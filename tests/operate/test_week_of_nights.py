@@ -60,14 +60,7 @@ def people() -> Iterator[Receiver]:
 @pytest.fixture
 def shift(tmp_path: Path, sandbox: RunningSandbox, sshd: RunningSshd, people: Receiver) -> Iterator[Shift]:
     workspace = Workspace(tmp_path / "night-shift", url=sandbox.url)
-    workspace.configure(
-        "[sftp.bhiwandi]",
-        f'host = "{sshd.host}"',
-        f"port = {sshd.port}",
-        f'username = "{sshd.username}"',
-        f'key_file = "{sshd.key_file}"',
-        f'host_key = "{sshd.host_key_line}"',
-    )
+    workspace.sftp("bhiwandi", sshd)
     (workspace.root / "calendars").mkdir()
     calendar = "weekend: [sun]\nholidays: {2026-11-04: Diwali}\n"
     (workspace.root / "calendars" / "in-holidays.yaml").write_text(calendar)

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,6 +158,12 @@ def start_sandbox(
         (folder / "faults.yaml").write_text(json.dumps(faults))
         more += ["--faults", str(folder / "faults.yaml")]
     return RunningSandbox(folder, api_key=api_key, options=more, sftp=sftp)
+
+
+def created(sandbox: RunningSandbox, effect: str = "order.created") -> Counter[str]:
+    """How often each order was created, by its reference; with "asn.created" each ASN, by its invoice number."""
+    name = "reference_number" if effect == "order.created" else "invoice_number"
+    return Counter(line[name] for line in sandbox.committed(effect))
 
 
 def sandbox_for_a_test(folder: Path, *, sftp: bool = False) -> Iterator[RunningSandbox]:

@@ -6,9 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from support.canary import key_of_tests
 from support.commands import Finished, forker_of_tests, may_be_forked
+from support.sandbox_process import SftpPlace
+
+if TYPE_CHECKING:
+    from support.sftp_servers import RunningSshd
 
 ORDERS_MAPPING = """\
 operation: order.create
@@ -33,6 +38,14 @@ fields:
 lines:
   sku_name: {from: SKU, required: true}
   qty: {from: Qty, read: integer, required: true}
+"""
+
+APPROVED_JOB = """\
+kind: push
+mapping: orders
+source: {folder: inbound, path: /, pattern: "*.csv", ready: {unchanged_for: 2, poll_every: 0.01s}}
+results: {folder: results, path: /}
+approve: required
 """
 
 ORDER_COLUMNS = "Order No,Phone,Address,PIN,SKU,Qty"
@@ -88,6 +101,25 @@ class Workspace:
         with os.fdopen(descriptor, "w") as handle:
             handle.write(value)
         return path
+
+    def sftp(self, name: str, server: "RunningSshd | SftpPlace", *, port: int = 0, host_key: str = "") -> None:
+        """Settings of an SFTP server, with the key or password that it lets in among the secrets.
+
+        port, host_key: others than the server's own.
+        """
+        if isinstance(server, SftpPlace):
+            kind, secret, known = "password_file", server.password, server.host_key
+        else:
+            kind, secret, known = "key_file", server.key_file.read_text(), server.host_key_line
+        self.secret(name, secret)
+        self.configure(
+            f"[sftp.{name}]",
+            f'host = "{server.host}"',
+            f"port = {port or server.port}",
+            f'username = "{server.username}"',
+            f'{kind} = "secrets/{name}"',
+            f'host_key = "{host_key or known}"',
+        )
 
     def configure(self, *lines: str) -> None:
         """More lines for logistics-batch.toml."""

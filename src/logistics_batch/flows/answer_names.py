@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 from itertools import count
 from pathlib import PurePosixPath
 
@@ -10,24 +9,8 @@ from logistics_batch.errors import FileVanished, StoreError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import StoredFile
+from logistics_batch.model.answer_files import result_stem
 from logistics_batch.model.job import Place
-
-# NAME.result.xlsx as it was, or as programs name a second copy of it; NAME.newer.fix.csv, as `put_fix` names it.
-_OWN_ENDINGS = re.compile(r"(?:(?:\.newer(?:-\d+)?)?\.(?:result|fix))+(?: ?\(\d+\)| - Copy(?: \(\d+\))?)?$")
-_LONGEST_STEM_BYTES = 200
-
-
-def result_stem(name: str) -> str:
-    """NAME of a file's answers: its stem; a corrected answer of ours that was dropped keeps the name it had.
-
-    >>> result_stem("orders_0903.result.xlsx")
-    'orders_0903'
-    >>> result_stem("orders_0903.result (1).xlsx"), result_stem("orders_0903.newer.fix.csv")
-    ('orders_0903', 'orders_0903')
-    """
-    stem = _OWN_ENDINGS.sub("", PurePosixPath(name).stem)
-    # Our endings come behind it, and file systems end at 255 bytes.
-    return stem.encode()[:_LONGEST_STEM_BYTES].decode(errors="ignore") or "file"
 
 
 def places_of(parts: Parts, file: StoredFile) -> list[Place]:

@@ -8,7 +8,6 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.flows.answer_names import result_stem
 from logistics_batch.flows.gate import OPEN_GATE, Gate, pass_gate
 from logistics_batch.flows.on_change import with_updates
 from logistics_batch.flows.order_ids import with_orders
@@ -19,6 +18,7 @@ from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping, RunValues, apply_mapping, both_sheets
 from logistics_batch.model.answer_columns import earlier_columns
+from logistics_batch.model.answer_files import result_stem
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.sheet import Sheet, SourceFile
 from logistics_batch.paper.row_answers import NO_ROWS

@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from logistics_batch.errors import UsageError
-from logistics_batch.flows.answer_names import result_stem
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import first_name
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import HeldFile, HeldNow, StoredFile
+from logistics_batch.model.answer_files import result_stem
 from logistics_batch.model.report import FileReport
 
 _MOST_KEPT = 1000

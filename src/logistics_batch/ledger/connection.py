@@ -220,7 +220,7 @@ class Connected:
         counts: whether a copy of the ledger from before it is one that must not send.
 
         Raises:
-            LedgerRefused: nothing of it was written.
+            LedgerRefused: nothing of it was written; or all of it was, where the server was lost while it committed.
         """
         mark = None
         with (

@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.cells import Damage
+from logistics_batch.mapping.cells import DAMAGE_SCHEMA, Damage
 from logistics_batch.mapping.fields import Field
 from logistics_batch.mapping.spec import DateRead
 from logistics_batch.mapping.table import Table, marked_rows
@@ -16,7 +16,6 @@ from logistics_batch.model.sheet import Mark
 CODES: Final = (Form.IDENTITY, Form.WAYBILL, Form.GOODS)
 """The forms of values by which something is known."""
 
-DAMAGE_SCHEMA: Final = pl.Schema({"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String})
 _DATED: Final = dict.fromkeys((Mark.DATE.value, Mark.DATETIME.value, Mark.TIME.value), Damage.DATED.value)
 _NO_CODES: Final = {**_DATED, Mark.TRUTH.value: Damage.TRUTH.value}
 

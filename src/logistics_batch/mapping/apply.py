@@ -16,7 +16,7 @@ from logistics_batch.mapping.control_totals import hold_control_totals
 from logistics_batch.mapping.documents import Material, documents_of
 from logistics_batch.mapping.equal_rows import documents_with_equal_rows
 from logistics_batch.mapping.findings import Findings, listed, row_list
-from logistics_batch.mapping.grouping import disagreements
+from logistics_batch.mapping.grouping import disagreements, written_key
 from logistics_batch.mapping.header import choose, passed_over
 from logistics_batch.mapping.header_units import hold_other_units
 from logistics_batch.mapping.idle_rules import hold_idle_conditions, hold_idle_payment, hold_idle_skips
@@ -120,7 +120,7 @@ def _natural_key(table: Table, heads: pl.DataFrame) -> pl.Expr:
     natural = parts[0] if len(parts) == 1 else pl.concat_str(parts, separator=" | ", ignore_nulls=True)
     if "key" not in heads.columns:
         return natural
-    return pl.coalesce(natural, pl.col("key").str.replace_all("\x1f", " | ", literal=True))
+    return pl.coalesce(natural, written_key(pl.col("key")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,11 +130,15 @@ class Repairs:
     first: tuple[tuple[str, str], ...]
 
 
+DAMAGE_SCHEMA: Final = pl.Schema({"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String})
+"""Cells that are damaged: their place, from 1, and the `Damage`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cleaned:
     """A frame whose columns are clean: null where a cell is empty or damaged.
 
-    damage: one line a damaged cell: row, column (the sheet's number), damage. repairs: of each column that had any.
+    damage: one line a damaged cell, as DAMAGE_SCHEMA. repairs: of each column that had any.
     """
 
     frame: pl.DataFrame
@@ -182,8 +186,7 @@ def clean(frame: pl.DataFrame, uses: dict[int, Use]) -> Cleaned:
             first = zip(frame[name].gather(few), steps.text.gather(few), strict=True)
             repairs.append(Repairs(number, use, frame["row"].gather(at), tuple(first)))
         frame = frame.with_columns(steps.text.alias(name))
-    schema = {"row": pl.UInt32, "column": pl.UInt16, "damage": pl.String}
-    return Cleaned(frame, pl.concat([pl.DataFrame(schema=schema), *damage]), tuple(repairs))
+    return Cleaned(frame, pl.concat([pl.DataFrame(schema=DAMAGE_SCHEMA), *damage]), tuple(repairs))
 
 
 _SIGNS: Final = ("script", "quoted", "odd", "exponent", "float", "error", "spaced")

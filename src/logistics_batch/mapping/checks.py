@@ -8,9 +8,9 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping import cells, dates
-from logistics_batch.mapping.altered_values import CODES, DAMAGE_SCHEMA, altered_values, reads_dates
+from logistics_batch.mapping.altered_values import CODES, altered_values, reads_dates
 from logistics_batch.mapping.cells import Cleaned, Damage, name_of
-from logistics_batch.mapping.doubtful_cells import find_doubtful
+from logistics_batch.mapping.doubtful_cells import Users, find_doubtful
 from logistics_batch.mapping.fields import Field, amount
 from logistics_batch.mapping.findings import Findings, row_list
 from logistics_batch.mapping.grouping import rows_where
@@ -49,10 +49,9 @@ def check(table: Table, cleaned: Cleaned) -> Findings:
     """Every broken rule of every row."""
     found = Findings()
     ragged(found, table)
-    data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
-    if table.sheet.struck or table.sheet.covered:
-        find_doubtful(found, table.sheet, _users(table), set(data.to_list()))
-    _damaged(found, table, cleaned, data=data)
+    users = _users(table)
+    find_doubtful(found, table, users)
+    _damaged(found, table, cleaned, users)
     _keyless(found, table)
     for field in table.header:
         for index, rule in enumerate(field.rules):
@@ -89,11 +88,10 @@ def rows_of_heads(table: Table, mask: pl.Expr, field: Field | None = None) -> pl
     return rows_where(lines, pl.all_horizontal(stands))
 
 
-def _damaged(found: Findings, table: Table, cleaned: Cleaned, *, data: pl.Series) -> None:
+def _damaged(found: Findings, table: Table, cleaned: Cleaned, users: Users) -> None:
     """Cells of mapped columns whose value is lost: error values, formulas without one, too many digits."""
     if table.sheet.marks.is_empty() and not table.sheet.worded and cleaned.damage.is_empty():
         return
-    users = _users(table)
     marks = table.sheet.marks.filter(pl.col("mark").is_in(list(_DAMAGING_MARKS)))
     marked = marks.select(
         pl.col("row").cast(pl.UInt32),
@@ -101,7 +99,7 @@ def _damaged(found: Findings, table: Table, cleaned: Cleaned, *, data: pl.Series
         pl.col("mark").replace_strict(_DAMAGING_MARKS, return_dtype=pl.String).alias("damage"),
     )
     damage = pl.concat([marked, cleaned.damage, _worded(table), *altered_values(table)]).filter(
-        pl.col("row").is_in(data.implode())
+        pl.col("row").is_in(table.data_rows.implode())
     )
     for (column, kind), rows in damage.group_by("column", "damage", maintain_order=True):
         if column in users:
@@ -120,7 +118,7 @@ def _worded(table: Table) -> pl.DataFrame:
         and not (uses[column] is cells.Use.DIGITS and shown != NOT_SHOWN)
         and not (uses[column] is cells.Use.NUMBER and re.fullmatch(rf"(?i){_SAME_NUMBER}({units[column]})\.?", shown))
     ]
-    return pl.DataFrame(found, schema=DAMAGE_SCHEMA, orient="row")
+    return pl.DataFrame(found, schema=cells.DAMAGE_SCHEMA, orient="row")
 
 
 def _of_percentages(table: Table) -> set[int | None]:
@@ -146,9 +144,8 @@ def _units(table: Table) -> dict[int, str]:
     return {column: "|".join([*map(re.escape, each), _PIECES]) for column, each in words.items()}
 
 
-def _users(table: Table) -> dict[object, str]:
-    """For each column that is sent or is part of the key the first target that it feeds."""
-    users: dict[object, str] = {}
+def _users(table: Table) -> Users:
+    users: Users = {}
     for field in (*table.header, *table.line):
         for names in field.spec.columns:
             users.setdefault(table.bound.column(names), field.target)

@@ -10,6 +10,7 @@ import polars as pl
 
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.reading import Words, say
+from logistics_batch.mapping.table import Table
 from logistics_batch.model.sheet import Sheet
 
 Users = dict[object, str]
@@ -27,12 +28,12 @@ _CELL: Final = (
 _PART: Final = "Write only the value that counts, without a line through it."
 
 
-def find_doubtful(found: Findings, sheet: Sheet, users: Users, rows: Set[int]) -> None:
+def find_doubtful(found: Findings, table: Table, users: Users) -> None:
     """What is struck through or cannot be seen, in the mapped columns of the rows that hold data."""
-    if sheet.struck:
-        _find_struck(found, sheet, users, rows)
-    if sheet.covered:
-        _find_covered(found, sheet, users, rows)
+    if table.sheet.struck or table.sheet.covered:  # as of few sheets
+        rows = set(table.data_rows.to_list())
+        _find_struck(found, table.sheet, users, rows)
+        _find_covered(found, table.sheet, users, rows)
 
 
 def _find_struck(found: Findings, sheet: Sheet, users: Users, rows: Set[int]) -> None:

@@ -42,6 +42,11 @@ def rows_where(lines: pl.DataFrame, mask: pl.Expr) -> pl.Series:
     return lines.select(pl.col("row").filter(mask))["row"]
 
 
+def written_key(key: pl.Expr) -> pl.Expr:
+    """What the key columns of a document hold, as people write it."""
+    return key.str.replace_all(_BETWEEN, " | ", literal=True)
+
+
 def with_documents(data: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """The rows with `doc`, sorted by it; without keys each row is its own document."""
     if not keys:

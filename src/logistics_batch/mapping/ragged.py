@@ -70,8 +70,7 @@ def _counted(table: Table) -> pl.DataFrame:
 
 
 def _data(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
-    data = pl.concat([table.grouped.lines["row"], table.keyless["row"]])
-    return frame.filter(pl.col("row").is_in(data.implode()))
+    return frame.filter(pl.col("row").is_in(table.data_rows.implode()))
 
 
 def _cut(table: Table, cells: int) -> list[int]:

@@ -1,12 +1,13 @@
 """Documents of which `only_rows_where` takes some rows and leaves others: they go out with fewer goods."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
 
 from logistics_batch.mapping.cells import name_of
 from logistics_batch.mapping.findings import row_list
-from logistics_batch.mapping.grouping import with_documents
+from logistics_batch.mapping.grouping import with_documents, written_key
 from logistics_batch.mapping.rows import Rows
 from logistics_batch.mapping.table import Table
 from logistics_batch.model.document import Operation
@@ -23,8 +24,8 @@ def note_of_split_documents(table: Table, rows: Rows) -> list[str]:
     lines = table.grouped.lines
     if left_out.is_empty() or table.mapping.operation is Operation.RECEIPT_READ or "key" not in lines.columns:
         return []
-    keys = [name_of(column) for column in _columns(table, table.mapping.spec.key)]
-    filled = {name_of(column) for column in _columns(table, table.mapping.spec.sheet.fill_down)}
+    keys = [name_of(column) for column in table.columns(table.mapping.spec.key)]
+    filled = {name_of(column) for column in table.columns(table.mapping.spec.sheet.fill_down)}
     named = rows.cleaned.frame.select("row", *(pl.col(key).forward_fill() if key in filled else key for key in keys))
     theirs = named.filter(pl.col("row").is_in(left_out.implode()), pl.any_horizontal(pl.col(keys).is_not_null()))
     if theirs.is_empty():
@@ -34,18 +35,13 @@ def note_of_split_documents(table: Table, rows: Rows) -> list[str]:
     found = split.group_by("key", maintain_order=True).agg("row")
     if found.is_empty():
         return []
-    told = [
-        f'"{key.replace(chr(31), " | ")}" (row{"" if len(numbers) == 1 else "s"} {row_list(numbers)})'
-        for key, numbers in (
-            (key, table.sheet.physical_rows(of_key)) for key, of_key in found.head(_SHOWN_DOCUMENTS).iter_rows()
-        )
-    ]
+    first = found.head(_SHOWN_DOCUMENTS).with_columns(written_key(pl.col("key")))
+    told = [f'"{key}" ({_rows(table.sheet.physical_rows(numbers))})' for key, numbers in first.iter_rows()]
     documents = "a document" if found.height == 1 else f"{found.height:,} documents"
     more = f" and {found.height - len(told):,} more" if found.height > len(told) else ""
     taken = f"leaves out some rows of {documents} and takes others: {', '.join(told)}{more}"
     return [f"`only_rows_where` of the mapping {taken}. What is taken goes out without them: is that meant?"]
 
 
-def _columns(table: Table, names: list[str]) -> list[int]:
-    found = (table.bound.column(table.mapping.names_of(name)) for name in names)
-    return [column for column in found if column is not None]
+def _rows(numbers: Sequence[int]) -> str:
+    return f"row{'' if len(numbers) == 1 else 's'} {row_list(numbers)}"

@@ -20,7 +20,7 @@ def stray_rows(table: Table) -> pl.DataFrame:
     if table.keyless.is_empty() or not goods:
         return none
     filled, keys, asked = (
-        _columns(table, names)
+        set(table.columns(names))
         for names in (form.fill_down, mapping.spec.key, (*form.skip_rows_where, *form.only_rows_where))
     )
     header = {each.column for each in table.header if each.spec.source != "sum"}  # a sum is over what lines say
@@ -45,7 +45,3 @@ def _with_a_key(table: Table, keys: Iterable[int | None]) -> pl.DataFrame:
         .filter(pl.any_horizontal(written) if written else pl.lit(value=False))
         .select("row")
     )
-
-
-def _columns(table: Table, names: Iterable[str]) -> set[int | None]:
-    return {table.bound.column(table.mapping.names_of(name)) for name in names} - {None}

@@ -1,7 +1,6 @@
 """A sheet laid out for its mapping: rows told apart, documents numbered, every field evaluated."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
@@ -15,6 +14,7 @@ from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.reading import Rule, Surroundings
 from logistics_batch.mapping.rows import Rows
+from logistics_batch.model.answer_files import answered_name
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Mark, Sheet
 
@@ -65,6 +65,16 @@ class Table:
         )
         return replace(self, grouped=Grouped(lines, heads))
 
+    @property
+    def data_rows(self) -> pl.Series:
+        """The physical rows that hold data, of documents or without a key; those that became several lines repeat."""
+        return pl.concat([self.grouped.lines["row"], self.keyless["row"]])
+
+    def columns(self, names: Iterable[str]) -> list[int]:
+        """The numbers of the columns with these names of the mapping, as far as the sheet has them."""
+        found = (self.bound.column(self.mapping.names_of(name)) for name in names)
+        return [column for column in found if column is not None]
+
     def field(self, place: str) -> Field | None:
         """A compiled field by its place, as "fields.is_cod"."""
         return next((each for each in (*self.header, *self.line, *self.keep) if each.place == place), None)
@@ -88,8 +98,6 @@ HEAD_VALUES: Final = ("v:fields.",)
 RULES: Final = ("x",)
 """So begin the names of masks of broken rules."""
 
-# A result that was corrected and dropped again is the file that it answered; else its documents would be new ones.
-_OUR_MARKS: Final = re.compile(r"(?:(?:\.[0-9a-f]{8})?\.(?:result|fix))+(?=\.[^.]+$)")
 _TORN: Final = {"doc": pl.UInt32, "place": pl.String}
 
 
@@ -180,7 +188,8 @@ def marked_rows(sheet: Sheet, column: int, marks: Sequence[Mark]) -> pl.Series:
 
 
 def _with_run_values(lines: pl.DataFrame, mapping: Mapping, run: RunValues) -> pl.DataFrame:
-    values = {"file_name": _OUR_MARKS.sub("", run.file_name), "business_date": run.business_date.isoformat()}
+    # A result that was corrected and dropped again is the file that it answered; else its documents would be new ones.
+    values = {"file_name": answered_name(run.file_name), "business_date": run.business_date.isoformat()}
     return lines.with_columns(
         pl.lit(values[field.run]).alias(f"run:{place}")
         for place, field in mapping.spec.everything.items()

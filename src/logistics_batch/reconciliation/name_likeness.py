@@ -12,20 +12,14 @@ def is_another(name: str, known: Iterable[str]) -> bool:
     Names that begin alike, or of which one holds the other, may be one name in two spellings. Two codes of one form
     ("b1" and "b2", "site01" and "site02") are two; a code and a name, or names in two scripts, cannot be compared.
     """
-    others = [one for one in known if one]
-    if not name or name in others:
-        return False
-    verdicts = [_differ(name, one) for one in others]
-    return True in verdicts and False not in verdicts
+    return are_others([name], known) is True
 
 
 def are_others(ours: Iterable[str], theirs: Iterable[str]) -> bool | None:
     """Whether two parties, each known by its names, are two (True) or one (False) for certain; None: it is not told."""
     known = [name for name in theirs if name]
-    verdicts = {one != name and _differ(one, name) for one in ours if one for name in known}
-    if True in verdicts and False in verdicts:
-        return None
-    return True if True in verdicts else False if False in verdicts else None
+    verdicts = {one != name and _differ(one, name) for one in ours if one for name in known} - {None}
+    return verdicts.pop() if len(verdicts) == 1 else None
 
 
 def _differ(one: str, two: str) -> bool | None:

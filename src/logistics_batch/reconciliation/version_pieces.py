@@ -4,6 +4,8 @@ The version that waits says 8 instead of 10, and 8 came: that two are missing is
 so it is with 12 instead of 10 where 12 came. Pieces the other way are others, and both lines count them.
 """
 
+import re
+
 import polars as pl
 
 from logistics_batch.model.reconciliation import QUANTITY, Discrepancy
@@ -15,7 +17,8 @@ _ZERO = pl.lit(0, QUANTITY)
 _LINE = ["version_of", "sku"]
 # What says of all pieces of a line that they are missing.
 _ALL_MISSING = (_D.MISSING_IN_SERVICE, _D.MISSING_SKU, _D.WRONG_SKU, _D.NOT_RECEIVED, _D.EXPIRED_UNRECEIVED)
-_SENTENCE = r" Not counted again: \S+ pieces, which the line of the accepted version \(.*?\) has as [A-Z_]+\."
+_TOLD = " Not counted again: {} pieces, which the line of the accepted version ({}) has as {}."
+_ANY_TOLD = re.escape(_TOLD).replace(r"\{\}", ".*?")
 
 
 def with_pieces_told(judged: pl.DataFrame) -> pl.DataFrame:
@@ -38,7 +41,7 @@ def with_pieces_told(judged: pl.DataFrame) -> pl.DataFrame:
         .alias("units_told")
     )
     words = pl.format(
-        " Not counted again: {} pieces, which the line of the accepted version ({}) has as {}.",
+        _TOLD,
         plain("units_told"),
         "place_told",
         pl.when(change < 0).then("fewer_as").otherwise("more_as"),
@@ -71,4 +74,4 @@ def _claims(judged: pl.DataFrame) -> pl.DataFrame:
 
 def without_pieces_told(reason: pl.Expr) -> pl.Expr:
     """A reason without the sentence of `told_in`, by which a line is no other than it was."""
-    return reason.str.replace(_SENTENCE, "")
+    return reason.str.replace(_ANY_TOLD, "")

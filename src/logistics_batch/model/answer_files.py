@@ -1,0 +1,35 @@
+"""The names of the files that answer a file, and how they are known again when they come back."""
+
+import re
+from pathlib import PurePosixPath
+from typing import Final
+
+_LONGEST_STEM_BYTES: Final = 200
+# NAME.result.xlsx as it was, or as programs name a second copy of it; NAME.newer.fix.csv, where NAME.fix.csv was kept.
+_ENDING: Final = r"(?:\.newer(?:-\d+)?)?\.(?:result|fix)"
+_COPY: Final = r"(?: ?\(\d+\)| - Copy(?: \(\d+\))?)?$"
+_ENDINGS: Final = re.compile(f"(?:{_ENDING})+{_COPY}")
+_ENDINGS_AND_DIGITS: Final = re.compile(rf"(?:(?:\.[0-9a-f]{{8}})?{_ENDING})+{_COPY}")  # of a content's hash
+
+
+def result_stem(name: str) -> str:
+    """NAME of a file's answers: its stem; a corrected answer of ours that was dropped keeps the name it had.
+
+    >>> result_stem("orders_0903.result.xlsx")
+    'orders_0903'
+    >>> result_stem("orders_0903.result (1).xlsx"), result_stem("orders_0903.newer.fix.csv")
+    ('orders_0903', 'orders_0903')
+    """
+    stem = _ENDINGS.sub("", PurePosixPath(name).stem)
+    # Our endings come behind it, and file systems end at 255 bytes.
+    return stem.encode()[:_LONGEST_STEM_BYTES].decode(errors="ignore") or "file"
+
+
+def answered_name(name: str) -> str:
+    """The name of the file that an answer of ours belongs to, as far as its own name tells; else the file's own.
+
+    >>> answered_name("STA-118.0a1b2c3d.result.xlsx"), answered_name("STA-118.newer.fix (1).csv")
+    ('STA-118.xlsx', 'STA-118.csv')
+    """
+    path = PurePosixPath(name)
+    return f"{_ENDINGS_AND_DIGITS.sub('', path.stem)}{path.suffix}"
