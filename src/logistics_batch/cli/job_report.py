@@ -2,7 +2,7 @@
 
 import click
 
-from logistics_batch.cli.show import moment, plain, print_json, print_push, sentence, shown_path
+from logistics_batch.cli.show import IN_ORDER, moment, plain, print_json, print_push, sentence, shown_path
 from logistics_batch.flows.labels import LabelReport
 from logistics_batch.flows.order_status import OrderStatusReport, asked_in_words
 from logistics_batch.flows.parts import Parts
@@ -41,7 +41,8 @@ def print_past_run(parts: Parts, report: RunReport, account: RunAccount) -> None
     code = "" if stored.exit_code is None else f"exit {stored.exit_code}: "
     click.echo(f"{code}{account.meaning}")
     if report.files:
-        rows = ", ".join(f"{count:,} {fate.value.replace('_', ' ')}" for fate, count in report.counts.items() if count)
+        counts = report.counts
+        rows = ", ".join(f"{counts[fate]:,} {fate.value.replace('_', ' ')}" for fate in IN_ORDER if counts[fate])
         click.echo(f"{counted(len(report.files), 'file')}, {rows or 'no rows'}")
     elif stored.summary and stored.kind != "push":
         click.echo(", ".join(f"{count} {name.replace('_', ' ')}" for name, count in stored.summary.items()))

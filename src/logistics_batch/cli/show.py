@@ -21,6 +21,7 @@ WORDS: dict[Fate, str] = {
     Fate.SKIPPED: "no data, or not wanted any more",
 }
 _TO_EXPLAIN = (Fate.INVALID, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
+IN_ORDER = (Fate.IN_DOUBT, *(fate for fate in Fate if fate is not Fate.IN_DOUBT))  # doubts first
 _REASONS_SHOWN = 5
 
 
@@ -116,8 +117,13 @@ def _print_blocks(columns: Sequence[str], lines: Sequence[Sequence[str]], *, wid
 
 
 def print_push(report: RunReport, answers: Mapping[str, Sequence[str]]) -> None:
-    """What became of each file of a push: the fates in words, the first reasons, where the answers lie."""
+    """What became of each file of a push: the fates in words, the first reasons, where the answers lie.
+
+    What is in doubt comes first, of all files and of each.
+    """
     click.echo(f"Run {report.run}, {report.job}" if report.run else f"{report.job}: dry run")
+    if len(report.files) > 1 and (doubtful := report.counts[Fate.IN_DOUBT]):
+        click.echo(f"In doubt: {doubtful:,} rows of the files below, {WORDS[Fate.IN_DOUBT]}")
     for file in report.files:
         click.echo()
         _print_file(file)
@@ -135,9 +141,12 @@ def _print_file(file: FileReport) -> None:
         click.echo(f"  Held as a whole: {plain(file.reason)} {plain(file.remedy)}".rstrip())
     if file.earlier_file:
         click.echo(f"  Came before: {plain(file.earlier_file)}")
-    for fate, count in file.counts.items():
-        if count:
-            click.echo(f"  {fate.value:<10} {count:>7}  {_meaning(fate, file)}")
+    counts = file.counts
+    for fate in IN_ORDER:
+        if counts[fate]:
+            click.echo(f"  {fate.value:<10} {counts[fate]:>7}  {_meaning(fate, file)}")
+    if file.without_awb_number:
+        click.echo(f"  Accepted without an AWB number that is known: {file.without_awb_number:,}; it is looked for.")
     for note in file.notes:
         click.echo(f"  Note: {plain(note)}")
     # Why the file is held as a whole is said above, once.
@@ -145,7 +154,7 @@ def _print_file(file: FileReport) -> None:
     rows = [row for row in file.rows if row.fate in _TO_EXPLAIN and row.fate not in told]
     blocked = [row for row in file.rows if row.fate is Fate.BLOCKED]
     rows += [row for row in blocked if not row.rule.endswith("sibling")]  # of siblings, the wrong row tells
-    rows = rows or blocked
+    rows = sorted(rows or blocked, key=lambda row: row.fate is not Fate.IN_DOUBT)
     _print_reasons(rows, names_sheets=bool(file.lines_sheet))
 
 

@@ -16,6 +16,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import past_run
 from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.flows.settle import settle_due
+from logistics_batch.flows.take_over import take_over
 from logistics_batch.ledger import Outcome, StoredDocument, StoredRun, kind_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.report import FileReport, RunReport, exit_code
@@ -54,7 +55,7 @@ def retry_run(parts: Parts, run_id: str, *, only: str = "") -> RetryReport:
     """
     stored = past_run(parts, run_id).stored
     with parts.ledger.sending(f"retry {stored.id}"):
-        parts.ledger.take_over(parts.clock.now().isoformat())
+        taken_over = take_over(parts)
         day = parts.clock.now().date()
         with recorded_run(parts, letter="T", kind="retry", job="retry", business_date=day) as run:
             settle_due(parts, run=run.id, give_up=False)
@@ -63,7 +64,7 @@ def retry_run(parts: Parts, run_id: str, *, only: str = "") -> RetryReport:
             confirm_marked(parts)
             undelivered, notes = _answer(parts, stored)
             reports = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=stored.id))
-            report = replace(_report(stored, reports, result, undelivered), notes=tuple(notes))
+            report = replace(_report(stored, reports, result, undelivered), notes=(*taken_over, *notes))
             run.ended(report.exit_code, {str(fate): count for fate, count in report.counts.items()})
             run.stopped = report.stopped
     return RetryReport(run.id, len(chosen), tuple(left), report)

@@ -19,6 +19,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.flows.run_record import new_run_id, stopping_early
 from logistics_batch.flows.settle import settle_due
+from logistics_batch.flows.take_over import take_over
 from logistics_batch.flows.waiting_files import follow_held_files, follow_left_files
 from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile
@@ -66,8 +67,8 @@ def run_of(
     Call while holding the ledger's sending lock.
     """
     now = parts.clock.now()
-    parts.ledger.take_over(now.isoformat())
-    run = PushRun(_interrupted(parts, job, meant) or new_run_id(parts), job)
+    taken_over = take_over(parts)
+    run = PushRun(_interrupted(parts, job, meant) or new_run_id(parts), job, notes=taken_over)
     if parts.ledger.run(run.id) is None:
         day = business_date.isoformat()
         parts.ledger.start_run(run.id, job=job, kind="push", business_date=day, now=now.isoformat())

@@ -41,6 +41,7 @@ from logistics_batch.flows.probe_change import look_for_change
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.flows.run_record import stopping_early
 from logistics_batch.flows.send_again import is_unique, may_send_again, send_again
+from logistics_batch.flows.take_over import take_over
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.model.document import Operation
 
@@ -343,10 +344,10 @@ def settle(parts: Parts, *, run: str | None, wait: bool) -> SettleReport:
     silent = 0
     with parts.ledger.sending("settle"), stopping_early():
         tie_facts(parts)
-        parts.ledger.take_over(parts.clock.now().isoformat())
+        taken_over = take_over(parts)
         purge_old(parts)
         unsent = told_of_never_sent(parts.ledger.never_sent())
-        notes = (*told_once(parts), *confirm_marked(parts), *_waiting_elsewhere(parts), *unsent)
+        notes = (*told_once(parts), *taken_over, *confirm_marked(parts), *_waiting_elsewhere(parts), *unsent)
         while True:
             report = settle_due(parts, run=run or "settle", give_up=wait, only_run=run)
             report = replace(report, settled=earlier.settled + report.settled, held=earlier.held + report.held)

@@ -110,6 +110,14 @@ class FileReport:
         return {fate: found.get(fate, 0) for fate in Fate}
 
     @property
+    def without_awb_number(self) -> int:
+        """How many orders the service took whose AWB number is not known yet: none can be labelled or changed."""
+        return sum(
+            document.operation == "order.create" and document.state == "accepted" and not document.awb_number
+            for document in self.documents
+        )
+
+    @property
     def by_sheet(self) -> tuple["FileReport", ...]:
         """One report for each sheet, with its rows and issues alone, as if the file had no other sheet."""
         if not self.lines_sheet or self.is_of_lines:

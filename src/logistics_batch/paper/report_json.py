@@ -56,6 +56,7 @@ def _file(report: FileReport) -> dict[str, Any]:
         "earlier_file": report.earlier_file,
         "notes": list(report.notes),
         "counts": _words(report.counts),
+        "without_awb_number": report.without_awb_number,
         "rows": [_row(row) for row in answered_rows(report)],
         "documents": [_document(document) for document in report.documents],
     }
