@@ -83,11 +83,16 @@ def test_doubts_are_settled_where_orders_cannot_be_looked_for(run: Run, service:
     sandbox.set_faults(
         [{"endpoint": "order.create", "reference": ref, "kind": kind, "times": 1} for ref, kind in faults]
     )
-    push(run, workspace, ["A", "B", "C", "D"])
+    first = push(run, workspace, ["A", "B", "C", "D"])
     done = push(run, workspace, ["A", "B", "C", "D"])
     assert set(fates(done).values()) <= {"accepted", "unchanged"}
     assert created(sandbox) == dict.fromkeys("ABCD", 1)
     assert run("held", "list", "--json").json["held"] == []
+    (file,) = run("runs", "show", first.json["run"], "--json").json["files"]
+    to_check = [
+        row["document"] for row in file["rows"] if "cancelled by hand after its answer was lost" in row["reason"]
+    ]
+    assert to_check == ["A", "B", "C"], "nobody could look whether they had been cancelled meanwhile"
 
 
 def test_where_uniqueness_cannot_be_shown_a_person_decides(run: Run, service: Service) -> None:
