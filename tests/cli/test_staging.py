@@ -61,7 +61,17 @@ def fates(done: Finished) -> dict[str, str]:
 
 def test_what_is_seen_is_told_remembered_and_cleaned_up(run: Run, service: Service) -> None:
     sandbox, _ = service()
-    assert "not verified on this account" in checks(run("doctor", "--json"))["uniqueness"][1]
+    before = checks(run("doctor", "--json"))
+    assert "not verified on this account" in before["uniqueness"][1]
+    known = {name: before[name][1].partition(":")[0] for name in list(before)[list(before).index("uniqueness") + 1 :]}
+    assert known == {
+        "cancelling": "assumed",
+        "late effects": "assumed",
+        "reading": "verified in each settling",
+        "disk writes": "assumed",
+        "no effect": "assumed",
+    }
+    assert "(service.settle_after)" in before["late effects"][1]
     done = run("doctor", "--staging", "--json")
     assert done.code == 0, done.out
     found = checks(done)
