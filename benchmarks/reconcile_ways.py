@@ -10,14 +10,16 @@ from inputs import SEED
 
 LINES_AN_ASN = 8
 KEYS = ["invoice_number", "supplier_name", "site_name", "sku_name"]
+_OF_LINES = ("sku_name", "qty", "price", "mrp")
 _DIFFERING = 50  # one line in so many
 _RETURNED = "returned.csv"
 
 
-def write_sides(source: Path, *, lines: int) -> None:
+def write_sides(source: Path, *, lines: int, whole: bool) -> None:
     """Two CSVs of so many lines, eight an ASN: announced, and as a service returns them, ASNs in another order.
 
     Of a hundred lines two differ: one in quantity, half of one in price, and a quarter each is missing or extra.
+    whole: with batch, expiry date, description and MRP (API §2.1), alike on both sides; all of them are compared.
     """
     line = pl.int_range(lines, dtype=pl.Int64)
     drawn = pl.col("line").hash(SEED)
@@ -31,6 +33,7 @@ def write_sides(source: Path, *, lines: int) -> None:
         pl.format("SKU-{}", drawn % 5_000 * LINES_AN_ASN + pl.col("line") % LINES_AN_ASN).alias("sku_name"),
         (drawn % 500 + 1).alias("qty"),
         pl.format("{}.50", drawn // 512 % 900 + 1).alias("price"),
+        *(_other_columns(asn, drawn) if whole else []),
     )
     odd = pl.when(drawn % _DIFFERING == 0).then(drawn // _DIFFERING % 8)
     returned = announced.with_columns(odd.alias("odd")).with_columns(
@@ -45,6 +48,15 @@ def write_sides(source: Path, *, lines: int) -> None:
     announced.drop("line").write_csv(source)
     order = shown.with_columns((pl.col("line") // LINES_AN_ASN).hash(SEED + 1).alias("order")).sort("order", "line")
     order.drop("line", "odd", "order").write_csv(source.with_name(_RETURNED))
+
+
+def _other_columns(asn: pl.Expr, drawn: pl.Expr) -> list[pl.Expr]:
+    return [
+        pl.format("B{}", asn % 5_000 + 20_000).alias("batch"),
+        pl.lit("2027-05-31").alias("expiry_date"),
+        pl.format("Order of week {}", asn % 52 + 1).alias("description"),
+        pl.format("{}.50", drawn // 512 % 900 + 21).alias("mrp"),
+    ]
 
 
 def _read(source: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -113,7 +125,8 @@ def _leg(path: Path, side: str) -> tuple[pl.DataFrame, pl.DataFrame]:
         .with_columns(value.alias(name) for name, value in told.items())
     )
     row = (pl.int_range(pl.len(), dtype=pl.UInt32) + 2).alias("row")
-    lines = table.select("sku_name", "qty", "price").rechunk().with_columns(notice, row)
+    names = [name for name in _OF_LINES if name in table.columns]
+    lines = table.select(names).rechunk().with_columns(notice, row)
     schemas = (getattr(reconciliation, f"{side.upper()}_{part}") for part in ("NOTICES", "LINES"))
     notices, shown = (_as(frame, schema) for frame, schema in zip((firsts, lines), schemas, strict=True))
     return notices, shown

@@ -27,28 +27,28 @@ def where(store: FileStore, place: Place) -> str:
     return f"{store.label}:{place.path}"
 
 
-def stem_at(parts: Parts, store: FileStore, place: Place, file: StoredFile, *, notes: list[str] | None = None) -> str:
-    """How the names of a file's answers begin at one of its places.
+def stem_at(parts: Parts, store: FileStore, place: Place, file: StoredFile) -> tuple[str, str]:
+    """How the names of a file's answers begin at one of its places, and what people should know of it, mostly "".
 
-    The very same bytes may be orders by one mapping and ASNs by another: the later one's answers get its name. notes:
-    gets a line if a name is given that is not the file's own, because that answers something else.
+    The very same bytes may be orders by one mapping and ASNs by another: the later one's answers get its name. People
+    are told when a name is given that is not the file's own, because that answers something else.
     """
     own = result_stem(file.name)
     alike = [each for each in parts.ledger.files(sha256=file.sha256) if result_stem(each.name) == own]
     first = next((each for each in alike if place in places_of(parts, each)), file)
     name = own if first.mapping == file.mapping else f"{own}.{file.mapping}"
-    seen: list[bool] = []
+    free: list[bool] = []  # whether each name that was looked at is; none is where the ledger knows the file's name
 
     def is_free(stem: str) -> bool:
-        seen.append(_is_free(store, str(PurePosixPath(place.path) / f"{stem}.ack.json"), file))
-        return seen[-1]
+        free.append(_is_free(store, str(PurePosixPath(place.path) / f"{stem}.ack.json"), file))
+        return free[-1]
 
     stem = parts.ledger.result_stem(place=where(store, place), name=name, sha256=file.sha256, is_free=is_free)
-    if notes is not None and seen and (name != own or not all(seen)):
-        by = f"the same bytes by the mapping {first.mapping}" if name != own else "another file"
-        line = f"The answers to {file.name} are called {stem}.* in {where(store, place)}: {own}.* answers {by} there."
-        notes.append(line)
-    return stem
+    if not free or (name == own and all(free)):
+        return stem, ""
+    by = f"the same bytes by the mapping {first.mapping}" if name != own else "another file"
+    called = f"The answers to {file.name} are called {stem}.* in {where(store, place)}"
+    return stem, f"{called}: {own}.* answers {by} there."
 
 
 def _is_free(store: FileStore, receipt: str, file: StoredFile) -> bool:

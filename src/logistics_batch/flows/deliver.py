@@ -18,7 +18,6 @@ from logistics_batch.paper.result_csv import result_csv
 from logistics_batch.paper.result_workbook import result_workbook
 
 WRITTEN_ELSEWHERE = "The next run on the machine that took the file writes them; else copy its var/files here."
-
 """What to do about answers whose original lies elsewhere."""
 
 
@@ -58,7 +57,7 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
             "have a fate.",
             remedy="This must never happen: keep the ledger and report it. No result was written.",
         )
-    if report.rows_read and file.state != "planned" and not kept_file(parts, file).exists():
+    if is_elsewhere(parts, file):
         return _left_as_written(parts, file, report)
     crash_point("report.before")
     receipt = {"ack.json": ack_json(report)} if acknowledge else {}
@@ -78,6 +77,11 @@ def _left_as_written(parts: Parts, file: StoredFile, report: FileReport) -> Deli
         parts.ledger.set_fresh(file.id)
         return Delivered(notes=(f"The answers to {file.name} (run {file.run}) stay as they are: it was purged.",))
     return Delivered(notes=(f"{not_at_hand(file)} {WRITTEN_ELSEWHERE}",))
+
+
+def is_elsewhere(parts: Parts, file: StoredFile) -> bool:
+    """Whether answers with the sender's columns were written before, and the original that they need is not here."""
+    return file.rows_read > 0 and file.state != "planned" and not kept_file(parts, file).exists()
 
 
 def not_at_hand(file: StoredFile) -> str:
@@ -130,20 +134,21 @@ def _put_everywhere(parts: Parts, file: StoredFile, contents: dict[str, bytes]) 
         try:
             store = parts.open_store(place)
             try:
-                stem = stem_at(parts, store, place, file, notes=notes)
+                stem, note = stem_at(parts, store, place, file)
+                notes.append(note)
                 for ending, content in contents.items():
-                    path, note = str(PurePosixPath(place.path) / f"{stem}.{ending}"), ""
                     if ending.startswith("fix."):
                         path, note = put_fix(parts, store, place, (stem, ending), content)
+                        notes.append(note)
                     else:
+                        path = str(PurePosixPath(place.path) / f"{stem}.{ending}")
                         store.put(path, content)
                     paths.append(f"{store.label}:{path}")
-                    notes += [note] if note else []
             finally:
                 store.close()
         except (StoreError, UsageError) as error:  # also a server whose section is gone, or whose key is another one
             failed.append(f"The results of {file.name} could not be written: {error.message} {error.remedy}".strip())
-    return Delivered(tuple(paths), tuple(failed), tuple(notes))
+    return Delivered(tuple(paths), tuple(failed), tuple(filter(None, notes)))
 
 
 def deliver_stale(parts: Parts, *, leave_out_run: str = "") -> list[Delivered]:

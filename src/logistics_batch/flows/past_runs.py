@@ -66,7 +66,8 @@ def _answers(parts: Parts, file: StoredFile) -> list[str]:
     found = []
     for place in places_of(parts, file):
         store = parts.open_store(place)
-        path = PurePosixPath(place.path) / stem_at(parts, store, place, file)
+        stem, _ = stem_at(parts, store, place, file)
+        path = PurePosixPath(place.path) / stem
         kind, _, root = store.label.partition(":")
         found.append(f"{root}/{str(path).lstrip('/')}" if kind == "folder" else f"{store.label}:{path}")
         store.close()

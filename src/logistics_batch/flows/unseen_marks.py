@@ -4,12 +4,12 @@ A reply may hold a zero width space, a soft hyphen or a byte order mark in a SKU
 on the way. People read the same name, so a line must not be called missing for it.
 """
 
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
+from logistics_batch.model.spelling import is_unseen
 
 _JOINERS: Final = "\u200c\u200d"  # Indian scripts cannot be written without them
 _KEYS: Final = ("invoice_number", "sku_name", "name", "item_name", "sku")
@@ -24,7 +24,7 @@ def as_seen(value: Any, *, depth: int = 0) -> Any:
     {'sku_name': 'W-1', 'qty': 5}
     """
     if isinstance(value, str):
-        return value if value.isprintable() else "".join(char for char in value if not _is_unseen(char))
+        return value if value.isprintable() else "".join(c for c in value if c in _JOINERS or not is_unseen(c))
     if depth < _DEEPEST and isinstance(value, dict):
         return {name: as_seen(each, depth=depth + 1) for name, each in value.items()}
     if depth < _DEEPEST and isinstance(value, list):
@@ -54,7 +54,3 @@ def _keys(value: Any, *, depth: int = 0) -> Iterable[str]:
     elif isinstance(value, list):
         for each in value:
             yield from _keys(each, depth=depth + 1)
-
-
-def _is_unseen(char: str) -> bool:
-    return unicodedata.category(char) == "Cf" and char not in _JOINERS

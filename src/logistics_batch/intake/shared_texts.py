@@ -9,8 +9,8 @@ import polars as pl
 
 from logistics_batch.intake.guards import part_blocks
 from logistics_batch.intake.xlsx_lines import FIELD, LINE, NotPlain, is_plain_beginning, with_codes
+from logistics_batch.intake.xlsx_parts import TEXTS_PART
 
-_PART = "xl/sharedStrings.xml"
 _ITEM_END = b"</si>"
 _CELL_END = b"</c>"
 _TAG = re.compile(rb"<[^<>]*>")
@@ -28,10 +28,10 @@ _SHARED_CELL = re.compile(rb't="s"[^<>]*>\s*<v>\s*(\d{1,9})\s*</v>')
 
 def text_lengths(archive: zipfile.ZipFile, *, exactly_from: int) -> list[int]:
     """The length of each shared text in characters; of those up to `exactly_from` bytes, what it is at most."""
-    if _PART not in archive.namelist():
+    if TEXTS_PART not in archive.namelist():
         return []
     lengths: list[int] = []
-    for block in part_blocks(archive, _PART, end=_ITEM_END):
+    for block in part_blocks(archive, TEXTS_PART, end=_ITEM_END):
         for item in block.split(_ITEM_END)[:-1]:
             size = len(item)
             lengths.append(
@@ -67,7 +67,7 @@ def read_shared_texts(archive: zipfile.ZipFile, *, most_characters: int) -> Shar
     """
     frames = [pl.DataFrame(schema={"text": pl.String, "plain": pl.Boolean})]
     before = behind = b""
-    blocks = part_blocks(archive, _PART, end=_ITEM_END) if _PART in archive.namelist() else iter(())
+    blocks = part_blocks(archive, TEXTS_PART, end=_ITEM_END) if TEXTS_PART in archive.namelist() else iter(())
     for block in blocks:
         if _ITEM_END not in block:
             behind = block
@@ -82,7 +82,7 @@ def read_shared_texts(archive: zipfile.ZipFile, *, most_characters: int) -> Shar
         return SharedTexts(together["text"], together["plain"], behind or None)
     if not is_plain_beginning(before) or not _TABLE_END.fullmatch(behind) or any(blocks):
         raise NotPlain
-    part = before + behind if together["plain"].all() else archive.read(_PART)
+    part = before + behind if together["plain"].all() else archive.read(TEXTS_PART)
     return SharedTexts(together["text"], together["plain"], part)
 
 

@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from logistics_batch.intake.guards import part_blocks
+from logistics_batch.intake.xlsx_parts import TEXTS_PART, is_struck
 from logistics_batch.intake.xml_events import read_events
 
 Struck = tuple[str, str]
 """The text that is struck through, and the text that is left."""
 
-_PART: Final = "xl/sharedStrings.xml"
 _SIGN: Final = b"strike"
 _CELL_BEGIN, _CELL_END = b"<c ", b"</c>"
 _SHARED_CELL: Final = re.compile(rb"<c ([^<>]*)>\s{0,9}<v>\s{0,9}(\d{1,9})\s{0,9}</v>")
 _IS_SHARED: Final = re.compile(rb'\bt="s"').search
-_NO: Final = ("0", "false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +36,12 @@ def shared_struck(archive: zipfile.ZipFile) -> dict[int, Struck]:
 
     Raises ValueError where they are no XML.
     """
-    if _PART not in archive.namelist() or not any(
-        _SIGN in block for block in part_blocks(archive, _PART, end=b"</si>")
+    if TEXTS_PART not in archive.namelist() or not any(
+        _SIGN in block for block in part_blocks(archive, TEXTS_PART, end=b"</si>")
     ):
         return {}
     texts = _Texts("si")
-    with archive.open(_PART) as stream:
+    with archive.open(TEXTS_PART) as stream:
         read_events(stream, start=texts.start, end=texts.end, text=texts.text)
     return texts.found
 
@@ -60,11 +59,6 @@ def struck_cells(block: bytes, shared: dict[int, Struck]) -> Iterator[CellOfText
         if done == end and (struck := _within(block[begin : end + len(_CELL_END)])):
             yield CellOfText(block[begin : block.find(b">", begin)], struck)
         sign = block.find(_SIGN, done)
-
-
-def is_struck(attributes: dict[str, str]) -> bool:
-    """Whether an element `strike` strikes: it may also say that it does not."""
-    return attributes.get("val") not in _NO
 
 
 def _within(cell: bytes) -> Struck | None:

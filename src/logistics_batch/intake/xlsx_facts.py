@@ -15,7 +15,7 @@ from operator import sub
 from logistics_batch.intake.guards import part_blocks
 from logistics_batch.intake.sheet_facts import Address, SheetFacts
 from logistics_batch.intake.struck_texts import shared_struck, struck_cells
-from logistics_batch.intake.xlsx_parts import CellStyles
+from logistics_batch.intake.xlsx_parts import TEXTS_PART, CellStyles
 
 # Hostile XML is scanned before anything else has judged it: no pattern may look at the same bytes again and again.
 _ROW_BEGIN, _ROW_END = b"<row ", b"</row>"
@@ -40,7 +40,6 @@ _COLUMNS = re.compile(rb"<(?:\w+:)?col\b([^<>]*)>")
 _NO_WIDTH = re.compile(rb"0(?:\.0*)?")
 _TAG = re.compile(rb"<(row|c)\b([^<>]*?)(/?)>")
 _ATTRIBUTE = re.compile(rb"""(?<![\w:])([\w:]{1,60})\s{0,9}=\s{0,9}(?:"([^"<]*)"|'([^'<]*)')""")
-_SHARED_TEXTS = "xl/sharedStrings.xml"
 
 _ORDINARY_COLUMNS, _MANY_COLUMNS = 26, 16_384
 _MANY_ROWS = 100  # so many without an element are worth a closer look
@@ -56,7 +55,7 @@ def scan_sheet(archive: zipfile.ZipFile, part: str, *, styles: CellStyles, is_st
     normal, is_odd, astray = _Normaliser(), _odd_tag(max_rows), _cells_from(max_rows)
     in_style, in_worded = _style_finder(styles.padded), _style_finder(styles.worded)
     in_struck, struck_texts = _cell_finder(styles.struck), shared_struck(archive)
-    shares_texts = _SHARED_TEXTS in archive.namelist()
+    shares_texts = TEXTS_PART in archive.namelist()
     facts.last_column = _ORDINARY_COLUMNS
     raw, rows = b"", _RowNumbers()
     for raw in part_blocks(archive, part, end=_ROW_END, or_before=_ROW_BEGIN):

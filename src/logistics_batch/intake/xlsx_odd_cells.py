@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from logistics_batch.intake.xlsx_lines import NotPlain, decoded
+from logistics_batch.intake.xlsx_parts import TEXTS_PART
 
 _BOOK_PARTS: Final = (
     "[Content_Types].xml",
@@ -15,7 +16,6 @@ _BOOK_PARTS: Final = (
     "xl/_rels/workbook.xml.rels",
     "xl/styles.xml",
 )
-_TEXTS_PART: Final = "xl/sharedStrings.xml"
 FIRST_ROW: Final = 2
 """The row of the first odd cell; the one above it is empty."""
 
@@ -57,7 +57,7 @@ def odd_book(
         rows.append(f'<row r="{row}"><c r="A{row}{cell}</row>')
     before, behind = around
     sheet = b"".join([before, b"<sheetData>", "".join(rows).encode(), b"</sheetData>", behind])
-    shared = {} if texts is None else {_TEXTS_PART: texts}
+    shared = {} if texts is None else {TEXTS_PART: texts}
     return _packed(archive, {part: sheet, **shared})
 
 

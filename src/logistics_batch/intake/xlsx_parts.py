@@ -3,10 +3,13 @@
 import posixpath
 import zipfile
 from dataclasses import dataclass, field
+from typing import Final
 
 from logistics_batch.intake.number_formats import BUILT_IN, added, padded_width
-from logistics_batch.intake.struck_texts import is_struck
 from logistics_batch.intake.xml_events import Start, read_events
+
+TEXTS_PART: Final = "xl/sharedStrings.xml"
+"""The part with the texts that cells share."""
 
 
 @dataclass(slots=True)
@@ -99,6 +102,11 @@ def cell_styles(archive: zipfile.ZipFile) -> CellStyles:
 
     _read_part(archive, "xl/styles.xml", start)
     return styles
+
+
+def is_struck(attributes: dict[str, str]) -> bool:
+    """Whether an element `strike`, of a font or a part of a text, strikes: it may also say that it does not."""
+    return attributes.get("val") not in ("0", "false")
 
 
 def _read_part(archive: zipfile.ZipFile, part: str, start: Start) -> None:

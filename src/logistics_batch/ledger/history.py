@@ -43,6 +43,7 @@ def _stored_file(record: RowMapping) -> StoredFile:
         "state",
         "sheet",
         "header_row",
+        "rows_read",
         "rule",
         "reason",
         "remedy",

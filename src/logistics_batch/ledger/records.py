@@ -165,6 +165,7 @@ class StoredFile:
     state: str
     sheet: str
     header_row: int
+    rows_read: int
     rule: str
     reason: str
     remedy: str

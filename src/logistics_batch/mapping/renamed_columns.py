@@ -8,18 +8,16 @@ from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.spec import FieldSpec
-from logistics_batch.mapping.suggest_drift import likeness_to
+from logistics_batch.mapping.suggest_drift import likeness_to, profile_below
 from logistics_batch.mapping.suggest_names import LIKELY
-from logistics_batch.mapping.suggest_values import Profile, profile_of
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Sheet
 
 _LOOKED_AT: Final = 40  # new columns; a file with more of them is another layout
 _LONGEST_NAME: Final = 100
-_SAMPLED_ROWS: Final = 300
 _MOST: Final = 0.5
 _LETTERS_OF_A_WORD: Final = 5  # shorter ones stand in others by chance
-_SENT: Final = ("fields", "lines", "kit_lines")
+_PARTS_SENT: Final = ("fields", "lines", "kit_lines")
 
 
 def hold_renamed(mapping: Mapping, sheet: Sheet, header: Header) -> None:
@@ -73,19 +71,22 @@ def notes_of_renamed(mapping: Mapping, sheet: Sheet, header: Header) -> Iterator
         )
 
 
-def _absent(mapping: Mapping, header: Header) -> Iterator[tuple[str, FieldSpec, list[str]]]:
-    """What is sent and lacks a column: place, field, the column's names."""
+def _sent(mapping: Mapping) -> Iterator[tuple[str, FieldSpec, list[str]]]:
+    """The columns of what is sent: place, field, the column's names."""
     for place, field in mapping.spec.everything.items():
-        for group in field.columns if place.split(".", 1)[0] in _SENT else ():
-            if header.column(group) is None:
-                yield place, field, group
+        for group in field.columns if place.split(".", 1)[0] in _PARTS_SENT else ():
+            yield place, field, group
+
+
+def _absent(mapping: Mapping, header: Header) -> Iterator[tuple[str, FieldSpec, list[str]]]:
+    """Those that the sheet lacks."""
+    return (each for each in _sent(mapping) if header.column(each[2]) is None)
 
 
 def _read_by_a_later_name(mapping: Mapping, header: Header) -> Iterator[str]:
-    for place, field in mapping.spec.everything.items():
-        for group in field.columns if place.split(".", 1)[0] in _SENT else ():
-            if len(group) > 1 and group[0] not in header.columns and (column := header.column(group)):
-                yield f'"{header.texts[column - 1].strip()}" for "{group[0]}"'
+    for _, _, group in _sent(mapping):
+        if group[0] not in header.columns and (column := header.column(group)):
+            yield f'"{header.texts[column - 1].strip()}" for "{group[0]}"'
 
 
 def _is_part_of_an_address(mapping: Mapping, header: Header, place: str, field: FieldSpec) -> bool:
@@ -118,15 +119,9 @@ def _counted(mapping: Mapping, sheet: Sheet, header: Header, target: str) -> str
     """A new column that holds whole numbers, where a quantity is missing."""
     if form_of(target, mapping.operation) is not Form.QUANTITY:
         return ""
-    return next((new for new in _new(header) if _profile(sheet, header, new).fits(Form.QUANTITY)), "")
+    return next((new for new in _new(header) if profile_below(sheet, header, new).fits(Form.QUANTITY)), "")
 
 
 def _in_words(sheet: Sheet, header: Header) -> str:
     """A new column that mostly holds words."""
-    return next((new for new in _new(header) if _profile(sheet, header, new).share("words") > _MOST), "")
-
-
-def _profile(sheet: Sheet, header: Header, name: str) -> Profile:
-    column = next(number for number, text in enumerate(header.texts, 1) if text.strip() == name)
-    cells = sheet.frame.filter(sheet.frame["row"] > header.row)[str(column)].head(_SAMPLED_ROWS)
-    return profile_of(cells.to_list())
+    return next((new for new in _new(header) if profile_below(sheet, header, new).share("words") > _MOST), "")

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import polars as pl
+
 from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping.header import Header, bind
 from logistics_batch.mapping.lines_sheet_spec import header_mapping, lines_mapping
@@ -15,7 +17,7 @@ from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.parted import outer_mapping
 from logistics_batch.mapping.patterns import name_fits
 from logistics_batch.mapping.suggest_names import LIKELY, alike, likeness, names_of_targets
-from logistics_batch.mapping.suggest_values import profile_of
+from logistics_batch.mapping.suggest_values import Profile, profile_of
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Sheet
 
@@ -139,8 +141,6 @@ def _renamed(pairs: Sequence[tuple[str, str, float]]) -> list[tuple[str, str, fl
 def likeness_to(mapping: Mapping, sheet: Sheet, header: Header, group: Sequence[str], new: str) -> float:
     """How likely a new column is the missing one: by its name and, against it, by its values."""
     fields, lines = names_of_targets(mapping.operation)
-    column = next(number for number, text in enumerate(header.texts, 1) if text.strip() == new)
-    cells = sheet.frame.filter(sheet.frame["row"] > header.row)[str(column)].head(_SAMPLED_ROWS)
     best = max(_spelt_alike(name, new) for name in group)
     best = max(best, *(alike(new, name) for name in group))
     for place, field in mapping.spec.everything.items():
@@ -149,12 +149,19 @@ def likeness_to(mapping: Mapping, sheet: Sheet, header: Header, group: Sequence[
             known = (fields if part == "fields" else lines).get(target, "")
             best = max(best, 0.9 * likeness(new, known)) if known else best
             form = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
-            fits = profile_of(cells.to_list()).fits(form)
+            fits = profile_below(sheet, header, new).fits(form)
             if fits is False:
                 return 0.0
             telling = fits and form in (Form.MOBILE, Form.PINCODE) and best > 0
             best = min(1.0, best + _TELLING) if telling else best
     return best
+
+
+def profile_below(sheet: Sheet, header: Header, name: str) -> Profile:
+    """What the first cells below one of the header's names look like."""
+    column = next(number for number, text in enumerate(header.texts, 1) if text.strip() == name)
+    cells = sheet.frame.select(pl.col(str(column)).filter(pl.col("row") > header.row).head(_SAMPLED_ROWS))
+    return profile_of(cells.to_series().to_list())
 
 
 def _spelt_alike(one: str, other: str) -> float:

@@ -68,10 +68,11 @@ def _is_dash(char: str) -> bool:
 
 
 def _seen(text: str) -> str:
-    return "".join(char for char in text if not _is_unseen(char))
+    return "".join(char for char in text if not is_unseen(char))
 
 
-def _is_unseen(char: str) -> bool:
+def is_unseen(char: str) -> bool:
+    """Whether a letter is a mark that nobody sees, such as a zero width space; also those that join letters."""
     chooses_a_form = 0xFE00 <= ord(char) <= 0xFE0F or 0xE0100 <= ord(char) <= 0xE01EF
     return unicodedata.category(char) == "Cf" or chooses_a_form or char in _FILLERS
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from logistics_batch.api.answers import Meaning, OrderAbsent, ReadFailed, read_asns, read_order
 from logistics_batch.errors import LedgerRefused, LogisticsBatchError
 from logistics_batch.flows.answer_names import places_of
-from logistics_batch.flows.deliver import WRITTEN_ELSEWHERE, kept_file, not_at_hand
+from logistics_batch.flows.deliver import WRITTEN_ELSEWHERE, is_elsewhere, not_at_hand
 from logistics_batch.flows.moved_ledger import ONE_OF_THEM, where_before
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_receipts import listed_at
@@ -175,7 +175,7 @@ def check_answers(parts: Parts) -> Iterator[Check]:
     """Whether answers wait for a place that cannot be reached, also one of a removed job, or for another machine."""
     waiting: dict[Place, list[str]] = {}
     for file in parts.ledger.stale_files():
-        if file.state != "planned" and file.header_row and not kept_file(parts, file).exists():
+        if is_elsewhere(parts, file):
             yield Check("answers", State.WARNING, not_at_hand(file), WRITTEN_ELSEWHERE)
             continue
         for place in places_of(parts, file):

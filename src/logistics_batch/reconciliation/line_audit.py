@@ -190,7 +190,8 @@ def _identified(lines: pl.DataFrame) -> pl.DataFrame:
         pl.when(only_there).then(pl.lit("")).otherwise(pl.col("batch_key").fill_null("")),
     ]
     named = lines.with_columns(pl.concat_str(parts, separator="\x1f").alias("who"))
-    nth = pl.int_range(pl.len()).over("who")
+    alone = named["who"].n_unique() == named.height
+    nth = pl.lit(0) if alone else pl.int_range(pl.len()).over("who")
     numbered = named.with_columns(pl.concat_str("who", pl.lit("\x1f"), nth.cast(pl.String)).alias("who"))
     excepted = (numbered["code"] != "").to_list()
     ids = [
