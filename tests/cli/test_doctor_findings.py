@@ -553,6 +553,7 @@ PROVOKED_BY = {
         "test_answers_keep_the_senders_columns_where_another_machine_has_the_original",
     ],
     "check_accounts warning": ["test_a_ledger_of_another_address"],
+    "check_place_of_ledger problem": ["test_a_ledger_on_a_network_share"],
     "check_place_of_ledger warning": ["test_a_ledger_that_was_copied"],
     "check_owed warning": ["alerts that wait"],
     "check_clock problem": ["a clock that is behind"],

@@ -1,5 +1,6 @@
 """Help: every command has it, with an example, and it comes without loading anything heavy."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,17 @@ def test_every_page_shows_an_example(page: str) -> None:
 def test_the_tool_lists_every_command() -> None:
     page = PAGES["logistics-batch.txt"]
     assert all(f"  {name} " in page and entry.line in page for name, entry in COMMANDS.items())
+
+
+def test_no_command_takes_a_secret_of_ours_as_an_argument() -> None:
+    """Others could read it in the list of processes; the sandbox's key opens nothing but the sandbox."""
+    options = {
+        (page, option)
+        for page, text in PAGES.items()
+        for option in re.findall(r"--[a-z-]*(?:key|secret|pass|token|header|credential)[a-z-]*", text)
+        if not option.endswith("-file")
+    }
+    assert options == {("logistics-batch.sandbox.txt", "--api-key")}
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,17 @@ def fates(done: Finished) -> dict[str, str]:
 
 def test_what_is_seen_is_told_remembered_and_cleaned_up(run: Run, service: Service) -> None:
     sandbox, _ = service()
-    assert "not verified on this account" in checks(run("doctor", "--json"))["uniqueness"][1]
+    before = checks(run("doctor", "--json"))
+    assert "not verified on this account" in before["uniqueness"][1]
+    known = {name: before[name][1].partition(":")[0] for name in list(before)[list(before).index("uniqueness") + 1 :]}
+    assert known == {
+        "cancelling": "assumed",
+        "late effects": "assumed",
+        "reading": "verified in each settling",
+        "disk writes": "assumed",
+        "no effect": "assumed",
+    }
+    assert "(service.settle_after)" in before["late effects"][1]
     done = run("doctor", "--staging", "--json")
     assert done.code == 0, done.out
     found = checks(done)
@@ -83,11 +93,16 @@ def test_doubts_are_settled_where_orders_cannot_be_looked_for(run: Run, service:
     sandbox.set_faults(
         [{"endpoint": "order.create", "reference": ref, "kind": kind, "times": 1} for ref, kind in faults]
     )
-    push(run, workspace, ["A", "B", "C", "D"])
+    first = push(run, workspace, ["A", "B", "C", "D"])
     done = push(run, workspace, ["A", "B", "C", "D"])
     assert set(fates(done).values()) <= {"accepted", "unchanged"}
     assert created(sandbox) == dict.fromkeys("ABCD", 1)
     assert run("held", "list", "--json").json["held"] == []
+    (file,) = run("runs", "show", first.json["run"], "--json").json["files"]
+    to_check = [
+        row["document"] for row in file["rows"] if "cancelled by hand after its answer was lost" in row["reason"]
+    ]
+    assert to_check == ["A", "B", "C"], "nobody could look whether they had been cancelled meanwhile"
 
 
 def test_where_uniqueness_cannot_be_shown_a_person_decides(run: Run, service: Service) -> None:

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import sqlite3
 import time
+from contextlib import closing
 from datetime import datetime, timedelta
 
 import pytest
@@ -127,6 +129,26 @@ def test_a_refusal_keeps_the_words_of_the_service(workspace: Workspace, sandbox:
     assert row["fate"] == "refused"
     assert "The service refused it" in row["reason"]
     assert len(sandbox.committed("order.created")) == 1
+
+
+def test_how_far_each_call_came_is_kept_with_it(workspace: Workspace, sandbox: RunningSandbox) -> None:
+    """Whether it connected, sent, and heard the beginning of an answer: what a doubt is judged by."""
+    faults = {"B": "drop_after", "C": "status_400"}
+    sandbox.set_faults([{"endpoint": "order.create", "reference": name, "kind": kind} for name, kind in faults.items()])
+    slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    slow.run("push", slow.drop("orders.csv", order_lines(["A", "B", "C"])), "--mapping", "orders")
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger:
+        kept = ledger.execute(
+            "SELECT d.reference, a.trace, a.status, a.reply FROM attempt a JOIN document d ON d.id = a.document_id"
+        ).fetchall()
+    came = {reference: (json.loads(trace), status, reply) for reference, trace, status, reply in kept}
+    steps = ("connect", "send", "body", "reply")
+    assert [came["A"][0][step] for step in steps] == [True] * 4
+    assert [came["B"][0][step] for step in steps] == [True, True, True, False]
+    assert came["A"][1] == 200
+    assert '"awb_number"' in came["A"][2]
+    assert came["B"][1:] == (None, "")
+    assert (came["C"][1], bool(came["C"][2])) == (400, True)
 
 
 def test_results_go_where_they_are_asked_for(workspace: Workspace) -> None:

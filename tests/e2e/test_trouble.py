@@ -1,6 +1,7 @@
 """One clear message for each thing that goes wrong, the agreed exit code, and nothing lost or doubled."""
 
 import http.server
+import re
 import signal
 import sqlite3
 import subprocess
@@ -249,6 +250,8 @@ def test_an_asn_without_an_answer_is_found_or_held_but_never_sent_twice(
     assert (len(lost), set(sent.values())) == (1, {1})
     held = workspace.run("held", "list", "--json").json["held"]
     assert [line["reference"] for line in held] == list(lost)
+    searched = r"Sent \d\d:\d\d:\d\d, no answer; not found in 3 searches until \d\d:\d\d\."
+    assert re.fullmatch(searched, held[0]["reason"]), held[0]["reason"]
     number = str(held[0]["id"])
     decided = workspace.run("held", "decide", number, "send-again", "--reason", "asked the service desk")
     assert decided.code == 0, said(decided)

@@ -46,3 +46,10 @@ def test_a_refusal_counts_only_for_what_cannot_have_arrived(message: str, tainte
     answer = Answer(Meaning.REFUSED, message)
     outcome = outcome_of(document, reply, answer, run="R", facts=facts)
     assert (outcome.state, outcome.rule) == (state, rule)
+
+
+def test_of_a_long_reply_the_beginning_is_kept() -> None:
+    document = stored_document(id=7, key="ORDER-7", reference="ORDER-7", body="{}")
+    reply = Reply("order.create", status=502, body=b"<html>" + b"x" * 10_000)
+    outcome = outcome_of(document, reply, Answer(Meaning.UNKNOWN), run="R")
+    assert outcome.reply == "<html>" + "x" * 3_994

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import random
 import struct
 import zipfile
@@ -101,6 +102,27 @@ def test_pgp_message_with_an_archive_in_it(tmp_path: Path, key: pysequoia.Tsk, a
     inside.mkdir()
     (member,) = unpacker(dropped(tmp_path, "orders.zip.pgp", message), name="orders.zip.pgp", to=inside)
     assert (member.name, member.path.read_bytes()) == ("orders.csv", ORDERS)
+
+
+def test_the_process_that_decrypts_knows_no_secrets_and_names_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the program's own nor the passphrase, which others could read in the list of processes."""
+    (tmp_path / "looking.py").write_text(
+        "import json, pathlib, sys\n"
+        "asked = json.load(sys.stdin)\n"
+        "seen = [pathlib.Path('/proc/self', name).read_text() for name in ('environ', 'cmdline')]\n"
+        "pathlib.Path(asked['to']).write_text(json.dumps([asked['passphrase'], *seen]))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("logistics_batch.intake.pgp._CHILD", "looking")
+    monkeypatch.setenv("LOGISTICS_BATCH_SERVICE__API_KEY", "very-secret-key")
+    to = tmp_path / "plain"
+    PgpKey(tmp_path / "key.asc", "open sesame").decrypt(tmp_path / "m.pgp", name="m.pgp", to=to, most_bytes=1 << 20)
+    passphrase, environment, arguments = json.loads(to.read_text())
+    assert passphrase == "open sesame"
+    assert sorted(line.partition("=")[0] for line in environment.split("\0") if line) == ["LC_ALL", "PYTHONPATH"]
+    assert "open sesame" not in arguments
 
 
 def test_pgp_message_for_somebody_else_is_held(tmp_path: Path, key: pysequoia.Tsk) -> None:

@@ -37,7 +37,7 @@ from logistics_batch.operate.night_checks import (
     check_scheduler,
     check_textfile,
 )
-from logistics_batch.operate.staging import check_facts, stage
+from logistics_batch.operate.staging import assumptions, check_facts, stage
 from logistics_batch.settings import (
     FILE_NAME,
     Settings,
@@ -74,6 +74,7 @@ def checkup(workspace: Workspace, *, staging: str = "", notify: bool = False) ->
             yield from _parts_checks(parts, jobs)
             yield from _event_check(workspace, settings, parts)
             yield from stage(parts, pincode=staging) if staging else (check_facts(parts),)
+            yield from assumptions(parts)
     except LogisticsBatchError as error:
         yield Check("service and ledger", State.PROBLEM, error.message, error.remedy)
 

@@ -32,6 +32,19 @@ def check_facts(parts: Parts) -> Check:
     return Check("uniqueness", State.OK, f"references are unique: documented (API §8.4), verified on {facts.at[:10]}")
 
 
+def assumptions(parts: Parts) -> Iterator[Check]:
+    """What the promise rests on besides unique references, and how far each is known; makes no call."""
+    patience = parts.policy.settle_after_seconds
+    for name, text in {
+        "cancelling": "assumed: nobody cancels an order between a doubt and its second send; a cancelled one is held",
+        "late effects": f"assumed: a call without effect within {patience:g} s (service.settle_after) never has one",
+        "reading": "verified in each settling: orders that certainly exist are found, before an absence is believed",
+        "disk writes": "assumed: what the disk confirmed survives a power cut",
+        "no effect": "assumed: a call that is answered 401 or 429, or a first one that is answered 400, did nothing",
+    }.items():
+        yield Check(name, State.OK, text)
+
+
 def stage(parts: Parts, *, pincode: str) -> Iterator[Check]:
     """Make test orders and cancel them; see `flows.staging`.
 
