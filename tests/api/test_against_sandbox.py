@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
 from logistics_batch.api.answers import (
     Answer,
@@ -47,9 +47,7 @@ ITEMS = [{"item_name": "Wires", "item_quantity": 2, "weight": "0.5"}, {"item_nam
 
 @pytest.fixture(scope="module")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path_factory.mktemp("api"))
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path_factory.mktemp("api"))
 
 
 @pytest.fixture

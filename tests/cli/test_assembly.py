@@ -11,7 +11,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace, order_lines
 
 from logistics_batch import wiring
@@ -20,9 +20,7 @@ from logistics_batch.wiring import Need, SystemClock
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path)
 
 
 def test_jobs_that_run_side_by_side_keep_one_rate_together(workspace: Workspace) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cli.conftest import Run
 from support.commands import Finished
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace, order_lines
 
 BY_REFERENCE = "order_id: {ledger: Order No}\nkey: [Order No]\n"
@@ -29,9 +29,7 @@ DELETE = f"operation: order.delete_items\n{BY_REFERENCE}lines: {{item_name: {{fr
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli.conftest import Run
 from support.commands import Finished
-from support.sandbox_process import RunningSandbox, created, start_sandbox
+from support.sandbox_process import RunningSandbox, created, sandbox_for_a_test
 from support.workspace import Workspace, order_lines
 
 ADDRESS = "Market Road"
@@ -20,9 +20,7 @@ ADDRESS = "Market Road"
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cli.conftest import Run
 from support.event_receiver import receiving
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace, order_lines
 
 from logistics_batch.ledger import open_ledger
@@ -63,9 +63,7 @@ class Watched:
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 from openpyxl import load_workbook
 from support.order_room import Room, order_room
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
 from logistics_batch.api.client import Client
 from logistics_batch.api.readers import OrderDetails
@@ -25,9 +25,7 @@ from logistics_batch.operate.run_job import order_status_outcome
 
 @pytest.fixture(scope="module")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path_factory.mktemp("shared"))
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path_factory.mktemp("shared"))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import openpyxl
 import pytest
 from flows.asn_service import record
 from flows.audit_room import audit_room
-from support.sandbox_process import start_sandbox
+from support.sandbox_process import sandbox_for_a_test
 
 from logistics_batch.errors import FileHeld, KeyRefused, StoreError, UsageError
 from logistics_batch.flows import reconcile_gather
@@ -512,9 +512,7 @@ def test_it_is_never_too_early_twice(tmp_path, service):
 
 @pytest.fixture
 def sandbox(tmp_path):
-    running = start_sandbox(tmp_path)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path)
 
 
 def test_against_the_sandbox_of_the_whole_api(sandbox, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from flows.asn_service import AsnService, record
 from flows.audit_room import audit_room
 from flows.test_reconcile import asn_row, found, plan, push
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.reconcile import run_reconcile
@@ -21,9 +21,7 @@ PARTIES = ("both", "id", "name", "object")
 
 @pytest.fixture
 def sandbox(tmp_path) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path)
 
 
 @pytest.mark.slow

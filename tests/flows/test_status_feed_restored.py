@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.order_room import Room, order_room
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.flows.labels import LabelsPlan, make_labels
@@ -17,9 +17,7 @@ FEED = "out/status/order-status-{:06}.csv"
 
 @pytest.fixture(scope="module")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path_factory.mktemp("shared"))
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path_factory.mktemp("shared"))
 
 
 def fed_twice(room: Room, order: str) -> bytes:

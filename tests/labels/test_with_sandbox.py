@@ -13,7 +13,7 @@ from labels.label_files import scan
 from labels.print_room import PrintRoom, Wish
 from labels.test_manifest import text_of
 from support.canary import key_of_tests
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 
 from logistics_batch.flows.dispatch import Dispatcher
 from logistics_batch.flows.label_orders import Choice, LabelOrder, choose_orders
@@ -23,9 +23,7 @@ from logistics_batch.flows.labels import LabelsPlan, make_labels
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from operate.night_shift import KOLKATA, PlayedClock, Shift, in_folder
 from support.event_receiver import receiving
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
 from logistics_batch.errors import UsageError
@@ -37,9 +37,7 @@ CUT = b"PK\x03\x04 cut in half"
 
 @pytest.fixture(scope="module")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path_factory.mktemp("shared"))
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path_factory.mktemp("shared"))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from operate.night_shift import KOLKATA, PlayedClock, Shift, in_folder, ran
 from support.canary import key_of_tests
 from support.event_receiver import Receiver, receiving
-from support.sandbox_process import RunningSandbox, start_sandbox
+from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.sftp_servers import RunningSshd, running_sshd
 from support.workspace import Workspace, order_lines
 
@@ -46,9 +46,7 @@ def sshd(tmp_path: Path) -> Iterator[RunningSshd]:
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Iterator[RunningSandbox]:
-    running = start_sandbox(tmp_path)
-    yield running
-    running.stop()
+    yield from sandbox_for_a_test(tmp_path)
 
 
 @pytest.fixture

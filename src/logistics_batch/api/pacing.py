@@ -107,7 +107,8 @@ class Pacer:
         self._shared: list[SharedTurns] = []
         self._departures = threading.Lock()
         self._lead_seconds = _LEAD_SECONDS
-        self._left: deque[float] = deque(maxlen=_MOST_REMEMBERED)  # when the last calls left
+        # When the last calls left; where turns are shared, when they could have as far as this process goes.
+        self._left: deque[float] = deque(maxlen=_MOST_REMEMBERED)
 
     @property
     def paced(self) -> bool:

@@ -58,7 +58,7 @@ def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocume
     have arrived before it was dropped is held again. Returns the documents as they are now.
 
     Raises:
-        UsageError: nothing was dropped under this number, or it was reopened already.
+        UsageError: nothing was dropped under this number, it was reopened already, or it changed meanwhile.
     """
     if isinstance(wanted, str):
         found = parts.ledger.decided_by(f"drop {wanted}:")
@@ -76,9 +76,13 @@ def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocume
         for each in gone
     ]
     now = parts.clock.now().isoformat()
-    parts.ledger.settle_documents(
+    if not parts.ledger.settle_documents(
         outcomes, expected="abandoned", now=now, evidence_text=f"reopen: {reason}", who="operator"
-    )
+    ):
+        raise UsageError(
+            f"What was dropped under the number {wanted} has changed meanwhile.",
+            remedy="Look at the answers of the file again.",
+        )
     return [parts.ledger.document(each.id) or each for each in gone]
 
 
