@@ -113,6 +113,8 @@ def test_an_event_is_verified_before_it_counts(room: Room, name: str) -> None:
     assert forged["note"] == "an event said “Complete”, the service shows “Pending”"
     assert list(room.feeds()) == ["order-status-000001.csv", "order-status-000002.csv"]
     assert [line["reference_number"] for line in room.feeds()["order-status-000002.csv"]] == [f"{name}-A"]
+    again = room.run(poll_after_seconds=3600.0)
+    assert (again.events, again.asked.asked) == (0, 0), "they are read once more, and were counted"
 
 
 def test_nothing_new_asks_nobody_and_feeds_nothing(room: Room, name: str) -> None:

@@ -5,7 +5,7 @@ from support.documents import stored_document
 
 from logistics_batch.api.answers import Answer, Meaning
 from logistics_batch.api.reply import Reply
-from logistics_batch.flows.outcomes import outcome_of, without_others_numbers
+from logistics_batch.flows.outcomes import outcome_of, unless_sent_before, without_others_numbers
 from logistics_batch.ledger import Outcome, ServiceFacts
 
 
@@ -46,6 +46,34 @@ def test_a_refusal_counts_only_for_what_cannot_have_arrived(message: str, tainte
     answer = Answer(Meaning.REFUSED, message)
     outcome = outcome_of(document, reply, answer, run="R", facts=facts)
     assert (outcome.state, outcome.rule) == (state, rule)
+
+
+OWN_WORDS = ServiceFacts("2026-11-21", True, "refused", "Reference * was used", ())
+NO_WORDS = ServiceFacts("2026-11-21", True, "refused", "", ())
+
+
+@pytest.mark.parametrize(
+    ("known", "facts", "message", "state"),
+    [
+        ({}, OWN_WORDS, "Reference ORDER-7 was used", "in_doubt"),  # by ourselves, as far as anybody knows
+        ({}, OWN_WORDS, "Invalid postcode", "refused"),  # a taken one is told in other words
+        ({}, NO_WORDS, "Invalid postcode", "in_doubt"),
+        ({}, None, "Invalid postcode", "in_doubt"),
+        ({"tainted": True}, OWN_WORDS, "Invalid postcode", "held"),
+        ({"tainted": True}, OWN_WORDS, "Reference ORDER-7 was used", "accepted"),
+        ({"operation": "asn.create"}, None, "Invalid site", "refused"),
+    ],
+)
+def test_behind_a_lost_history_a_refusal_may_be_that_of_a_second_create(
+    known: dict[str, object], facts: ServiceFacts | None, message: str, state: str
+) -> None:
+    document = stored_document(id=7, key="ORDER-7", reference="ORDER-7", body="{}", **known)
+    said = outcome_of(
+        document, Reply("order.create", status=400), Answer(Meaning.REFUSED, message), run="R", facts=facts
+    )
+    outcome = unless_sent_before(said, document, facts=facts)
+    assert outcome.state == state
+    assert ("restored from an older copy" in outcome.reason) is (state == "in_doubt")
 
 
 def test_of_a_long_reply_the_beginning_is_kept() -> None:

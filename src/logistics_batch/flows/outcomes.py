@@ -101,7 +101,7 @@ def unless_sent_before(outcome: Outcome, document: StoredDocument, *, facts: Ser
 
     Then a refusal that may mean “you have it already” is a doubt, and the order is looked for.
     """
-    if document.operation != Operation.ORDER_CREATE or document.tainted:
+    if document.operation != Operation.ORDER_CREATE:
         return outcome
     other_words = facts is not None and bool(facts.duplicate_form)  # the service has words of its own for a duplicate
     if outcome.rule == "reference_taken" or (outcome.state == "refused" and not other_words):
