@@ -124,7 +124,7 @@ def _put_back(parts: Parts, document: StoredDocument) -> StoredDocument:
 
 
 def _answer(parts: Parts, stored: StoredRun) -> tuple[list[str], list[str]]:
-    """Write the results of the run and of other files with the same documents; what could not be written of each."""
+    """Write the results of the run and of other files with the same documents: what could not be written, and notes."""
     own = [deliver(parts, file) for file in parts.ledger.files(run=stored.id)]
     others = deliver_stale(parts, leave_out_run=stored.id)
     undelivered, notes = ([problem for each in some for problem in each.failed] for some in (own, others))
