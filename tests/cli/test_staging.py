@@ -105,6 +105,23 @@ def test_doubts_are_settled_where_orders_cannot_be_looked_for(run: Run, service:
     assert to_check == ["A", "B", "C"], "nobody could look whether they had been cancelled meanwhile"
 
 
+def test_what_a_sender_had_that_may_live_is_not_sent_again_though_references_are_unique(
+    run: Run, service: Service
+) -> None:
+    """It may wake after somebody cancelled the order that was sent in its place."""
+    sandbox, workspace = service(order_id_reading="id")
+    run("doctor", "--staging")
+    before = len(sandbox.received("order.create"))
+    sandbox.set_faults([{"endpoint": "order.create", "reference": "A", "kind": "drop_before", "times": 1}])
+    slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
+    assert push(run, slow, ["A"]).code == 4
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger, ledger:
+        assert ledger.execute("UPDATE document SET rule = 'sender_lost' WHERE state = 'in_doubt'").rowcount == 1
+    assert run("settle", "--wait", LOGISTICS_BATCH_SERVICE__SETTLE_AFTER="0s").code == 4
+    assert held(run) == ["unknown"]
+    assert len(sandbox.received("order.create")) == before + 1
+
+
 def test_where_uniqueness_cannot_be_shown_a_person_decides(run: Run, service: Service) -> None:
     sandbox, workspace = service(duplicate_reference="error", order_id_reading="id")
     found = checks(run("doctor", "--staging", "--json"))

@@ -11,6 +11,12 @@ from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
 WRONG = ",12345,3 Road,560001,SKU,1\n"
+NIGHTLY = """\
+kind: push
+mapping: orders
+source: {folder: ., path: /inbound, ready: {unchanged_for: 2, poll_every: 50ms}}
+results: {folder: results}
+"""
 
 
 @pytest.fixture
@@ -128,6 +134,29 @@ def test_answers_keep_the_senders_columns_where_another_machine_has_the_original
     assert sheet is not None
     assert [cell.value for cell in sheet[1]][: len(ORDER_COLUMNS.split(","))] == ORDER_COLUMNS.split(",")
     assert not [check for check in office.run("doctor", "--json").json["checks"] if check["name"] == "answers"]
+
+
+def test_first_answers_without_the_original_are_written_and_told(office: Workspace, service: RunningSandbox) -> None:
+    """The machine that took the file broke off before it answered; the next one has the ledger only."""
+    office.job("nightly", NIGHTLY)
+    dropped = office.drop("orders.csv", order_lines(["FIRST-1"]))
+    office.run("run", "nightly", LOGISTICS_BATCH_CRASH_AT="report.before:1")
+    (original,) = (office.root / "var/files").glob("*.csv")
+    kept = original.rename(office.root / "elsewhere.csv")
+    dropped.unlink()
+    answers = office.root / "results/orders.result.csv"
+    assert not answers.exists()
+    (note,) = [each for each in office.run("run", "nightly", "--json").json["notes"] if "orders.csv" in each]
+    assert note.startswith("The answers to orders.csv (run ")
+    assert "without the sender's columns" in note
+    text = answers.read_text("utf-8-sig")
+    assert "FIRST-1" in text
+    assert "src:" not in text
+    kept.rename(original)
+    office.run(*note.partition("`logistics-batch ")[2].partition("`")[0].split())
+    assert "src:Order No" in answers.read_text("utf-8-sig")
+    office.drop("other.csv", order_lines(["FIRST-2"]))
+    assert not [each for each in office.run("run", "nightly", "--json").json["notes"] if "columns" in each]
 
 
 def test_answers_to_a_file_that_was_purged_wait_for_nobody(office: Workspace, service: RunningSandbox) -> None:

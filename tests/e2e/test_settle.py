@@ -218,6 +218,23 @@ def test_an_asn_is_sent_again_only_where_the_service_shows_what_it_has(
     assert len(sandbox.received("asn.create")) == (2 if blind else 3)
 
 
+def test_an_asn_that_a_sender_had_that_may_live_is_not_sent_again(
+    workspace: Workspace, sandbox: RunningSandbox
+) -> None:
+    """Not even where the settings ask for it: the sender may send it after the last search."""
+    workspace.configure("[service.asn]", 'resend = "after_absent"')
+    first = workspace.drop("first.csv", asn_lines(["INV-0"]))
+    assert workspace.run("push", first, "--mapping", "asns").code == 0
+    sandbox.set_faults([{"endpoint": "asn.create", "kind": "drop_before", "times": 1}])
+    late = {"LOGISTICS_BATCH_SERVICE__SETTLE_AFTER": "1h"}
+    workspace.run("push", workspace.drop("asns.csv", asn_lines(["INV-1"])), "--mapping", "asns", **late)
+    with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger, ledger:
+        assert ledger.execute("UPDATE document SET rule = 'sender_lost' WHERE state = 'in_doubt'").rowcount == 1
+    assert workspace.run("settle", "--wait").code == 4
+    assert [line["rule"] for line in held(workspace)] == ["not_found"]
+    assert len(sandbox.received("asn.create")) == 2
+
+
 def test_an_asn_that_may_be_there_with_its_parties_in_another_form_is_not_sent_again(
     tmp_path: Path, sandbox: RunningSandbox
 ) -> None:

@@ -67,7 +67,17 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
         parts.ledger.set_unwritten(file.id)
     else:
         parts.ledger.set_fresh(file.id, first=first)
+    if file.rows_read and not kept_file(parts, file).exists():  # better than none, which their sender would have else
+        written = replace(written, notes=(*written.notes, _without_columns(file)))
     return written
+
+
+def _without_columns(file: StoredFile) -> str:
+    """That first answers hold less than they should."""
+    return (
+        f"The answers to {file.name} (run {file.run}) were written without the sender's columns: its original is not "
+        f"here. Copy var/files of the machine that took it here, then `logistics-batch runs report {file.run}`."
+    )
 
 
 def _left_as_written(parts: Parts, file: StoredFile, report: FileReport) -> Delivered:
