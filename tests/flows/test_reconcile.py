@@ -474,6 +474,19 @@ def test_a_lone_end_of_the_range_is_refused_before_the_service_is_asked(parts, s
     assert not service.asked and not parts.ledger.runs(job="reconcile")
 
 
+def test_what_was_sent_and_does_not_come_back_is_said_to_be_not_compared(parts, service, tmp_path):
+    mapping = tmp_path / "workspace" / "mappings" / "asns.yaml"
+    sums = mapping.read_text().replace("lines:", "  total_price: {from: Rate, read: money}\nlines:")
+    mapping.write_text(f"{sums.rstrip()}\n  discount: {{from: Rate, read: money}}\n")
+    push(parts, tmp_path, asn_row("I1", "W", "1"), asn_row("I2", "W", "1"))
+    del service.records[0]["total_price"], service.records[0]["sku_lines"][0]["discount"]
+    report = run_reconcile(parts, plan(tmp_path))
+    assert (report.counts, report.complete) == ({"matched": 2}, True)
+    words = "or show it in a form that cannot be read, for 1 ASN sent with it; it could not be compared."
+    for name in ("total_price", "discounts"):
+        assert f"The service's replies lack {name}, {words}" in report.notes
+
+
 def test_a_job_file_becomes_a_plan():
     job = ReconcileJob.model_validate(
         {

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 from reconciliation.world import World
 
-from logistics_batch.reconciliation import Rules, audit
+from logistics_batch.reconciliation import Rules, audit, discounts_not_returned
 
 RULES = Rules(business_date=date(2026, 11, 10))
 
@@ -95,6 +95,27 @@ def test_a_discount_that_both_sides_name_and_that_differs_is_told(announced, ret
 )
 def test_a_discount_that_one_side_does_not_name_is_not_compared(announced, returned):
     assert outcome(announced, returned)[0] == "matched"
+
+
+@pytest.mark.parametrize(
+    ("announced", "returned", "count"),
+    [
+        (line("50"), line(), 1),
+        (line("", "5"), line(), 1),
+        (line("50"), line("n/a"), 1),
+        (line("50"), line("40"), 0),
+        (line("0.00"), line(), 0),
+        (line(), line("50"), 0),
+    ],
+)
+def test_asns_whose_discount_could_not_be_compared_are_counted(announced, returned, count):
+    world = World()
+    world.announce("I1", *announced)
+    world.serve("i1 ", *returned)
+    world.announce("I2", *line("50"), accepted=False)
+    world.announce("I3", *line("50"), in_window=False)
+    world.announce("I4", *line("50"))  # of which the service returns nothing, which is told anyway
+    assert discounts_not_returned(world.legs()) == count
 
 
 def test_what_a_discount_differs_by_is_at_stake():

@@ -50,6 +50,7 @@ from logistics_batch.reconciliation import (
     Limit,
     Rules,
     audit,
+    discounts_not_returned,
     unknown_statuses,
     without_rates,
 )
@@ -265,7 +266,14 @@ def _account(
             *previous.doubts,
             *_without_receipts(result),
         ),
-        notes=(*notes, *gathered.notes, *_unreturned(result), *_not_understood(legs), *previous.notes, *besides.notes),
+        notes=(
+            *notes,
+            *gathered.notes,
+            *_unreturned(result, legs),
+            *_not_understood(legs),
+            *previous.notes,
+            *besides.notes,
+        ),
         log=_log(plan, gathered, {"Receipts": receipts, "Purchase orders": orders}, rules),
     )
 
@@ -346,11 +354,13 @@ def _is_due(legible: Mapping[str, str], scope: Scope) -> bool:
     return scope.wanted.by == "delivery" and scope.holds(scope.day_of(legible.get("delivery_date", "")))
 
 
-def _unreturned(result: Reconciliation) -> tuple[str, ...]:
+def _unreturned(result: Reconciliation, legs: Legs) -> tuple[str, ...]:
+    without = discounts_not_returned(legs)
+    lacking = result.not_returned | ({"discounts": without} if without else {})
     return tuple(
-        f"The service's replies lack {name}, or show it in a form that cannot be read, for {count} ASNs that were sent "
-        "with it; it could not be compared."
-        for name, count in result.not_returned.items()
+        f"The service's replies lack {name}, or show it in a form that cannot be read, for {counted(count, 'ASN')} "
+        "sent with it; it could not be compared."
+        for name, count in lacking.items()
     )
 
 

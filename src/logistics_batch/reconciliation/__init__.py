@@ -18,6 +18,7 @@ from logistics_batch.reconciliation.legs import (
     identifier,
     order_number_of,
 )
+from logistics_batch.reconciliation.lines import discounts_not_returned
 from logistics_batch.reconciliation.repeated_receipts import Counted, counted_once
 from logistics_batch.reconciliation.since import WITHOUT_RECEIPTS
 from logistics_batch.reconciliation.statuses import further_status, unknown_statuses
@@ -50,6 +51,7 @@ __all__ = [
     "audit",
     "compare",
     "counted_once",
+    "discounts_not_returned",
     "further_status",
     "identifier",
     "order_number_of",

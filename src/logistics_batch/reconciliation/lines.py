@@ -3,7 +3,7 @@
 import polars as pl
 
 from logistics_batch.model.reconciliation import PRICE
-from logistics_batch.reconciliation.legs import day, identifier, price, quantity
+from logistics_batch.reconciliation.legs import Legs, day, identifier, price, quantity
 from logistics_batch.reconciliation.receipts import CONDITION_CLASSES, condition_code
 
 _KEYS = ["notice", "sku"]
@@ -61,6 +61,24 @@ def _with_mixes(lines: pl.DataFrame, announced: pl.DataFrame, returned: pl.DataF
             mixed = price_mix(ours, price_column, keys=_KEYS).rename({"mix": f"{name}_{leg}"})
             lines = lines.join(mixed, on=_KEYS, how="left", maintain_order="left")
     return lines
+
+
+def discounts_not_returned(legs: Legs) -> int:
+    """How many accepted ASNs of the window were sent with a discount, and the service's reply shows none to compare."""
+    ours = legs.announced_notices.filter("accepted", "in_window")
+    sent = _invoices_with_discount(ours, legs.announced_lines)
+    if sent.is_empty():
+        return 0
+    replies = legs.returned_notices.select(identifier("invoice_number").alias("invoice"))
+    shown = _invoices_with_discount(legs.returned_notices, legs.returned_lines)
+    return sent.join(replies, on="invoice", how="semi").join(shown, on="invoice", how="anti").height
+
+
+def _invoices_with_discount(notices: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
+    # That nothing is taken off needs no reply.
+    named = pl.any_horizontal((price(name) != 0).fill_null(False) for name in ("discount", "discount_percentage"))
+    with_one = lines.filter(named).select("notice").unique()
+    return notices.join(with_one, on="notice", how="semi").select(identifier("invoice_number").alias("invoice"))
 
 
 def price_mix(lines: pl.DataFrame, price_column: str, *, keys: list[str]) -> pl.DataFrame:
