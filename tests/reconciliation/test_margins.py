@@ -86,6 +86,41 @@ def test_what_nobody_can_claim_has_no_claim_window():
     assert audit(world.legs(), rules=PLAIN).exceptions["claim_until"].to_list() == [None]
 
 
+@pytest.mark.parametrize(
+    ("in_service", "received", "code"),
+    [("7", None, "SHORT"), ("7", "10", "SHORT"), (None, None, "MISSING_SKU"), (None, "10", "MISSING_SKU")],
+)
+def test_what_only_the_service_lacks_is_owed_by_nobody(in_service, received, code):
+    world = World()
+    world.announce("I1", ("W", "10", "5.00"), ("V", "1", "1.00"))
+    world.serve("I1", *([("W", in_service, "5.00")] if in_service else []), ("V", "1", "1.00"))
+    if received:
+        world.receive("I1", "W", received)
+        world.receive("I1", "V", "1")
+    (line,) = audit(world.legs(), rules=PLAIN).exceptions.to_dicts()
+    assert (line["code"], line["claim_until"], line["claim_days_left"]) == (code, None, None)
+
+
+@pytest.mark.parametrize(("in_service", "code"), [("7", "SHORT"), (None, "MISSING_SKU")])
+def test_what_the_service_lacks_and_the_dock_as_well_can_be_claimed(in_service, code):
+    world = World()
+    world.announce("I1", ("W", "10", "5.00"), ("V", "1", "1.00"))
+    world.serve("I1", *([("W", in_service, "5.00")] if in_service else []), ("V", "1", "1.00"))
+    world.receive("I1", "V", "1")
+    world.receive("I1", "W", "4")
+    (line,) = audit(world.legs(), rules=PLAIN).exceptions.to_dicts()
+    assert (line["code"], line["claim_until"]) == (code, date(2026, 12, 31))
+
+
+def test_what_was_ordered_and_not_announced_has_no_claim_window():
+    world = World()
+    world.both("I1", ("W", "8", "5.00"), po_number="4711")
+    world.order("4711", "W", "10")
+    world.receive("I1", "W", "8")
+    (line,) = audit(world.legs(), rules=PLAIN).exceptions.to_dicts()
+    assert (line["level"], line["code"], line["claim_until"]) == ("order", "SHORT", None)
+
+
 def pairs(world: World) -> dict[str, tuple[str, str]]:
     """The reason and the invoice and SKU of the partner, by invoice and SKU."""
     lines = audit(world.legs(), rules=PLAIN).exceptions.to_dicts()
@@ -173,6 +208,39 @@ def test_the_services_own_total_is_held_against_its_lines():
     world.serve("I1", ("W", "10", "5.00"), total_price="70.00")
     world.receive("I1", "W", "10")
     assert codes(world) == [("I1", "TOTAL_MISMATCH"), ("I1", "matched")]
+
+
+@pytest.mark.parametrize(
+    ("total", "tax", "code", "also", "inr", "words"),
+    [
+        (
+            "150.00",
+            "2.50",
+            "TOTAL_MISMATCH",
+            "TAX_VAR",
+            "100.00",
+            ["Sent with a total of", "Also announced with INR 9"],
+        ),
+        ("52.00", "99.00", "TAX_VAR", "TOTAL_MISMATCH", "90.00", ["Announced with INR 9", "Also sent with a total of"]),
+        ("50.00", "2.50", "TAX_VAR", "", "6.50", ["Announced with INR 9"]),
+        ("150.00", "9.00", "TOTAL_MISMATCH", "", "100.00", ["Sent with a total of"]),
+    ],
+)
+def test_a_total_hides_no_tax_and_a_tax_no_total(total, tax, code, also, inr, words):
+    world = World()
+    world.announce("I1", ("W", "10", "5.00"), total_price="50.00", tax="9.00")
+    world.serve("I1", ("W", "10", "5.00"), total_price=total, tax=tax)
+    (line,) = audit(world.legs(), rules=PLAIN).exceptions.to_dicts()
+    assert (line["code"], line["also"], str(line["impact_inr"])) == (code, also, inr)
+    assert [part for part in words if part not in line["reason"]] == []
+
+
+@pytest.mark.parametrize(("shown", "told"), [(None, {"total_price": 1}), ("n/a", {"total_price": 1}), ("50.00", {})])
+def test_a_total_that_the_service_does_not_return_is_named(shown, told):
+    world = World()
+    world.announce("I1", ("W", "10", "5.00"), total_price="50.00")
+    world.serve("I1", ("W", "10", "5.00"), total_price=shown)
+    assert audit(world.legs(), rules=PLAIN).not_returned == told
 
 
 def test_a_retail_price_that_the_service_does_not_return_is_not_taken_as_equal():

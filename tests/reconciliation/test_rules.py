@@ -265,9 +265,14 @@ def test_what_lies_outside_the_window_is_counted_and_not_judged():
     world.announce("I1", ("W", "10"), in_window=False)
     world.receive("I1", "W", "3")
     world.serve("I2", ("W", "10"), in_window=False)
+    world.both("I3", ("W", "10", "5.00"), in_window=False)
+    world.receive("I3", "W", "8")
+    world.receive("I3", "W", "1", condition="Damaged")
     found = audit(world.legs(), rules=PLAIN)
     assert found.exceptions.is_empty()
-    assert found.classes.select("class", "lines").rows() == [("outside window", 2)]
+    assert found.classes.select("class", "lines").rows() == [("outside window", 3)]
+    said = found.lines.select("code", "reason", "also", "impact_by_class", "impact_inr").unique()
+    assert said.rows() == [("", "", "", "", None)]
 
 
 def test_a_receipt_without_supplier_belongs_to_the_invoice_if_there_is_only_one():

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.canary import key_of_tests
 from support.sandbox_process import RunningSandbox, start_sandbox
 
 HERE = Path(__file__).parent
@@ -24,7 +25,7 @@ def run_schemathesis(sandbox: RunningSandbox, folder: Path, *, phases: str, exam
     done = subprocess.run(
         [*command, f"{sandbox.url}/openapi.json", *options],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(HERE), "NO_COLOR": "1", "COLUMNS": "120"},
+        env=os.environ | {"PYTHONPATH": str(HERE), "NO_COLOR": "1", "COLUMNS": "120", "KEY_OF_TESTS": key_of_tests()},
         capture_output=True,
         text=True,
     )

@@ -39,10 +39,16 @@ def bucket(days: str) -> pl.Expr:
     return chain.otherwise(pl.lit(_BEYOND))
 
 
-def claim_until(*, claim_days: int) -> pl.Expr:
-    """The last day on which a line can be claimed; null where there is nothing to claim, or no delivery date."""
+def claim_until(*, claim_days: int, receipts: bool) -> pl.Expr:
+    """The last day on which a line can be claimed; null where there is nothing to claim, or no delivery date.
+
+    receipts: whether receipts were compared. Without them, or where all pieces came, a SKU or pieces that only the
+    service's ASN lacks are no goods that anybody owes.
+    """
     claimed = pl.col("code").is_in([code.value for code in CLAIMED])
-    return pl.when(claimed).then(pl.col("due_date") + timedelta(days=claim_days))
+    lacking = pl.col("code").is_in([Discrepancy.SHORT.value, Discrepancy.MISSING_SKU.value])
+    came = lacking & (pl.col("qty_received") >= pl.col("qty_announced")).fill_null(False)
+    return pl.when(pl.lit(receipts) & claimed & ~came).then(pl.col("due_date") + timedelta(days=claim_days))
 
 
 def claim_days_left(*, business_date: date) -> pl.Expr:

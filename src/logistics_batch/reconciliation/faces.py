@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from logistics_batch.reconciliation.legs import HEADER_FIELDS, Legs, day, spelling
+from logistics_batch.reconciliation.legs import HEADER_FIELDS, Legs, day, price, spelling
 from logistics_batch.reconciliation.matching import TIERS
 
 _ANNOUNCED = ("accepted", "why", "file_name", "sheet", "run")
@@ -109,19 +109,23 @@ def _differs(name: str) -> pl.Expr:
 def not_returned(pairs: pl.DataFrame, *others: pl.DataFrame) -> dict[str, int]:
     """Header fields that were sent but that the service's reply lacks, with the number of notices.
 
-    All frames hold pairs that the service accepted, with header fields as `a_…` and `r_…`.
+    All frames hold pairs that the service accepted, with header fields as `a_…` and `r_…`; pairs that were set aside
+    have no total, since theirs stands alike on both sides.
     """
-    total = dict.fromkeys(HEADER_FIELDS, 0)
+    total = dict.fromkeys((*HEADER_FIELDS, "total_price"), 0)
     for frame in (pairs, *others):
-        absent = (filled(f"a_{name}").is_not_null() & _incomparable(name) for name in HEADER_FIELDS)
-        counts = frame.select(one.sum().alias(name) for name, one in zip(HEADER_FIELDS, absent, strict=True))
-        total = {name: total[name] + count for name, count in counts.row(0, named=True).items()}
+        names = [name for name in total if f"a_{name}" in frame.columns]
+        absent = ((filled(f"a_{name}").is_not_null() & _incomparable(name)).sum().alias(name) for name in names)
+        counts = frame.select(absent).row(0, named=True)
+        total = {name: count + counts.get(name, 0) for name, count in total.items()}
     return {name: count for name, count in total.items() if count}
 
 
 def _incomparable(name: str) -> pl.Expr:
-    """The reply lacks a field, or shows a date in a form that cannot be read."""
+    """The reply lacks a field, or shows a date or a sum in a form that cannot be read."""
     lacks = filled(f"r_{name}").is_null()
+    if name == "total_price":
+        return lacks | price(f"r_{name}").is_null()
     return (lacks | day(f"r_{name}").is_null()) if name.endswith("_date") else lacks
 
 

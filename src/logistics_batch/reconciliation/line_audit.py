@@ -39,7 +39,8 @@ def audited_lines(legs: Legs, *, rules: Rules) -> tuple[pl.DataFrame, pl.DataFra
     ]
     shown = [_shown(frame) for frame in (judged, *apart)]
     lines = pl.concat([*shown, findings.unsent_rows(legs.unsent_rows)], how="diagonal_relaxed")
-    return with_pairs(with_rows_not_sent(_identified(_finished(lines, rules=rules)))), sides.whole
+    finished = _identified(_finished(lines, rules=rules, receipts=sides.received is not None))
+    return with_pairs(with_rows_not_sent(finished)), sides.whole
 
 
 def _told_by_no_line(statuses: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
@@ -55,7 +56,9 @@ def audited_orders(legs: Legs, *, rules: Rules) -> pl.DataFrame:
     lines = ordered_lines(legs, rules=rules)
     shown = lines.select(name for name in (*LINES_SCHEMA, "verdict", "in_window", "identity") if name in lines.columns)
     nowhere = [pl.lit(None, pl.String).alias(name) for name in ("party", "place", "batch_key", "announced")]
-    return _identified(_finished(shown.with_columns(nowhere), rules=rules)).with_columns(pl.lit("").alias("pair_id"))
+    # What nobody announced, nobody sent: there is nothing to claim, whatever was received.
+    finished = _identified(_finished(shown.with_columns(nowhere), rules=rules, receipts=False))
+    return finished.with_columns(pl.lit("").alias("pair_id"))
 
 
 def _as_parted(legs: Legs) -> Legs:
@@ -142,12 +145,16 @@ def _shown(lines: pl.DataFrame) -> pl.DataFrame:
     return told.select(keep)
 
 
-def _finished(lines: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
-    """Outcome, code, severity and age from the verdict; what lies outside the window is not judged."""
+def _finished(lines: pl.DataFrame, *, rules: Rules, receipts: bool) -> pl.DataFrame:
+    """Outcome, code, severity and age from the verdict; what lies outside the window is not judged.
+
+    receipts: whether the lines were held against what was received.
+    """
     codes = [code.value for code in Discrepancy]
     severities = {code.value: meaning.severity.value for code, meaning in MEANINGS.items()}
     outside = ~pl.col("in_window").fill_null(True)
     excepted = pl.col("verdict").is_in(codes) & ~outside
+    words = [name for name in ("reason", "also", "impact_by_class") if name in lines.columns]
     settled = lines.with_columns(
         pl.when(outside)
         .then(pl.lit(Outcome.OUTSIDE_WINDOW.value))
@@ -158,7 +165,7 @@ def _finished(lines: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
         pl.when(excepted).then("verdict").otherwise(pl.lit("")).alias("code"),
         days_overdue("due_date", business_date=rules.business_date).alias("days_overdue"),
         pl.when(~outside).then("impact_inr").alias("impact_inr"),
-        pl.when(~outside).then("reason").otherwise(pl.lit("")).alias("reason"),
+        *(pl.when(~outside).then(name).otherwise(pl.lit("")).alias(name) for name in words),
     )
     missing = [pl.lit(None, kind).alias(name) for name, kind in LINES_SCHEMA.items() if name not in settled.columns]
     whole = (
@@ -166,7 +173,7 @@ def _finished(lines: pl.DataFrame, *, rules: Rules) -> pl.DataFrame:
         .with_columns(
             pl.col("code").replace_strict(severities, default="", return_dtype=pl.String).alias("severity"),
             bucket("days_overdue").alias("bucket"),
-            claim_until(claim_days=rules.claim_days).alias("claim_until"),
+            claim_until(claim_days=rules.claim_days, receipts=receipts).alias("claim_until"),
         )
         .with_columns(claim_days_left(business_date=rules.business_date).alias("claim_days_left"))
     )

@@ -16,9 +16,11 @@ def differing_sums(
 ) -> pl.DataFrame:
     """Accepted pairs whose total or tax differs.
 
-    Adds `verdict`, `reason`, `price_delta`, `tax_announced` and `tax_returned` to the notices. announced, returned: the
-    lines under their match. A total is held against the lines only where that of the file tied out or was not given,
-    and where the lines of both sides agree: otherwise the lines tell the difference themselves.
+    Adds `verdict`, `also`, `reason`, `price_delta`, `tax_announced` and `tax_returned` to the notices. announced,
+    returned: the lines under their match. A total is held against the lines only where that of the file tied out or was
+    not given, and where the lines of both sides agree: otherwise the lines tell the difference themselves. Where total
+    and tax differ, the dearer is the class and the other one stands beside it; their INR are not added up, since a
+    total may contain the tax.
     """
     known = accepted_pairs(whole).with_columns(
         price("a_total_price").alias(_A_TOTAL),
@@ -30,17 +32,24 @@ def differing_sums(
         known = known.join(_sums(lines, name), on="notice", how="left", maintain_order="left")
     told = known.with_columns(_total_words(rules).alias("total_words"), _tax_words(rules).alias("tax_words"))
     found = told.filter(pl.col("total_words").is_not_null() | pl.col("tax_words").is_not_null())
-    of_total = pl.col("total_words").is_not_null()
     total_delta = pl.col(_R_TOTAL) - pl.when(_near(_A_TOTAL, _R_TOTAL, rules)).then(_R_SUM).otherwise(_A_TOTAL)
-    delta = pl.when(of_total).then(total_delta).otherwise(pl.col("tax_returned") - pl.col("tax_announced"))
+    tax_delta = pl.col("tax_returned") - pl.col("tax_announced")
+    dearer = (total_delta.abs() >= tax_delta.abs()) | pl.col("tax_words").is_null()
+    of_total = pl.col("total_words").is_not_null() & dearer
+    both = pl.col("total_words").is_not_null() & pl.col("tax_words").is_not_null()
+    total, tax = (pl.lit(code.value) for code in (Discrepancy.TOTAL_MISMATCH, Discrepancy.TAX_VAR))
+    words = pl.when(of_total).then("total_words").otherwise("tax_words")
+    beside = pl.when(of_total).then("tax_words").otherwise("total_words")
     return found.with_columns(
-        pl.when(of_total)
-        .then(pl.lit(Discrepancy.TOTAL_MISMATCH.value))
-        .otherwise(pl.lit(Discrepancy.TAX_VAR.value))
-        .alias("verdict"),
-        pl.coalesce("total_words", "tax_words").alias("reason"),
-        delta.alias("price_delta"),
+        pl.when(of_total).then(total).otherwise(tax).alias("verdict"),
+        pl.when(both & of_total).then(tax).when(both).then(total).alias("also"),
+        pl.when(both).then(pl.format("{} Also {}", words, _within_a_sentence(beside))).otherwise(words).alias("reason"),
+        pl.when(of_total).then(total_delta).otherwise(tax_delta).alias("price_delta"),
     )
+
+
+def _within_a_sentence(words: pl.Expr) -> pl.Expr:
+    return pl.concat_str(words.str.slice(0, 1).str.to_lowercase(), words.str.slice(1))
 
 
 def _sums(lines: pl.DataFrame, name: str) -> pl.DataFrame:

@@ -1,0 +1,50 @@
+"""The figures by which a report is read: ages, match rates, and what is at stake without a known price."""
+
+from datetime import date, timedelta
+
+import pytest
+from reconciliation.world import World
+
+from logistics_batch.reconciliation import Rules, audit
+
+TODAY = date(2026, 11, 10)
+PLAIN = Rules(business_date=TODAY)
+
+
+@pytest.mark.parametrize(
+    ("days", "bucket"),
+    [
+        *[(-1, "not due"), (0, "0-1"), (1, "0-1"), (2, "2-3"), (3, "2-3"), (4, "4-7"), (7, "4-7"), (8, "8-15")],
+        *[(15, "8-15"), (16, "16-30"), (30, "16-30"), (31, "31-60"), (60, "31-60"), (61, "61-90"), (90, "61-90")],
+        *[(91, "> 90"), (None, "no date")],
+    ],
+)
+def test_an_exception_stands_in_the_bucket_of_its_age(days, bucket):
+    world = World()
+    due = None if days is None else str(TODAY - timedelta(days=days))
+    world.announce("I1", ("W", "10", "5.00"), delivery_date=due)
+    found = audit(world.legs(), rules=PLAIN)
+    (line,) = found.exceptions.to_dicts()
+    assert (line["code"], line["days_overdue"], line["bucket"]) == ("MISSING_IN_SERVICE", days, bucket)
+    assert [row["bucket"] for row in found.ageing.to_dicts() if row["lines"]] == [bucket]
+
+
+def test_the_match_rate_is_of_lines_and_of_units_that_could_be_judged():
+    world = World()
+    world.both("I1", ("W", "90", "1.00"), ("V", "10", "1.00"))
+    world.receive("I1", "W", "90")
+    world.receive("I1", "V", "4")
+    world.both("I2", ("W", "500", "1.00"), delivery_date=str(TODAY + timedelta(days=3)))  # too early
+    world.both("I3", ("W", "700", "1.00"), in_window=False)
+    rate = audit(world.legs(), rules=PLAIN).match_rate
+    assert (rate.lines, rate.agreeing_lines, rate.line_percent, rate.unit_percent) == (2, 1, 50.0, 90.0)
+
+
+def test_lines_at_stake_of_which_no_price_is_known_are_counted():
+    world = World()
+    for invoice, price in (("I1", "5.00"), ("I2", None)):
+        world.both(invoice, ("W", "10", price))
+        world.receive(invoice, "W", "4")
+    (short,) = audit(world.legs(), rules=PLAIN).classes.to_dicts()
+    assert (short["class"], short["lines"], short["lines_without_price"]) == ("SHORT", 2, 1)
+    assert str(short["impact_inr"]) == "30.00"
