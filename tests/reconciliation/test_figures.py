@@ -5,7 +5,8 @@ from datetime import date, timedelta
 import pytest
 from reconciliation.world import World
 
-from logistics_batch.reconciliation import Rules, audit
+from logistics_batch.model.reconciliation import Discrepancy
+from logistics_batch.reconciliation import Limit, Rules, audit
 
 TODAY = date(2026, 11, 10)
 PLAIN = Rules(business_date=TODAY)
@@ -48,3 +49,38 @@ def test_lines_at_stake_of_which_no_price_is_known_are_counted():
     (short,) = audit(world.legs(), rules=PLAIN).classes.to_dicts()
     assert (short["class"], short["lines"], short["lines_without_price"]) == ("SHORT", 2, 1)
     assert str(short["impact_inr"]) == "30.00"
+
+
+@pytest.mark.parametrize(
+    ("received", "expiry", "expected"),
+    [
+        ("2026-11-03", None, []),
+        ("2026-11-04", None, ["LATE"]),
+        ("2026-10-30", None, []),
+        ("2026-10-29", None, ["EARLY"]),
+        ("2026-11-01", "2026-11-15", []),
+        ("2026-11-01", "2026-11-14", ["SHELF_LIFE"]),
+    ],
+)
+def test_the_days_that_are_agreed_are_agreed_to_the_last(received, expiry, expected):
+    world = World()
+    world.both("I1", ("W", "10", "5.00"), expiry_date=expiry)
+    world.receive("I1", "W", "10", received_date=received)
+    rules = Rules(business_date=TODAY, limits={Discrepancy.SHELF_LIFE: Limit(days=14)})
+    assert audit(world.legs(), rules=rules).exceptions["code"].to_list() == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ({"status": "New", "delivery_date": "2026-10-31"}, []),
+        ({"status": "New", "delivery_date": "2026-10-30"}, ["OVERDUE"]),
+        ({"status": "Completed", "delivery_date": "2026-10-30"}, []),
+        ({"status": "In-Progress", "modified_at": "2026-10-31T23:00:00+05:30"}, []),
+        ({"status": "In-Progress", "modified_at": "2026-10-30T01:00:00+05:30"}, ["STALE_STATUS"]),
+    ],
+)
+def test_an_open_asn_is_told_after_the_days_of_its_class(header, expected):
+    world = World()
+    world.both("I1", ("W", "10", "5.00"), **header)
+    assert audit(world.legs(), rules=PLAIN).exceptions["code"].to_list() == expected

@@ -202,6 +202,25 @@ def test_a_total_with_charges_that_was_sent_so_is_no_mismatch():
     assert codes(world) == [("I1", "matched")]
 
 
+@pytest.mark.parametrize(
+    ("announced", "returned", "expected"),
+    [
+        ("59.00", "69.00", []),  # with charges of 9.00 on both sides
+        ("50.00", "160.00", [("TOTAL_MISMATCH", "100.00", " Of the lines it is INR 50.00 and INR 60.00.")]),
+        ("50.00", "45.00", [("TOTAL_MISMATCH", "15.00", " Of the lines it is INR 50.00 and INR 60.00.")]),
+    ],
+)
+def test_what_the_lines_explain_of_a_total_is_at_stake_once(announced, returned, expected):
+    world = World()
+    world.announce("I1", ("W", "10", "5.00"), total_price=announced)
+    world.serve("I1", ("W", "10", "6.00"), total_price=returned)
+    lines = audit(world.legs(), rules=PLAIN).exceptions.to_dicts()
+    of_asn = [one for one in lines if one["level"] == "ASN"]
+    assert [(one["code"], str(one["impact_inr"])) for one in of_asn] == [told[:2] for told in expected]
+    assert all(one["reason"].endswith(told[2]) for one, told in zip(of_asn, expected, strict=True))
+    assert [str(one["impact_inr"]) for one in lines if one["code"] == "PRICE_VAR"] == ["10.00"]
+
+
 def test_the_services_own_total_is_held_against_its_lines():
     world = World()
     world.announce("I1", ("W", "10", "5.00"))

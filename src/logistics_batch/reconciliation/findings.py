@@ -78,7 +78,7 @@ def odd_statuses(whole: pl.DataFrame, received: pl.DataFrame | None, *, rules: R
 def differing_amounts(sides: Sides, *, rules: Rules) -> pl.DataFrame:
     """TOTAL_MISMATCH, TAX_VAR: at most one a notice."""
     found = differing_sums(sides.whole, announced=sides.announced, returned=sides.returned, rules=rules)
-    worth = pl.col("price_delta").abs().round(2, mode="half_away_from_zero").cast(MONEY)
+    worth = pl.col("at_stake").round(2, mode="half_away_from_zero").cast(MONEY)
     return _told(found.with_columns(worth.alias("impact_inr")), identity="ASN AMOUNT")
 
 

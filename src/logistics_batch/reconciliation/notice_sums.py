@@ -16,11 +16,11 @@ def differing_sums(
 ) -> pl.DataFrame:
     """Accepted pairs whose total or tax differs.
 
-    Adds `verdict`, `also`, `reason`, `price_delta`, `tax_announced` and `tax_returned` to the notices. announced,
-    returned: the lines under their match. A total is held against the lines only where that of the file tied out or was
-    not given, and where the lines of both sides agree: otherwise the lines tell the difference themselves. Where total
-    and tax differ, the dearer is the class and the other one stands beside it; their INR are not added up, since a
-    total may contain the tax.
+    Adds `verdict`, `also`, `reason`, `price_delta`, `at_stake` (INR), `tax_announced` and `tax_returned` to the
+    notices. announced, returned: the lines under their match. A total is held against the lines only where that of the
+    file tied out or was not given, and where the lines of both sides agree: otherwise the lines tell the difference
+    themselves. Of a total only what the lines do not explain is at stake. Where total and tax differ, the dearer is the
+    class and the other one stands beside it; their INR are not added up, since a total may contain the tax.
     """
     known = accepted_pairs(whole).with_columns(
         price("a_total_price").alias(_A_TOTAL),
@@ -34,7 +34,8 @@ def differing_sums(
     found = told.filter(pl.col("total_words").is_not_null() | pl.col("tax_words").is_not_null())
     total_delta = pl.col(_R_TOTAL) - pl.when(_near(_A_TOTAL, _R_TOTAL, rules)).then(_R_SUM).otherwise(_A_TOTAL)
     tax_delta = pl.col("tax_returned") - pl.col("tax_announced")
-    dearer = (total_delta.abs() >= tax_delta.abs()) | pl.col("tax_words").is_null()
+    unexplained = pl.when(_near(_A_TOTAL, _R_TOTAL, rules)).then(total_delta).otherwise(total_delta - _by_lines())
+    dearer = (unexplained.abs() >= tax_delta.abs()) | pl.col("tax_words").is_null()
     of_total = pl.col("total_words").is_not_null() & dearer
     both = pl.col("total_words").is_not_null() & pl.col("tax_words").is_not_null()
     total, tax = (pl.lit(code.value) for code in (Discrepancy.TOTAL_MISMATCH, Discrepancy.TAX_VAR))
@@ -45,7 +46,13 @@ def differing_sums(
         pl.when(both & of_total).then(tax).when(both).then(total).alias("also"),
         pl.when(both).then(pl.format("{} Also {}", words, _within_a_sentence(beside))).otherwise(words).alias("reason"),
         pl.when(of_total).then(total_delta).otherwise(tax_delta).alias("price_delta"),
+        pl.when(of_total).then(unexplained).otherwise(tax_delta).abs().alias("at_stake"),
     )
+
+
+def _by_lines() -> pl.Expr:
+    """By how much the lines make the total differ, which they tell themselves."""
+    return (pl.col(_R_SUM) - pl.col(_A_SUM)).fill_null(pl.lit(0, PRICE))
 
 
 def _within_a_sentence(words: pl.Expr) -> pl.Expr:
@@ -66,12 +73,26 @@ def _near(left: str, right: str, rules: Rules) -> pl.Expr:
 
 def _total_words(rules: Rules) -> pl.Expr:
     not_alike = ~_near(_A_TOTAL, _R_TOTAL, rules)
-    explained = _near(_R_SUM, _R_TOTAL, rules) & (pl.col(_A_SUM) != pl.col(_R_SUM)).fill_null(False)
+    other_lines = (pl.col(_A_SUM) != pl.col(_R_SUM)).fill_null(False)
+    with_charges = near_amount(
+        pl.col(_R_TOTAL) - pl.col(_A_TOTAL) - _by_lines(),
+        of=pl.col(_A_TOTAL),
+        limit=rules.limit(Discrepancy.TOTAL_MISMATCH),
+    )
+    explained = (_near(_R_SUM, _R_TOTAL, rules) | with_charges) & other_lines
+    sums = pl.format(" Of the lines it is INR {} and INR {}.", _money(_A_SUM), _money(_R_SUM))
     tied_out = _near(_A_SUM, _A_TOTAL, rules) & (pl.col(_A_SUM) == pl.col(_R_SUM)).fill_null(True)
     not_the_sum = ~_near(_R_SUM, _R_TOTAL, rules) & tied_out
     return (
         pl.when(not_alike & ~explained)
-        .then(pl.format("Sent with a total of INR {}, the service has INR {}.", _money(_A_TOTAL), _money(_R_TOTAL)))
+        .then(
+            pl.format(
+                "Sent with a total of INR {}, the service has INR {}.{}",
+                _money(_A_TOTAL),
+                _money(_R_TOTAL),
+                pl.when(other_lines).then(sums).otherwise(pl.lit("")),
+            )
+        )
         .when(not_the_sum & ~not_alike)
         .then(
             pl.format(
