@@ -156,6 +156,18 @@ class Sending(Connected):
         self._spill.clear()
         return taken
 
+    def being_sent(self) -> dict[tuple[str, str], int]:
+        """How many documents are `sending`, by the name of their file and its run, the oldest first."""
+        query = (
+            select(file.c.name, file.c.run_id, func.count())
+            .join(document, document.c.file_id == file.c.id)
+            .where(document.c.account == self.account, document.c.state == "sending")
+            .group_by(file.c.name, file.c.run_id)
+            .order_by(func.min(document.c.id))
+        )
+        with self._read() as connection:
+            return {(name, run): number for name, run, number in connection.execute(query)}
+
     def take_over(self, now: str) -> list[int]:
         """Whatever is still `sending` has lost its sender: it is in doubt. Call only while holding the sending lock.
 
