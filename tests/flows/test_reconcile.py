@@ -190,6 +190,22 @@ def test_a_tolerance_of_the_plan_is_kept_and_a_wrong_one_refused(parts, service,
         run_reconcile(parts, plan(tmp_path, tolerance={"SHORT": Tolerance(amount="1.00")}))
 
 
+@pytest.mark.parametrize(
+    ("days", "counts"), [(2, {"NOT_RECEIVED": 1, "matched": 1}), (3, {"too early": 1, "matched": 1})]
+)
+def test_the_days_of_grace_of_a_job_hold(parts, service, tmp_path, days, counts):
+    push(parts, tmp_path, asn_row("I1", "W", "10"), asn_row("I2", "W", "10"))
+    grace = {"NOT_RECEIVED": Tolerance(days=days)}
+    assert run_reconcile(parts, with_receipts(tmp_path, "I2,W,10,,", tolerance=grace)).counts == counts
+
+
+def test_the_claim_window_of_a_job_holds(parts, service, tmp_path):
+    push(parts, tmp_path, asn_row("I1", "W", "10"))
+    report = run_reconcile(parts, with_receipts(tmp_path, "I1,W,7,,", claim_days=9))
+    (line,) = report.document["exceptions"]
+    assert (line["claim_until"], line["claim_days_left"]) == ("2026-11-11", 6)
+
+
 def test_an_asn_whose_date_was_moved_at_the_service_is_not_called_missing(parts, service, tmp_path):
     push(parts, tmp_path, asn_row("I1", "W", "10"))
     service.records[0]["delivery_date"] = "2026-12-24"
@@ -495,10 +511,12 @@ def test_a_job_file_becomes_a_plan():
             "window": {"by": "delivery", "from": "-3d", "to": "+7d"},
             "receipts": {"folder": "drop", "path": "/in/{date}", "mapping": "receipts", "pattern": "*.csv"},
             "tolerance": {"SHORT": {"percent": 1, "units": 2}},
+            "claim_days": 45,
             "results": {"path": "/out"},
         }
     )
     made = plan_of_job(job, TODAY)
+    assert made.claim_days == 45 and made.tolerance["SHORT"].units == 2
     assert (made.date_from, made.date_to, made.job) == (date(2026, 11, 2), date(2026, 11, 12), "nightly")
     source = made.receipts.place
     assert source is not None and source.place.path == "/in/2026-11-05" and source.patterns == ("*.csv",)
