@@ -157,6 +157,11 @@ def test_the_summary_ties_out_and_has_native_charts(night):
     ]
 
 
+def test_the_first_sheet_names_range_and_zone(night):
+    words = " ".join(str(cell.value) for row in opened(night)["Summary"].iter_rows(max_row=6) for cell in row)
+    assert "Delivery date 01 Nov 2026 to 12 Nov 2026, both days included, zone Asia/Kolkata" in words
+
+
 def test_where_no_receipts_were_compared_the_summary_counts_none(night):
     world = World()
     world.both("I1", ("tea", "25"))
