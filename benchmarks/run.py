@@ -24,6 +24,7 @@ from push import push
 from recovery import recovery
 from sandbox_creates import sandbox_creates
 from sftp import sftp
+from whole import whole
 
 HERE = Path(__file__).parent
 
@@ -173,13 +174,13 @@ def reconcile(folder: Path, *, sizes: list[int], runs: int) -> None:
             print(f"{library} is not installed and left out: pip install {library}")
             del words[f"lines_{library}"]
     # Where the goal was set, reading a million lines a side took 0.5 s and the bare join 1.4 times that.
-    for lines, whole in itertools.product(sizes, (True, False)):
+    for lines, full in itertools.product(sizes, (True, False)):
         source = folder / "announced.csv"
         # In a process of its own: a child's peak memory begins with what its parent holds.
         with ProcessPoolExecutor(1, get_context("spawn")) as aside:
-            aside.submit(write_sides, source, lines=lines, whole=whole).result()
+            aside.submit(write_sides, source, lines=lines, whole=full).result()
         figures = measure(list(words), source, runs=runs)
-        columns = "11 columns, as files of ASNs have them" if whole else "the 7 columns that nobody can do without"
+        columns = "11 columns, as files of ASNs have them" if full else "the 7 columns that nobody can do without"
         show(f"reconcile: {lines:,} lines a side, 2 % differ; {columns}", figures, words=words)
         ours = figures["lines_auditor"]
         for name, what, goal in (("read", "reading both tables", "2.5, below 700 MB"), ("polars", "a bare join", 1.8)):
@@ -195,14 +196,14 @@ def main() -> None:
     parser.add_argument(
         "parts",
         nargs="*",
-        metavar="start|map|excel|answer|reconcile|sandbox|push|recovery|sftp|labels",
+        metavar="start|whole|map|excel|answer|reconcile|sandbox|push|recovery|sftp|labels",
         help="default: all",
     )
     parser.add_argument("--rows", type=int, default=100_000, help="rows of the largest CSV file")
     parser.add_argument("--full", action="store_true", help="1,000,000 rows as well, and long runs of push (minutes)")
     parser.add_argument("--runs", type=int, default=3, help="runs of each alternative; their median is shown")
     chosen = parser.parse_args()
-    known = ["start", "map", "excel", "answer", "reconcile", "sandbox", "push", "recovery", "sftp", "labels"]
+    known = ["start", "whole", "map", "excel", "answer", "reconcile", "sandbox", "push", "recovery", "sftp", "labels"]
     parts = chosen.parts or known
     if unknown := set(parts) - set(known):
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
@@ -213,6 +214,10 @@ def main() -> None:
     if "start" in parts:
         start()
     with tempfile.TemporaryDirectory() as folder:
+        if "whole" in parts:
+            sizes = sorted({50, 1_000, chosen.rows // 10, chosen.rows, *([1_000_000] if chosen.full else [])})
+            pushed = [size for size in sizes if size <= (100_000 if chosen.full else 10_000)]
+            whole(Path(folder), sizes=sizes, push_sizes=pushed, runs=chosen.runs)
         if "map" in parts:
             sizes = {max(chosen.rows // 10, 1), chosen.rows, *([1_000_000] if chosen.full else [])}
             map_growth(Path(folder), sizes=sorted(sizes), runs=chosen.runs)

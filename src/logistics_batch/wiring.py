@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from weakref import WeakValueDictionary
 from zoneinfo import ZoneInfo
 
@@ -22,7 +23,7 @@ from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.folder import FolderStore
 from logistics_batch.intake.limited_reader import LimitedReader
 from logistics_batch.intake.pgp import PgpKey
-from logistics_batch.intake.sftp import SftpAccess, SftpStore
+from logistics_batch.intake.host_keys import SftpAccess
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.mapping import Mapping, Verb, load_mapping, schema_json, vocabulary
@@ -96,7 +97,7 @@ class Workspace:
         self._pacers: dict[str, Pacer] = {}
         self._lock = threading.Lock()
         self._redacted: set[Secret] = set()
-        self._sftp_stores: WeakValueDictionary[tuple[int, SftpAccess], SftpStore] = WeakValueDictionary()
+        self._sftp_stores: WeakValueDictionary[tuple[int, SftpAccess], Any] = WeakValueDictionary()
 
     def settings(self) -> Settings:
         """The settings as they are now.
@@ -160,12 +161,15 @@ class Workspace:
             )
         return self._sftp_store(self._sftp_access(name, settings.sftp[name]))
 
-    def _sftp_store(self, access: SftpAccess) -> SftpStore:
+    def _sftp_store(self, access: SftpAccess) -> FileStore:
         """One connection to a server for all who use it in a thread at the same time: a log-in for each file is slow,
         and servers limit how many come."""
+        from logistics_batch.intake.sftp import SftpStore  # its library takes a while to import; folders need none of it
+
         key = (threading.get_ident(), access)
         with self._lock:
-            if (known := self._sftp_stores.get(key)) is not None:
+            known: SftpStore | None = self._sftp_stores.get(key)
+            if known is not None:
                 return known.held()
             self._sftp_stores[key] = store = SftpStore(access)
             return store

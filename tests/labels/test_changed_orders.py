@@ -9,9 +9,10 @@ from labels.test_make_labels import accepted, barcodes, manifest
 from labels.test_manifest import text_of
 
 from logistics_batch.flows.label_orders import Choice
-from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
+from logistics_batch.flows.labels import LabelsPlan, make_labels
 from logistics_batch.model.document import Document, Operation
 from logistics_batch.model.order_state import OrderState, Shown
+from logistics_batch.model.run_reports import LabelReport
 
 
 def show(room: PrintRoom, reference: str, status: str) -> None:

@@ -16,10 +16,11 @@ from support.canary import key_of_tests
 from logistics_batch.errors import KeyRefused, RunStopped, SettingsError, UsageError
 from logistics_batch.flows.decisions import decide
 from logistics_batch.flows.label_orders import Choice
-from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
+from logistics_batch.flows.labels import LabelsPlan, make_labels
 from logistics_batch.flows.order_numbers import order_numbers
 from logistics_batch.flows.retention import purge_by_age
 from logistics_batch.model.job import Place
+from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper import label_barcodes
 
 PAPERS = ("manifest.pdf", "index.csv", "pick_list.pdf")

@@ -12,8 +12,8 @@ from support.workspace import Workspace, order_lines
 
 from logistics_batch.cli.night import _loaded, _take_over
 from logistics_batch.cli.settings_in_force import SettingsInForce
-from logistics_batch.flows.settle import SettleReport
 from logistics_batch.model.report import RunReport
+from logistics_batch.model.run_reports import SettleReport
 from logistics_batch.operate.heartbeat import HEARTBEAT, last_beat, what_is_wrong
 from logistics_batch.operate.observe import Ran
 from logistics_batch.operate.run_job import Outcome, push_outcome

@@ -12,12 +12,13 @@ from support.receiver_process import event
 from support.sandbox_process import RunningSandbox
 from support.workspace import Workspace
 
-from logistics_batch.flows.order_status import OrderStatusReport, run_order_status
+from logistics_batch.flows.order_status import run_order_status
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import push_by_hand
 from logistics_batch.flows.receive_event import keep_events, read_event
 from logistics_batch.jobs import parse_job
 from logistics_batch.model.job import OrderStatusJob
+from logistics_batch.model.run_reports import OrderStatusReport
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
 

@@ -3,14 +3,12 @@
 import click
 
 from logistics_batch.cli.show import IN_ORDER, moment, plain, print_json, print_push, sentence, shown_path
-from logistics_batch.flows.labels import LabelReport
-from logistics_batch.flows.order_status import OrderStatusReport, asked_in_words
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import answers_of_run
-from logistics_batch.flows.reconcile import ReconcileReport
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import MEANINGS, Discrepancy
 from logistics_batch.model.report import RunReport
+from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport, asked_in_words
 from logistics_batch.operate.run_account import RunAccount, told
 from logistics_batch.operate.run_job import Outcome
 

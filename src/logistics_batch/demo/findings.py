@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.demo.account import BadRow, FileAccount, LabelsAccount, Opened, StatusAccount
-from logistics_batch.flows.labels import LabelReport
-from logistics_batch.flows.order_status import OrderStatusReport
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import answers_of_run
 from logistics_batch.model.report import Fate, FileReport, RowResult, RunReport
+from logistics_batch.model.run_reports import LabelReport, OrderStatusReport
 
 _BAD = (Fate.INVALID, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
 _NOUNS = {"order.create": "order", "asn.create": "ASN"}

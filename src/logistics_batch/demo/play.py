@@ -25,13 +25,11 @@ from logistics_batch.demo.service import Sandbox, running_sandbox
 from logistics_batch.demo.stage import API_KEY_FILE, EVENTS_FILE, DemoWorkspace, connect, drop_samples, furnish
 from logistics_batch.errors import RunStopped
 from logistics_batch.flows.by_hand import subscribe_webhook
-from logistics_batch.flows.labels import LabelReport
-from logistics_batch.flows.order_status import OrderStatusReport
 from logistics_batch.flows.parts import Parts, Progress
-from logistics_batch.flows.reconcile import ReconcileReport
 from logistics_batch.jobs import load_jobs
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob
 from logistics_batch.model.report import RunReport
+from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport
 from logistics_batch.operate.run_job import Order, run_job
 from logistics_batch.wiring import Need
 

@@ -12,7 +12,7 @@ from logistics_batch.flows.label_contents import contents_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import PrintLine, StoredDocument
 from logistics_batch.model.order_state import CANCELLED, status_word
-from logistics_batch.paper.manifest import MissingLabel
+from logistics_batch.model.run_reports import MissingLabel
 
 LATELY = timedelta(days=7)  # how long a run that asks for no certain orders tells of a cancellation or change
 ITEM_AND_HEADER_CHANGES = ("order.update", "order.add_items", "order.delete_items")

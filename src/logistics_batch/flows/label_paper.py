@@ -9,9 +9,10 @@ from logistics_batch.flows.label_fetch import LabelFile, LabelLost
 from logistics_batch.flows.label_orders import LabelOrder, missing_label
 from logistics_batch.flows.label_sorting import group_of, natural
 from logistics_batch.model.counting import counted
+from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.label_barcodes import Proof
 from logistics_batch.paper.label_bundle import Bundle, BundleOptions, OrderedLabel, build_bundle
-from logistics_batch.paper.manifest import ManifestLine, MissingLabel, Pick
+from logistics_batch.paper.manifest import ManifestLine, Pick
 
 _MANY_GROUPS = 2  # with fewer orders a group than this, separators would double the paper
 

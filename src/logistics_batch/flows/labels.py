@@ -17,11 +17,12 @@ from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.model.counting import counted
 from logistics_batch.model.job import Place
 from logistics_batch.model.report import ExitCode
+from logistics_batch.model.run_reports import LabelReport
 from logistics_batch.paper.label_barcodes import can_read_barcodes
 from logistics_batch.paper.label_bundle import BundleOptions
 from logistics_batch.paper.label_bundle_layout import Layout
 from logistics_batch.paper.label_check import limit_decoding
-from logistics_batch.paper.manifest import Manifest, MissingLabel, PrintedBefore, index_csv
+from logistics_batch.paper.manifest import Manifest, PrintedBefore, index_csv
 from logistics_batch.paper.manifest_pages import manifest_pdf
 from logistics_batch.paper.pick_list import pick_list_pdf
 
@@ -51,35 +52,6 @@ class LabelsPlan:
     business_date: date | None = None
     who: str = ""
     job: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LabelReport:
-    """What came of a label run.
-
-    labels, orders: how many are in the bundle. missing: asked for and not there. printed_before: left out because they
-    were printed. files: the paths written on this machine. delivered: where else, as "store:path".
-    """
-
-    bundle_id: str
-    exit_code: int
-    labels: int
-    orders: int
-    missing: tuple[MissingLabel, ...]
-    printed_before: tuple[str, ...]
-    files: tuple[Path, ...]
-    delivered: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The numbers of the run, for its summary."""
-        return {
-            "labels": self.labels,
-            "orders": self.orders,
-            "missing": len(self.missing),
-            "printed_before": len(self.printed_before),
-        }
 
 
 def make_labels(parts: Parts, plan: LabelsPlan) -> LabelReport:

@@ -5,7 +5,6 @@ one.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from logistics_batch.api.envelopes import as_text
@@ -19,6 +18,7 @@ from logistics_batch.ledger import SentOrder
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import OrderStatusJob
 from logistics_batch.model.order_state import ANOTHERS, UNKNOWN, Hint, OrderState, Shown, ShownItem, has_ended
+from logistics_batch.model.run_reports import Asked
 from logistics_batch.model.spelling import folded
 
 _STEPS_AT_ONCE = 500
@@ -27,21 +27,6 @@ _LONGEST_REFERENCE = 80  # of a stranger's order, as it is told
 _SHARE_OF_SILENT = 4  # of so many calls at least one is for an order without news, however many events come
 
 Step = Callable[[OrderState], OrderState]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What came of asking: how many orders were asked for, how many of them changed, how many had to be left for later.
-
-    failed: how many of those that are left the service could not be asked for. stopped: why it ended early, "" if it
-    did not.
-    """
-
-    asked: int = 0
-    changed: int = 0
-    left: int = 0
-    failed: int = 0
-    stopped: str = ""
 
 
 def take_in_events(parts: Parts, orders: Sequence[SentOrder]) -> int:

@@ -1,60 +1,25 @@
 """The story of orders after they were sent: hear, ask, compare, report, and tell the warehouse system what changed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from logistics_batch.errors import StoreError
 from logistics_batch.flows.order_followed import lines_of
-from logistics_batch.flows.order_polling import Asked, ask, choose, take_in_events
+from logistics_batch.flows.order_polling import ask, choose, take_in_events
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.run_record import recorded_run
-from logistics_batch.flows.status_feed import FeedOutcome, hand_over_feed
+from logistics_batch.flows.status_feed import hand_over_feed
 from logistics_batch.ledger import SentOrder
 from logistics_batch.model.job import OrderStatusJob, Place
 from logistics_batch.model.order_line import OrderLine
 from logistics_batch.model.order_state import OrderState, has_ended
 from logistics_batch.model.report import ExitCode
+from logistics_batch.model.run_reports import OrderStatusReport, asked_in_words
 from logistics_batch.paper.order_status import order_status_csv, order_status_workbook
 
 _NAME = "order_status"
-
-
-@dataclass(frozen=True, slots=True)
-class OrderStatusReport:
-    """What came of a run.
-
-    orders, at_end: how many are followed, and how many of them are at their end. events: that were news. left: orders
-    whose turn did not come. changed: in this run. differences: orders that are not as sent, or short. files: written on
-    this machine; delivered: elsewhere, as "store:path". failed: what could not be delivered, and why.
-    """
-
-    run: str
-    exit_code: int
-    orders: int
-    at_end: int
-    events: int
-    asked: Asked
-    differences: int
-    feed: FeedOutcome
-    files: tuple[Path, ...] = ()
-    delivered: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The numbers of the run, for its summary."""
-        return {
-            "orders": self.orders,
-            "at_end": self.at_end,
-            "events": self.events,
-            "asked": self.asked.asked,
-            "not_asked": self.asked.left,
-            "changed": self.asked.changed,
-            "differences": self.differences,
-            "fed": self.feed.orders,
-        }
 
 
 def run_order_status(parts: Parts, job: OrderStatusJob, *, business_date: date) -> OrderStatusReport:
@@ -132,19 +97,6 @@ def _facts(parts: Parts, job: OrderStatusJob, report: OrderStatusReport) -> list
         ("Asked", asked_in_words(report.asked)),
         ("Not as sent, or short", f"{report.differences:,} orders"),
     ]
-
-
-def asked_in_words(asked: Asked) -> str:
-    """How far asking came, as a sentence without its full stop.
-
-    >>> asked_in_words(Asked(asked=900, changed=12, left=100))
-    '900 orders asked for, 12 changed; 100 were left for the next run'
-    """
-    words = f"{asked.asked:,} orders asked for, {asked.changed:,} changed"
-    if asked.left:
-        words += f"; {asked.left:,} were left for the next run"
-        words += f", {asked.failed:,} of them after asking failed" if asked.failed else ""
-    return f"{words}; stopped early: {asked.stopped}" if asked.stopped else words
 
 
 def _put(parts: Parts, place: Place, papers: dict[str, bytes]) -> tuple[str, ...]:

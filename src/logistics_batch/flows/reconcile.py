@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -40,6 +39,7 @@ from logistics_batch.model.job import Lists, Place, ReconcileJob, Tolerance
 from logistics_batch.model.reconciliation import Discrepancy, Reconciliation
 from logistics_batch.model.reconciliation_history import Watch
 from logistics_batch.model.report import ExitCode
+from logistics_batch.model.run_reports import ReconcileReport
 from logistics_batch.model.spelling import folded
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_document
@@ -119,26 +119,6 @@ def _list_plan(source: Lists | None, business_date: date) -> ListPlan:
     if source is None:
         return ListPlan()
     return ListPlan(place=ListPlace(source.place.on(business_date), source.pattern, source.mapping))
-
-
-@dataclass(frozen=True, slots=True)
-class ReconcileReport:
-    """What came of a reconciliation.
-
-    complete: nothing is known to be missing in it; `doubts` say what may be. counts: lines by class, exceptions and
-    others. document: the report for programs, as in reconciliation.json. files: written on this machine;
-    delivered: where else, as "store:path".
-    """
-
-    run: str
-    exit_code: int
-    complete: bool
-    counts: dict[str, int]
-    document: dict[str, Any] = field(repr=False)
-    doubts: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    files: tuple[Path, ...] = ()
-    delivered: tuple[str, ...] = ()
 
 
 def run_reconcile(parts: Parts, plan: ReconcilePlan) -> ReconcileReport:

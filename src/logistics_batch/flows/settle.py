@@ -7,7 +7,7 @@ the settings ask for that (`resend = "after_absent"`: at least once, possibly tw
 looked for in the order itself; it is never sent again by itself.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from logistics_batch.flows.asn_markers import (
@@ -44,28 +44,12 @@ from logistics_batch.flows.send_again import is_unique, may_send_again, send_aga
 from logistics_batch.flows.take_over import take_over
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.model.document import Operation
+from logistics_batch.model.run_reports import SettleReport
 
 ASN_SEARCH_AT = (1, 3, 6)  # times settle_after, since the doubt
 _POLL_SECONDS = 1.0
 _CLOCKS_DIFFER = timedelta(minutes=1)
 _CHECK_CANCELLED = "If this order was cancelled by hand after its answer was lost, check it at the service."
-
-
-@dataclass(frozen=True, slots=True)
-class SettleReport:
-    """What settling came to, as document numbers; `unreachable` are those open because nobody could be asked.
-
-    open: all that is in doubt by now, also what became so meanwhile.
-
-    doubled: those of the settled ones that the service has more than once. notes: what a report should mention.
-    """
-
-    settled: tuple[int, ...] = ()
-    held: tuple[int, ...] = ()
-    open: tuple[int, ...] = ()
-    unreachable: tuple[int, ...] = ()
-    doubled: tuple[int, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def due_at(parts: Parts, document: StoredDocument) -> datetime:

@@ -9,7 +9,6 @@ know the last ones: it counts on from the highest that is found, here or where f
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.crash_points import crash_point
@@ -19,22 +18,10 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import StoredFeed, WriteFeed
 from logistics_batch.model.job import Feed, OrderStatusJob, Place
+from logistics_batch.model.run_reports import FeedOutcome
 from logistics_batch.paper.order_status import status_feed_csv, status_feed_workbook
 
 _LAST = ".last"  # its name begins with a dot: it stays when reports are removed by age
-
-
-@dataclass(frozen=True, slots=True)
-class FeedOutcome:
-    """Which feeds were delivered, as "store:path", with how many orders; and why one was not."""
-
-    delivered: tuple[str, ...] = ()
-    orders: int = 0
-    failed: str = ""
-
-    def and_then(self, other: "FeedOutcome") -> "FeedOutcome":
-        """Both together."""
-        return FeedOutcome((*self.delivered, *other.delivered), self.orders + other.orders, other.failed)
 
 
 def hand_over_feed(parts: Parts, job: OrderStatusJob, *, waiting_only: bool = False) -> FeedOutcome:

@@ -6,17 +6,20 @@ from typing import Any
 
 from logistics_batch.errors import LedgerBusy, LogisticsBatchError, UsageError
 from logistics_batch.flows.deliver import deliver_stale
-from logistics_batch.flows.label_orders import Choice
-from logistics_batch.flows.labels import LabelReport, LabelsPlan, make_labels
-from logistics_batch.flows.order_status import OrderStatusReport, asked_in_words, run_order_status
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import run_push_job
-from logistics_batch.flows.reconcile import ReconcileReport, plan_of_job, run_reconcile
 from logistics_batch.flows.run_record import new_run_id
-from logistics_batch.flows.settle import SettleReport, settle
+from logistics_batch.flows.settle import settle
 from logistics_batch.model.counting import counted
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob, SettleJob
 from logistics_batch.model.report import ExitCode, RunReport
+from logistics_batch.model.run_reports import (
+    LabelReport,
+    OrderStatusReport,
+    ReconcileReport,
+    SettleReport,
+    asked_in_words,
+)
 from logistics_batch.paper.report_json import report_json
 
 _BUSY_POLL_SECONDS = 2.0
@@ -65,6 +68,7 @@ def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
 
     Raises UsageError (nothing was sent), StoreError, LedgerBusy, and what else its flow raises.
     """
+    # Each kind of job imports its own flow: a push waits for no PDF library.
     if order.dry_run and not isinstance(job, PushJob):
         raise UsageError(f'A job of kind "{job.kind}" sends nothing, so it has no dry run.', remedy="Leave it out.")
     match job:
@@ -78,17 +82,24 @@ def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
             )
             return push_outcome(report)
         case ReconcileJob():
+            from logistics_batch.flows.reconcile import plan_of_job, run_reconcile
+
             return reconcile_outcome(run_reconcile(parts, plan_of_job(job, order.business_date)))
         case LabelsJob():
-            return labels_outcome(make_labels(parts, _labels_plan(job, order)))
+            return labels_outcome(_make_labels(parts, job, order))
         case OrderStatusJob():
+            from logistics_batch.flows.order_status import run_order_status
+
             return order_status_outcome(run_order_status(parts, job, business_date=order.business_date))
         case SettleJob():
             return _settle_job(parts, job, order)
 
 
-def _labels_plan(job: LabelsJob, order: Order) -> LabelsPlan:
-    return LabelsPlan(
+def _make_labels(parts: Parts, job: LabelsJob, order: Order) -> LabelReport:
+    from logistics_batch.flows.label_orders import Choice
+    from logistics_batch.flows.labels import LabelsPlan, make_labels
+
+    plan = LabelsPlan(
         orders=Choice(run=job.from_run or "", day=order.business_date if job.orders == "business_date" else None),
         per_group=job.per_group,
         layout=job.layout,
@@ -99,6 +110,7 @@ def _labels_plan(job: LabelsJob, order: Order) -> LabelsPlan:
         business_date=order.business_date,
         job=job.name,
     )
+    return make_labels(parts, plan)
 
 
 def _settle_job(parts: Parts, job: SettleJob, order: Order) -> Outcome:

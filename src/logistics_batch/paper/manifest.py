@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 
+from logistics_batch.model.run_reports import MissingLabel
+
 INDEX_COLUMNS = (
     "page",
     "part",
@@ -50,19 +52,6 @@ class ManifestLine:
     package: str = ""
     copy: int = 1
     sha256: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class MissingLabel:
-    """An order that was asked for and has no label in the bundle; reason and remedy are for the clerk."""
-
-    reference_number: str
-    awb_number: str
-    reason: str
-    remedy: str = ""
-    file: str = ""
-    sheet: str = ""
-    rows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

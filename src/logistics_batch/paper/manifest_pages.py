@@ -10,15 +10,9 @@ from reportlab.lib.units import mm
 from reportlab.pdfgen.canvas import Canvas
 
 from logistics_batch.model.counting import counted
+from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.fonts import Style, Typesetter, wrap
-from logistics_batch.paper.manifest import (
-    GroupTotal,
-    Manifest,
-    ManifestLine,
-    MissingLabel,
-    PrintedBefore,
-    rows_in_words,
-)
+from logistics_batch.paper.manifest import GroupTotal, Manifest, ManifestLine, PrintedBefore, rows_in_words
 from logistics_batch.paper.manifest_words import rupees
 
 PAPER = (210 * mm, 297 * mm)
