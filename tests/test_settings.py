@@ -234,6 +234,28 @@ def test_a_settings_file_that_shows_a_secret_to_others_is_warned_about(tmp_path:
     assert open_secrets(tmp_path) == ""
 
 
+@pytest.mark.parametrize(
+    ("url", "secret"),
+    [
+        (f"postgresql://lb:{CANARY}@db.example.com/ledger", True),
+        (f"postgresql://lb:a/b#{CANARY}@db.example.com/ledger", True),
+        (f"postgresql:///ledger?host=db.example.com&user=lb&password={CANARY}", True),
+        (f"postgresql://lb@db.example.com/ledger?sslkey=k&sslpassword={CANARY}", True),
+        ("postgresql://lb@db.example.com:5432/ledger?sslmode=verify-full", False),
+        ("postgresql:///ledger?host=/var/run/postgresql", False),
+        ("sqlite:///var/ledger.db", False),
+    ],
+)
+def test_a_ledger_s_password_in_a_readable_settings_file_is_told(tmp_path: Path, url: str, secret: bool) -> None:
+    write(tmp_path, f'[ledger]\nurl = "{url}"\n')
+    (tmp_path / "logistics-batch.toml").chmod(0o644)
+    warning = open_secrets(tmp_path)
+    assert ("chmod 600" in warning) is secret
+    assert CANARY not in warning
+    (tmp_path / "logistics-batch.toml").chmod(0o600)
+    assert open_secrets(tmp_path) == ""
+
+
 def test_a_folder_in_the_place_of_a_key_is_told_as_one(tmp_path: Path) -> None:
     (tmp_path / "api-key").mkdir()
     with pytest.raises(SettingsError, match="is a folder, not a file") as refused:

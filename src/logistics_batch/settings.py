@@ -5,6 +5,7 @@ file: LOGISTICS_BATCH_SERVICE__BASE_URL. Every secret has a twin `…_file` that
 """
 
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -43,6 +44,7 @@ CRASH_POINT = "LOGISTICS_BATCH_CRASH_AT"
 
 _SECRETS = ("api_key", "passphrase", "password", "secret", "url", "urls")
 _SHORTEST_SECRET = 32
+_PASSWORD_IN_URL = re.compile(r"://[^:@/?]*:[^@]+@|[?&](ssl)?password=[^&]")
 _MAKE_ONE = "Make one: (umask 077; openssl rand -hex 32 > secrets/events)"
 
 
@@ -259,7 +261,8 @@ def open_secrets(workspace: Path) -> str:
     written = load_settings(workspace, {})
     passwords = (server.password for server in written.sftp.values())
     inline = [written.service.api_key, written.receive.secret, written.pgp.passphrase, *passwords]
-    if not any(inline) and not written.notify.urls:
+    ledger = written.ledger.url.get_secret_value() if written.ledger.url else ""
+    if not any(inline) and not written.notify.urls and not _PASSWORD_IN_URL.search(ledger):
         return ""
     return (
         f"{path} holds a secret and can be read by others. Put the secret into a file of its own, or: chmod 600 {path}"

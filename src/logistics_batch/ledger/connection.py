@@ -1,15 +1,18 @@
 """Opening a ledger: durable settings, schema version, and transactions that are either reads or exclusive writes."""
 
 import hashlib
+import ipaddress
 import json
 import os
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import StaticPool
 
 from logistics_batch.errors import LedgerBusy, LedgerRefused
@@ -56,8 +59,8 @@ def open_engine(url: str, *, read_only: bool = False) -> Engine:
     A read-only SQLite ledger that does not exist yet is an empty one in memory, so that a dry run writes nothing.
 
     Raises:
-        LedgerRefused: it cannot be opened, is damaged, or was written by a later version; or it would be written on a
-            network file system.
+        LedgerRefused: it cannot be opened, is damaged, or was written by a later version; it would be written on a
+            network file system, or reached over a network without a proof of who answers there.
         LedgerBusy: it has to be brought up to date, and a sending run holds it; or another program writes and does not
             come to an end.
     """
@@ -107,12 +110,69 @@ def _make_durable(folder: Path) -> None:
 
 
 def _shown(url: str) -> str:
-    return url.rsplit("@", 1)[-1]
+    """A ledger's place without what may be secret: user, password and parameters."""
+    place = url.rsplit("@", 1)[-1]
+    return place if place.startswith("sqlite:") else place.partition("?")[0]
+
+
+def _require_verified_server(engine: Engine) -> None:
+    """Raises LedgerRefused if a connection would leave this machine and would not prove who answers.
+
+    That is judged by what the library of PostgreSQL makes of the URL, of its own environment and of service files. It
+    is asked by a connection that has one impossible parameter, so that nothing is looked up or sent.
+    """
+    from psycopg import ProgrammingError, pq  # an extra, and not quick
+    from psycopg.conninfo import make_conninfo
+
+    _, wanted = engine.dialect.create_connect_args(engine.url)
+    known = {each.keyword.decode() for each in pq.Conninfo.get_defaults()}
+    asked = {name: value for name, value in wanted.items() if name in known} | {"target_session_attrs": "impossible"}
+    try:
+        connection = pq.PGconn.connect_start(make_conninfo("", **asked).encode())
+    except ProgrammingError:  # its text may show a part of the password
+        raise LedgerRefused(
+            "ledger.url has a parameter that PostgreSQL cannot read.",
+            remedy='Write it as "postgresql://USER:PASSWORD@HOST/DATABASE"; letters such as @ / : # in the password as '
+            "%40 %2F %3A %23.",
+        ) from None
+    found = {each.keyword: (each.val or b"").decode() for each in connection.info}
+    connection.finish()
+    pairs = zip_longest(found[b"host"].split(","), found[b"hostaddr"].split(","), fillvalue="")
+    far = [address or host for host, address in pairs if _is_far(host, address)]
+    if far and found[b"sslmode"] != "verify-full":
+        places = ", ".join(each.rsplit("@", 1)[-1] for each in far)
+        raise LedgerRefused(
+            f"ledger.url leads over a network, to {places}, where nothing would prove who answers (sslmode is "
+            f"{found[b'sslmode']}); so nothing was sent there, no password either.",
+            remedy="Write ?sslmode=verify-full&sslrootcert=FILE behind the database in ledger.url; FILE holds the "
+            "certificate of the authority that signed the server's (sslrootcert=system: one of those that this machine "
+            "trusts). A database on this machine is reached as 127.0.0.1 or by its socket.",
+        )
+
+
+def _is_far(host: str, address: str) -> bool:
+    """Whether a connection leaves this machine; PostgreSQL takes the address, else the host, else its own socket."""
+    place = address or host
+    if not place or (not address and place.startswith(("/", "@"))):
+        return False
+    try:
+        found = {str(each[4][0]) for each in socket.getaddrinfo(place, None)} if place == "localhost" else {place}
+        return not all(ipaddress.ip_address(each).is_loopback for each in found)
+    except (OSError, ValueError):
+        return True
 
 
 def _postgresql_engine(url: str) -> Engine:
     """Commits are durable whatever the database or the role says, and nobody waits for a suspended writer for ever."""
-    engine = create_engine(url, hide_parameters=True)  # exceptions hold none of what is written
+    try:
+        engine = create_engine(url, hide_parameters=True)  # exceptions hold none of what is written
+    except (ArgumentError, ValueError):  # its text shows a part of the URL
+        raise LedgerRefused(
+            "ledger.url cannot be read as an address.",
+            remedy='Write it as "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"; letters such as @ / : # in the '
+            "password as %40 %2F %3A %23.",
+        ) from None
+    _require_verified_server(engine)
 
     @event.listens_for(engine, "connect")
     def _settings(connection: Any, _record: object) -> None:
