@@ -282,12 +282,3 @@ def proxies_of_environment(environment: Mapping[str, str] = os.environ) -> list[
     """
     names = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
     return sorted(name for name, value in environment.items() if name.upper() in names and value)
-
-
-def without_settings(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The environment of a program of ours that is to heed the settings file alone.
-
-    >>> without_settings({"PATH": "/bin", "LOGISTICS_BATCH_LEDGER__URL": "sqlite:///other.db"})
-    {'PATH': '/bin'}
-    """
-    return {name: value for name, value in environment.items() if not name.startswith(PREFIX)}

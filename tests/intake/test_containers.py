@@ -2,12 +2,13 @@
 
 import gzip
 import io
-import json
 import random
 import struct
+import subprocess
 import zipfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pysequoia
 import pytest
@@ -105,24 +106,25 @@ def test_pgp_message_with_an_archive_in_it(tmp_path: Path, key: pysequoia.Tsk, a
 
 
 def test_the_process_that_decrypts_knows_no_secrets_and_names_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, key: pysequoia.Tsk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the program's own nor the passphrase, which others could read in the list of processes."""
-    (tmp_path / "looking.py").write_text(
-        "import json, pathlib, sys\n"
-        "asked = json.load(sys.stdin)\n"
-        "seen = [pathlib.Path('/proc/self', name).read_text() for name in ('environ', 'cmdline')]\n"
-        "pathlib.Path(asked['to']).write_text(json.dumps([asked['passphrase'], *seen]))\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("logistics_batch.intake.pgp._CHILD", "looking")
+    started: list[tuple[list[str], dict[str, str]]] = []
+    start = subprocess.Popen
+
+    def seen(command: list[str], **options: Any) -> Any:
+        started.append((command, options["env"]))
+        return start(command, **options)
+
+    monkeypatch.setattr("logistics_batch.child_process.subprocess.Popen", seen)
     monkeypatch.setenv("LOGISTICS_BATCH_SERVICE__API_KEY", "very-secret-key")
-    to = tmp_path / "plain"
-    PgpKey(tmp_path / "key.asc", "open sesame").decrypt(tmp_path / "m.pgp", name="m.pgp", to=to, most_bytes=1 << 20)
-    passphrase, environment, arguments = json.loads(to.read_text())
-    assert passphrase == "open sesame"
-    assert sorted(line.partition("=")[0] for line in environment.split("\0") if line) == ["LC_ALL", "PYTHONPATH"]
-    assert "open sesame" not in arguments
+    message = dropped(tmp_path, "m.pgp", pysequoia.encrypt(ORDERS, recipients=[key.extract_certificate()]))
+    own = PgpKey(dropped(tmp_path, "key.asc", str(key).encode()), "open sesame")
+    with pytest.raises(SettingsError):  # the key has no passphrase: this one arrived
+        own.decrypt(message, name="m.pgp", to=tmp_path / "plain", most_bytes=1 << 20)
+    ((command, environment),) = started
+    assert "open sesame" not in " ".join(command)
+    assert sorted(environment) == ["LC_ALL", "MALLOC_ARENA_MAX", "POLARS_MAX_THREADS"]
 
 
 def test_pgp_message_for_somebody_else_is_held(tmp_path: Path, key: pysequoia.Tsk) -> None:

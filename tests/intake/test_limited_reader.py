@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from openpyxl import Workbook
 
+from logistics_batch.child_process import Allowance
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.limited_reader import Allowance, LimitedReader
+from logistics_batch.intake.limited_reader import LimitedReader
 from logistics_batch.intake.reading import read_file
 from logistics_batch.model.sheet import ReadOptions
 

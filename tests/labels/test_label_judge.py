@@ -10,10 +10,11 @@ import pikepdf
 import pytest
 from labels.label_files import blank, busy, changed, cropped, label, rotated, scan
 
+from logistics_batch.child_process import Allowance
 from logistics_batch.paper import label_barcodes
 from logistics_batch.paper.label_barcodes import Proof, assign, prove
 from logistics_batch.paper.label_check import LabelFault, LabelFaultKind
-from logistics_batch.paper.label_judge import Allowance, LabelJudge, SoundLabel
+from logistics_batch.paper.label_judge import LabelJudge, SoundLabel
 
 AWB, OTHER = "SH-22T70ZX", "SH-99T70ZX"
 
@@ -84,7 +85,8 @@ def test_the_process_inherits_no_secret(judge: LabelJudge, monkeypatch: pytest.M
     judge.judge(label(AWB), [AWB])
     environment = Path(f"/proc/{children()[0]}/environ").read_bytes()
     assert b"s3cret-key" not in environment
-    assert {entry.partition(b"=")[0] for entry in environment.split(b"\0") if entry} == {b"PYTHONPATH", b"LC_ALL"}
+    names = {entry.partition(b"=")[0] for entry in environment.split(b"\0") if entry}
+    assert names == {b"LC_ALL", b"POLARS_MAX_THREADS", b"MALLOC_ARENA_MAX"}
 
 
 def test_closing_ends_the_processes(judge: LabelJudge) -> None:

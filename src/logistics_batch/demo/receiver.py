@@ -2,32 +2,22 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from logistics_batch.child_process import start_service
 from logistics_batch.errors import UsageError
-from logistics_batch.settings import without_settings
 
 _STOP_SECONDS = 12.0
 
 
 @contextmanager
-def running_receiver(folder: Path) -> Iterator["subprocess.Popen[str]"]:
+def running_receiver(folder: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """The receiver of a workspace on a free port, stopped at the end; `address_of` waits until it listens."""
-    command = [sys.executable, "-m", "logistics_batch", "--workspace", str(folder), "receive", "--port", "0", "--json"]
+    arguments = ["--workspace", str(folder.resolve()), "receive", "--port", "0", "--json"]
     with (folder / "receiver.txt").open("ab") as output:
-        # In a session of its own: Ctrl-C is for the demo, which stops it in its turn.
-        process = subprocess.Popen(
-            command,
-            env=without_settings(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=output,
-            text=True,
-            start_new_session=True,
-        )
+        process = start_service("logistics_batch", arguments, output=subprocess.PIPE, errors=output)
     with process:
         try:
             yield process
@@ -35,12 +25,12 @@ def running_receiver(folder: Path) -> Iterator["subprocess.Popen[str]"]:
             _stop(process)
 
 
-def address_of(receiver: "subprocess.Popen[str]") -> str:
+def address_of(receiver: "subprocess.Popen[bytes]") -> str:
     """Where it listens, once it does.
 
     Raises UsageError if it did not start.
     """
-    said = receiver.stdout.readline() if receiver.stdout else ""
+    said = receiver.stdout.readline() if receiver.stdout else b""
     if not said:
         raise UsageError(
             "The receiver of order events did not start.",
@@ -49,7 +39,7 @@ def address_of(receiver: "subprocess.Popen[str]") -> str:
     return str(json.loads(said)["url"])
 
 
-def _stop(process: "subprocess.Popen[str]") -> None:
+def _stop(process: "subprocess.Popen[bytes]") -> None:
     process.terminate()
     try:
         process.wait(timeout=_STOP_SECONDS)

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -13,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from logistics_batch.child_process import start_service
 from logistics_batch.errors import StoreError, UsageError
 
 _START_SECONDS = 30.0
@@ -77,17 +77,11 @@ def running_sandbox(folder: Path, *, api_key_file: Path, sftp_root: Path) -> Ite
         "--sftp-root": sftp_root,
         "--ready-file": ready,
     }
-    command = [sys.executable, "-m", "logistics_batch.sandbox"]
-    command += [str(word) for option in options.items() for word in option]
+    arguments = [
+        str(word.resolve() if isinstance(word, Path) else word) for option in options.items() for word in option
+    ]
     with (folder / "output.txt").open("ab") as output:
-        # In a session of its own: Ctrl-C is for the demo, which still wants answers to the calls that are open.
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+        process = start_service("logistics_batch.sandbox", arguments, output=output, errors=output)
     try:
         said = _wait_for(ready, process, folder / "output.txt")
         yield Sandbox(said["url"], said["sftp"], journal, api_key_file.read_text(encoding="utf-8").strip())

@@ -4,20 +4,15 @@ A workbook from outside can make a parser hang, eat all memory or crash. Here th
 is held; the run goes on with the next file.
 """
 
-import json
-import os
-import selectors
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from logistics_batch.child_process import Allowance, Child, ChildLost
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.guards import Limits, recognise
 from logistics_batch.intake.names import printable
@@ -28,21 +23,11 @@ _WORKBOOKS = ("xlsx", "xls", "xlsb", "ods")
 _CHILD = "logistics_batch.intake.reading_child"
 
 
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """What reading one workbook may take: address space in bytes, seconds of processor time, seconds by the clock."""
-
-    memory_bytes: int = 3 << 30
-    cpu_seconds: int = 90
-    wait_seconds: float = 300.0
-
-
 class LimitedReader:
     """Reads files as `intake.reading.read_file` does; workbooks in a child process that is kept for the next one."""
 
     def __init__(self, allowance: Allowance | None = None) -> None:
-        self._allowance = allowance or Allowance()
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child = Child(_CHILD, allowance=allowance)
 
     def __call__(
         self, path: Path, *, name: str, options: ReadOptions, limits: Limits | None = None
@@ -51,89 +36,32 @@ class LimitedReader:
         if recognise(path) not in _WORKBOOKS:
             return read_file(path, name=name, options=options, limits=limits)
         with tempfile.TemporaryDirectory(prefix="logistics-batch-read-") as folder:
-            request = {
+            question = {
                 "path": str(path.resolve()),
                 "name": name,
                 "options": asdict(options),
                 "limits": asdict(limits or Limits()),
-                "cpu_seconds": self._allowance.cpu_seconds,
                 "folder": folder,
             }
-            return _sheets(self._ask(request, name=name), Path(folder))
+            try:
+                answer = self._child.ask(question)
+            except ChildLost as lost:
+                raise FileHeld(
+                    f"{printable(name)} cannot be read: it is damaged, or takes more memory or time than other "
+                    "workbooks.",
+                    rule="file|too_costly",
+                    remedy="Copy the rows into a new workbook, save it as .xlsx and send that.",
+                ) from lost
+            return _sheets(answer.said, Path(folder))
 
     @property
     def process_id(self) -> int | None:
         """The child process, None while there is none."""
-        return self._child.pid if self._child else None
+        return self._child.process_id
 
     def close(self) -> None:
         """End the child process."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.kill()
-            child.wait()
-            for pipe in (child.stdin, child.stdout):
-                if pipe is not None:
-                    with suppress(BrokenPipeError):
-                        pipe.close()
-
-    def _ask(self, request: dict[str, Any], *, name: str) -> dict[str, Any]:
-        used = self._child is not None
-        answer = self._answer(request)
-        if used and not answer:  # the kept process may have died of something else: a fresh one judges
-            answer = self._answer(request)
-        if not answer:
-            raise FileHeld(
-                f"{printable(name)} cannot be read: it is damaged, or takes more memory or time than other workbooks.",
-                rule="file|too_costly",
-                remedy="Copy the rows into a new workbook, save it as .xlsx and send that.",
-            )
-        said: dict[str, Any] = json.loads(answer)
-        return said
-
-    def _answer(self, request: dict[str, Any]) -> bytes:
-        """The child's answer; b"" if it died of the request or took too long, and is gone then."""
-        child = self._running()
-        assert child.stdin is not None
-        assert child.stdout is not None
-        answer = b""
-        try:
-            child.stdin.write(json.dumps(request).encode() + b"\n")
-            child.stdin.flush()
-            answer = _line_within(child.stdout, self._allowance.wait_seconds)
-        except BrokenPipeError:
-            pass  # it has died already: the same as no answer
-        finally:
-            if not answer:
-                self.close()
-        return answer
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._child is None or self._child.poll() is not None:
-            self.close()
-            self._child = subprocess.Popen(
-                [sys.executable, "-m", _CHILD, str(self._allowance.memory_bytes)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,  # a parser's last words may hold the user's data
-                env=_bare_environment(),
-                start_new_session=True,  # Ctrl-C is for us; it ends when its input does
-            )
-        return self._child
-
-
-def _bare_environment() -> dict[str, str]:
-    """No secret, no proxy, no home: only where the code lies, and few threads, each of which would ask for memory."""
-    places = os.pathsep.join(place for place in sys.path if place)
-    return {"PYTHONPATH": places, "LC_ALL": "C.UTF-8", "POLARS_MAX_THREADS": "2"}
-
-
-def _line_within(pipe: Any, seconds: float) -> bytes:
-    """The next line of a pipe; b"" if it ends or nothing comes in time."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        line: bytes = pipe.readline() if selector.select(seconds) else b""
-    return line if line.endswith(b"\n") else b""
+        self._child.close()
 
 
 def _sheets(said: dict[str, Any], folder: Path) -> tuple[Sheet, ...]:

@@ -1,18 +1,15 @@
 """PGP messages: opened in a process of its own, which may write no more than it should and take no more memory."""
 
-import json
-import os
-import subprocess
-import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from logistics_batch.child_process import Allowance, Child, ChildLost
 from logistics_batch.errors import FileHeld, SettingsError, StoreError
 from logistics_batch.intake.names import printable
 
 _CHILD = "logistics_batch.intake.pgp_child"
-_WAIT_SECONDS = 600.0
+_ALLOWANCE = Allowance(memory_bytes=2 << 30, cpu_seconds=25, wait_seconds=30.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +53,16 @@ class PgpKey:
 
     def _ask(self, source: Path, to: Path, most_bytes: int) -> str:
         """What the process answers: "" if it went well, else "key", "disk" or "message", whichever is to blame."""
-        request = {
+        question = {
             "key_file": str(self.key_file.resolve()),
             "passphrase": self.passphrase,
             "source": str(source.resolve()),
             "to": str(to.resolve()),
-            "most_bytes": most_bytes,
         }
-        places = os.pathsep.join(place for place in sys.path if place)
+        child = Child(_CHILD, allowance=replace(_ALLOWANCE, file_bytes=most_bytes))
         try:
-            done = subprocess.run(
-                [sys.executable, "-m", _CHILD],
-                input=json.dumps(request).encode(),  # not as arguments, which others can see
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={"PYTHONPATH": places, "LC_ALL": "C.UTF-8"},
-                timeout=_WAIT_SECONDS,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
+            return str(child.ask(question).said["blamed"])
+        except ChildLost:
             return "message"
-        return done.stdout.decode() if done.returncode == 0 else "message"
+        finally:
+            child.close()

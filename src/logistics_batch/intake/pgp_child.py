@@ -1,34 +1,20 @@
-"""The process that opens one PGP message for `PgpKey`: the only door to the PGP library, which is an extra.
+"""The process that opens one PGP message for `PgpKey`: the only door to the PGP library, which is an extra."""
 
-What to do comes as JSON on standard input. It says nothing if all went well, "key" if the key cannot be used, "disk" if
-there is no room, "message" if the message cannot be opened.
-"""
-
-import json
-import resource
-import sys
+from typing import Any
 
 import pysequoia
 
-_MEMORY_BYTES = 2 << 30
+from logistics_batch.child_process import Answer
 
 
-def main() -> None:
-    """Decrypt one message."""
-    request = json.loads(sys.stdin.read())
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (request["most_bytes"], request["most_bytes"]))
+def answer(question: dict[str, Any], _files: tuple[bytes, ...]) -> Answer:
+    """Decrypt one message; says what is to blame: "key", "disk", "message", or "" if all went well."""
     try:
-        decryptor = pysequoia.Tsk.from_file(request["key_file"]).decryptor(request["passphrase"] or None)
+        decryptor = pysequoia.Tsk.from_file(question["key_file"]).decryptor(question["passphrase"] or None)
     except (RuntimeError, ValueError):
-        sys.stdout.write("key")
-        return
+        return Answer({"blamed": "key"})
     try:
-        pysequoia.decrypt_file(request["source"], request["to"], decryptor)
-    except (RuntimeError, ValueError) as error:
-        sys.stdout.write("disk" if "No space left" in str(error) else "message")
-
-
-if __name__ == "__main__":
-    main()
+        pysequoia.decrypt_file(question["source"], question["to"], decryptor)
+    except (RuntimeError, ValueError, OSError) as error:
+        return Answer({"blamed": "disk" if "No space left" in str(error) else "message"})
+    return Answer({"blamed": ""})

@@ -1,55 +1,38 @@
-"""The process that opens label files for `LabelJudge`: `python -m logistics_batch.paper.label_judge_child BYTES`.
-
-One JSON line and a file in, one JSON line out, with the files that it announces behind it.
-"""
+"""The process that opens label files for `LabelJudge`."""
 
 import io
-import json
-import resource
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import pikepdf
 
+from logistics_batch.child_process import Answer
 from logistics_batch.paper.label_barcodes import OtherLabel, assign, prove, read_barcodes
 from logistics_batch.paper.label_bundle_layout import Layout
 from logistics_batch.paper.label_bundle_parts import PartWriter, Sources, Sticker
 from logistics_batch.paper.label_check import LabelFault, LabelFaultKind, check_label, limit_decoding
 
-
-def main() -> None:
-    """Answer until standard input ends."""
-    _limit(resource.RLIMIT_AS, int(sys.argv[1]))
-    _limit(resource.RLIMIT_CORE, 0)
-    limit_decoding()
-    while line := sys.stdin.buffer.readline():
-        question = json.loads(line)
-        content = sys.stdin.buffer.read(question["length"])
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + question["cpu_seconds"])
-        said, bodies = _answer(question, content)
-        said["bodies"] = [len(body) for body in bodies]
-        sys.stdout.buffer.write(json.dumps(said).encode() + b"\n" + b"".join(bodies))
-        sys.stdout.buffer.flush()
+limit_decoding()
 
 
-def _answer(question: dict[str, Any], content: bytes) -> tuple[dict[str, Any], list[bytes]]:
+def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> Answer:
+    """What is said of one label file, with the files that it is divided into."""
+    (content,) = files
     awb_numbers = question.get("awb_numbers") or [number for order in question["orders"] for number in order]
     fault = _unsound(content, pages=len(awb_numbers))
     if fault:
-        return _told(fault), []
+        return _told(fault)
     read = read_barcodes(content)
     if "orders" in question:
         places = assign(read, awb_numbers)
         if places is None:
-            return _told(LabelFault(LabelFaultKind.WRONG, "its pages do not prove which label belongs to whom")), []
-        return {}, _divided(content, places, [len(order) for order in question["orders"]])
+            return _told(LabelFault(LabelFaultKind.WRONG, "its pages do not prove which label belongs to whom"))
+        return Answer({}, _divided(content, places, [len(order) for order in question["orders"]]))
     proof = prove(read, awb_numbers)
     if isinstance(proof, OtherLabel):
         message = f"the barcode on page {proof.page} is that of another package, {proof.awb_number}"
-        return _told(LabelFault(LabelFaultKind.WRONG, message)), []
-    return {"pages": len(awb_numbers), "proof": proof}, []
+        return _told(LabelFault(LabelFaultKind.WRONG, message))
+    return Answer({"pages": len(awb_numbers), "proof": proof})
 
 
 def _unsound(content: bytes, *, pages: int) -> LabelFault | None:
@@ -64,7 +47,7 @@ def _unsound(content: bytes, *, pages: int) -> LabelFault | None:
     return None
 
 
-def _divided(content: bytes, places: Sequence[int], counts: Sequence[int]) -> list[bytes]:
+def _divided(content: bytes, places: Sequence[int], counts: Sequence[int]) -> tuple[bytes, ...]:
     """The pages of each order as a file of their own."""
     files = []
     start = 0
@@ -78,18 +61,8 @@ def _divided(content: bytes, places: Sequence[int], counts: Sequence[int]) -> li
             made.save(out, deterministic_id=True)
             files.append(out.getvalue())
             start += count
-    return files
+    return tuple(files)
 
 
-def _told(fault: LabelFault) -> dict[str, Any]:
-    return {"fault": fault.kind, "message": fault.message}
-
-
-def _limit(kind: int, value: int) -> None:
-    """Lower a limit of this process; the hard limit stays, so that the next file can have its own share."""
-    _, most = resource.getrlimit(kind)
-    resource.setrlimit(kind, (value if most == resource.RLIM_INFINITY else min(value, most), most))
-
-
-if __name__ == "__main__":
-    main()
+def _told(fault: LabelFault) -> Answer:
+    return Answer({"fault": fault.kind, "message": fault.message})

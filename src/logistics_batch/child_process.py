@@ -1,0 +1,363 @@
+"""Every process that this program starts: isolated from where the operator stands, limited, killed from outside.
+
+What parses bytes from outside can hang, eat all memory or crash. Here that costs one child process. `Child` puts
+questions to one and keeps it for the next; `start_service` starts a part of ours that runs until it is ended. Both run
+this file as a script: the interpreter ignores the current folder and the environment (-I), and what is to be done comes
+over standard input, so that the list of processes shows nothing of it.
+"""
+
+import contextlib
+import fcntl
+import importlib
+import importlib.util
+import json
+import os
+import resource
+import runpy
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+_PACKAGE = "logistics_batch"
+_ROOT = str(Path(__file__).resolve().parents[1])
+_LOOK_SECONDS = 0.1  # how often a child that works is looked at
+_BLOCK_BYTES = 1 << 20
+_LINE_BYTES = 64 << 20  # of an answer, without the files behind it
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one question to a child may take, and at most what the child may keep of the machine.
+
+    memory_bytes: address space, which is more than what is used. resident_bytes: what is used. cpu_seconds: of
+    processor time; wait_seconds: by the clock. file_bytes: the largest file that it may write.
+    """
+
+    memory_bytes: int = 3 << 30
+    resident_bytes: int = 3 << 29
+    cpu_seconds: int = 45
+    wait_seconds: float = 50.0
+    file_bytes: int = 1 << 30
+
+
+class ChildLost(Exception):
+    """The child died of a question, or was killed since it took more than it may."""
+
+
+class ChildFailed(Exception):
+    """The program itself failed in the child; only the kind of the error and its place are told."""
+
+
+class Interrupted(Exception):
+    """The process was asked to end while a child worked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a child said, and the files behind it."""
+
+    said: dict[str, Any]
+    files: tuple[bytes, ...] = ()
+
+
+Serve = Callable[[dict[str, Any], tuple[bytes, ...]], Answer]
+"""What the module of a child has as `answer`."""
+
+
+class Child:
+    """One process that answers questions with the function `answer` of a module; started when it is needed, and kept.
+
+    One question at a time; threads take turns.
+    """
+
+    def __init__(self, module: str, *, allowance: Allowance | None = None, stop: threading.Event | None = None) -> None:
+        """Start nothing yet. stop: when it is set, a question is given up after some seconds."""
+        self.allowance = allowance or Allowance()
+        self._module = module
+        self._stop = stop or threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lifeline = -1
+        self._turn = threading.Lock()
+
+    @property
+    def process_id(self) -> int | None:
+        """The process, None while there is none."""
+        return self._process.pid if self._process else None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process lives."""
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> None:
+        """Start the process now, so that it is ready when it is asked."""
+        if self.is_running:
+            return
+        self.close()
+        allowance = self.allowance
+        end, self._lifeline = os.pipe()
+        head = {
+            "module": self._module,
+            "lifeline": end,
+            "limits": {"AS": allowance.memory_bytes, "FSIZE": allowance.file_bytes, "CORE": 0},
+        }
+        try:
+            self._process = _isolated(self._module, output=subprocess.PIPE, errors=subprocess.DEVNULL, pass_fds=(end,))
+        finally:
+            os.close(end)
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # found out when it is asked
+            self._process.stdin.write(json.dumps(head).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def ask(self, question: dict[str, Any], *files: bytes, allowance: Allowance | None = None) -> Answer:
+        """The answer to a question; allowance: of this question, as far as time goes.
+
+        Raises ChildLost if the process died of it or was killed, ChildFailed for an error of the program, Interrupted
+        if the process was asked to end meanwhile. None of them leaves a process behind.
+        """
+        with self._turn:
+            granted = allowance or self.allowance
+            ends_at = time.monotonic() + granted.wait_seconds
+            was_kept = self.is_running
+            head = question | {"files": [len(file) for file in files], "cpu_seconds": granted.cpu_seconds}
+            request = b"".join([json.dumps(head).encode(), b"\n", *files])
+            begun = time.monotonic()
+            try:
+                answer = self._answer(request, ends_at)
+            except ChildLost:
+                # The kept process may have died of something else before: then a fresh one judges.
+                if not was_kept or time.monotonic() - begun > 1.0:
+                    raise
+                answer = self._answer(request, ends_at)
+            if "failed" in answer.said:
+                self.close()
+                raise ChildFailed(answer.said["failed"])
+            return answer
+
+    def close(self) -> None:
+        """End the process at once."""
+        process, self._process = self._process, None
+        lifeline, self._lifeline = self._lifeline, -1
+        if lifeline >= 0:
+            os.close(lifeline)
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)  # whatever it may have started goes with it
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def _answer(self, request: bytes, ends_at: float) -> Answer:
+        self.start()
+        done = False
+        try:
+            answer = self._exchange(memoryview(request), ends_at)
+            done = True
+            return answer
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ChildLost("it died") from error
+        finally:
+            if not done:
+                self.close()
+
+    def _exchange(self, request: memoryview, ends_at: float) -> Answer:
+        """Write the question and read the answer side by side, looking at the child all the while."""
+        process = self._process
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
+        received = _Received()
+        into, out = process.stdin.fileno(), process.stdout.fileno()
+        os.set_blocking(into, False)
+        os.set_blocking(out, False)
+        gives_up_at = 0.0
+        with selectors.DefaultSelector() as selector:
+            selector.register(into, selectors.EVENT_WRITE)
+            selector.register(out, selectors.EVENT_READ)
+            while not received.is_whole:
+                for key, _ in selector.select(_LOOK_SECONDS):
+                    if key.fd == into:
+                        request = request[os.write(into, request[:_BLOCK_BYTES]) :]
+                        if not request:
+                            selector.unregister(into)
+                    elif not received.take(os.read(out, _BLOCK_BYTES)):
+                        raise ChildLost("it died")
+                now = time.monotonic()
+                if received.is_whole:
+                    break
+                if now > ends_at:
+                    raise ChildLost("it took too long")
+                if _resident_bytes(process.pid) > self.allowance.resident_bytes:
+                    raise ChildLost("it took too much memory")
+                if self._stop.is_set():
+                    gives_up_at = gives_up_at or now + STOPPING_SECONDS
+                    if now > gives_up_at:
+                        raise Interrupted("The process was asked to end.")
+        os.set_blocking(into, True)
+        return received.answer
+
+
+STOPPING_SECONDS = 4.0
+"""So long a question may still take when the process was asked to end."""
+
+
+class _Received:
+    """What came of an answer so far: a line of JSON, and the files that it announces."""
+
+    def __init__(self) -> None:
+        self._content = bytearray()
+        self._said: dict[str, Any] | None = None
+        self._length = 0
+
+    @property
+    def is_whole(self) -> bool:
+        return self._said is not None and len(self._content) >= self._length
+
+    def take(self, block: bytes) -> bool:
+        """Add a block; False if it is the end. Raises ValueError for what is no answer."""
+        self._content += block
+        if self._said is None:
+            line, found, rest = self._content.partition(b"\n")
+            if found:
+                self._said = json.loads(line)
+                self._content = rest
+                self._length = sum(self._said["files"])
+            elif len(self._content) > _LINE_BYTES:
+                raise ValueError("the answer has no end")
+        return bool(block)
+
+    @property
+    def answer(self) -> Answer:
+        assert self._said is not None
+        files, start = [], 0
+        for length in self._said.pop("files"):
+            files.append(bytes(self._content[start : start + length]))
+            start += length
+        return Answer(self._said, tuple(files))
+
+
+def start_service(
+    module: str, arguments: Sequence[str], *, output: int | IO[bytes], errors: IO[bytes]
+) -> "subprocess.Popen[bytes]":
+    """Run a module of ours as a program of its own, in a session of its own, until it is ended by a signal.
+
+    Paths among the arguments are absolute ones.
+    """
+    process = _isolated(module, output=output, errors=errors)
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # it did not start, which whoever waits for it finds out
+        process.stdin.write(json.dumps({"module": module, "arguments": list(arguments)}).encode() + b"\n")
+        process.stdin.close()
+    return process
+
+
+def _isolated(
+    module: str, *, output: int | IO[bytes], errors: int | IO[bytes], pass_fds: Sequence[int] = ()
+) -> "subprocess.Popen[bytes]":
+    """The one place where a process is started."""
+    few = {"POLARS_MAX_THREADS": "2", "MALLOC_ARENA_MAX": "2"}  # each of either asks for address space
+    return subprocess.Popen(
+        [sys.executable, "-I", str(Path(__file__).resolve()), module.removeprefix(f"{_PACKAGE}.")],
+        stdin=subprocess.PIPE,
+        stdout=output,
+        stderr=errors,
+        cwd="/",
+        env={"LC_ALL": "C.UTF-8"} | few,
+        pass_fds=pass_fds,
+        start_new_session=True,  # Ctrl-C is for us
+    )
+
+
+def _resident_bytes(process: int) -> int:
+    """The memory that a process uses; 0 where that cannot be known."""
+    try:
+        with open(f"/proc/{process}/statm", "rb") as file:  # noqa: PTH123 - looked at often
+            return int(file.read().split()[1]) * resource.getpagesize()
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+# ── what follows runs in the child
+
+
+def _main() -> None:
+    """Do what the first line of standard input says."""
+    head = json.loads(sys.stdin.buffer.readline())
+    found = importlib.util.find_spec(_PACKAGE)
+    if found is None or found.origin != str(Path(__file__).with_name("__init__.py").resolve()):
+        sys.path.insert(0, _ROOT)  # not installed, or another one is: only this folder
+    if "arguments" in head:
+        sys.argv = [head["module"], *head["arguments"]]
+        runpy.run_module(head["module"], run_name="__main__", alter_sys=True)
+        return
+    for name, value in head["limits"].items():
+        _limit(getattr(resource, f"RLIMIT_{name}"), value)
+    _end_with_parent(head["lifeline"])
+    questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 1)  # what a library prints is no answer
+    serve: Serve = importlib.import_module(head["module"]).answer
+    while line := questions.readline():
+        question = json.loads(line)
+        files = tuple(questions.read(length) for length in question.pop("files"))
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _limit_soft(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + question.pop("cpu_seconds"))
+        try:
+            answer = serve(question, files)
+        except (MemoryError, RecursionError, ImportError):  # the last where there is no room for a library
+            os._exit(1)
+        except Exception as error:
+            _tell(answers, Answer({"failed": f"{type(error).__name__} at {_place_of(error)}"}))
+            raise
+        _tell(answers, answer)
+
+
+def _tell(answers: IO[bytes], answer: Answer) -> None:
+    said = answer.said | {"files": [len(file) for file in answer.files]}
+    answers.write(b"".join([json.dumps(said).encode(), b"\n", *answer.files]))
+    answers.flush()
+
+
+def _place_of(error: BaseException) -> str:
+    """Where in the program an error arose; its text may hold data of a row."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place
+
+
+def _end_with_parent(lifeline: int) -> None:
+    """Let the system end this process when its parent is gone: the other end of the pipe closes, in whatever work."""
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
+
+
+def _limit(kind: int, value: int) -> None:
+    """Limit this process for good."""
+    _, most = resource.getrlimit(kind)
+    value = value if most == resource.RLIM_INFINITY else min(value, most)
+    resource.setrlimit(kind, (value, value))
+
+
+def _limit_soft(kind: int, value: int) -> None:
+    """Lower a limit of this process; the hard limit stays, so that the next question can have its own share."""
+    _, most = resource.getrlimit(kind)
+    resource.setrlimit(kind, (value if most == resource.RLIM_INFINITY else min(value, most), most))
+
+
+if __name__ == "__main__":
+    _main()
