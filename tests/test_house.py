@@ -15,7 +15,7 @@ NAME = PACKAGE.name
 NOUNS = ("model", "errors", "specification", "crash_points", "child_process", "__init__")
 ARROWS: dict[str, tuple[str, ...]] = {
     "__main__": ("cli",),
-    "cli": ("wiring", "jobs", "settings", "flows", "operate", "sandbox", "demo", "web"),
+    "cli": ("wiring", "jobs", "settings", "flows", "operate", "sandbox", "demo", "web", "paper"),
     "demo": (
         "wiring",
         "jobs",
@@ -81,7 +81,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "phonenumbers": ("mapping/",),
 }
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "helper", "core", "base", "misc"}
-LONGEST_FUNCTION, LONGEST_MODULE, MOST_PARAMETERS = 70, 400, 5
+LONGEST_FUNCTION, LONGEST_MODULE, MOST_PARAMETERS = 70, 500, 5
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from logistics_batch.errors import Finding, SettingsError, SpecificationError, U
 from logistics_batch.flows.parts import Parts, Policy, Progress, Silent
 from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.folder import FolderStore
+from logistics_batch.intake.host_keys import SftpAccess
 from logistics_batch.intake.limited_reader import LimitedReader
 from logistics_batch.intake.pgp import PgpKey
-from logistics_batch.intake.host_keys import SftpAccess
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.mapping import Mapping, Verb, load_mapping, schema_json, vocabulary
@@ -164,7 +164,9 @@ class Workspace:
     def _sftp_store(self, access: SftpAccess) -> FileStore:
         """One connection to a server for all who use it in a thread at the same time: a log-in for each file is slow,
         and servers limit how many come."""
-        from logistics_batch.intake.sftp import SftpStore  # its library takes a while to import; folders need none of it
+        from logistics_batch.intake.sftp import (
+            SftpStore,  # its library takes a while to import; folders need none of it
+        )
 
         key = (threading.get_ident(), access)
         with self._lock:

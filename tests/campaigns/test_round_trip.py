@@ -18,10 +18,11 @@ import polars as pl
 import pytest
 from campaigns.scale import SEED, report, size
 from openpyxl import Workbook
+from support.result_samples import fates_frame, row_result
 
 from logistics_batch.intake.reading import read_file
 from logistics_batch.model.issue import Issue, cell_address
-from logistics_batch.model.report import Fate, FileReport, RowResult
+from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import ReadOptions, Sheet
 from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_csv import result_csv
@@ -156,10 +157,10 @@ def answered(sheet: Sheet, number: int) -> FileReport:
         seen = str(line[str(column)] or "")[:200]
         cell = cell_address(row, column)
         issues.append(Issue(row, "field|rule", HEADER[column - 1], cell, seen, f"{seen} is wrong.", seen or "Mend it."))
-        rows.append(RowResult("x", sheet.name, row, f"D-{row}", Fate.INVALID, reference_number=seen, run="run-1"))
+        rows.append(row_result(row, Fate.INVALID, sheet=sheet.name, document=f"D-{row}", reference_number=seen))
     return FileReport(
         file="x", sha256="0" * 64, size=1, run="run-1", mapping="m", mapping_digest="d", sheet=sheet.name, header_row=1,
-        rows_read=len(rows), rows=tuple(rows), issues=tuple(issues),
+        rows_read=len(rows), rows=fates_frame(rows), issues=tuple(issues),
     )  # fmt: skip
 
 

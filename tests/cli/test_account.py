@@ -13,10 +13,11 @@ import termios
 import pytest
 from cli.conftest import Run
 from openpyxl import load_workbook
+from support.result_samples import fates_frame, row_result
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
 from logistics_batch.cli.show import print_push, shown_path
-from logistics_batch.model.report import Fate, FileReport, RowResult, RunReport
+from logistics_batch.model.report import Fate, FileReport, RunReport
 
 
 def test_a_file_with_a_header_and_nothing_below_says_so_everywhere(run: Run, workspace: Workspace) -> None:
@@ -45,7 +46,7 @@ def test_the_receipt_and_the_result_of_an_empty_file_say_so(run: Run, workspace:
 def test_rows_of_a_held_file_are_not_sent_to_a_list_that_is_empty(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    rows = tuple(RowResult("a.csv", "a", row, "", Fate.HELD, reason="Half is wrong.") for row in (2, 3))
+    rows = fates_frame(row_result(row, Fate.HELD, reason="Half is wrong.") for row in (2, 3))
     file = FileReport(
         "a.csv", "00", 1, "r", "orders", "00", rows_read=2, rows=rows, reason="Half is wrong.", remedy="Send it again."
     )
@@ -57,12 +58,12 @@ def test_rows_of_a_held_file_are_not_sent_to_a_list_that_is_empty(
 
 
 def test_what_many_rows_are_told_in_the_same_words_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
-    waiting = [RowResult("a.csv", "a", row, "", Fate.HELD, reason="It waits", fix="Approve it.") for row in range(2, 9)]
-    refused = RowResult("a.csv", "a", 9, "", Fate.REFUSED, reason="No service in this area", fix="Correct the row.")
-    file = FileReport("a.csv", "00", 1, "r", "orders", "00", rows_read=8, rows=(*waiting, refused))
+    waiting = [row_result(row, Fate.HELD, reason="It waits", rule="approval") for row in range(2, 9)]
+    refused = row_result(9, Fate.REFUSED, reason="No service in this area", fix="Correct the row.")
+    file = FileReport("a.csv", "00", 1, "r", "orders", "00", rows_read=8, rows=fates_frame([*waiting, refused]))
     print_push(RunReport("r", "push", (file,)), {})
     said = capsys.readouterr().out
-    assert "Row 2 and 6 more: It waits. Approve it.\n" in said
+    assert "Row 2 and 6 more: It waits. Nothing: it goes out when the operator has approved it.\n" in said
     assert "Row 9: No service in this area. Correct the row.\n" in said
 
 

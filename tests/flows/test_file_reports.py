@@ -1,9 +1,10 @@
 """A run over thousands of files does not hold every row of all of them."""
 
 import pytest
+from support.result_samples import fates_frame, row_result
 
 from logistics_batch.flows.file_reports import FileReports
-from logistics_batch.model.report import Fate, FileReport, RowResult, RunReport, tally_of
+from logistics_batch.model.report import Fate, FileReport, RunReport, tally_of
 
 
 class Ledger:
@@ -14,8 +15,8 @@ class Ledger:
 
     def file_report(self, number: int) -> FileReport:
         self.asked.append(number)
-        row = RowResult(f"{number}.csv", "", 2, "", Fate.ACCEPTED if number % 2 else Fate.HELD)
-        return FileReport(f"{number}.csv", "", 0, "run", "orders", "", rows=(row,), reason="" if number % 2 else "No.")
+        rows = fates_frame([row_result(2, Fate.ACCEPTED if number % 2 else Fate.HELD)])
+        return FileReport(f"{number}.csv", "", 0, "run", "orders", "", rows=rows, reason="" if number % 2 else "No.")
 
 
 def test_of_a_few_files_each_is_read_once() -> None:

@@ -19,7 +19,7 @@ def start(ledger: Ledger, run: str = "R1", job: str = "nightly") -> str:
 
 
 def fates(ledger: Ledger, file_id: int) -> list[str]:
-    return [str(row.fate) for row in ledger.file_report(file_id).rows]
+    return ledger.file_report(file_id).rows["fate"].to_list()
 
 
 def send(ledger: Ledger, document: StoredDocument, state: str, *, run: str = "R1", **values: str) -> None:
@@ -38,8 +38,10 @@ def test_a_file_is_planned_whole(ledger: Ledger) -> None:
     assert planned[0].method == "POST"
     assert planned[0].keep == {"bin": "B2"}
     report = ledger.file_report(file_id)
-    assert [str(row.fate) for row in report.rows] == ["pending", "pending", "invalid"]
-    assert (report.rows[2].cell, report.rows[2].value, report.rows[2].fix) == ("B4", "12", "Write ten digits.")
+    assert report.rows["fate"].to_list() == ["pending", "pending", "invalid"]
+    assert [(issue.row, issue.cell, issue.value, issue.fix) for issue in report.issues] == [
+        (4, "B4", "12", "Write ten digits.")
+    ]
     assert report.rows_read == 3
 
 
@@ -95,7 +97,7 @@ def test_acceptance_keeps_what_the_service_said(ledger: Ledger) -> None:
     send(ledger, ledger.planned_of(run)[0], "accepted", awb_number="SH-1", order_id="77", accepted_run=run)
     stored = ledger.documents(states=["accepted"])[0]
     assert (stored.awb_number, stored.order_id, stored.accepted_run, stored.accepted_at) == ("SH-1", "77", run, NOW)
-    assert ledger.file_report(file_id).rows[0].awb_number == "SH-1"
+    assert ledger.file_report(file_id).rows["awb_number"][0] == "SH-1"
     assert [order.key for order in ledger.unprinted_orders()] == ["A"]
 
 
@@ -106,14 +108,14 @@ def test_the_same_file_in_a_later_run_is_unchanged(ledger: Ledger) -> None:
     assert (fates(ledger, first), fates(ledger, again)) == (["accepted"], ["unchanged"])
     assert ledger.planned_of("R2") == []
     assert ledger.file_report(again).earlier_file == "orders.csv (run R1)"
-    assert "R1" in ledger.file_report(again).rows[0].reason
+    assert "R1" in ledger.file_report(again).rows["reason"][0]
 
 
 def test_a_correction_supersedes_what_was_not_sent(ledger: Ledger) -> None:
     old = ledger.plan_file(start(ledger), arrival({"A": "{}"}))
     new = ledger.plan_file(start(ledger, "R2"), arrival({"A": '{"x":1}'}))
     assert (fates(ledger, old), fates(ledger, new)) == (["skipped"], ["pending"])
-    assert "Replaced by orders.csv" in ledger.file_report(old).rows[0].reason
+    assert "Replaced by orders.csv" in ledger.file_report(old).rows["reason"][0]
     assert [document.body for document in ledger.planned_of("R2")] == ['{"x":1}']
 
 
@@ -130,7 +132,7 @@ def test_a_held_file_holds_every_sendable_row(ledger: Ledger) -> None:
     held = FileHeld("Too many rows are invalid.", rule="budget", remedy="Look at the first ones.")
     file_id = ledger.plan_file(start(ledger), arrival({"A": "{}"}, invalid=(3,), held=held))
     report = ledger.file_report(file_id)
-    assert [str(row.fate) for row in report.rows] == ["held", "invalid"]
+    assert report.rows["fate"].to_list() == ["held", "invalid"]
     assert (report.reason, report.remedy) == (held.message, held.remedy)
     assert ledger.planned_of("R1") == []
 

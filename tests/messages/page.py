@@ -7,14 +7,15 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import polars as pl
 from messages.said_in_source import CHANGING, Message, holds, refusals, waiting
 from messages.service_answers import ANSWERS
 from messages.wrong_rows import BLOCKED, INVALID, SKIPPED, WrongRow
 
 from logistics_batch.model.document import RowState
 from logistics_batch.model.payloads import forms
-from logistics_batch.model.report import Fate, FileReport, RowResult
-from logistics_batch.paper.row_answers import answered_rows
+from logistics_batch.model.report import FATES, Fate, FileReport
+from logistics_batch.paper.row_answers import answered
 
 PAGE = Path(__file__).parents[2] / "docs" / "messages.md"
 Line = tuple[str, ...]
@@ -78,9 +79,8 @@ def _issue_line(name: str, row: WrongRow) -> Line:
 
 def _row_line(name: str, row: WrongRow, state: RowState) -> Line:
     found = [each for each in row.mapped().rows.iter_rows(named=True) if each["state"] == state.value]
-    told = RowResult("", "", 2, "", Fate(state.value), found[-1]["rule"], reason=found[-1]["reason"])
-    (answer,) = answered_rows(FileReport("", "", 0, "", "", "", rows=(told,)))
-    return name, answer.reason, answer.fix
+    told = {"fate": state.value, "rule": found[-1]["rule"], "reason": found[-1]["reason"]}
+    return name, *_answer(told)
 
 
 FATES_OF_ANSWERS = {
@@ -93,9 +93,15 @@ FATES_OF_ANSWERS = {
 
 def _told(rule: str, reason: str, fix: str, fate: Fate | None = None) -> str:
     """What a row is told to do about that."""
-    row = RowResult("", "", 2, "A-1", fate or FATES_OF_ANSWERS[rule], rule, reason=reason, fix=fix)
-    (answer,) = answered_rows(FileReport("", "", 0, "", "", "", rows=(row,)))
-    return answer.fix
+    fate = fate or FATES_OF_ANSWERS[rule]
+    return _answer({"document": "A-1", "fate": fate.value, "rule": rule, "reason": reason, "fix": fix})[1]
+
+
+def _answer(told: dict[str, str]) -> tuple[str, str]:
+    """Reason and remedy as the answers to a file have them."""
+    rows = pl.DataFrame([dict.fromkeys(FATES, "") | {"row": 2} | told], schema=FATES)
+    line = answered(FileReport("", "", 0, "", "", "", rows=rows)).row(0, named=True)
+    return line["reason"], line["fix"]
 
 
 def _form_lines() -> Iterator[Line]:

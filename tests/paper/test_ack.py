@@ -2,19 +2,20 @@
 
 import json
 
+import polars as pl
 import pytest
 from support.result_samples import order_report, row_result
 
-from logistics_batch.model.report import DocumentResult, Fate
+from logistics_batch.model.report import DOCUMENT_RESULTS, Fate
 from logistics_batch.paper.ack import ack_json
 
 
 def test_the_receipt_names_file_mapping_rows_and_when_the_result_comes() -> None:
-    document = DocumentResult("SO-1000", "order.create", (5, 6), "planned", "POST", "/orders", "{}")
+    document = ("SO-1000", "order.create", (5, 6), "planned", "POST", "/orders", "{}", "", "")
     report = order_report(
         rows=(row_result(5, Fate.PENDING), row_result(6, Fate.PENDING), row_result(7, Fate.INVALID)),
         rows_read=3,
-        documents=(document,),
+        documents=pl.DataFrame([document], schema=DOCUMENT_RESULTS, orient="row"),
         result_due="2026-11-21T21:30:00+05:30",
         earlier_file="orders_0311.xlsx",
     )

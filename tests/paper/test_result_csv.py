@@ -24,7 +24,7 @@ def sheet_of(*rows: tuple[str | None, ...]) -> Sheet:
 
 
 def report_of(*fates: Fate, **more: object) -> FileReport:
-    rows = tuple(row_result(row, fate) for row, fate in enumerate(fates, start=2))
+    rows = tuple(row_result(row, fate, sheet="orders") for row, fate in enumerate(fates, start=2))
     values: dict[str, object] = {"rows": rows, "issues": (), "header_row": 1, "sheet": "orders"}
     return order_report(**values | more)
 
@@ -131,7 +131,9 @@ def test_a_long_text_stands_there_whole_and_control_characters_can_be_seen() -> 
 
 def test_a_header_or_a_file_name_cannot_be_a_formula_either() -> None:
     report = report_of(Fate.ACCEPTED)
-    rows = tuple(row_result(row.row, row.fate, reason="=cmd") for row in report.rows)
+    rows = tuple(
+        row_result(row, Fate(fate), reason="=cmd") for row, fate in report.rows.select("row", "fate").iter_rows()
+    )
     content = result_csv(report_of(Fate.ACCEPTED, rows=rows), sheet_of(("=1+1",), ("x",)))
     assert not any(cell[:1] in "=+-@" for line in lines(content) for cell in line if cell)
 

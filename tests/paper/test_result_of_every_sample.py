@@ -5,13 +5,14 @@ import re
 import zipfile
 from pathlib import Path
 
+import polars as pl
 import pytest
-from support.result_samples import HEADER_ROW, opened, order_report, parts_of
+from support.result_samples import HEADER_ROW, opened, order_report, parts_of, row_result
 from support.rich_workbooks import RICH, rich_workbook
 
 from logistics_batch.intake.reading import read_file
 from logistics_batch.model.issue import Issue, cell_address
-from logistics_batch.model.report import Fate, FileReport, RowResult
+from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import ReadOptions
 from logistics_batch.paper.result_workbook import result_workbook
 from logistics_batch.paper.xlsx_package import Package
@@ -34,7 +35,7 @@ def report_of_shipped(path: Path) -> FileReport:
     numbers = [row for row in sheet.frame["row"].to_list() if row > header]
     wrong = numbers[::3]
     rows = [
-        RowResult(path.name, sheet.name, row, f"D-{row}", Fate.INVALID if row in wrong else Fate.ACCEPTED, run="run-1")
+        row_result(row, Fate.INVALID if row in wrong else Fate.ACCEPTED, sheet=sheet.name, document=f"D-{row}")
         for row in numbers
     ]
     issues = [Issue(row, "x", "Column", cell_address(row, 2), "seen", "It is wrong.", "Mend it.") for row in wrong]
@@ -81,7 +82,7 @@ def check(original: bytes, report: FileReport) -> None:
     assert {each for each in others if after.get(each) != before[each]} == set(), "byte for byte, still compressed"
     assert all(OURS.fullmatch(each) for each in set(after) - set(before))
     failing = {(issue.row, column) for issue in report.issues for column in (2, 3)}
-    failing |= {(row.row, 4) for row in report.rows if row.cell}
+    failing |= {(row, 4) for row in report.rows.filter(pl.col("cell") != "")["row"]}
     shown = cells_of(answered)
     for place, xml in cells_of(part).items():
         if place in failing:

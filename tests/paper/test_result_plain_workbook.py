@@ -206,7 +206,7 @@ def test_the_time_of_a_refused_file_is_written_for_people() -> None:
 def test_a_row_whose_answer_takes_several_lines_stands_on_one_height() -> None:
     sheet = sheet_of(("Order", "Phone"), ("SO-1", "12"))
     reason = "The reason is told in so many words that they take more than one line of the cell beside the row."
-    rows = (replace(row_result(2, Fate.REFUSED), reason=reason),)
+    rows = (row_result(2, Fate.REFUSED, reason=reason),)
     found = opened(plain(sheet, report_of(sheet, rows=rows)), sheet="orders")
     assert {cell.alignment.vertical for cell in found[2] if cell.value} == {"center"}
 

@@ -21,6 +21,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 from support.result_samples import (
     HEADER_ROW,
     HEADERS,
+    ORDER_ROWS,
     OWN_COLOUR,
     SHEET,
     STATUS,
@@ -146,9 +147,9 @@ def test_each_row_has_its_answer_beside_it() -> None:
     assert status_of(changed, 8) == ("invalid", "C8: Four digits, ten are needed.", "Write ten.", "SO-1001", "run-1")
     assert status_of(changed, 7)[0:2] == (
         "blocked",
-        "Not sent, because row 8 of the same document cannot be sent as it is.",
+        "The document is not sent: row 8 is invalid.",
     )
-    words = {row.row: row.fate.value for row in order_report().rows}
+    words = {row["row"]: row["fate"] for row in ORDER_ROWS}
     assert {row: status_of(changed, row)[0] for row in words} == words
 
 
@@ -300,10 +301,8 @@ def test_any_text_can_stand_in_our_columns(text: str) -> None:
 
 def corrected_report() -> FileReport:
     rows = tuple(
-        replace(row, fate=Fate.ACCEPTED, run="run-2", reason="", cell="")
-        if 7 <= row.row <= 10
-        else replace(row, run="run-2")
-        for row in order_report().rows
+        row | {"fate": "accepted", "reason": "", "cell": ""} if 7 <= int(str(row["row"])) <= 10 else row
+        for row in ORDER_ROWS
     )
     return order_report(rows=rows, issues=(), run="run-2")
 
@@ -511,7 +510,7 @@ def test_shared_and_inline_strings_may_stand_side_by_side() -> None:
 
 def test_a_row_that_the_sheet_did_not_have_is_as_high_as_its_answer() -> None:
     reason = "The reason is told in so many words that they take more than one line of the cell beside the row."
-    rows = (*order_report().rows, row_result(14, Fate.REFUSED, reason=reason))
+    rows = (*ORDER_ROWS, row_result(14, Fate.REFUSED, reason=reason))
     found = opened(result(order_workbook(), order_report(rows=rows, rows_read=len(rows))))
     assert found.row_dimensions[14].height == 2 * 15
 
@@ -521,7 +520,7 @@ def test_a_row_that_the_user_made_low_stays_low_and_others_grow_with_the_reason(
         sheet.row_dimensions[9].height = 12
 
     long = "The service answered: " + "the pincode is not served by any courier today, " * 4
-    rows = tuple(replace(row, reason=long) if row.fate is Fate.REFUSED else row for row in order_report().rows)
+    rows = tuple(row | {"reason": long} if row["fate"] == "refused" else row for row in ORDER_ROWS)
     sheet = opened(result(order_workbook(fixed_height), order_report(rows=rows)))
     assert sheet.row_dimensions[9].height == 12
     assert (sheet.row_dimensions[10].height or 0) >= 45
@@ -538,7 +537,7 @@ def as_libreoffice_saves(xml: bytes) -> bytes:
 
 def test_a_sheet_as_libreoffice_saves_it_gets_high_rows_and_a_frozen_header() -> None:
     long = "The service answered: " + "the pincode is not served by any courier today, " * 4
-    rows = tuple(replace(row, reason=long) if row.fate is Fate.REFUSED else row for row in order_report().rows)
+    rows = tuple(row | {"reason": long} if row["fate"] == "refused" else row for row in ORDER_ROWS)
     original = edited(order_workbook(), SHEET_PART, as_libreoffice_saves)
     sheet = opened(result(original, order_report(rows=rows)))
     assert (sheet.row_dimensions[10].height or 0) >= 45

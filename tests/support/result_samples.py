@@ -3,9 +3,10 @@
 import io
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import polars as pl
 from openpyxl import Workbook, load_workbook
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
@@ -16,7 +17,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from logistics_batch.intake.reading import read_file
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.report import Fate, FileReport, RowResult
+from logistics_batch.model.report import FATES, Fate, FileReport
 from logistics_batch.model.sheet import ReadOptions, Sheet
 
 SHEET = "Orders"
@@ -146,11 +147,24 @@ def with_shared_strings(content: bytes) -> bytes:
     return packed(parts)
 
 
-def row_result(row: int, fate: Fate, **more: str) -> RowResult:
-    """One row's answer, with its order as document."""
+Row = dict[str, object]
+
+
+def row_result(row: int, fate: Fate, **more: str) -> Row:
+    """One row's fate, with its order as document."""
     order = f"SO-{1000 + (row - FIRST_ROW) // 2}" if FIRST_ROW <= row < TOTAL_ROW else ""
-    texts = {"reference_number": order, "run": "run-1"} | more
-    return RowResult("orders.xlsx", SHEET, row, order, fate, **texts)
+    texts = dict.fromkeys(FATES, "") | {"reference_number": order} | more
+    return texts | {
+        "sheet": more.get("sheet", SHEET),
+        "row": row,
+        "document": more.get("document", order),
+        "fate": fate.value,
+    }
+
+
+def fates_frame(rows: Iterable[Row]) -> pl.DataFrame:
+    """Rows as a report holds them."""
+    return pl.DataFrame(list(rows), schema=FATES)
 
 
 def bad_phone(row: int, column: str = "C") -> Issue:
@@ -160,20 +174,22 @@ def bad_phone(row: int, column: str = "C") -> Issue:
     )
 
 
+ORDER_ROWS = (
+    row_result(1, Fate.SKIPPED, rule="title", reason="Above the header."),
+    row_result(2, Fate.SKIPPED, rule="title", reason="Above the header."),
+    row_result(3, Fate.SKIPPED, rule="blank", reason="The row is empty."),
+    row_result(5, Fate.ACCEPTED, awb_number="SH-22T70ZX"),
+    row_result(6, Fate.ACCEPTED, awb_number="SH-22T70ZX"),
+    row_result(7, Fate.BLOCKED, reason="The document is not sent: row 8 is invalid."),
+    row_result(8, Fate.INVALID),
+    row_result(9, Fate.REFUSED, reason="PIN 056001 is not served.", cell="D9"),
+    row_result(10, Fate.REFUSED, reason="PIN 056001 is not served."),
+    row_result(11, Fate.SKIPPED, rule="total", reason="A total."),
+)
+
+
 def order_report(**more: object) -> FileReport:
     """SO-1000 accepted, SO-1001 with a bad telephone number in its second row, SO-1002 refused; the rest skipped."""
-    rows = (
-        row_result(1, Fate.SKIPPED, rule="title", reason="Above the header."),
-        row_result(2, Fate.SKIPPED, rule="title", reason="Above the header."),
-        row_result(3, Fate.SKIPPED, rule="blank", reason="The row is empty."),
-        row_result(5, Fate.ACCEPTED, awb_number="SH-22T70ZX"),
-        row_result(6, Fate.ACCEPTED, awb_number="SH-22T70ZX"),
-        row_result(7, Fate.BLOCKED),
-        row_result(8, Fate.INVALID),
-        row_result(9, Fate.REFUSED, reason="PIN 056001 is not served.", cell="D9"),
-        row_result(10, Fate.REFUSED, reason="PIN 056001 is not served."),
-        row_result(11, Fate.SKIPPED, rule="total", reason="A total."),
-    )
     values: dict[str, object] = {
         "file": "orders.xlsx",
         "sha256": "ab" * 32,
@@ -183,11 +199,14 @@ def order_report(**more: object) -> FileReport:
         "mapping_digest": "cd" * 32,
         "sheet": SHEET,
         "header_row": HEADER_ROW,
-        "rows_read": len(rows),
-        "rows": rows,
+        "rows_read": len(ORDER_ROWS),
+        "rows": ORDER_ROWS,
         "issues": (bad_phone(8),),
     }
-    return FileReport(**values | more)  # type: ignore[arg-type]
+    values |= more
+    if not isinstance(values["rows"], pl.DataFrame):
+        values["rows"] = fates_frame(values["rows"])  # type: ignore[arg-type]
+    return FileReport(**values)  # type: ignore[arg-type]
 
 
 def opened(content: bytes, *, values: bool = False, sheet: str = SHEET) -> Worksheet:

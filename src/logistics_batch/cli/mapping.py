@@ -51,10 +51,10 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
     """
     from pathlib import Path
 
-    from logistics_batch.cli.show import print_json, print_push
+    from logistics_batch.cli.job_report import print_run_json
+    from logistics_batch.cli.show import print_push
     from logistics_batch.flows.check_mapping import preview as preview_file
     from logistics_batch.flows.check_mapping import write_preview
-    from logistics_batch.operate.run_job import push_outcome
     from logistics_batch.wiring import Need, Workspace
 
     need = Need(calls=False, writes=False, knows_service=False)
@@ -62,17 +62,14 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
         report = preview_file(parts, Path(file), mapping=name)
     written = [path for each in report.files for path in write_preview(each, Path(output))] if output else []
     if as_json:
-        document = push_outcome(report).document()
-        if output:  # the rest stands in the files
-            document["files"] = [{"file": each["file"], "counts": each["counts"]} for each in document["files"]]
-        print_json(document)
+        print_run_json(report, counts_only=bool(output))  # the rest stands in the files
         return report.exit_code
     print_push(report, {})
     for each in report.files:
-        for one in each.documents[:_PAYLOADS_SHOWN]:
-            click.echo(f"{one.method} {one.path}\n  {one.body}")
-        if len(each.documents) > _PAYLOADS_SHOWN:
-            click.echo(f"… and {len(each.documents) - _PAYLOADS_SHOWN} documents more; --output DIR writes them all.")
+        for method, path, body in each.documents.select("method", "path", "body").head(_PAYLOADS_SHOWN).iter_rows():
+            click.echo(f"{method} {path}\n  {body}")
+        if each.documents.height > _PAYLOADS_SHOWN:
+            click.echo(f"… and {each.documents.height - _PAYLOADS_SHOWN} documents more; --output DIR writes them all.")
     for path in written:
         click.echo(path)
     return report.exit_code

@@ -53,18 +53,16 @@ def show(*, folder: str, run: str, as_json: bool) -> int:
     """Show what became of every file of a run; RUN is its id, or a job's name for its latest run."""
     from pathlib import Path
 
-    from logistics_batch.cli.job_report import print_past_run
-    from logistics_batch.cli.show import print_json
+    from logistics_batch.cli.job_report import print_past_run, print_run_json
     from logistics_batch.flows.past_runs import past_run
     from logistics_batch.operate.run_account import run_account
-    from logistics_batch.operate.run_job import push_outcome
     from logistics_batch.wiring import Need, Workspace
 
     with Workspace(Path(folder)).parts(Need(calls=False, writes=False)) as parts:
         past = past_run(parts, run)
         account = run_account(parts, past)
         if as_json:
-            print_json(push_outcome(past.report).document() | account.document())
+            print_run_json(past.report, more=account.document())
         else:
             print_past_run(parts, past.report, account)
     return 0

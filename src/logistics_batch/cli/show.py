@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any
 
 import click
+import polars as pl
 
-from logistics_batch.model.report import Fate, FileReport, RowResult, RunReport
+from logistics_batch.model.report import Fate, FileReport, RunReport
+from logistics_batch.paper.row_answers import answered
 
 WORDS: dict[Fate, str] = {
     Fate.ACCEPTED: "the service took them",
@@ -149,35 +151,32 @@ def _print_file(file: FileReport) -> None:
         click.echo(f"  Accepted without an AWB number that is known: {file.without_awb_number:,}; it is looked for.")
     for note in file.notes:
         click.echo(f"  Note: {plain(note)}")
-    # Why the file is held as a whole is said above, once.
-    told = {Fate.HELD} if file.reason else set()
-    rows = [row for row in file.rows if row.fate in _TO_EXPLAIN and row.fate not in told]
-    blocked = [row for row in file.rows if row.fate is Fate.BLOCKED]
-    rows += [row for row in blocked if not row.rule.endswith("sibling")]  # of siblings, the wrong row tells
-    rows = sorted(rows or blocked, key=lambda row: row.fate is not Fate.IN_DOUBT)
-    _print_reasons(rows, names_sheets=bool(file.lines_sheet))
+    # Why the file is held as a whole is said above, once; of siblings, the wrong row tells.
+    explained = pl.col("fate").is_in([fate for fate in _TO_EXPLAIN if not (fate is Fate.HELD and file.reason)])
+    blocked = pl.col("fate") == Fate.BLOCKED.value
+    rows = answered(file)
+    wanted = rows.filter(explained | (blocked & ~pl.col("rule").str.ends_with("sibling")))
+    wanted = wanted if wanted.height else rows.filter(blocked)
+    in_doubt_first = wanted.sort(pl.col("fate") != Fate.IN_DOUBT.value, maintain_order=True)
+    _print_reasons(in_doubt_first, names_sheets=bool(file.lines_sheet))
 
 
 def _meaning(fate: Fate, file: FileReport) -> str:
-    would = [row for row in file.rows if row.would]
-    if fate is Fate.PENDING and would:
+    if fate is Fate.PENDING and (file.rows["would"] != "").any():
         return "would go out"
     if fate is Fate.HELD and file.reason:
         return "not sent, because the file is held"
     return WORDS[fate]
 
 
-def _print_reasons(rows: Sequence[RowResult], *, names_sheets: bool) -> None:
+def _print_reasons(rows: pl.DataFrame, *, names_sheets: bool) -> None:
     """The first reasons; what several rows are told in the same words is said once."""
-    told: dict[tuple[str, ...], list[RowResult]] = {}
-    for row in rows:
-        told.setdefault((row.sheet, row.cell, row.reason, row.fix), []).append(row)
-    reasons = list(told.values())
-    for alike in reasons[:_REASONS_SHOWN]:
-        row = alike[0]
-        place = f"Row {row.row}" + (f' of "{plain(row.sheet)}"' if names_sheets else "")
-        place += f", cell {row.cell} ({plain(row.column)})" if row.cell else ""
-        others = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-        click.echo(f"  {place}{others}: {sentence(row.reason)} {sentence(row.fix)}".rstrip())
-    if left := sum(map(len, reasons[_REASONS_SHOWN:])):
+    alike = ("sheet", "cell", "reason", "fix")
+    reasons = rows.group_by(alike, maintain_order=True).agg(pl.first("row", "column"), pl.len().alias("count"))
+    for one in reasons.head(_REASONS_SHOWN).iter_rows(named=True):
+        place = f"Row {one['row']}" + (f' of "{plain(one["sheet"])}"' if names_sheets else "")
+        place += f", cell {one['cell']} ({plain(one['column'])})" if one["cell"] else ""
+        others = f" and {one['count'] - 1} more" if one["count"] > 1 else ""
+        click.echo(f"  {place}{others}: {sentence(one['reason'])} {sentence(one['fix'])}".rstrip())
+    if left := reasons["count"].slice(_REASONS_SHOWN).sum():
         click.echo(f"  … and {left} more; the answers name each.")

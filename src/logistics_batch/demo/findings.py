@@ -5,11 +5,14 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
+import polars as pl
+
 from logistics_batch.demo.account import BadRow, FileAccount, LabelsAccount, Opened, StatusAccount
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import answers_of_run
-from logistics_batch.model.report import Fate, FileReport, RowResult, RunReport
+from logistics_batch.model.report import Fate, FileReport, RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport
+from logistics_batch.paper.row_answers import answered
 
 _BAD = (Fate.INVALID, Fate.REFUSED, Fate.HELD, Fate.IN_DOUBT)
 _NOUNS = {"order.create": "order", "asn.create": "ASN"}
@@ -70,7 +73,7 @@ def status_of(report: OrderStatusReport, server: ServerFolder, *, announced: int
 
 
 def _file(report: RunReport, file: FileReport, answers: tuple[Opened, ...]) -> FileAccount:
-    nouns = Counter(_NOUNS.get(document.operation, "document") for document in file.documents)
+    nouns = Counter(_NOUNS.get(operation, "document") for operation in file.documents["operation"])
     return FileAccount(
         job=report.job,
         run=report.run,
@@ -78,16 +81,18 @@ def _file(report: RunReport, file: FileReport, answers: tuple[Opened, ...]) -> F
         rows=file.rows_read,
         counts={fate.value: count for fate, count in file.counts.items() if count},
         noun=nouns.most_common(1)[0][0] if nouns else "document",
-        sent=sum(1 for document in file.documents if document.state == "accepted"),
-        of_documents=len({row.document for row in file.rows if row.document}),
-        bad_rows=tuple(_bad_row(row) for row in file.rows if row.fate in _BAD),
+        sent=file.documents.filter(state="accepted").height,
+        of_documents=file.rows.filter(pl.col("document") != "")["document"].n_unique(),
+        bad_rows=_bad_rows(file),
         answers=answers,
         held=file.reason,
     )
 
 
-def _bad_row(row: RowResult) -> BadRow:
-    return BadRow(row.row, row.fate.value, row.document, row.column, row.cell, row.value, row.reason, row.fix)
+def _bad_rows(file: FileReport) -> tuple[BadRow, ...]:
+    wrong = answered(file).filter(pl.col("fate").is_in(_BAD))
+    names = ("row", "fate", "document", "column", "cell", "value", "reason", "fix")
+    return tuple(BadRow(*values) for values in wrong.select(names).iter_rows())
 
 
 def _delivered(places: Iterable[str], server: ServerFolder) -> tuple[Opened, ...]:

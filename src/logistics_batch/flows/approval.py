@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Outcome, StoredDocument
-from logistics_batch.model.report import DocumentResult
 
 RULE = "approval"
 DROPPED = "dropped"
@@ -28,9 +27,9 @@ class Preview:
         return self.documents[0].file_name
 
 
-def preview_id(documents: Iterable[StoredDocument | DocumentResult]) -> str:
-    """The number under which exactly these calls, with exactly these bodies, can be approved."""
-    calls = sorted((each.method, each.path, each.operation, each.key, each.body) for each in documents)
+def preview_id(calls: Iterable[tuple[str, str, str, str, str]]) -> str:
+    """The number under which exactly these calls can be approved: method, path, operation, key and body of each."""
+    calls = sorted(calls)
     return _MARK + hashlib.sha256(repr(calls).encode()).hexdigest()[:_DIGITS]
 
 
@@ -51,7 +50,11 @@ def previews(parts: Parts) -> list[Preview]:
     for document in parts.ledger.documents(states=["held"]):
         if document.rule == RULE:
             by_file.setdefault((document.run, document.file_name), []).append(document)
-    return [Preview(preview_id(documents), tuple(documents)) for documents in by_file.values()]
+    return [Preview(preview_id(map(_call, documents)), tuple(documents)) for documents in by_file.values()]
+
+
+def _call(document: StoredDocument) -> tuple[str, str, str, str, str]:
+    return document.method, document.path, document.operation, document.key, document.body
 
 
 def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str) -> Preview:

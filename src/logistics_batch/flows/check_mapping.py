@@ -3,9 +3,8 @@
 import json
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from logistics_batch.errors import Finding, SpecificationError, UsageError
 from logistics_batch.flows.parts import Parts
@@ -56,16 +55,14 @@ def write_preview(report: FileReport, folder: Path) -> list[Path]:
 
     Raises UsageError if the folder cannot be written.
     """
-    contents: dict[str, list[dict[str, Any]]] = {
-        "documents.ndjson": [asdict(document) for document in report.documents],
-        "issues.ndjson": [issue.as_told() for issue in report.issues],
-    }
+    issues = (json.dumps(issue.as_told(), ensure_ascii=False) + "\n" for issue in report.issues)
+    contents = {"documents.ndjson": report.documents.write_ndjson(), "issues.ndjson": "".join(issues)}
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, lines in contents.items():
+        for name, text in contents.items():
             path = folder / name
-            path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
             written.append(path)
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}.", remedy="Name another --output.") from error

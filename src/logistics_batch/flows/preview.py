@@ -3,24 +3,31 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any, Final
+from typing import Final
+
+import polars as pl
 
 from logistics_batch.flows import approval
 from logistics_batch.flows.gate import OPEN_GATE, Gate
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
-from logistics_batch.ledger import FATE_OF_STATE, Arrival, Decision, StoredDocument, row_result
+from logistics_batch.ledger import FATE_OF_STATE, KNOWN, LINES, NEW, Arrival, Decision, Decisions, fates
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, Operation, RowState
-from logistics_batch.model.issue import Issue
-from logistics_batch.model.report import DocumentResult, Fate, FileReport, RowResult, RunReport, exit_code
+from logistics_batch.model.report import DOCUMENT_RESULTS, Fate, FileReport, RunReport, exit_code
 
 _NOT_PUSHED: Final[dict[str, str]] = {
     Operation.LABEL_CREATE: "Its label would be asked for.",
     Operation.RECEIPT_READ: "It would be reconciled.",
 }
 """What becomes of the rows of mappings that no push takes; the ledger knows nothing of them."""
+_STATES: Final = {"plan": "planned", "hold": "held"}
+_WOULD: Final = {
+    operation.value: "create" if operation.creates else "update"
+    for operation in Operation
+    if operation not in _NOT_PUSHED
+}
 
 
 def preview_files(
@@ -65,12 +72,10 @@ def _preview(parts: Parts, arrival: Arrival) -> FileReport:
         return report
     documents = mapped.documents if held is None else ()
     is_pushed = Operation(arrival.operation) not in _NOT_PUSHED
-    decisions = parts.ledger.evaluate(arrival, documents) if is_pushed else [Decision("plan")] * len(documents)
-    existing = [_existing(parts, decision) for decision in decisions]
-    shown = tuple(
-        _document(arrival, document, decision, known)
-        for document, decision, known in zip(documents, decisions, existing, strict=True)
-    )
+    decisions = parts.ledger.evaluate(arrival, documents) if is_pushed else Decisions(len(documents), NEW, {})
+    known = {place: decision.existing.id for place, decision in decisions.others.items() if decision.existing}
+    existing = parts.ledger.known_documents(list(known.values()))
+    shown = _documents(arrival, documents, decisions, existing)
     return replace(
         report,
         sheet=mapped.sheet,
@@ -78,89 +83,104 @@ def _preview(parts: Parts, arrival: Arrival) -> FileReport:
         rows_read=mapped.rows.height,
         lines_sheet=mapped.lines_sheet,
         lines_header_row=mapped.lines_header_row,
-        rows=_rows(arrival, mapped, decisions, existing),
-        documents=shown,
+        rows=_rows(arrival, mapped, decisions, existing, shown),
+        documents=shown.select(list(DOCUMENT_RESULTS)),
         issues=mapped.issues,
         notes=(*mapped.notes, *_approval_note(shown, decisions)),
     )
 
 
-def _approval_note(documents: Sequence[DocumentResult], decisions: Sequence[Decision]) -> Iterator[str]:
-    waiting = [
-        document for document, decision in zip(documents, decisions, strict=True) if decision.rule == approval.RULE
-    ]
+def _approval_note(shown: pl.DataFrame, decisions: Decisions) -> Iterator[str]:
+    waiting = [place for place, decision in enumerate(decisions) if decision.rule == approval.RULE]
     if waiting:
-        yield f"What would wait for approval has the number {approval.preview_id(waiting)}."
+        calls = shown.select("method", "path", "operation", "key", "body")[waiting].iter_rows()
+        yield f"What would wait for approval has the number {approval.preview_id(calls)}."
 
 
-def _existing(parts: Parts, decision: Decision) -> StoredDocument | None:
-    return parts.ledger.document(decision.existing.id) if decision.existing else None
+def _documents(
+    arrival: Arrival, documents: Sequence[Document], decisions: Decisions, existing: pl.DataFrame
+) -> pl.DataFrame:
+    """DOCUMENT_RESULTS, with each document's reference and, as `document_id`, the one that it stands for already."""
+    calls = [arrival.call_of(document) for document in documents]
+    own = pl.DataFrame(
+        {
+            "key": [document.key for document in documents],
+            "operation": [str(document.operation) for document in documents],
+            "rows": [document.rows for document in documents],
+            "method": [method for method, _ in calls],
+            "path": [path for _, path in calls],
+            "body": [with_marker(document.body, decisions[at].marker) for at, document in enumerate(documents)],
+            "order_id": [document.order_id for document in documents],
+            "reference": [document.reference for document in documents],
+            "document_id": [decision.existing.id if decision.existing else None for decision in decisions],
+            "state": [_STATES.get(decision.action, "") for decision in decisions],
+        },
+        schema_overrides={"rows": pl.List(pl.UInt32), "document_id": pl.Int64},
+    )
+    known = existing.select(
+        pl.col("id").alias("document_id"), pl.col("state", "awb_number", "body").name.prefix("its:")
+    )
+    both = own.join(known, on="document_id", how="left", maintain_order="left")
+    state = pl.coalesce("its:state", "state")
+    goes_out = state.replace_strict(FATE_OF_STATE, default="") == Fate.PENDING.value
+    would = pl.col("operation").replace_strict(_WOULD, default="", return_dtype=pl.String)
+    return both.with_columns(
+        state.alias("state"),
+        pl.coalesce(pl.when(pl.col("its:body") != "").then("its:body"), "body").alias("body"),
+        pl.coalesce("its:awb_number", "order_id").alias("awb_number"),
+        pl.when(goes_out).then(would).otherwise(pl.lit("")).alias("would"),
+    )
 
 
 def _rows(
-    arrival: Arrival, mapped: MappedFile, decisions: Sequence[Decision], existing: Sequence[StoredDocument | None]
-) -> tuple[RowResult, ...]:
-    issues: dict[tuple[str, int], list[Issue]] = {}
-    for issue in mapped.issues:
-        issues.setdefault((issue.sheet, issue.row), []).append(issue)
-    found = []
-    for line in mapped.rows.iter_rows(named=True):
-        known, answer = None, _line(line, arrival)
-        if line["document"] is not None and arrival.held is None:
-            decision, known = decisions[line["document"]], existing[line["document"]]
-            answer |= _fate(decision, arrival.operation)
-        elif answer["fate"] == RowState.READY:  # a line of goods, of which no document is made
-            answer |= _fate(Decision("plan"), arrival.operation)
-        place = {"file": arrival.source.name, "sheet": line["sheet"] or mapped.sheet, "run": ""}
-        row = row_result(answer, found=known, issues=issues.get((line["sheet"], line["row"]), ()), place=place)
-        document = None if line["document"] is None else mapped.documents[line["document"]]
-        more: dict[str, Any] = {"would": _would(row.fate, document.operation if document else arrival.operation)}
-        if document is not None and arrival.held is None and known is None:
-            more |= {"reference_number": document.reference, "awb_number": document.order_id}
-        found.append(replace(row, **more) if any(more.values()) else row)
-    return tuple(found)
-
-
-def _line(line: dict[str, object], arrival: Arrival) -> dict[str, object]:
-    held = arrival.held
-    if line["state"] == "ready" and held is not None:
-        fate, rule, reason = "held", held.rule, held.message
+    arrival: Arrival, mapped: MappedFile, decisions: Decisions, existing: pl.DataFrame, shown: pl.DataFrame
+) -> pl.DataFrame:
+    """What would become of each row; see FATES."""
+    ready, is_sent = pl.col("state") == RowState.READY.value, arrival.held is None
+    lines = mapped.rows.with_columns(
+        pl.when(pl.col("sheet") != "").then("sheet").otherwise(pl.lit(mapped.sheet)).alias("sheet"),
+        pl.col("key", "rule", "reason").fill_null(""),
+        # Rows without a document are lines of goods, of which none is made.
+        pl.when(ready).then(pl.coalesce(pl.col("document").cast(pl.Int64), pl.lit(-1))).alias("place"),
+    )
+    told: list[tuple[int, str, str, str]] = []
+    if arrival.held is not None:
+        usual = (Fate.HELD.value, arrival.held.rule, arrival.held.message)
     else:
-        fate, rule, reason = str(line["state"]), str(line["rule"] or ""), str(line["reason"] or "")
-    return {"row": line["row"], "key": line["key"] or "", "fate": fate, "rule": rule, "reason": reason}
+        told += [(at, *_told(decision, arrival.operation)) for at, decision in decisions.others.items()]
+        told.append((-1, *_told(NEW, arrival.operation)))
+        usual = _told(decisions.usual, arrival.operation)
+    names = ("fate", "rule", "reason")
+    schema = {"place": pl.Int64} | {f"told:{name}": pl.String for name in names}
+    lines = lines.join(pl.DataFrame(told, schema=schema, orient="row"), on="place", how="left", maintain_order="left")
+    mapping_says = {"fate": "state", "rule": "rule", "reason": "reason"}
+    lines = lines.with_columns(
+        pl.when(ready).then(pl.coalesce(f"told:{name}", pl.lit(text))).otherwise(mapping_says[name]).alias(name)
+        for name, text in zip(names, usual, strict=True)
+    )
+    own = shown.select(
+        pl.int_range(pl.len(), dtype=pl.Int64).alias("place"), "document_id", "reference", "order_id", "operation"
+    )
+    placed = lines.join(own.head(own.height if is_sent else 0), on="place", how="left", maintain_order="left")
+    found = fates(placed.select(list(LINES)), existing.select(list(KNOWN)))
+    is_new = placed["document_id"].is_null() & placed["operation"].is_not_null()
+    operation = pl.coalesce(placed["operation"], pl.lit(arrival.operation))
+    would = operation.replace_strict(_WOULD, default="", return_dtype=pl.String)
+    return found.with_columns(
+        pl.when(is_new).then(placed["reference"]).otherwise("reference_number").alias("reference_number"),
+        pl.when(is_new).then(placed["order_id"]).otherwise("awb_number").alias("awb_number"),
+        pl.when(pl.col("fate") == Fate.PENDING.value).then(would).otherwise(pl.lit("")).alias("would"),
+    )
 
 
-def _fate(decision: Decision, operation: str) -> dict[str, object]:
+def _told(decision: Decision, operation: str) -> tuple[str, str, str]:
+    """Fate, rule and reason of the rows of a document; "" where those of the one count that it stands for already."""
     match decision.action:
         case "plan":
-            return {"fate": "pending", "rule": "", "reason": _NOT_PUSHED.get(operation, "It would go out.")}
+            return Fate.PENDING.value, "", _NOT_PUSHED.get(operation, "It would go out.")
         case "hold":
-            return {"fate": "held", "rule": decision.rule, "reason": decision.reason}
+            return Fate.HELD.value, decision.rule, decision.reason
         case "unchanged":
-            return {"fate": "unchanged"}
+            return Fate.UNCHANGED.value, "", ""
         case _:
-            return {"fate": ""}
-
-
-def _would(fate: Fate, operation: str) -> str:
-    return _doing(operation) if fate is Fate.PENDING and operation not in _NOT_PUSHED else ""
-
-
-def _doing(operation: str) -> str:
-    return "create" if Operation(operation).creates else "update"
-
-
-def _document(arrival: Arrival, document: Document, decision: Decision, known: StoredDocument | None) -> DocumentResult:
-    method, path = arrival.call_of(document)
-    state = known.state if known else {"plan": "planned", "hold": "held"}[decision.action]
-    return DocumentResult(
-        key=document.key,
-        operation=str(document.operation),
-        rows=document.rows,
-        state=state,
-        method=method,
-        path=path,
-        body=known.body if known and known.marker else with_marker(document.body, decision.marker),
-        awb_number=known.awb_number if known else document.order_id,
-        would=_would(FATE_OF_STATE[state], document.operation),
-    )
+            return "", "", ""

@@ -188,7 +188,7 @@ def _sent_along(parts: Parts, run: PushRun, reports: Sequence[FileReport]) -> li
 def not_in_files(documents: Iterable[StoredDocument], reports: Sequence[FileReport]) -> list[StoredDocument]:
     """The documents that no row of these files asks for."""
     asked = list(documents)
-    own = {document.key for report in reports for document in report.documents} if asked else set()
+    own = {key for report in reports for key in report.documents["key"]} if asked else set()
     return [document for document in asked if document.key not in own]
 
 

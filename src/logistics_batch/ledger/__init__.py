@@ -8,11 +8,11 @@ from logistics_batch.ledger.arrivals import Arrivals, FileArrival, identity_of
 from logistics_batch.ledger.backup import Backup
 from logistics_batch.ledger.cancellations import FOUND_CANCELLED, NOT_FROM_HERE, Cancellations
 from logistics_batch.ledger.connection import open_engine, sqlite_path
-from logistics_batch.ledger.decide import OTHER_SPELLING, REOPENED, Decision, said_of
+from logistics_batch.ledger.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions, said_of
 from logistics_batch.ledger.events import Events
 from logistics_batch.ledger.export import Export
 from logistics_batch.ledger.facts import Facts, ServiceFacts, TestOrder, form_of
-from logistics_batch.ledger.fates import FATE_OF_STATE, Fates, row_result
+from logistics_batch.ledger.fates import FATE_OF_STATE, KNOWN, LINES, Fates, fates
 from logistics_batch.ledger.feeds import Feeds, WriteFeed
 from logistics_batch.ledger.held_files import HeldFile, HeldFiles, HeldNow, LeftFile
 from logistics_batch.ledger.high_water import HighWater
@@ -55,6 +55,9 @@ from logistics_batch.ledger.verifying import Finding, Verification, Verifying
 __all__ = [
     "FATE_OF_STATE",
     "FOUND_CANCELLED",
+    "KNOWN",
+    "LINES",
+    "NEW",
     "NOT_FROM_HERE",
     "OTHER_SPELLING",
     "RAN_THROUGH",
@@ -62,6 +65,7 @@ __all__ = [
     "RESTORED",
     "Arrival",
     "Decision",
+    "Decisions",
     "FileArrival",
     "Finding",
     "HeldFile",
@@ -91,12 +95,12 @@ __all__ = [
     "TestOrder",
     "Verification",
     "WriteFeed",
+    "fates",
     "form_of",
     "identity_of",
     "kind_of",
     "open_ledger",
     "require_local_disk",
-    "row_result",
     "said_of",
     "sqlite_path",
 ]

@@ -8,8 +8,9 @@ one. Another file that says something else is no newer version: which of the two
 (items, an update, a cancellation) says but a part, so that none replaces another: they go out one after the other.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import overload
 
 APPROVAL = "approval"
 OTHER_SPELLING = "other_spelling"
@@ -83,6 +84,33 @@ class Decision:
     fix: str = ""
     marker: str = ""
 
+
+class Decisions(Sequence[Decision]):
+    """What becomes of each of a file's documents: `usual` of most, which nobody knew before, and of some another."""
+
+    def __init__(self, count: int, usual: Decision, others: Mapping[int, Decision]) -> None:
+        self._count = count
+        self.usual = usual
+        self.others = others
+        """By the document's place in the file."""
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, place: int) -> Decision: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Decision]: ...
+    def __getitem__(self, place: int | slice) -> Decision | Sequence[Decision]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(self._count))]
+        if not -self._count <= place < self._count:
+            raise IndexError(place)
+        return self.others.get(place % self._count, self.usual)
+
+
+NEW = Decision("plan", 1)
+"""Of a document of which nothing is known."""
 
 _WHY = {
     "earlier_in_doubt": (

@@ -2,20 +2,19 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import RowMapping, select
+import polars as pl
+from sqlalchemy import ColumnElement, Connection, RowMapping, Select, select
 
 from logistics_batch.ledger.connection import Connected
-from logistics_batch.ledger.line_rows import lines_sheet, shown_row
-from logistics_batch.ledger.records import StoredDocument, stored_document
+from logistics_batch.ledger.line_rows import SECOND_SHEET, lines_sheet, shown_row
 from logistics_batch.ledger.schema import document, file, issue, row
-from logistics_batch.ledger.sending import select_documents
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.report import DocumentResult, Fate, FileReport, RowResult
+from logistics_batch.model.report import DOCUMENT_RESULTS, FATES, Fate, FileReport
 
-FATE_OF_STATE = {
+_CHUNK: Final = 400  # numbers in one IN (…)
+FATE_OF_STATE: Final = {
     "planned": Fate.PENDING,
     "sending": Fate.IN_DOUBT,
     "in_doubt": Fate.IN_DOUBT,
@@ -26,66 +25,78 @@ FATE_OF_STATE = {
     "abandoned": Fate.SKIPPED,
 }
 
+LINES: Final = pl.Schema(
+    {
+        "sheet": pl.String,
+        "row": pl.UInt32,
+        "document_id": pl.Int64,  # the document whose fate the row has, null if it has its own
+        "fate": pl.String,  # the row's own fate, "" where its document's counts
+        "key": pl.String,
+        "rule": pl.String,
+        "reason": pl.String,
+    }
+)
+"""Rows of a file as the ledger holds them."""
 
-def row_result(
-    line: Mapping[str, Any], *, found: StoredDocument | None, issues: Sequence[Issue], place: Mapping[str, str]
-) -> RowResult:
-    """One row's answer.
+KNOWN: Final = pl.Schema(
+    {
+        "id": pl.Int64,
+        "operation": pl.String,
+        "state": pl.String,
+        "key": pl.String,
+        "reference": pl.String,
+        "awb_number": pl.String,
+        "rule": pl.String,
+        "reason": pl.String,
+        "fix": pl.String,
+        "accepted_run": pl.String,
+    }
+)
+"""What of a document its rows show."""
 
-    line: row, fate, key, rule, reason as the ledger's table holds them. place: file, sheet and run.
-    """
-    fate = Fate(line["fate"]) if line["fate"] else FATE_OF_STATE[found.state] if found else Fate.SKIPPED
-    answer = RowResult(
-        **place,
-        row=int(line["row"]),
-        document=found.key if found else line["key"],
-        fate=fate,
-        rule=line["rule"],
-        reason=line["reason"],
-        reference_number=found.reference if found else "",
-        awb_number=found.awb_number if found else "",
-    )
-    if issues:
-        first = issues[0]
-        return replace(
-            answer,
-            rule=first.rule,
-            column=first.column,
-            cell=first.cell,
-            value=first.value,
-            reason=" ".join(dict.fromkeys(found_issue.reason for found_issue in issues)),
-            fix=" ".join(dict.fromkeys(found_issue.fix for found_issue in issues)),
-        )
-    if fate is Fate.UNCHANGED and found:
-        return replace(
-            answer, rule="unchanged", reason=f"Accepted earlier, in run {found.accepted_run}; not sent again."
-        )
-    if not line["fate"] and found:
-        return replace(answer, rule=found.rule, reason=_document_reason(found), fix=found.fix)
-    return answer
+_OF_STATE: Final = {
+    "sending": "Sent, and no answer has been recorded yet.",
+    "planned": "Not sent yet: it goes out with the next run.",
+}
+_NO_AWB_NUMBER: Final = "Accepted; the AWB number is not known."
 
 
-def _document_reason(found: StoredDocument) -> str:
-    if found.state == "sending":
-        return "Sent, and no answer has been recorded yet."
-    if found.state == "planned":
-        return found.reason or "Not sent yet: it goes out with the next run."
-    if found.state == "accepted" and found.operation == "order.create" and not found.awb_number:
-        return found.reason or "Accepted; the AWB number is not known."
-    return found.reason
+def fates(lines: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """What became of each row. lines: see LINES; known: see KNOWN, the documents that the rows point to."""
+    shown = known.select(pl.all().name.prefix("its:"))
+    both = lines.join(shown, left_on="document_id", right_on="its:id", how="left", maintain_order="left")
+    state, own = pl.col("its:state"), pl.col("fate") != ""
+    fate = pl.when(own).then("fate").otherwise(state.replace_strict(FATE_OF_STATE, default=Fate.SKIPPED.value))
+    unchanged = (pl.col("fate") == Fate.UNCHANGED.value) & state.is_not_null()
+    has_its = ~own & state.is_not_null()
+    before = pl.format("Accepted earlier, in run {}; not sent again.", pl.col("its:accepted_run"))
+    blank = pl.lit("")
+    return both.select(
+        "sheet",
+        "row",
+        pl.coalesce("its:key", "key").alias("document"),
+        fate.cast(pl.String).alias("fate"),
+        pl.when(unchanged).then(pl.lit("unchanged")).when(has_its).then("its:rule").otherwise("rule").alias("rule"),
+        *(blank.alias(name) for name in ("column", "cell", "value")),  # of rows with issues, which stand beside
+        pl.when(unchanged).then(before).when(has_its).then(_document_reason()).otherwise("reason").alias("reason"),
+        pl.when(has_its).then("its:fix").otherwise(blank).alias("fix"),
+        pl.col("its:reference").fill_null("").alias("reference_number"),
+        pl.col("its:awb_number").fill_null("").alias("awb_number"),
+        blank.alias("would"),
+    ).cast(FATES)
 
 
-def document_result(found: StoredDocument) -> DocumentResult:
-    """One document as `--json` shows it."""
-    return DocumentResult(
-        key=found.key,
-        operation=found.operation,
-        rows=found.rows,
-        state=found.state,
-        method=found.method,
-        path=found.path,
-        body=found.body,
-        awb_number=found.awb_number,
+def _document_reason() -> pl.Expr:
+    reason, state = pl.col("its:reason"), pl.col("its:state")
+    nameless = (state == "accepted") & (pl.col("its:operation") == "order.create") & (pl.col("its:awb_number") == "")
+    said = pl.when(reason != "").then(reason)
+    standard = state.replace_strict(_OF_STATE, default=None, return_dtype=pl.String)
+    return (
+        pl.when(state == "sending")
+        .then(standard)
+        .when(nameless)
+        .then(pl.coalesce(said, pl.lit(_NO_AWB_NUMBER)))
+        .otherwise(pl.coalesce(said, standard, pl.lit("")))
     )
 
 
@@ -96,40 +107,66 @@ class Fates(Connected):
         """Everything that is known about one arrival of a file."""
         with self._read() as connection:
             head = connection.execute(select(file).where(file.c.id == file_id)).mappings().one()
-            lines = connection.execute(select(row).where(row.c.file_id == file_id).order_by(row.c.row)).mappings().all()
+            lines = _frame(
+                connection,
+                select(row.c.row, row.c.document_id, row.c.fate, row.c.key, row.c.rule, row.c.reason)
+                .where(row.c.file_id == file_id)
+                .order_by(row.c.row),
+                {"row": pl.Int64, **{name: LINES[name] for name in ("document_id", "fate", "key", "rule", "reason")}},
+            )
             asked = select(row.c.document_id).where(row.c.file_id == file_id)
-            documents = {
-                record["id"]: stored_document(record)
-                for record in connection.execute(
-                    select_documents().where(document.c.id.in_(asked)).order_by(document.c.id)
-                ).mappings()
-            }
+            documents = _documents(connection, document.c.id.in_(asked))
             issues = (
                 connection.execute(select(issue).where(issue.c.file_id == file_id).order_by(issue.c.row, issue.c.id))
                 .mappings()
                 .all()
             )
-        return _file_report(head, lines, documents, issues)
+        origin = json.loads(head["origin"])
+        return _file_report(
+            head,
+            fates(_placed(lines, origin, sheet=head["sheet"]), documents.select(list(KNOWN))),
+            documents.with_columns(pl.lit("").alias("would")).select(list(DOCUMENT_RESULTS)),
+            tuple(_issue(line, origin) for line in issues),
+        )
+
+    def known_documents(self, numbers: Sequence[int]) -> pl.DataFrame:
+        """Some documents by their numbers: KNOWN, and method, path, rows and body."""
+        with self._read() as connection:
+            some = [numbers[start : start + _CHUNK] for start in range(0, len(numbers), _CHUNK)] or [()]
+            return pl.concat(_documents(connection, document.c.id.in_(each)) for each in some)
+
+
+def _documents(connection: Connection, wanted: ColumnElement[bool]) -> pl.DataFrame:
+    more = {"method": pl.String, "path": pl.String, "rows": pl.String, "body": pl.Binary}
+    query = select(*(document.c[name] for name in (*KNOWN, *more))).where(wanted).order_by(document.c.id)
+    found = _frame(connection, query, {**KNOWN, **more})
+    return found.with_columns(
+        pl.col("rows").str.json_decode(pl.List(pl.UInt32)), pl.col("body").cast(pl.String, strict=True)
+    )
+
+
+def _frame(connection: Connection, query: Select[Any], schema: Mapping[str, Any]) -> pl.DataFrame:
+    """The answer to a question as a frame; in columns, which takes a fraction of what single records take."""
+    found = connection.execute(query).fetchall()
+    columns = zip(*found, strict=True) if found else ((),) * len(schema)
+    series = [pl.Series(name, one, dtype=kind) for (name, kind), one in zip(schema.items(), columns, strict=True)]
+    return pl.DataFrame(series)
+
+
+def _placed(lines: pl.DataFrame, origin: Mapping[str, Any], *, sheet: str) -> pl.DataFrame:
+    """Rows with their sheet, as the spreadsheet program numbers them."""
+    second, _ = lines_sheet(origin)
+    is_second = (pl.col("row") > SECOND_SHEET) & pl.lit(bool(second))
+    return lines.with_columns(
+        pl.when(is_second).then(pl.lit(second)).otherwise(pl.lit(sheet)).alias("sheet"),
+        pl.when(is_second).then(pl.col("row") - SECOND_SHEET).otherwise("row").alias("row"),
+    ).select(list(LINES))
 
 
 def _file_report(
-    head: RowMapping,
-    lines: Sequence[RowMapping],
-    documents: Mapping[int, StoredDocument],
-    issue_lines: Sequence[RowMapping],
+    head: RowMapping, rows: pl.DataFrame, documents: pl.DataFrame, issues: tuple[Issue, ...]
 ) -> FileReport:
-    origin = json.loads(head["origin"])
-    issues = [_issue(line, origin) for line in issue_lines]
-    by_row: dict[int, list[Issue]] = {}
-    for line, found in zip(issue_lines, issues, strict=True):
-        by_row.setdefault(line["row"], []).append(found)
-    rows = []
-    for line in lines:
-        number, second = shown_row(line["row"], origin)
-        place = {"file": head["name"], "sheet": second or head["sheet"], "run": head["run_id"]}
-        found_issues, its_document = by_row.get(line["row"], ()), documents.get(line["document_id"])
-        rows.append(row_result({**line, "row": number}, found=its_document, issues=found_issues, place=place))
-    second, second_header_row = lines_sheet(origin)
+    second, second_header_row = lines_sheet(json.loads(head["origin"]))
     return FileReport(
         file=head["name"],
         sha256=head["sha256"],
@@ -142,9 +179,9 @@ def _file_report(
         rows_read=head["rows_read"],
         lines_sheet=second,
         lines_header_row=second_header_row,
-        rows=tuple(rows),
-        documents=tuple(document_result(found) for found in documents.values()),
-        issues=tuple(issues),
+        rows=rows,
+        documents=documents,
+        issues=issues,
         notes=tuple(json.loads(head["notes"])),
         reason=head["reason"],
         remedy=head["remedy"],

@@ -73,6 +73,14 @@ class KnownKeys:
         if found.kind not in CHANGES:
             self.alike.setdefault((found.kind, folded_key(found.key)), []).append((found.key, known))
 
+    def knows(self, kind: str, key: str) -> bool:
+        """Whether anything is known under a key, in any spelling, or about the order that it names."""
+        if not self.history:
+            return False
+        if kind in CHANGES:
+            return any((each, key) in self.history for each in CHANGES)
+        return (kind, key) in self.history or (kind, folded_key(key)) in self.alike
+
     def spelt_otherwise(self, kind: str, key: str) -> Known | None:
         """What lives or waits under another spelling of a key; None if nothing does."""
         others = [known for spelling, known in self.alike.get((kind, folded_key(key)), ()) if spelling != key]

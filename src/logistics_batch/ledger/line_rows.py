@@ -9,7 +9,9 @@ from typing import Any, Final
 
 from logistics_batch.model.document import MappedFile
 
-_SECOND: Final = 10_000_000  # far beyond the last row of a workbook; a text file, which may be longer, has one sheet
+SECOND_SHEET: Final = (
+    10_000_000  # far beyond the last row of a workbook; a text file, which may be longer, has one sheet
+)
 _ORIGIN: Final = "lines_sheet"
 
 
@@ -19,7 +21,7 @@ def stored_row(row: int, *, sheet: str) -> int:
     >>> stored_row(17, sheet="Items")
     10000017
     """
-    return row + _SECOND if sheet else row
+    return row + SECOND_SHEET if sheet else row
 
 
 def shown_row(stored: int, origin: Mapping[str, Any]) -> tuple[int, str]:
@@ -29,7 +31,7 @@ def shown_row(stored: int, origin: Mapping[str, Any]) -> tuple[int, str]:
     (17, 'Items')
     """
     second = origin.get(_ORIGIN)
-    return (stored - _SECOND, second["name"]) if second and stored > _SECOND else (stored, "")
+    return (stored - SECOND_SHEET, second["name"]) if second and stored > SECOND_SHEET else (stored, "")
 
 
 def lines_origin(mapped: MappedFile | None) -> dict[str, object]:

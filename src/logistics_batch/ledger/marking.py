@@ -18,6 +18,11 @@ from logistics_batch.model.document import Document, Operation
 _MARKED = (Operation.ASN_CREATE, Operation.ASN_UPDATE)
 
 
+def carries_marker(operation: str, *, marks: bool) -> bool:
+    """Whether a new document of this kind may carry a marker."""
+    return operation == Operation.ASN_UPDATE or (marks and operation in _MARKED)
+
+
 class Marking:
     """The markers of one document that comes in and of its earlier generations."""
 

@@ -11,8 +11,10 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.ledger.connection import Connected, digest, dump
 from logistics_batch.ledger.decide import (
     APPROVAL,
+    NEW,
     TWO_FILES,
     Decision,
+    Decisions,
     Known,
     decide,
     decide_change,
@@ -21,7 +23,7 @@ from logistics_batch.ledger.decide import (
 )
 from logistics_batch.ledger.known_keys import CHANGES, ask_whether_one, kind_of, known_keys, why_asked
 from logistics_batch.ledger.line_rows import lines_origin, stored_row, without_lines
-from logistics_batch.ledger.marking import Marking
+from logistics_batch.ledger.marking import Marking, carries_marker
 from logistics_batch.ledger.older_versions import OlderVersions
 from logistics_batch.ledger.records import StoredDocument
 from logistics_batch.ledger.replanning import Kept, kept_rows, withdraw
@@ -66,7 +68,7 @@ class Arrival:
 class Planning(Connected):
     """Files, rows and documents go into the ledger in one transaction a file."""
 
-    def evaluate(self, arrival: Arrival, documents: Sequence[Document]) -> list[Decision]:
+    def evaluate(self, arrival: Arrival, documents: Sequence[Document]) -> Decisions:
         """What would become of each of a file's documents if it came in now; writes nothing."""
         with self._read() as connection:
             came_before = _came_before(connection, arrival.source.sha256)
@@ -133,17 +135,20 @@ class Planning(Connected):
 
     def _evaluate(
         self, connection: Connection, arrival: Arrival, documents: Sequence[Document], *, came_before: int
-    ) -> list[Decision]:
+    ) -> Decisions:
         known = known_keys(connection, self.account, ((kind_of(item.operation), item.key) for item in documents))
         versions = OlderVersions(connection, name=arrival.source.name, origin=arrival.origin or {})
-        decisions = []
-        for item in documents:
+        usual = for_approval(NEW) if arrival.approval else NEW
+        others: dict[int, Decision] = {}
+        for place, item in enumerate(documents):
             kind = kind_of(item.operation)
+            if not (came_before or known.knows(kind, item.key) or carries_marker(item.operation, marks=arrival.marks)):
+                continue
             marking = Marking(connection, self.account, item)
             known_here = marking.as_said(known.history.get((kind, item.key), []))
             content = _content(connection, item, known_here, marking)
             if kind in CHANGES:
-                others = bool(known.in_doubt.get(item.key, set()) - {kind})
+                in_doubt = bool(known.in_doubt.get(item.key, set()) - {kind})
                 decision = decide_change(
                     known_here,
                     content,
@@ -151,7 +156,7 @@ class Planning(Connected):
                     lasting=item.operation in _LASTING,
                     approval=arrival.approval,
                     came_before=came_before,
-                    order_in_doubt=others,
+                    order_in_doubt=in_doubt,
                     undone_since=known.undone_since(kind, item.key),
                     reference="" if item.reference == item.key else item.reference,
                 )
@@ -161,8 +166,9 @@ class Planning(Connected):
             decision = _with_the_other_file(connection, decision)
             if came_before:
                 decision = ask_whether_twice(connection, item, decision, sha256=arrival.source.sha256)
-            decisions.append(marking.marked(decision, marks=arrival.marks))
-        return [for_approval(decision) for decision in decisions] if arrival.approval else decisions
+            decision = marking.marked(decision, marks=arrival.marks)
+            others[place] = for_approval(decision) if arrival.approval else decision
+        return Decisions(len(documents), usual, others)
 
     def spelt_otherwise(self, found: StoredDocument) -> str:
         """Which other document has this one's key in another spelling and lives or waits, in words; "" if none does."""
@@ -179,7 +185,7 @@ class Planning(Connected):
         placed: list[tuple[int, bool]] = []
         records: list[dict[str, object]] = []
         came_before = _came_before(connection, arrival.source.sha256, but=file_id)
-        decisions = self._evaluate(connection, arrival, documents, came_before=came_before)
+        decisions: Sequence[Decision] = self._evaluate(connection, arrival, documents, came_before=came_before)
         if arrival.mapped is not None:
             decisions = kept.decisions(decisions, arrival.mapped)
         for item, decision in zip(documents, decisions, strict=True):

@@ -28,13 +28,13 @@ class Kept:
 
     documents: Mapping[int, int] = field(default_factory=dict)
 
-    def decisions(self, decisions: Sequence[Decision], mapped: MappedFile) -> list[Decision]:
+    def decisions(self, decisions: Sequence[Decision], mapped: MappedFile) -> Sequence[Decision]:
         """What becomes of a file's documents where some of its rows were sent before, by another mapping.
 
         A document whose rows all lie in one that was sent shows what became of that; one that holds more waits.
         """
         if not self.documents:
-            return list(decisions)
+            return decisions
         asked: dict[int, list[int]] = {}
         for number, sheet, index in mapped.rows.select("row", "sheet", "document").iter_rows():
             if index is not None:

@@ -4,6 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Final
+
+import polars as pl
 
 from logistics_batch.model.issue import Issue
 
@@ -33,49 +36,46 @@ class ExitCode:
     BUSY = 75
 
 
-@dataclass(frozen=True, slots=True)
-class RowResult:
-    """One line of NAME.result.csv.
+FATES: Final = pl.Schema(
+    {
+        "sheet": pl.String,
+        "row": pl.UInt32,  # as the spreadsheet program numbers it
+        "document": pl.String,  # its document's key, "" where it has none
+        "fate": pl.String,  # Fate
+        "rule": pl.String,
+        "column": pl.String,  # the failing cell: its header, its A1 address, what stands there
+        "cell": pl.String,
+        "value": pl.String,
+        "reason": pl.String,
+        "fix": pl.String,
+        "reference_number": pl.String,
+        "awb_number": pl.String,
+        "would": pl.String,  # only in a dry run: "create" or "update" where the row would go out
+    }
+)
+"""What became of each row of a file; texts are "" where there is nothing to say."""
 
-    would: only in a dry run: "create" or "update" where the row would go out.
-    """
-
-    file: str
-    sheet: str
-    row: int
-    document: str
-    fate: Fate
-    rule: str = ""
-    column: str = ""
-    cell: str = ""
-    value: str = ""
-    reason: str = ""
-    fix: str = ""
-    reference_number: str = ""
-    awb_number: str = ""
-    run: str = ""
-    would: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentResult:
-    """One document of a file as `--json` and the reports show it."""
-
-    key: str
-    operation: str
-    rows: tuple[int, ...]
-    state: str
-    method: str
-    path: str
-    body: str
-    awb_number: str = ""
-    would: str = ""
+DOCUMENT_RESULTS: Final = pl.Schema(
+    {
+        "key": pl.String(),
+        "operation": pl.String(),
+        "rows": pl.List(pl.UInt32),
+        "state": pl.String(),
+        "method": pl.String(),
+        "path": pl.String(),
+        "body": pl.String(),
+        "awb_number": pl.String(),
+        "would": pl.String(),
+    }
+)
+"""The documents of a file as `--json` and the reports show them."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
     """Everything that is known about one file of one run; enough to write all its result files.
 
+    rows: see FATES; documents: see DOCUMENT_RESULTS.
     reason: why the file as a whole is held, "" if it is not. header_row is 0 and rows empty if it could not be parsed.
     result_due: when the rows' result is expected, as text with offset; "" when it is there already.
     lines_sheet, lines_header_row: the second sheet's name and header, where lines stand on one; its rows are behind
@@ -91,8 +91,8 @@ class FileReport:
     sheet: str = ""
     header_row: int = 0
     rows_read: int = 0
-    rows: tuple[RowResult, ...] = ()
-    documents: tuple[DocumentResult, ...] = ()
+    rows: pl.DataFrame = field(default_factory=FATES.to_frame, compare=False)
+    documents: pl.DataFrame = field(default_factory=DOCUMENT_RESULTS.to_frame, compare=False)
     issues: tuple[Issue, ...] = ()
     notes: tuple[str, ...] = ()
     reason: str = ""
@@ -106,16 +106,13 @@ class FileReport:
     @property
     def counts(self) -> dict[Fate, int]:
         """How many rows have each fate; all fates are listed."""
-        found = Counter(row.fate for row in self.rows)
+        found = dict(self.rows["fate"].value_counts().iter_rows())
         return {fate: found.get(fate, 0) for fate in Fate}
 
     @property
     def without_awb_number(self) -> int:
         """How many orders the service took whose AWB number is not known yet: none can be labelled or changed."""
-        return sum(
-            document.operation == "order.create" and document.state == "accepted" and not document.awb_number
-            for document in self.documents
-        )
+        return self.documents.filter(operation="order.create", state="accepted", awb_number="").height
 
     @property
     def by_sheet(self) -> tuple["FileReport", ...]:
@@ -133,13 +130,13 @@ class FileReport:
         return bool(self.lines_sheet) and self.sheet == self.lines_sheet
 
     def _alone(self, sheet: str, header_row: int, *, second: str) -> "FileReport":
-        rows = tuple(row for row in self.rows if row.sheet == sheet)
+        rows = self.rows.filter(sheet=sheet)
         return replace(
             self,
             sheet=sheet,
             header_row=header_row,
             rows=rows,
-            rows_read=len(rows),
+            rows_read=rows.height,
             issues=tuple(issue for issue in self.issues if issue.sheet == second),
             lines_sheet=second,
             lines_header_row=header_row if second else 0,
@@ -158,7 +155,7 @@ def tally_of(reports: Iterable[FileReport]) -> Tally:
     """Go through the reports once."""
     total, held = Counter[Fate](), 0
     for report in reports:
-        total.update(row.fate for row in report.rows)
+        total.update(report.counts)
         held += bool(report.reason)
     return Tally({fate: total.get(fate, 0) for fate in Fate}, held)
 

@@ -20,7 +20,6 @@ from logistics_batch.model.run_reports import (
     SettleReport,
     asked_in_words,
 )
-from logistics_batch.paper.report_json import report_json
 
 _BUSY_POLL_SECONDS = 2.0
 
@@ -40,10 +39,10 @@ class Outcome:
     cause: str = ""
 
     def document(self) -> dict[str, Any]:
-        """The report as --json prints it."""
+        """The report of a run that is no push, as --json prints it; that of a push is printed in pieces."""
         match self.report:
             case RunReport():
-                return report_json(self.report)
+                return {}
             case SettleReport():
                 return {"settled": self.report.settled, "held": self.report.held, "open": self.report.open}
             case ReconcileReport():

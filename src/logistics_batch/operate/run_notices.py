@@ -8,6 +8,8 @@ from collections import Counter
 from datetime import date, datetime, timedelta
 from hashlib import sha256
 
+import polars as pl
+
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredNotice
@@ -17,6 +19,7 @@ from logistics_batch.operate.expectations import Coming
 from logistics_batch.operate.file_names import shown_name, without_names
 from logistics_batch.operate.run_job import Outcome
 from logistics_batch.operate.waiting_notices import end_what_is_settled, end_without_run, held_key, is_news
+from logistics_batch.paper.row_answers import answered
 
 _CAUSES_SHOWN = 5
 _AGAIN_AFTER = timedelta(hours=20)  # a failure that lasts rings once a night
@@ -177,9 +180,9 @@ def _causes(parts: Parts, job: JobSpec, outcome: Outcome) -> list[str]:
         if file.reason:
             counted[f"{shown_name(parts, job, file.file)} is held as a whole"] += file.rows_read
             continue
-        counted.update(
-            f"{row.fate.value}: {row.rule or 'see the answers'}" for row in file.rows if row.fate in _TO_EXPLAIN
-        )
+        explained = answered(file).filter(pl.col("fate").is_in(_TO_EXPLAIN))
+        for fate, rule, count in explained.group_by("fate", "rule").len().iter_rows():
+            counted[f"{fate}: {rule or 'see the answers'}"] += count
     return [f"  {number} rows {cause}" for cause, number in counted.most_common(_CAUSES_SHOWN)]
 
 

@@ -22,7 +22,7 @@ def ack_json(report: FileReport) -> bytes:
         "sheet": report.sheet,
         "header_row": report.header_row,
         "rows_read": report.rows_read,
-        "documents": len(report.documents),
+        "documents": report.documents.height,
         "counts": {fate.value: count for fate, count in report.counts.items()},
         "state": file_state(report),
         "reason": report.reason,

@@ -1,13 +1,14 @@
 """The cells that we add beside a sheet's rows: header, status, reason, remedy, where it went, and the run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import wrap
 
+import polars as pl
+
 from logistics_batch.model.answer_columns import ANSWER_COLUMNS
-from logistics_batch.model.issue import Issue, column_letters
-from logistics_batch.model.report import Fate, RowResult
-from logistics_batch.paper.row_answers import issues_by_row, reasons_at_cells
+from logistics_batch.model.issue import column_letters
+from logistics_batch.model.report import Fate
 from logistics_batch.paper.safe_text import is_formula_like, xml_text
 from logistics_batch.paper.status_columns import COLUMN_WIDTHS
 from logistics_batch.paper.xlsx_rows import Cell
@@ -36,32 +37,19 @@ def _lines(text: str, width: int) -> int:
     return sum(max(1, len(wrap(line, width))) for line in text.split("\n")) if len(text) > width or "\n" in text else 1
 
 
-def answers_of(rows: Sequence[RowResult], issues: Sequence[Issue]) -> dict[int, Answer]:
-    """The answer for each row number. Of several issues every remedy is told, not just the first."""
-    of_row = issues_by_row(issues)
-    return {row.row: _answer(row, of_row.get(row.row, ())) for row in rows}
-
-
-def _answer(row: RowResult, issues: Sequence[Issue]) -> Answer:
-    reason, fix = row.reason, row.fix
-    if issues and row.fate is Fate.INVALID:
-        reason = "\n".join(reasons_at_cells(issues))
-        fix = "\n".join(_fixes(issues))
-    if row.fate is Fate.SKIPPED and not row.document:
-        return Answer(row.fate, (row.fate.value, reason, fix, "", ""))
-    return Answer(row.fate, (row.fate.value, reason, fix, row.awb_number or row.reference_number, row.run))
-
-
-def _fixes(issues: Sequence[Issue]) -> list[str]:
-    """Each remedy once; where there are several, behind the cells that it is for."""
-    cells: dict[str, list[str]] = {}
-    for issue in issues:
-        if issue.fix:
-            cells.setdefault(issue.fix, []).append(issue.cell)
-    if len(cells) < 2:
-        return list(cells)
-    places = {fix: ", ".join(dict.fromkeys(filter(None, of_fix))) for fix, of_fix in cells.items()}
-    return [f"{place}: {fix}" if place else fix for fix, place in places.items()]
+def answers_of(answered: pl.DataFrame) -> dict[int, Answer]:
+    """The answer for each row number of one sheet. answered: see `row_answers.answered`."""
+    is_data = (pl.col("fate") != Fate.SKIPPED.value) | (pl.col("document") != "")
+    number = pl.when(pl.col("awb_number") != "").then("awb_number").otherwise("reference_number")
+    columns = answered.select(
+        "row",
+        "fate",
+        "cell_reason",
+        "cell_fix",
+        pl.when(is_data).then(number).otherwise(pl.lit("")).alias("number"),
+        pl.when(is_data).then("run").otherwise(pl.lit("")).alias("run"),
+    )
+    return {line[0]: Answer(Fate(line[1]), line[1:]) for line in columns.iter_rows()}
 
 
 class AnswerCells:

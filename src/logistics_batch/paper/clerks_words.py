@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Final
 
-from logistics_batch.model.report import Fate, RowResult
-
 _LOOKED_UP: Final = "Nothing: the operator looks it up at the service and decides. Do not send it another way."
 _NUMBER: Final = "give it another number and drop the file again"
 
@@ -41,21 +39,13 @@ HELD_FIXES: Final[Mapping[str, str]] = {
     "undone_since": f"If it is wanted once more, {_NUMBER}, or ask the operator.",
     "unknown": _LOOKED_UP,
 }
-"""For each rule under which a document is held: what the clerk does about it, or that there is nothing to do."""
+"""For each rule under which a document is held: what the clerk does about it, or that there is nothing to do.
+
+A row that is held for what its own cells say keeps its own remedy.
+"""
 
 IN_DOUBT_FIX: Final = "Nothing now: it is checked with the service later. Do not send it another way."
 """What a clerk does about a row in doubt."""
 
-_OPERATOR_DECIDES: Final = "Nothing now: the operator decides."
-
-
-def clerks_fix(row: RowResult) -> str:
-    """What the clerk is told to do about a document in doubt or held.
-
-    A row that is held for what its own cells say keeps its own remedy.
-    """
-    if row.fate is Fate.IN_DOUBT:
-        return IN_DOUBT_FIX
-    if row.cell and row.fix:
-        return row.fix
-    return HELD_FIXES.get(row.rule, _OPERATOR_DECIDES)
+OPERATOR_DECIDES: Final = "Nothing now: the operator decides."
+"""What the clerk does about a document that is held under any other rule."""

@@ -17,7 +17,7 @@ from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.plain_workbook import plain_workbook
 from logistics_batch.paper.result_csv import csv_bytes
-from logistics_batch.paper.row_answers import NEEDS_CORRECTING, CellNote, answered_rows, cell_notes
+from logistics_batch.paper.row_answers import NEEDS_CORRECTING, CellNote, answered, cell_notes
 from logistics_batch.paper.status_columns import without_earlier_columns
 from logistics_batch.paper.xlsx_fix import KeptRows, fix_workbook
 from logistics_batch.paper.xlsx_patch import Annotations
@@ -60,17 +60,13 @@ def fix_file(
 
 def rows_to_correct(report: FileReport) -> tuple[tuple[int, ...], ...]:
     """For each sheet the numbers of its rows that go into the fix file, in their order."""
-    documents = {row.document for row in report.rows if row.fate in NEEDS_CORRECTING and row.document}
-    wanted = NEEDS_CORRECTING
-    if report.reason and any(row.fate in NEEDS_CORRECTING for row in report.rows):
-        wanted |= {Fate.HELD}  # what is held with its file goes out with the corrected one or not at all
+    wrong = report.rows.filter(pl.col("fate").is_in(NEEDS_CORRECTING))
+    wanted = NEEDS_CORRECTING | ({Fate.HELD} if report.reason and wrong.height else set())
+    # What is held with its file goes out with the corrected one or not at all.
+    of_them = (pl.col("document") != "") & pl.col("document").is_in(wrong["document"].unique().implode())
+    fits = pl.col("fate").is_in(wanted) | of_them
     return tuple(
-        tuple(
-            row.row
-            for row in of_sheet.rows
-            if row.row > of_sheet.header_row and (row.fate in wanted or row.document in documents)
-        )
-        for of_sheet in report.by_sheet
+        tuple(of_sheet.rows.filter(fits, pl.col("row") > of_sheet.header_row)["row"]) for of_sheet in report.by_sheet
     )
 
 
@@ -139,8 +135,8 @@ def _notes(report: FileReport, moved: dict[int, int]) -> list[CellNote]:
         if area is not None and area.top in moved:
             told.add(area.top)
             notes.append(CellNote(cell_address(moved[area.top], area.left), note.text))
-    for row in answered_rows(report):
-        if row.row in moved and row.row not in told and row.fate in (Fate.REFUSED, Fate.INVALID):
-            text = "\n".join(text for text in (row.reason, row.fix) if text)
-            notes.append(CellNote(cell_address(moved[row.row], 1), text))
+    wrong = answered(report).filter(pl.col("fate").is_in((Fate.REFUSED, Fate.INVALID)))
+    for row, *texts in wrong.select("row", "reason", "fix").iter_rows():
+        if row in moved and row not in told:
+            notes.append(CellNote(cell_address(moved[row], 1), "\n".join(filter(None, texts))))
     return notes

@@ -9,26 +9,25 @@ refused, `skipped` where it has a header and nothing below.
 
 import csv
 import io
-from collections.abc import Sequence
 
 import polars as pl
 
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.issue import column_letters
-from logistics_batch.model.report import Fate, FileReport, RowResult
+from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.paper.row_answers import FILE_RULE, NO_ROWS, RESULT_FIELDS, answered_rows
+from logistics_batch.paper.row_answers import FILE_RULE, NO_ROWS, RESULT_FIELDS, answered
 from logistics_batch.paper.safe_text import guarded, guarded_text
 from logistics_batch.paper.status_columns import header_texts
 
 
 def result_csv(report: FileReport, sheet: Sheet | None, lines: Sheet | None = None) -> bytes:
     """One line a row of the report, in its order; see the module for the form. lines: the second sheet."""
-    if not report.rows:
-        return csv_bytes(_frame(RESULT_FIELDS, [_file_line(report)]))
+    if report.rows.is_empty():
+        return csv_bytes(pl.DataFrame(_file_line(report)))
     frames = []
     for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False):
-        answers = _frame(RESULT_FIELDS, [_line(row) for row in answered_rows(of_sheet)])
+        answers = answered(of_sheet).select(RESULT_FIELDS).cast(pl.String)
         frames.append(answers if source is None else _with_source(answers, of_sheet, source))
     return csv_bytes(pl.concat(frames, how="diagonal"))
 
@@ -75,15 +74,7 @@ def _source_name(header: str, position: int, taken: set[str]) -> str:
     return f"{name} (column {letters})" if name in taken else name
 
 
-def _frame(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> pl.DataFrame:
-    return pl.DataFrame(lines, schema=dict.fromkeys(columns, pl.String), orient="row")
-
-
-def _line(row: RowResult) -> list[str]:
-    return [str(getattr(row, name)) for name in RESULT_FIELDS]
-
-
-def _file_line(report: FileReport) -> list[str]:
+def _file_line(report: FileReport) -> dict[str, str]:
     values = {
         "file": report.file,
         "sheet": report.sheet,
@@ -93,4 +84,4 @@ def _file_line(report: FileReport) -> list[str]:
         "fix": report.remedy,
         "run": report.run,
     }
-    return [values.get(name, "") for name in RESULT_FIELDS]
+    return {name: values.get(name, "") for name in RESULT_FIELDS}

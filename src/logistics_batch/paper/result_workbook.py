@@ -14,7 +14,7 @@ from logistics_batch.paper.answer_cells import answers_of
 from logistics_batch.paper.held_workbook import held_workbook
 from logistics_batch.paper.legend import legend
 from logistics_batch.paper.plain_workbook import LAST_ROW, last_row, plain_workbook
-from logistics_batch.paper.row_answers import answered_rows, cell_notes
+from logistics_batch.paper.row_answers import answered, cell_notes
 from logistics_batch.paper.xlsx_patch import Annotations, annotated
 from logistics_batch.paper.xml_bytes import NotPatchable
 
@@ -30,7 +30,7 @@ def result_workbook(
     xlsx, xls, xlsb or ods. lines: the second sheet, where lines stand on one. Never fails for what the file holds: the
     CSV result and this one always exist.
     """
-    if not report.header_row or not report.rows:
+    if not report.header_row or report.rows.is_empty():
         return held_workbook(report)
     note = ""
     if format == "xlsx":
@@ -51,16 +51,15 @@ def result_workbook(
 
 def _rows_alone(report: FileReport) -> Sheet:
     """The rows by their numbers and documents, where the file itself is not there any more."""
-    texts = {row.row: row.document for row in report.rows} | {report.header_row: "Document"}
-    lines = sorted(texts.items())
-    frame = pl.DataFrame(lines, schema={"row": pl.UInt32, "1": pl.String}, orient="row")
+    header = pl.DataFrame({"row": [report.header_row], "1": ["Document"]}, schema_overrides={"row": pl.UInt32})
+    frame = pl.concat([header, report.rows.select("row", pl.col("document").alias("1"))]).sort("row")
     return Sheet(name=report.sheet, frame=frame)
 
 
 def _annotations(report: FileReport, *notes: str) -> Annotations:
     return Annotations(
         header_row=report.header_row,
-        answers=answers_of(answered_rows(report), report.issues),
+        answers=answers_of(answered(report)),
         notes=cell_notes(report),
         legend=legend(report, notes=tuple(note for note in notes if note)),
     )

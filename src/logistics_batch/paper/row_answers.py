@@ -3,11 +3,13 @@
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import polars as pl
 
 from logistics_batch.model.issue import Issue
-from logistics_batch.model.report import Fate, FileReport, RowResult
-from logistics_batch.paper.clerks_words import clerks_fix
+from logistics_batch.model.report import Fate, FileReport
+from logistics_batch.paper.clerks_words import HELD_FIXES, IN_DOUBT_FIX, OPERATOR_DECIDES
 
 RESULT_FIELDS = (
     "file",
@@ -69,19 +71,84 @@ class CellNote:
     text: str
 
 
-def answered_rows(report: FileReport) -> tuple[RowResult, ...]:
-    """The report's rows with every text filled in: the first issue in the columns, all of them in the reason.
+def answered(report: FileReport) -> pl.DataFrame:
+    """The report's rows with every text filled in, in its order: RESULT_FIELDS and `would`.
 
-    Each row stands once, in the report's order. A fate that needs a word and has none gets its standard one.
+    The first issue of a row stands in the columns, all of them in the reason. A fate that needs a word and has none
+    gets its standard one. `cell_reason` and `cell_fix` are the texts of a workbook's cells, which have more lines.
     """
-    return tuple(row for report_of_sheet in report.by_sheet for row in _answered_rows(report_of_sheet))
+    issues = _issues(report)
+    rows = report.rows.join(issues, on=("sheet", "row"), how="left", maintain_order="left")
+    has_issue = pl.col("issue:rule").is_not_null()
+    rows = rows.with_columns(
+        pl.when(has_issue & (pl.col("cell") == "")).then(f"issue:{name}").otherwise(name).alias(name)
+        for name in ("rule", "column", "cell", "value")
+    )
+    fate, reason, fix = pl.col("fate"), _said("reason"), _said("fix")
+    with_its_file = (fate == Fate.HELD.value) & pl.lit(bool(report.reason))
+    held_fix = pl.col("rule").replace_strict(HELD_FIXES, default=OPERATOR_DECIDES, return_dtype=pl.String)
+    blocked_fix = pl.col("rule").replace_strict(_FIXES_OF_BLOCKED, default=None, return_dtype=pl.String)
+    why = pl.coalesce(
+        pl.col("issue:reason"),
+        reason,
+        pl.when(with_its_file).then(pl.lit(report.reason)),
+        fate.replace_strict(_REASONS, default="", return_dtype=pl.String),
+    )
+    what_to_do = pl.coalesce(
+        pl.col("issue:fix"),
+        # Held with its file: no document of it waits for a decision.
+        pl.when(with_its_file).then(pl.coalesce(fix, pl.lit(report.remedy or _FIX_OF_HELD_FILE))),
+        pl.when(fate == Fate.IN_DOUBT.value).then(pl.lit(IN_DOUBT_FIX)),
+        pl.when(fate == Fate.HELD.value).then(pl.when(pl.col("cell") != "").then(fix)),
+        pl.when(fate == Fate.HELD.value).then(held_fix),
+        fix,
+        pl.when(fate == Fate.BLOCKED.value).then(blocked_fix),
+        pl.when(why != "").then(fate.replace_strict(_FIXES, default="", return_dtype=pl.String)),
+        pl.lit(""),
+    )
+    told = rows.with_columns(
+        pl.lit(report.file).alias("file"), pl.lit(report.run).alias("run"), why.alias("reason"), what_to_do.alias("fix")
+    )
+    return told.select(
+        *RESULT_FIELDS,
+        "would",
+        pl.coalesce("issue:cell_reason", "reason").alias("cell_reason"),
+        pl.coalesce("issue:cell_fix", "fix").alias("cell_fix"),
+    )
 
 
-def _answered_rows(report: FileReport) -> tuple[RowResult, ...]:
-    """Those of one sheet."""
-    issues = issues_by_row(report.issues)
-    culprits = _invalid_rows_by_document(report.rows)
-    return tuple(_answered(row, issues.get(row.row, ()), culprits.get(row.document, ()), report) for row in report.rows)
+def _said(name: str) -> pl.Expr:
+    return pl.when(pl.col(name) != "").then(pl.col(name))
+
+
+def _issues(report: FileReport) -> pl.DataFrame:
+    """One line a row that has issues: the first one's cell, and what all of them say."""
+    by_row: dict[tuple[str, int], list[Issue]] = {}
+    for issue in report.issues:
+        by_row.setdefault((issue.sheet or report.sheet, issue.row), []).append(issue)
+    lines = []
+    for (sheet, row), issues in by_row.items():
+        first = issues[0]
+        at_cells = list(dict.fromkeys(f"{one.cell}: {one.reason}" if one.cell else one.reason for one in issues))
+        reason = first.reason if len(issues) == 1 else " | ".join(at_cells)
+        fix = " ".join(dict.fromkeys(one.fix for one in issues))
+        texts = (first.rule, first.column, first.cell, first.value, reason, fix)
+        lines.append((sheet, row, *texts, "\n".join(at_cells), "\n".join(_fixes(issues))))
+    names = ("rule", "column", "cell", "value", "reason", "fix", "cell_reason", "cell_fix")
+    schema = {"sheet": pl.String, "row": pl.UInt32} | {f"issue:{name}": pl.String for name in names}
+    return pl.DataFrame(lines, schema=schema, orient="row")
+
+
+def _fixes(issues: Sequence[Issue]) -> list[str]:
+    """Each remedy once; where there are several, behind the cells that it is for."""
+    cells: dict[str, list[str]] = {}
+    for issue in issues:
+        if issue.fix:
+            cells.setdefault(issue.fix, []).append(issue.cell)
+    if len(cells) < 2:
+        return list(cells)
+    places = {fix: ", ".join(dict.fromkeys(filter(None, of_fix))) for fix, of_fix in cells.items()}
+    return [f"{place}: {fix}" if place else fix for fix, place in places.items()]
 
 
 def cell_notes(report: FileReport) -> tuple[CellNote, ...]:
@@ -89,78 +156,15 @@ def cell_notes(report: FileReport) -> tuple[CellNote, ...]:
     texts: dict[str, list[str]] = defaultdict(list)
     for issue in report.issues:
         _add(texts[issue.cell], issue.reason, issue.fix)
-    for row in report.rows:
-        if row.cell and row.cell not in texts and row.fate in NEEDS_CORRECTING:
-            _add(texts[row.cell], row.reason or _REASONS[row.fate], row.fix or _FIXES[row.fate])
+    named_by_row = report.rows.filter(pl.col("cell") != "", pl.col("fate").is_in(NEEDS_CORRECTING))
+    for cell, fate, reason, fix in named_by_row.select("cell", "fate", "reason", "fix").iter_rows():
+        if cell not in texts:
+            _add(texts[cell], reason or _REASONS[fate], fix or _FIXES[fate])
     named = None if report.is_of_lines else _CELL_OF_HELD_FILE.search(report.reason)
-    if named and any(row.row == int(named[2]) for row in report.rows):
+    if named and int(named[2]) in report.rows["row"]:
         _add(texts[named[1]], report.reason, report.remedy)
     return tuple(CellNote(cell, "\n".join(lines)) for cell, lines in texts.items() if cell)
 
 
 def _add(lines: list[str], *texts: str) -> None:
     lines.extend(text for text in texts if text and text not in lines)
-
-
-def issues_by_row(issues: Sequence[Issue]) -> dict[int, tuple[Issue, ...]]:
-    found: dict[int, list[Issue]] = defaultdict(list)
-    for issue in issues:
-        found[issue.row].append(issue)
-    return {row: tuple(of_row) for row, of_row in found.items()}
-
-
-def _invalid_rows_by_document(rows: Sequence[RowResult]) -> dict[str, tuple[int, ...]]:
-    found: dict[str, list[int]] = defaultdict(list)
-    for row in rows:
-        if row.fate is Fate.INVALID and row.document:
-            found[row.document].append(row.row)
-    return {document: tuple(numbers) for document, numbers in found.items()}
-
-
-def _answered(row: RowResult, issues: Sequence[Issue], culprits: Sequence[int], report: FileReport) -> RowResult:
-    if issues and row.fate is Fate.INVALID:
-        return _with_issues(row, issues)
-    reason, fix = row.reason, row.fix
-    if row.fate is Fate.HELD and report.reason:  # held with its file: no document of it waits for a decision
-        reason, fix = reason or report.reason, fix or report.remedy or _FIX_OF_HELD_FILE
-    elif row.fate in (Fate.HELD, Fate.IN_DOUBT):
-        fix = clerks_fix(row)
-    if row.fate is Fate.BLOCKED and not reason and culprits:
-        reason = f"Not sent, because {_rows_named(culprits)} of the same document cannot be sent as it is."
-    if row.fate is Fate.BLOCKED:
-        fix = fix or _FIXES_OF_BLOCKED.get(row.rule, "")
-    reason = reason or _REASONS.get(row.fate, "")
-    fix = fix or (_FIXES.get(row.fate, "") if reason else "")
-    return row if (reason, fix) == (row.reason, row.fix) else replace(row, reason=reason, fix=fix)
-
-
-def _with_issues(row: RowResult, issues: Sequence[Issue]) -> RowResult:
-    first = issues[0]
-    return replace(
-        row,
-        rule=row.rule or first.rule,
-        column=row.column or first.column,
-        cell=row.cell or first.cell,
-        value=row.value or first.value,
-        reason=" | ".join(reasons_named(issues)),
-        fix=row.fix or first.fix,
-    )
-
-
-def reasons_named(issues: Sequence[Issue]) -> tuple[str, ...]:
-    """The reason of each issue, with its cell where there are several."""
-    if len(issues) == 1:
-        return (issues[0].reason,)
-    return reasons_at_cells(issues)
-
-
-def reasons_at_cells(issues: Sequence[Issue]) -> tuple[str, ...]:
-    """The reason of each issue behind its cell, for where nothing else names the cell."""
-    return tuple(dict.fromkeys(f"{issue.cell}: {issue.reason}" if issue.cell else issue.reason for issue in issues))
-
-
-def _rows_named(rows: Sequence[int]) -> str:
-    if len(rows) == 1:
-        return f"row {rows[0]}"
-    shown = ", ".join(str(row) for row in rows[:5])
-    return f"a row ({shown}{' …' if len(rows) > 5 else ''})"
