@@ -4,9 +4,12 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 UV     := $(shell command -v uv 2>/dev/null)
 STAMP  := $(VENV)/.installed
+TOOLS  ?= .venv-release
+DIST   ?= dist
+ADVISORIES ?= --vulnerability-service pypi
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test static check bench campaign lock clean
+.PHONY: help setup demo test static check bench campaign wheel sbom advisories lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s ':'
@@ -47,8 +50,38 @@ campaign: $(STAMP)  ## the long campaigns in full size, then every test with a k
 	CAMPAIGN=full $(BIN)/pytest -n 2 --dist worksteal -m slow -q
 	$(BIN)/pytest -n 2 --dist worksteal -q --canary
 
-lock:  ## renew requirements.lock (needs uv)
-	uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 --all-extras --upgrade pyproject.toml -o requirements.lock
+# What makes a release has an environment of its own, from a lock of its own.
+$(TOOLS)/.installed: requirements-release.lock
+	@test -x $(TOOLS)/bin/python || $(PYTHON) -m venv $(TOOLS)
+	@$(TOOLS)/bin/python -m pip install --quiet --require-hashes --only-binary :all: -r requirements-release.lock
+	@touch $@
 
-clean:  ## remove the environment and the demo's files
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+wheel: $(TOOLS)/.installed  ## the package, for servers
+	@$(TOOLS)/bin/python -m hatchling build -t wheel -d $(DIST)
+
+sbom: $(TOOLS)/.installed  ## what a server installs, as a CycloneDX bill of materials; needs no network
+	@mkdir -p $(DIST)
+	@$(TOOLS)/bin/python -W ignore -m cyclonedx_py requirements --pyproject pyproject.toml --output-reproducible --validate \
+	  --output-file $(DIST)/sbom.cdx.json requirements-runtime.lock
+	@echo $(DIST)/sbom.cdx.json
+
+# Exit 0: none is known. Otherwise a weakness is known, or nothing is: the two are never taken for each other.
+advisories: $(TOOLS)/.installed  ## known weaknesses of what a server installs; asks PyPI, or another service (see pip-audit)
+	@mkdir -p $(DIST)
+	@$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off $(ADVISORIES) \
+	  -r requirements-runtime.lock 2>$(DIST)/advisories.log; code=$$?; tail -n 1 $(DIST)/advisories.log; \
+	if ! grep -qE '^(No|Found [0-9]+) known vulnerabilit' $(DIST)/advisories.log; then \
+	  echo "The advisory service could not be asked, so nothing is known about weaknesses. Try again where it can be reached."; \
+	  exit 2; \
+	fi; exit $$code
+
+LOCKED := uv pip compile --quiet --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11
+EXTRAS := web postgres pgp alerts metrics barcodes
+
+lock:  ## renew the three locks (needs uv): for development, for servers, for releases
+	$(LOCKED) --all-extras --upgrade pyproject.toml -o requirements.lock
+	$(LOCKED) --upgrade $(addprefix --extra ,$(EXTRAS)) --constraint requirements.lock pyproject.toml -o requirements-runtime.lock
+	$(LOCKED) --upgrade --group release --constraint requirements.lock -o requirements-release.lock
+
+clean:  ## remove the environments and the demo's files
+	rm -rf $(VENV) $(TOOLS) $(DIST) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

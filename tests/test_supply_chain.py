@@ -1,46 +1,94 @@
-"""What is installed is what was locked: every package with its hash, no registry named, and a changed file refused."""
+"""What is installed is what was locked: every package with its hash, no registry named, and a changed file refused.
+
+A server installs a part of it, and what that is stands in a bill of materials.
+"""
 
 import base64
 import hashlib
+import http.server
+import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import tomllib
 import venv
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LOCK = (ROOT / "requirements.lock").read_text()
+LOCKS = {name: (ROOT / f"requirements{name}.lock").read_text(encoding="utf-8") for name in ("", "-runtime", "-release")}
 INSTALLS = [line.strip() for line in (ROOT / "Makefile").read_text().splitlines() if "-r requirements.lock" in line]
 
 
-def requirements() -> list[str]:
-    """The lock's entries, each with its hashes."""
-    joined = re.sub(r"\\\n\s*", " ", LOCK)
+def requirements(lock: str = "") -> list[str]:
+    """The entries of a lock, each with its hashes."""
+    joined = re.sub(r"\\\n\s*", " ", LOCKS[lock])
     return [line for line in joined.splitlines() if re.match(r"[a-z0-9]", line, re.IGNORECASE)]
 
 
-def test_every_package_is_pinned_and_hashed() -> None:
-    loose = [line for line in requirements() if not re.match(r"\S+==\S+ .*--hash=sha256:[0-9a-f]{64}", line)]
-    assert len(requirements()) > 40
+def locked(lock: str = "") -> dict[str, tuple[str, frozenset[str]]]:
+    """Version and hashes of each package of a lock."""
+    return {
+        line.split("==")[0]: (line.split("==")[1].split()[0], frozenset(re.findall(r"sha256:([0-9a-f]{64})", line)))
+        for line in requirements(lock)
+    }
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_package_is_pinned_and_hashed(lock: str) -> None:
+    loose = [line for line in requirements(lock) if not re.match(r"\S+==\S+ .*--hash=sha256:[0-9a-f]{64}", line)]
+    assert len(requirements(lock)) > 40
     assert loose == []
 
 
-def test_the_lock_names_no_host_and_no_path() -> None:
-    assert re.findall(r"https?:|index-url|find-links|file:|[a-z]+\.(?:org|com)\b", LOCK) == []
+@pytest.mark.parametrize("lock", LOCKS)
+def test_the_lock_names_no_host_and_no_path(lock: str) -> None:
+    assert re.findall(r"https?:|index-url|find-links|file:|[a-z]+\.(?:org|com)\b", LOCKS[lock]) == []
+
+
+def test_a_server_gets_what_was_tested_and_no_more() -> None:
+    assert locked("-runtime").items() <= locked().items()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    [chosen] = re.findall(r"^EXTRAS := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for_servers = [*project["dependencies"], *(line for extra in chosen.split() for line in extras[extra])]
+    wanted = {name_of(line) for line in for_servers}
+    assert wanted <= locked("-runtime").keys()
+    others = {name_of(line) for extra in extras.values() for line in extra} - wanted
+    assert {"pytest", "mypy", "hatchling", "fastapi", "schemathesis", "playwright"} <= others
+    assert not others & locked("-runtime").keys()
+
+
+def test_what_makes_a_release_is_locked_and_not_installed() -> None:
+    tools = {
+        name_of(line) for line in tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["release"]
+    }
+    assert tools == {"hatchling", "cyclonedx-bom", "pip-audit"}
+    assert tools <= locked("-release").keys()
+    assert not tools & locked("-runtime").keys()
+    both = locked().keys() & locked("-release").keys()
+    assert {name: locked()[name] for name in both} == {name: locked("-release")[name] for name in both}
+
+
+def name_of(requirement: str) -> str:
+    """The package that a requirement is about."""
+    return re.split(r"[\[=<>~]", requirement)[0].lower()
 
 
 def test_every_direct_dependency_is_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"].values()
     declared = [*project["project"]["dependencies"], *(line for extra in extras for line in extra)]
-    names = {re.split(r"[\[=<>~]", line)[0].lower() for line in declared + project["build-system"]["requires"]}
-    locked = {re.split(r"[=\[]", line)[0].lower() for line in requirements()}
-    assert names - locked == {"logistics-batch"}
+    names = {name_of(line) for line in declared + project["build-system"]["requires"]}
+    extras_left_out = {re.split(r"[=\[]", line)[0].lower() for line in requirements()}
+    assert names - extras_left_out == {"logistics-batch"}
 
 
 def test_both_ways_to_install_enforce_hashes_and_build_nothing() -> None:
@@ -99,3 +147,128 @@ def test_a_changed_file_is_not_installed(installer: list[str], tmp_path: Path) -
         (tmp_path / "lock.txt").write_text(f"parcel==1.0{line}\n")
         done = subprocess.run(command, capture_output=True, text=True)
         assert (done.returncode == 0) == (right in line), done.stderr
+
+
+UNREACHABLE = re.compile(r"NewConnectionError|ConnectTimeout|Name or service not known|name resolution|ProxyError")
+
+
+def make(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A target of the Makefile; the test is skipped where the package registry cannot be reached."""
+    done = subprocess.run(
+        ["make", "--no-print-directory", *arguments],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    if done.returncode and "/.installed]" in done.stderr and UNREACHABLE.search(done.stderr):
+        pytest.skip("the package registry cannot be reached")
+    return done
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """The wheel and the bill of materials of this checkout; returns the variables that name their places."""
+    folder = tmp_path_factory.mktemp("release")
+    places = (f"TOOLS={folder / 'tools'}", f"DIST={folder / 'dist'}")
+    done = make("wheel", "sbom", *places)
+    assert done.returncode == 0, done.stderr
+    return places
+
+
+def dist_of(places: tuple[str, str]) -> Path:
+    """Where a release was put."""
+    return Path(places[1].partition("=")[2])
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_the_bill_of_materials_names_what_a_server_installs(release: tuple[str, str]) -> None:
+    path = dist_of(release) / "sbom.cdx.json"  # was held against the schema as it was written
+    written = path.read_bytes()
+    bill: dict[str, Any] = json.loads(written)
+    assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "logistics-batch")
+    named = {
+        each["name"]: (
+            each["version"],
+            frozenset(entry["content"] for link in each["externalReferences"] for entry in link["hashes"]),
+        )
+        for each in bill["components"]
+    }
+    assert named == locked("-runtime")
+    path.unlink()
+    assert make("sbom", *release, HTTPS_PROXY="http://127.0.0.1:9", PIP_NO_INDEX="1").returncode == 0
+    assert path.read_bytes() == written
+
+
+@pytest.fixture
+def advisories(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a service that knows a weakness of one package, or of none (request.param: its name, or "")."""
+
+    class Answers(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["package"]["name"]
+            fixed = {"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "999"}]}
+            affected = [{"package": {"name": asked, "ecosystem": "PyPI"}, "ranges": [fixed]}]
+            found = {"vulns": [{"id": "PYSEC-0000-1", "summary": "", "details": "", "affected": affected}]}
+            body = json.dumps(found if asked == request.param else {}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/v1/query"
+        server.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.real
+@pytest.mark.parametrize("advisories", ["", "mako"], indirect=True)
+def test_known_weaknesses_are_named(release: tuple[str, str], advisories: str, request: pytest.FixtureRequest) -> None:
+    asked = make("advisories", *release, f"ADVISORIES=-s osv --osv-url {advisories}", NO_PROXY="127.0.0.1")
+    weak = bool(request.node.callspec.params["advisories"])
+    assert ("PYSEC-0000-1" in asked.stdout, asked.returncode != 0) == (weak, weak), asked.stdout + asked.stderr
+    assert ("No known vulnerabilities found" in asked.stdout) != weak
+    assert "could not be asked" not in asked.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_a_silent_advisory_service_is_not_taken_for_a_clean_bill(release: tuple[str, str]) -> None:
+    asked = make("advisories", *release, HTTPS_PROXY="http://127.0.0.1:9")
+    assert asked.returncode != 0
+    assert "The advisory service could not be asked, so nothing is known about weaknesses." in asked.stdout
+    assert "No known" not in asked.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_the_runtime_alone_works(release: tuple[str, str], tmp_path: Path) -> None:
+    """As the page about servers and the Containerfile install it."""
+    server = tmp_path / "server"
+    venv.create(server, with_pip=False)
+    [wheel_file] = dist_of(release).glob("*.whl")
+    pip = [str(Path(release[0].partition("=")[2]) / "bin/pip"), "--python", str(server / "bin/python"), "install"]
+    for what in (
+        ["--require-hashes", "--only-binary", ":all:", "-r", str(ROOT / "requirements-runtime.lock")],
+        ["--no-deps", "--no-index", str(wheel_file)],
+    ):
+        subprocess.run([*pip, "--quiet", *what], check=True, timeout=600)
+
+    def answer(*arguments: str) -> str:
+        command = [str(server / "bin/logistics-batch"), *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    assert answer("--version").startswith("logistics-batch, version ")
+    answer("init", "night-shift")
+    answer("--workspace", "night-shift", "mapping", "test")  # reads spreadsheets, in the child that does so, too
+    for needed in ("receive", "schedule", "labels", "doctor"):
+        answer(needed, "--help")

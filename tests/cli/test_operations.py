@@ -1,15 +1,12 @@
-"""What operators have besides: backup, logs, metrics, retention, alerts of runs by cron, the files for deployment."""
+"""What operators have besides: backup, logs, metrics, retention, alerts of runs by cron."""
 
-import configparser
 import itertools
 import json
 import os
 import re
-import shlex
 import shutil
 import sqlite3
 import stat
-import subprocess
 import threading
 import urllib.request
 from collections.abc import Iterator
@@ -17,20 +14,16 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Run
-from docs.test_pages import parse as parse_command
 from support.event_receiver import Receiver, receiving
 from support.workspace import Workspace
 
-from logistics_batch.cli.front import front
 from logistics_batch.flows.retention import purge_by_age
 from logistics_batch.ledger import open_ledger
-from logistics_batch.model.cron import Cron
 from logistics_batch.operate.figures import Figure
 from logistics_batch.operate.metrics import metrics_server
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Wired
 
-DEPLOY = Path(__file__).parents[2] / "docs" / "deploy"
 PUSH = """\
 kind: push
 mapping: orders
@@ -191,40 +184,6 @@ def test_check_says_that_no_scheduler_works(run: Run, workspace: Workspace) -> N
     done = run("schedule", "--check")
     assert done.code == 5
     assert "No scheduler has worked" in done.err
-
-
-class TestDeployment:
-    def test_the_unit_is_one_that_systemd_takes(self, tmp_path: Path) -> None:
-        unit = configparser.ConfigParser(strict=True, interpolation=None)
-        unit.optionxform = str  # type: ignore[assignment]
-        unit.read(DEPLOY / "logistics-batch.service")
-        parse_command(front, shlex.split(unit["Service"]["ExecStart"])[1:])
-        assert int(unit["Service"]["TimeoutStopSec"]) > 10
-        if shutil.which("systemd-analyze"):
-            text = (DEPLOY / "logistics-batch.service").read_text()
-            text = re.sub(r"ExecStart=\S+", "ExecStart=/bin/true", text)
-            (tmp_path / "logistics-batch.service").write_text(re.sub(r"(User|Group)=.*", r"\1=root", text))
-            verify = ["systemd-analyze", "verify", "--man=no", str(tmp_path / "logistics-batch.service")]
-            done = subprocess.run(verify, capture_output=True, text=True)
-            assert "logistics-batch.service" not in done.stderr, done.stderr
-
-    def test_the_crontab_has_five_fields_and_commands_that_exist(self) -> None:
-        lines = [line for line in (DEPLOY / "crontab").read_text().splitlines() if line and line[0] in "0123456789*"]
-        assert len(lines) == 3
-        for line in lines:
-            fields = line.split(maxsplit=5)
-            Cron.parse(" ".join(fields[:5]))
-            command = fields[5].partition("&& ")[2]
-            parse_command(front, shlex.split(command)[1:])
-
-    def test_the_container_copies_what_is_there_and_runs_what_exists(self) -> None:
-        text = (DEPLOY / "Containerfile").read_text().replace("\\\n", " ")
-        for sources in re.findall(r"^COPY (.+) \S+$", text, re.MULTILINE):
-            assert all((DEPLOY.parents[1] / name).exists() for name in sources.split())
-        commands = [json.loads(each) for each in re.findall(r"CMD (\[.+\])$", text, re.MULTILINE)]
-        assert len(commands) == 2
-        for command in commands:
-            parse_command(front, command[1:])
 
 
 def test_the_ledger_of_a_workspace_is_where_backups_expect_it(run: Run, workspace: Workspace) -> None:
