@@ -13,6 +13,7 @@ from docs.pages import PAGES, ROOT, anchors, blocks, command_lines, links
 from pydantic import BaseModel
 
 from logistics_batch.cli.front import front
+from logistics_batch.intake.guards import Limits
 from logistics_batch.model import job
 from logistics_batch.model.reconciliation import MEANINGS
 from logistics_batch.model.report import ExitCode, Fate
@@ -187,6 +188,24 @@ def test_pages_speak_of_nothing_but_the_project(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_no_page_holds_two_versions_of_a_passage(page: Path) -> None:
     assert not re.search(r"^(?:<{7}|={7}|>{7})(?: |$)", page.read_text(encoding="utf-8"), re.MULTILINE), page.name
+
+
+def test_the_limits_of_files_are_those_of_the_program() -> None:
+    told = OPERATOR.read_text(encoding="utf-8").split("#### What files are taken")[1].split("\n### ")[0]
+    limits = Limits()
+    for most in (
+        f"{limits.max_csv_rows:,} rows",
+        f"{limits.max_workbook_rows:,} rows",
+        f"{limits.max_workbook_cells:,} cells",
+        f"{limits.max_sheets} sheets",
+        f"{limits.max_entries:,} parts",
+        f"{limits.max_unpacked_bytes >> 20} MB unpacked",
+        f"Every file: {limits.max_file_bytes >> 20} MB",
+        f"{limits.max_columns} columns",
+        f"{limits.max_cell_characters:,} characters",
+        f"a line of {limits.max_line_bytes >> 20} MB",
+    ):
+        assert most in told
 
 
 def test_the_changelog_has_this_version() -> None:

@@ -163,6 +163,15 @@ def test_a_receiver_can_tell_bad_news_from_good_and_from_the_digest(ledger: Ledg
     assert kind_of() == "failure", "what only happened is no good news for that"
 
 
+def test_an_alert_goes_where_it_was_sent_and_nowhere_else(people: Receiver) -> None:
+    with receiving() as stranger:
+        people.answer, people.answer_headers = lambda _number: 307, {"Location": stranger.url}
+        assert not Address(url(people)).send("orders failed", "3 rows wait")
+        assert people.take(1)
+        assert stranger.events.empty()
+        assert Address(f"{url(people)}&redirect=yes").send("orders failed", "3 rows wait"), "if the address says so"
+
+
 def test_a_failure_that_lasts_is_told_again_the_next_night(ledger: Ledger, people: Receiver) -> None:
     told = teller(ledger, url(people))
 

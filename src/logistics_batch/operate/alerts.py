@@ -50,14 +50,14 @@ class Address:
         Raises SettingsError if Apprise is not installed or does not know such addresses.
         """
         try:
-            from apprise import Apprise
+            from apprise import Apprise, AppriseAsset
         except ImportError as error:
             raise SettingsError(
                 "[notify] needs the extra “alerts”, which is not installed.", remedy=_MISSING
             ) from error
         for name in ("apprise", "requests", "urllib3"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # they write whole URLs
-        opened = Apprise()
+        opened = Apprise(asset=AppriseAsset(http_redirects=False))
         if not opened.add(self._url):
             raise SettingsError(
                 f"notify.urls: {self.shown} is no address that Apprise knows.",

@@ -1,0 +1,60 @@
+"""The page about OWASP ASVS names every requirement of levels 1 and 2 once, and nothing that does not exist."""
+
+import csv
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from docs.pages import ROOT
+
+PAGE = (ROOT / "docs/security-asvs.md").read_text(encoding="utf-8")
+STANDARD = Path(__file__).with_name("asvs_5_0_0.csv")  # of the standard, which OWASP gives under CC BY-SA 4.0
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in PAGE.splitlines()
+    if re.match(r"\| [\d.]+[ \d.]* \|", line)
+]
+JUDGED = ("met", "**not met**", "not applicable")
+REFERENCES = sorted(
+    set(re.findall(r"`([\w./-]+/[\w.-]+\.\w+(?:::\w+)?|[\w-]+\.(?:py|md|toml))`", PAGE)) - {"var/ledger.db"}
+)
+
+
+def test_every_requirement_stands_there_once() -> None:
+    with STANDARD.open(encoding="utf-8", newline="") as file:
+        wanted = [row["requirement"] for row in csv.DictReader(file)]
+    assert len(wanted) == 253
+    named = Counter(number for row in ROWS for number in row[0].split())
+    assert named == Counter(wanted)
+
+
+def test_the_counts_at_its_top_add_up() -> None:
+    judged = Counter[str]()
+    for numbers, _, verdict, _ in ROWS:
+        assert verdict in JUDGED
+        judged[verdict] += len(numbers.split())
+    met, missed, foreign = (judged[each] for each in JUDGED)
+    told = " ".join(PAGE.split("\n## ")[0].split())
+    assert f"{met} are met, {missed} are **not met**, " in told
+    assert f"and {foreign} are not applicable" in told
+
+
+def test_what_is_met_names_where_and_what_is_not_says_why() -> None:
+    for numbers, _, verdict, text in ROWS:
+        assert len(text) > 8, numbers
+        if verdict == "met":
+            assert re.search(r"`[^`]+`|\]\([^)]+\)", text), numbers
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_what_it_names_exists(reference: str) -> None:
+    path, _, test = reference.partition("::")
+    places = [place for place in (ROOT / path, ROOT / "src/logistics_batch" / path) if place.is_file()]
+    assert places, path
+    if test:
+        assert re.search(rf"^\s*def {test}\(", places[0].read_text(encoding="utf-8"), re.MULTILINE), test
+
+
+def test_it_names_many() -> None:
+    assert len(REFERENCES) > 100
