@@ -6,7 +6,7 @@ that a file means what it shows.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import UnionType
@@ -83,6 +83,13 @@ def load_specification(text: str, *, path: str, model: type[M], context: Any = N
     if findings:
         raise SpecificationError(findings)
     return loaded
+
+
+def findings_at(text: str, *, path: str, said: Iterable[tuple[tuple[str | int, ...], str, str]]) -> list[Finding]:
+    """Findings about a YAML text that loads, from keys and positions in it, message and remedy, in the file's order."""
+    root = _Reader(text, path, []).read()
+    found = [Finding(path, *_align(root, keys).place, message, remedy) for keys, message, remedy in said]
+    return sorted(found, key=lambda each: (each.line, each.column))
 
 
 def nearest(name: str, known: list[str]) -> str:

@@ -185,29 +185,27 @@ class Workspace:
 
         Raises UsageError if there is none, SpecificationError with every finding if it cannot be used.
         """
-        path = self.mapping_path(name)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = "It is not UTF-8 text." if isinstance(error, UnicodeDecodeError) else f"{error.strerror}."
-            raise SpecificationError([Finding(str(path), 0, 0, f"The mapping cannot be read. {reason}")]) from error
-        return load_mapping(
-            text, path=self._shown(path), read_lookup=_lookups_beside(path), updates_asns=self._updates_asns
-        )
+        text, _, load = self.mapping_as_text(name)
+        return load(text)
 
     def mapping_as_text(self, name: str) -> tuple[str, str, Callable[[str], Mapping]]:
         """A mapping's text, where it lies, and how a changed text would load.
 
-        Raises UsageError if there is none.
+        Raises UsageError if there is none, SpecificationError if it cannot be read.
         """
         path = self.mapping_path(name)
+        try:
+            content = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = "It is not UTF-8 text." if isinstance(error, UnicodeDecodeError) else f"{error.strerror}."
+            raise SpecificationError([Finding(str(path), 0, 0, f"The mapping cannot be read. {reason}")]) from error
 
         def load(text: str) -> Mapping:
             return load_mapping(
                 text, path=self._shown(path), read_lookup=_lookups_beside(path), updates_asns=self._updates_asns
             )
 
-        return path.read_text(encoding="utf-8"), self._shown(path), load
+        return content, self._shown(path), load
 
     def _updates_asns(self) -> bool:
         return self.settings().service.asn.update_identity == "invoice_number"

@@ -66,6 +66,19 @@ def test_lint_names_every_mistake_with_its_place_and_exits_2(run: Run, workspace
     assert run("mapping", "lint", "brokn").code == 2
 
 
+def test_what_restates_a_default_is_a_hint_and_stops_nothing(run: Run, workspace: Workspace) -> None:
+    done = run("mapping", "lint", "orders", "--json")
+    assert done.code == 0
+    (linted,) = done.json["mappings"]
+    assert linted["findings"] == []
+    assert "`read: mobile` restates the default: `customer_mobile` is read so." in {
+        each["message"] for each in linted["hints"]
+    }
+    told = run("mapping", "lint", "orders")
+    assert told.code == 0
+    assert "orders: ok, order.create\n  hint: mappings/orders.yaml:" in told.out
+
+
 def test_a_preview_needs_neither_service_nor_key(run: Run, workspace: Workspace) -> None:
     (workspace.root / "logistics-batch.toml").unlink()
     file = workspace.drop("a.csv", EXAMPLE, folder=".")

@@ -1,25 +1,21 @@
 """The mapping reference is what the program writes, names everything that it knows, and its examples work."""
 
-from pathlib import Path
-
 import pytest
-from docs.pages import ROOT, blocks
+from docs.mapping_reference_page import PAGE, reference_text
+from docs.pages import blocks
 
-from logistics_batch.flows.mapping_reference import PAGE, write_reference
-from logistics_batch.mapping import load_mapping, schema_json, vocabulary
+from logistics_batch.mapping import load_mapping, restated_defaults, schema_json, vocabulary
 from logistics_batch.mapping.dates import CODES, format_fault
 from logistics_batch.mapping.targets import targets_of
 from logistics_batch.model.document import Operation
 
-REFERENCE = ROOT / PAGE
-TEXT = REFERENCE.read_text(encoding="utf-8")
+TEXT = PAGE.read_text(encoding="utf-8")
 LOOKUPS = {"skus.csv": "code,name\nT-100,Tea\n"}
-MAPPINGS = [block for block in blocks(REFERENCE) if block.language == "yaml" and block.text.startswith("operation:")]
+MAPPINGS = [block for block in blocks(PAGE) if block.language == "yaml" and block.text.startswith("operation:")]
 
 
-def test_the_page_is_what_the_program_writes(tmp_path: Path) -> None:
-    written = write_reference(tmp_path / "page.md").read_text(encoding="utf-8")
-    assert written == TEXT, "run: python -m logistics_batch.flows.mapping_reference"
+def test_the_page_is_what_the_program_writes() -> None:
+    assert reference_text() == TEXT, "run: python tests/docs/mapping_reference_page.py"
 
 
 def test_it_names_every_key_verb_operation_and_target() -> None:
@@ -31,9 +27,10 @@ def test_it_names_every_key_verb_operation_and_target() -> None:
 
 
 @pytest.mark.parametrize("example", MAPPINGS, ids=lambda block: f"line {block.line}")
-def test_every_mapping_of_it_loads(example: object) -> None:
+def test_every_mapping_of_it_loads_and_restates_nothing(example: object) -> None:
     text = getattr(example, "text", "")
-    load_mapping(text, path="example.yaml", read_lookup=LOOKUPS.__getitem__, updates_asns=lambda: True)
+    loaded = load_mapping(text, path="example.yaml", read_lookup=LOOKUPS.__getitem__, updates_asns=lambda: True)
+    assert restated_defaults(loaded, text, path="example.yaml") == []
 
 
 def test_every_form_has_an_example() -> None:
@@ -52,7 +49,7 @@ def test_every_form_has_an_example() -> None:
     forms += ["constant:", "default:", "when:", "run:", "keep:", "skip_rows_where:", "only_rows_where:", "fill_down:"]
     forms += ["control_total:", "line_total:", "sample_values:", "ledger:", "file: skus.csv"]
     assert not [form for form in forms if form not in shown]
-    verbs = "\n".join(block.text for block in blocks(REFERENCE) if block.language == "yaml")
+    verbs = "\n".join(block.text for block in blocks(PAGE) if block.language == "yaml")
     assert not [verb.name for verb in vocabulary() if verb.example not in verbs]
 
 

@@ -17,7 +17,10 @@ def mapping() -> None:
 @json_option
 @in_workspace
 def lint(*, folder: str, names: tuple[str, ...], as_json: bool) -> int:
-    """Check mapping files, all of the workspace unless named. Exit code 2: there are findings."""
+    """Check mapping files, all of the workspace unless named. Exit code 2: there are findings.
+
+    A hint names what restates a default; the mapping can be used all the same.
+    """
     from dataclasses import asdict
     from pathlib import Path
 
@@ -26,13 +29,15 @@ def lint(*, folder: str, names: tuple[str, ...], as_json: bool) -> int:
     from logistics_batch.wiring import Workspace
 
     workspace = Workspace(Path(folder))
-    linted = lint_mappings(names or workspace.mapping_names(), load=workspace.mapping)
+    linted = lint_mappings(names or workspace.mapping_names(), open_=workspace.mapping_as_text)
     if as_json:
         print_json({"mappings": [asdict(each) for each in linted]})
     for each in () if as_json else linted:
         click.echo(f"{each.name}: {'ok, ' + each.operation if not each.findings else 'cannot be used'}")
         for finding in each.findings:
             click.echo(f"  {finding}")
+        for hint in each.hints:
+            click.echo(f"  hint: {hint}")
     if not linted and not as_json:
         click.echo(f"There is no mapping in {workspace.folder / 'mappings'}.")
     return 2 if any(each.findings for each in linted) else 0

@@ -11,27 +11,38 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.preview import preview_files
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.flows.unpack import unpacked
-from logistics_batch.mapping import Mapping
+from logistics_batch.mapping import Mapping, restated_defaults
 from logistics_batch.model.report import FileReport, RunReport
 
 
 @dataclass(frozen=True, slots=True)
 class Linted:
-    """One mapping file: what it is for, and everything that is wrong with it."""
+    """One mapping file: what it is for, and what is to be said of it.
+
+    findings: what is wrong; with any the mapping cannot be used. hints: what it says and need not.
+    """
 
     name: str
     operation: str
     findings: tuple[Finding, ...] = ()
+    hints: tuple[Finding, ...] = ()
 
 
-def lint(names: Iterable[str], *, load: Callable[[str], Mapping]) -> list[Linted]:
-    """Load every mapping and collect the complaints. Raises UsageError for a name without a file."""
+def lint(names: Iterable[str], *, open_: Callable[[str], tuple[str, str, Callable[[str], Mapping]]]) -> list[Linted]:
+    """Load every mapping and collect the complaints.
+
+    open_: gives a mapping's text, where it lies, and how the text loads. Raises UsageError for a name without a file.
+    """
     found: list[Linted] = []
     for name in names:
         try:
-            found.append(Linted(name, str(load(name).operation)))
+            text, path, load = open_(name)
+            mapping = load(text)
         except SpecificationError as error:
             found.append(Linted(name, "", tuple(error.findings)))
+        else:
+            hints = restated_defaults(mapping, text, path=path)
+            found.append(Linted(name, str(mapping.operation), hints=tuple(hints)))
     return found
 
 

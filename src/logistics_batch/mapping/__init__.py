@@ -3,8 +3,8 @@
 from logistics_batch.mapping.changes import unnamed_items, with_item_ids
 from logistics_batch.mapping.legible import legible_rows
 from logistics_batch.mapping.lines_sheet import both_sheets
+from logistics_batch.mapping.lint_defaults import restated_defaults
 from logistics_batch.mapping.loading import Mapping, load_mapping
-from logistics_batch.mapping.reference import reference_text
 from logistics_batch.mapping.spec import schema_json
 from logistics_batch.mapping.suggest import Draft, draft_of
 from logistics_batch.mapping.suggest_drift import Drift, drift_of
@@ -31,7 +31,7 @@ __all__ = [
     "legible_rows",
     "load_mapping",
     "order_update",
-    "reference_text",
+    "restated_defaults",
     "schema_json",
     "unnamed_items",
     "vocabulary",

@@ -8,12 +8,12 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch.mapping.known_words import PAYMENT_WORDS
 from logistics_batch.mapping.reading import Reading, Surroundings, say
-from logistics_batch.mapping.spec import DateRead, Step
+from logistics_batch.mapping.spec import DateRead, LookupRead, Step
 from logistics_batch.mapping.targets import JSON_NUMBERS, Form
 from logistics_batch.mapping.verbs import verb_of
 
-# How a cell is read for a target of this form when the steps of `read` leave it plain text.
 _NATURAL: Final[Table[Form, Step]] = {
     Form.MONEY: "money",
     Form.DECIMAL: "decimal",
@@ -26,6 +26,7 @@ _NATURAL: Final[Table[Form, Step]] = {
     Form.DATE: DateRead(date=[]),
     Form.MOMENT: DateRead(date=[]),
     Form.FLAG: "lower",
+    Form.PAYMENT: LookupRead(lookup=PAYMENT_WORDS),
 }
 _NUMERIC: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.COUNT})
 _BLANK_INSIDE: Final = say(
@@ -35,12 +36,16 @@ _BLANK_INSIDE: Final = say(
 _ANY_DAY: Final = date(2026, 1, 1)
 
 
+def natural_step(form: Form) -> Step | None:
+    """How a cell is read for a target of a form where `read` leaves it plain text; None: it stays text."""
+    return _NATURAL.get(form)
+
+
 def converted(reading: Reading, steps: Sequence[Step], around: Surroundings, wanted: Form) -> Reading:
     """The reading after all steps of `read`, and as its target wants it where they leave it plain text."""
     for step in steps:
         reading = verb_of(step).build(reading, step, around)
-    if reading.form is None and wanted in _NATURAL:
-        natural = _NATURAL[wanted]
+    if reading.form is None and (natural := natural_step(wanted)) is not None:
         reading = verb_of(natural).build(reading, natural, around)
     return reading
 
@@ -85,6 +90,6 @@ def unfit_texts(texts: Sequence[str], target: str, wanted: Form) -> dict[str, st
         broken = next((rule for rule, is_so in zip(rules, failed, strict=True) if is_so), None)
         if broken is not None:
             found[text] = broken.words(text)[0].replace("The cell is", "It is")
-    if wanted is Form.FLAG:
+    if wanted in (Form.FLAG, Form.PAYMENT):
         found |= {text: "It is neither true nor false." for text in texts if text.lower() not in ("true", "false")}
     return found

@@ -29,15 +29,17 @@ class Complaint:
 
 _TEXTS: Final = (Form.TEXT, Form.IDENTITY, Form.WAYBILL, Form.GOODS, Form.ADDRESS)
 _NUMBERS: Final = (Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.DEGREES, Form.QUANTITY, Form.COUNT)
-_GIVES: Final[dict[str, tuple[Form, ...]]] = {
+GIVES: Final[dict[str, tuple[Form, ...]]] = {
     **dict.fromkeys(("integer", "decimal", "percent", "money"), _NUMBERS),
     "unit": (Form.DECIMAL, Form.QUANTITY, Form.COUNT),
     "mobile": (Form.MOBILE,),
     "pincode": (Form.PINCODE,),
     "date": (Form.DATE, Form.MOMENT),
 }
+"""The forms that a verb's value can be used for; verbs that are not listed leave it plain text."""
+
 _WORDS: Final[dict[Form, str]] = {
-    Form.FLAG: "true or false",
+    **dict.fromkeys((Form.FLAG, Form.PAYMENT), "true or false"),
     Form.MONEY: "an amount",
     Form.DECIMAL: "a number",
     Form.PERCENT: "a percentage",
@@ -50,7 +52,7 @@ _WORDS: Final[dict[Form, str]] = {
     Form.MOMENT: "a date and time",
 }
 _WANTED: Final[dict[Form, str]] = {
-    Form.FLAG: 'Write "true" or "false".',
+    **dict.fromkeys((Form.FLAG, Form.PAYMENT), 'Write "true" or "false".'),
     Form.MONEY: 'Write an amount, as "0.00".',
     Form.DECIMAL: 'Write a number, as "0.75".',
     Form.PERCENT: 'Write a percentage, as "5".',
@@ -175,14 +177,14 @@ def _step_complaints(here: Place, name: str, field: FieldSpec, form: Form) -> It
     for index, step in enumerate(steps):
         verb = verb_of(step).name
         where: Place = (*here, "read", index) if len(steps) > 1 else (*here, "read")
-        if verb in _GIVES and given:
+        if verb in GIVES and given:
             message = f"`{verb}` comes after `{given}`, which leaves it nothing to read."
             yield Complaint(where, message, "Keep the one that the column needs.")
             return
-        given = verb if verb in _GIVES else "" if verb == "lookup" else given
-        if index == len(steps) - 1 and given and form not in (*_TEXTS, *_GIVES[given]):
-            by_name = [each for each in _GIVES if each == form.value]
-            fits = by_name or [each for each, forms in _GIVES.items() if form in forms] or ["lookup"]
+        given = verb if verb in GIVES else "" if verb == "lookup" else given
+        if index == len(steps) - 1 and given and form not in (*_TEXTS, *GIVES[given]):
+            by_name = [each for each in GIVES if each == form.value]
+            fits = by_name or [each for each, forms in GIVES.items() if form in forms] or ["lookup"]
             fitting = " or ".join(f"`{each}`" for each in fits)
             message = f"`{given}` does not give {_WORDS[form]}, which `{name}` wants."
             yield Complaint(where, message, f"Write {fitting}, or leave `read` out.")

@@ -20,7 +20,7 @@ def payment_complaints(spec: MappingSpec) -> Iterator[Complaint]:
     elif amount is not None and collects and _is_never_collected(spec, flag):
         missing = "is missing" if flag is None else "is false for all rows"
         message = f"`{amount}` is mapped, and `is_cod` {missing}: no row with an amount could be sent."
-        remedy = 'Map `is_cod`, as `is_cod: {from: Payment, read: {lookup: {COD: "true", Prepaid: "false"}}}`.'
+        remedy = "Map `is_cod`, as `is_cod: {from: Payment}`."
         yield Complaint(("fields", amount), message, f"{remedy} Or keep the amount under `keep`.")
 
 

@@ -109,9 +109,18 @@ class Mapping:
 
     def is_required(self, place: str) -> bool:
         """Whether a cell of this field must be filled: the mapping or the service says so."""
-        field = self.spec.everything[place]
-        demanded = place in self.targets.required or place in ("kits.name", "kit_lines.item_name")
-        return field.required or (demanded and not _always_filled(field))
+        return self.spec.everything[place].required or self.is_demanded(place)
+
+    def is_demanded(self, place: str) -> bool:
+        """Whether the service demands a value here, and the mapping has none that is always there.
+
+        Of names of which one is enough, as `supplier` and `supplier_name`, the only one that is mapped is demanded.
+        """
+        demanded = {*self.targets.required, "kits.name", "kit_lines.item_name"}
+        for group in self.targets.either:
+            given = [f"fields.{name}" for name in group if name in self.spec.fields]
+            demanded.update(given if len(given) == 1 else ())
+        return place in demanded and not _always_filled(self.spec.everything[place])
 
 
 def _not_known() -> bool:

@@ -10,20 +10,13 @@ from logistics_batch.mapping.cells import Cleaned, Use, clean, conspicuous, name
 from logistics_batch.mapping.continuations import continuations
 from logistics_batch.mapping.ditto import as_above, unfilled, without_dittos
 from logistics_batch.mapping.header import Header
+from logistics_batch.mapping.known_words import SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_KEY
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.patterns import fits
 from logistics_batch.mapping.repeated_header import repeats_header, resembles_header
 from logistics_batch.mapping.totals_as_goods import totals_as_goods
 from logistics_batch.mapping.uses import uses_of
 from logistics_batch.model.sheet import Mark, Sheet
-
-_TOTAL_KEY: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?(?:[\s:=(].*)?$"
-_TOTAL: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?\b"
-
-_TOTAL_ALONE: Final = (
-    r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?"
-    r"\s*(?:[:=(\-0-9].*|(?:qty|quantity|amount|value|items?|pcs|pieces|units|rs|inr|of|for)\b.*)?$"
-)
 
 _DRAWN: Final = r"^[-=_+]{3,}$"
 
@@ -97,7 +90,7 @@ def _skipped(
     body: all cells as they stand. bare, cleaned: those in use, trimmed and cleaned. Only rows that a rule might hold
     for are looked at with all their cells.
     """
-    numbers = [column for column, use in uses_of(mapping, header).items() if use in (Use.NUMBER, Use.DIGITS)]
+    numbers = _numbers(mapping, header)
     hidden = sheet.hidden_rows if mapping.spec.sheet.hidden_rows != "read" else ()
     keys = _key_numbers(mapping, header)
     patterns = [holds for holds, _, _ in _by_pattern(mapping, header)]
@@ -118,9 +111,14 @@ def _skipped(
     every = trimmed(every, [name for name in every.columns if name != "row"])
     marked = every.with_columns(cleaned[places].drop("row"))
     again = repeats_header(mapping, sheet, header, every.filter(resembles_header(header, numbers)))
-    marked = marked.with_columns(_rule(mapping, header, every, hidden=hidden, again=again))
+    marked = marked.with_columns(_rule(mapping, header, every, body=bare, hidden=hidden, again=again))
     only_looks_empty = pl.col("rule").is_in(["blank", "comment"]) & pl.col("row").is_in(_uncalculated(sheet, keys))
     return marked.filter(pl.col("rule").is_not_null() & ~only_looks_empty).select("row", "rule", "reason")
+
+
+def _numbers(mapping: Mapping, header: Header) -> list[int]:
+    """The columns of amounts, counts, phone numbers and PINs."""
+    return [column for column, use in uses_of(mapping, header).items() if use in (Use.NUMBER, Use.DIGITS)]
 
 
 def _uncalculated(sheet: Sheet, keys: Sequence[int]) -> list[int]:
@@ -161,11 +159,12 @@ def where(mapping: Mapping, header: Header, conditions: dict[str, list[str]]) ->
 
 
 def _rule(
-    mapping: Mapping, header: Header, frame: pl.DataFrame, *, hidden: Sequence[int], again: pl.Expr
+    mapping: Mapping, header: Header, frame: pl.DataFrame, *, body: pl.DataFrame, hidden: Sequence[int], again: pl.Expr
 ) -> list[pl.Expr]:
     """Columns `rule` and `reason`: why a row is no data, null where it is; the first rule that holds counts.
 
-    frame: the trimmed cells before they are cleaned: a damaged cell is not blank. again: the row repeats the header.
+    frame: the trimmed cells before they are cleaned: a damaged cell is not blank. body: all rows of the sheet. again:
+    the row repeats the header.
     """
     cells = [name for name in frame.columns if name != "row"]
     rules: list[tuple[pl.Expr, str, pl.Expr | str]] = [
@@ -179,7 +178,8 @@ def _rule(
         ),
         (_rows_of(frame, _is_drawn(cells)), "comment", "The row is a line that parts others."),
         *_by_pattern(mapping, header),
-        (_is_total(mapping, header, cells), "total", "The row holds a total."),
+        (_is_total(mapping, header, cells, body=body), "total", "The row holds a total."),
+        (_is_signed(mapping, header, cells), "comment", "The row is for a signature."),
         (_rows_of(frame, _nothing_mapped(mapping, header)), "comment", "No mapped column of the row is filled."),
         (pl.col("row").is_in(list(hidden)), _HIDDEN, "The row is hidden, and the mapping skips hidden rows."),
     ]
@@ -235,23 +235,34 @@ def _shown(conditions: dict[str, list[str]], name: str) -> str:
     return " or ".join(f'"{pattern}"' for pattern in conditions[name])
 
 
-def _is_total(mapping: Mapping, header: Header, cells: Sequence[str]) -> pl.Expr:
-    """A row of totals: declared by the control total, or called so in its first cell and lacking what data needs.
+def _is_total(mapping: Mapping, header: Header, cells: Sequence[str], *, body: pl.DataFrame) -> pl.Expr:
+    """A row of totals: declared by the control total, or called so and lacking what data needs.
 
-    An order that is called TOTAL and is complete stays an order, and so does one whose key is filled with anything
-    but the word: "Total Gas Agency" is a customer.
+    The word stands in the row's first cell or in place of its key, there also behind the key of other rows, as
+    spreadsheet programs write subtotals: "INV-7 Total". An order that is called TOTAL and is complete stays an order,
+    and so does one whose key is filled with anything but the word: "Total Gas Agency" is a customer.
     """
     keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, header)]
-    keyless = (
-        pl.all_horizontal(key.is_null() | key.str.contains(_TOTAL_KEY) for key in keys) if keys else pl.lit(value=True)
-    )
+    subtotals = [key.str.extract(SUBTOTAL).is_in(body[key.meta.output_name()].implode()) for key in keys]
+    keyless = [key.is_null() | key.str.contains(TOTAL_KEY) | of for key, of in zip(keys, subtotals, strict=True)]
+    named_as_key = [key.str.contains(TOTAL_ALONE) | of for key, of in zip(keys, subtotals, strict=True)]
     first = pl.coalesce(cells)
     goods = [pl.col(name_of(column)) for column in _needed(mapping, header) if mapping.spec.sheet.fill_down]
     # where blank keys are filled down, "Total Whitening" in place of the goods is a toothpaste
     names_goods = pl.any_horizontal(cell == first for cell in goods) if goods else pl.lit(value=False)
-    named = pl.when(names_goods).then(first.str.contains(_TOTAL_ALONE)).otherwise(first.str.contains(_TOTAL))
-    called = named.fill_null(value=False) & _lacks(mapping, header) & keyless
+    named = pl.when(names_goods).then(first.str.contains(TOTAL_ALONE)).otherwise(first.str.contains(TOTAL))
+    called = pl.any_horizontal(named, *named_as_key).fill_null(value=False)
+    called = pl.all_horizontal(called, _lacks(mapping, header), *keyless)
     return pl.any_horizontal(called, *_declared_totals(mapping, header))
+
+
+def _is_signed(mapping: Mapping, header: Header, cells: Sequence[str]) -> pl.Expr:
+    """Whether a row says in its first cell who prepared or checked the sheet, and has no key and no number."""
+    keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, header)]
+    numbers = [pl.col(name_of(column)) for column in _numbers(mapping, header)]
+    is_bare = [key.is_null() | key.str.contains(SIGNED) for key in keys] + [number.is_null() for number in numbers]
+    signed = pl.coalesce(cells).str.contains(SIGNED).fill_null(value=False)
+    return pl.all_horizontal(signed, _lacks(mapping, header), *is_bare)
 
 
 def _is_drawn(cells: Sequence[str]) -> pl.Expr:

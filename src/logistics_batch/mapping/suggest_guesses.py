@@ -178,7 +178,11 @@ def _guess(table: Table, column: str, place: str, names: str, operation: Operati
     sure, fits, shape = like, profile.fits(form), shape_of(form)
     if target in _CODE_OR_NAME and profile.values:  # BHIWANDI-01 is a code, Bhiwandi warehouse a name
         sure -= 0.12 if abs(profile.share("code") - _CODE_OR_NAME[target]) > 0.5 else 0.0
-    sure -= 0.05 if (fits is None and shape and profile.values) or (fits is False and form is Form.FLAG) else 0.0
+    sure -= (
+        0.05
+        if (fits is None and shape and profile.values) or (fits is False and form in (Form.FLAG, Form.PAYMENT))
+        else 0.0
+    )
     sure -= 0.02 if not profile.values else 0.0
     seen = f"; the values look right ({shape})" if fits else "; no value to look at" if not profile.values else ""
     said = "the usual name" if like > _PLAIN else f"the name says {', '.join(sorted(reading.meanings)) or 'nothing'}"
@@ -189,7 +193,7 @@ def _may_be(target: str, profile: Profile, form: Form) -> bool:
     """Whether the values do not speak against a target."""
     if not profile.values:
         return True
-    if form is Form.FLAG:
+    if form in (Form.FLAG, Form.PAYMENT):
         return profile.fits(form) is not False or (target == "is_cod" and profile.share("number") < _MOST)
     if target == "cash_on_delivery" and profile.share("payment word") >= _MOST:
         return False  # yes and no, 1 and 0

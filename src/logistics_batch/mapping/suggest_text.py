@@ -147,7 +147,7 @@ def _read(draft: Draft, guess: Guess, target: str) -> str | None:
     profile = draft.profiles[guess.column]
     if form in _READ:
         return _READ[form]
-    if form is Form.FLAG:
+    if form in (Form.FLAG, Form.PAYMENT):
         return f"{{lookup: {{{', '.join(_answers(profile))}}}}}"
     if form in (Form.DATE, Form.MOMENT) and profile.date_formats:
         return _date(draft, profile)

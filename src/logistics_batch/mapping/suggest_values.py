@@ -52,6 +52,7 @@ _OF_FORM: Final[dict[Form, str]] = {
     Form.DECIMAL: "number",
     Form.PERCENT: "number",
     Form.FLAG: "payment word",
+    Form.PAYMENT: "payment word",
     Form.DATE: "date",
     Form.MOMENT: "date",
     Form.DEGREES: "coordinate",

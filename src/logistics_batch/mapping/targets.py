@@ -20,6 +20,7 @@ class Form(StrEnum):
     GOODS = "goods"  # the name or code of an item: no line breaks
     ADDRESS = "address"  # a text whose line breaks become ", "
     FLAG = "flag"  # 'true' or 'false'
+    PAYMENT = "payment"  # a flag that is also read from words such as COD and Prepaid
     MONEY = "money"
     DECIMAL = "decimal"
     PERCENT = "percent"
@@ -38,8 +39,9 @@ _FORMS: Final[dict[str, Form]] = {
     **dict.fromkeys(("awb_number", "order_id"), Form.WAYBILL),
     **dict.fromkeys(("item_name", "sku_name"), Form.GOODS),
     **dict.fromkeys(("delivery_address", "pickup_address", "return_address", "shipping_address"), Form.ADDRESS),
-    **dict.fromkeys(("is_cod", "is_hyperlocal", "is_inventory_managed_bh", "is_return_order"), Form.FLAG),
+    **dict.fromkeys(("is_hyperlocal", "is_inventory_managed_bh", "is_return_order"), Form.FLAG),
     "is_commercial_address": Form.FLAG,
+    "is_cod": Form.PAYMENT,
     **dict.fromkeys(
         ("cash_on_delivery", "item_price_per_each", "total_item_price", "cgst", "sgst", "igst"), Form.MONEY
     ),

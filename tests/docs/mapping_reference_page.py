@@ -1,17 +1,24 @@
-"""The mapping reference, written from the models, the verbs and the interpreter: it cannot say what is not so."""
+"""The mapping reference, written from the models, the verbs and the interpreter: it cannot say what is not so.
+
+`python tests/docs/mapping_reference_page.py` writes the page anew. Its examples stand in `mapping_examples.txt`; what
+comes of them is worked out here, by the interpreter itself.
+"""
 
 import json
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 from pydantic import BaseModel
 
 from logistics_batch.mapping.dates import CODES, written
+from logistics_batch.mapping.known_words import PAYMENT_WORDS
 from logistics_batch.mapping.loading import Mapping, load_mapping
-from logistics_batch.mapping.reference_examples import DAY, VERB_CELLS, Example, examples
 from logistics_batch.mapping.spec import (
     ChecksSpec,
     ControlTotal,
@@ -32,8 +39,8 @@ from logistics_batch.model.document import MappedFile, Operation, RowState
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.sheet import Sheet
 
+PAGE: Final = Path(__file__).parents[2] / "docs/mapping-reference.md"
 _WIDTH: Final = 120
-_RUN: Final = RunValues("orders_0311.xlsx", DAY, "Asia/Kolkata")
 _FORM_WORDS: Final[dict[Form, str]] = {
     Form.TEXT: "text",
     Form.IDENTITY: "a number or name by which something is known",
@@ -41,6 +48,7 @@ _FORM_WORDS: Final[dict[Form, str]] = {
     Form.GOODS: "the name or code of one item, on one line",
     Form.ADDRESS: "text; line breaks become commas",
     Form.FLAG: "`true` or `false`",
+    Form.PAYMENT: "`true` or `false`; [words for COD and prepaid](#words-for-payment) are known",
     Form.MONEY: "an amount, two decimals",
     Form.DECIMAL: "a number, no trailing zeros",
     Form.PERCENT: "a percentage, no trailing zeros",
@@ -52,13 +60,40 @@ _FORM_WORDS: Final[dict[Form, str]] = {
     Form.DATE: "a date",
     Form.MOMENT: "a date and time with offset",
 }
+_EXAMPLES: Final = Path(__file__).with_name("mapping_examples.txt")
+_RUN: Final = RunValues("orders_0311.xlsx", date(2026, 11, 3), "Asia/Kolkata")
+_ORDER: Final = """\
+operation: order.create
+key: [Order No]
+fields:
+  reference_number: {from: Order No}
+  customer_mobile: {from: Phone}
+  delivery_address: {from: Address}
+"""
+_VERB_CELLS: Final[dict[str, tuple[str, ...]]] = {
+    "text": ("  Asha  Rao ", "007"),
+    "upper": ("t-100",),
+    "lower": ("Asha@Example.com",),
+    "integer": ("12.0", "1,200", "1.5"),
+    "decimal": ("0.750", "1,23,456.5", "a lot"),
+    "percent": ("5", "12.5 %", "5 per cent"),
+    "before": ("South",),
+    "money": ("₹ 1,499/-", "(250)", "12"),
+    "mobile": ("+91 98765-43210", "098765 43210 / 98765 11111", "Mob: 98765 43210", "98765*****"),
+    "pincode": ("560 001", "PIN-560001", "56001"),
+    "date": ("05/11/2026", "5-Nov-2026", "11.05.2026"),
+    "unit": ("1970", "1970 g", "1.97 kg"),
+    "lookup": ("return", " FORWARD ", "exchange"),
+}
+"""Cells that show what each verb reads and what it refuses."""
+
 _OPENING: Final = """\
 # Mapping reference
 
 A mapping says what the columns of a sheet mean. It is a YAML file in `mappings/`, with a small closed vocabulary:
-no expressions and no templates. This page is written by the program from its own models and verbs (`python -m
-logistics_batch.flows.mapping_reference`), and a test finds it out of date; what stands below an example is what
-the program makes of it, on 3 November 2026.
+no expressions and no templates. This page is written by the program from its own models and verbs (`python
+tests/docs/mapping_reference_page.py`), and a test finds it out of date; what stands below an example is what the
+program makes of it, on 3 November 2026.
 
 To begin, let a draft be suggested: [map a new layout](how-to/map-a-new-layout.md). Check a file with
 `logistics-batch mapping lint`, look at what it does with `logistics-batch mapping preview orders.xlsx --mapping
@@ -73,7 +108,8 @@ the nearest known name.
 
 def reference_text() -> str:
     """The whole page, as Markdown."""
-    parts = [_OPENING, *_keys(), *_verbs(), "## Forms, one example each\n", *map(_example, examples()), *_targets()]
+    forms = ["## Forms, one example each\n", *map(_example, _examples())]
+    parts = [_OPENING, *_keys(), *_verbs(), *_defaults(), *forms, *_targets()]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
@@ -131,7 +167,7 @@ def _first_line(annotation: Any) -> str:
 def _verbs() -> Iterator[str]:
     yield "## Ways to read a cell\n"
     yield _prose(
-        "Alone (`read: mobile`) or listed, one step after another (`read: [text, upper]`). An empty cell gives "
+        "Alone (`read: upper`) or listed, one step after another (`read: [upper, {before: A-}]`). An empty cell gives "
         "nothing; patterns and tables ignore case and outer blanks."
     )
     for verb in vocabulary():
@@ -140,6 +176,26 @@ def _verbs() -> Iterator[str]:
         yield _fenced("yaml", verb.example)
         yield _table(("cell", "is read as", "or told"), _read_cells(verb))
         yield from _date_codes() if verb.name == "date" else ()
+
+
+def _defaults() -> Iterator[str]:
+    """What is known without a word in the mapping."""
+    yield "## What need not be said\n"
+    yield _prose(
+        "A cell is read as its target wants it: the [last section](#targets-of-each-operation) says what each wants. "
+        "`required` need not be said of what the service demands, and some rows are "
+        "[left out without a rule](#rows-that-are-left-out-without-a-rule). `logistics-batch mapping lint` gives a "
+        "hint for each line that restates such a default; the mapping can be used all the same."
+    )
+    yield "### Words for payment\n"
+    yield _prose(
+        "`is_cod` understands these words, in any case. A word that is not known is an issue of its row; none is "
+        "guessed. A `lookup` in the mapping replaces them all."
+    )
+    rows = []
+    for answer in ("true", "false"):
+        rows.append((f"`{answer}`", ", ".join(f"`{word}`" for word, each in PAYMENT_WORDS.items() if each == answer)))
+    yield _table(("is read as", "words"), rows)
 
 
 def _date_codes() -> Iterator[str]:
@@ -179,7 +235,7 @@ def _read_cells(verb: Verb) -> Iterator[tuple[str, str, str]]:
     between = "" if around.endswith("lines: {}\n") else ", "
     mapping = _loaded(re.sub(rf"^({part}: {{)", rf"\1{verb.example}{between}", around, flags=re.MULTILINE), {})
     column = mapping.spec.everything[f"{part}.{target}"].columns[0][0]
-    cells = VERB_CELLS[verb.name]
+    cells = _VERB_CELLS[verb.name]
     sheet = _sheet("", [["No", column], *([str(number), cell] for number, cell in enumerate(cells))])
     mapped = apply_mapping(mapping, [sheet], run_values=_RUN)
     told = {issue.row: issue.reason for issue in mapped.issues if issue.rule.startswith(f"{target}|")}
@@ -188,6 +244,39 @@ def _read_cells(verb: Verb) -> Iterator[tuple[str, str, str]]:
         body = bodies.get(row, {})
         value = body[targets.lines_field][0][target] if part == "lines" and body else body.get(target)
         yield f"`{cell}`", "" if row in told else f"`{json.dumps(value, ensure_ascii=False)}`", told.get(row, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One form and what it is for.
+
+    mapping: the whole file. sheets: by name the rows of cells. tables: lookup files by name.
+    """
+
+    title: str
+    words: str
+    mapping: str
+    sheets: dict[str, list[list[str]]]
+    tables: dict[str, str]
+
+
+def _examples() -> list[Example]:
+    """Every form once, the ordinary ones first."""
+    return [_read_example(text) for text in _EXAMPLES.read_text(encoding="utf-8").split("### ") if text]
+
+
+def _read_example(text: str) -> Example:
+    opening, *blocks = re.split(r"^~~~ (.*)\n", text, flags=re.MULTILINE)
+    title, words = opening.split("\n", 1)
+    named = list(zip(blocks[::2], blocks[1::2], strict=True))
+    sheets = {
+        name.removeprefix("sheet").strip(): [[cell.strip() for cell in row.split("|")] for row in rows.splitlines()]
+        for name, rows in named
+        if name.startswith("sheet")
+    }
+    tables = {name.removeprefix("table "): rows for name, rows in named if name.startswith("table")}
+    mapping = next(content for name, content in named if name == "mapping").replace("@order\n", _ORDER)
+    return Example(title, words.strip(), mapping, sheets, tables)
 
 
 def _example(example: Example) -> str:
@@ -290,3 +379,7 @@ def _fenced(language: str, text: str) -> str:
 def _table(header: Sequence[str], rows: Any) -> str:
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(reference_text(), encoding="utf-8")

@@ -1,0 +1,48 @@
+"""Words that sheets write and that no mapping need explain: for payment, for rows of totals, for signatures."""
+
+import re
+from typing import Final
+
+PAYMENT_WORDS: Final[dict[str, str]] = {
+    **dict.fromkeys(("COD", "Cash on delivery", "Cash", "To pay"), "true"),
+    **dict.fromkeys(("Prepaid", "Paid", "Online", "UPI"), "false"),
+    **dict.fromkeys(("C.O.D", "C.O.D.", "C O D", "Cash on delivery (COD)", "Pay on delivery", "To-pay"), "true"),
+    **dict.fromkeys(("Pre-paid", "Pre paid", "PPD", "Paid online", "Online payment"), "false"),
+    **dict.fromkeys(("Razorpay", "Razorpay Secure", "PayU", "PayU India", "Paytm", "PhonePe", "Cashfree"), "false"),
+    **dict.fromkeys(("Shopify Payments", "Gift Card", "Bank Deposit", "bacs"), "false"),
+    "true": "true",
+    "false": "false",
+}
+"""Whether a word says cash on delivery; those that a message names stand first.
+
+No cheque: it may be handed over at the door.
+"""
+
+_TOTALS: Final = r"(?i)^(?:grand|sub|page|net|running)?[\s\-]*totals?"
+TOTAL: Final = rf"{_TOTALS}\b"
+"""What the first cell of a row of totals begins with."""
+TOTAL_KEY: Final = rf"{_TOTALS}(?:[\s:=(].*)?$"
+"""What may stand in place of its key."""
+TOTAL_ALONE: Final = (
+    rf"{_TOTALS}\s*(?:[:=(\-0-9].*|(?:qty|quantity|amount|value|items?|pcs|pieces|units|rs|inr|of|for)\b.*)?$"
+)
+"""What is the word for a total and nothing else: "Total Whitening" is a toothpaste."""
+SUBTOTAL: Final = r"(?i)^(.+?)[\s:\-]+totals?$"
+"""How spreadsheet programs name a subtotal: by the key of its rows, "INV-7 Total"."""
+SIGNED: Final = (
+    r"(?i)^(?:(?:prepared|checked|verified|approved|authori[sz]ed|received|packed|issued|entered)\s+by\b"
+    r"|authori[sz]ed signator(?:y|ies)\b|signatures?(?:[\s:.\-_].*)?$)"
+)
+"""What the first cell of a row for signatures begins with."""
+
+
+def is_known_pattern(pattern: str) -> bool:
+    """Whether a pattern of `skip_rows_where` fits only keys of rows that are known without it to be no data.
+
+    >>> [is_known_pattern(each) for each in ("TOTAL", "Grand total*", "* Total", "Prepared by*", "Total Gas*", "*")]
+    [True, True, True, True, False, False]
+    """
+    words = pattern.strip().removesuffix("*").replace("?", " ")
+    if words.startswith("*"):
+        return re.fullmatch(r"(?i)\*[\s:\-]+totals?", words) is not None
+    return "*" not in words and any(re.search(each, words.strip()) for each in (TOTAL_ALONE, SIGNED))
