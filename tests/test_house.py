@@ -15,11 +15,12 @@ NAME = PACKAGE.name
 NOUNS = ("model", "errors", "specification", "crash_points", "child_process", "__init__")
 ARROWS: dict[str, tuple[str, ...]] = {
     "__main__": ("cli",),
-    "cli": ("wiring", "jobs", "settings", "flows", "operate", "sandbox", "demo", "web", "paper"),
+    "cli": ("wiring", "jobs", "settings", "file_rights", "flows", "operate", "sandbox", "demo", "web", "paper"),
     "demo": (
         "wiring",
         "jobs",
         "settings",
+        "file_rights",
         "flows",
         "operate",
         "sandbox",
@@ -29,9 +30,10 @@ ARROWS: dict[str, tuple[str, ...]] = {
         "mapping",
         "paper",
     ),
-    "wiring": ("settings", "flows", "mapping", "intake", "api", "ledger", "reconciliation", "paper"),
+    "wiring": ("settings", "file_rights", "flows", "mapping", "intake", "api", "ledger", "reconciliation", "paper"),
     "jobs": (),
-    "settings": (),
+    "settings": ("file_rights",),
+    "file_rights": (),
     "flows": ("mapping", "intake", "api", "ledger", "reconciliation", "paper"),
     "operate": ("flows", "mapping", "intake", "api", "ledger", "reconciliation", "paper"),
     "web": ("flows", "ledger"),

@@ -6,9 +6,8 @@ file: LOGISTICS_BATCH_SERVICE__BASE_URL. Every secret has a twin `…_file` that
 
 import os
 import re
-import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from logistics_batch.errors import SettingsError, UsageError
+from logistics_batch.file_rights import is_of_another, other_readers
 from logistics_batch.model.complaints import own_words, remedy_of, wanted
 from logistics_batch.model.settings_sections import (
     LedgerSettings,
@@ -32,6 +32,7 @@ from logistics_batch.model.settings_sections import (
     PgpSettings,
     ReceiveSettings,
     ReportsSettings,
+    SecretsSettings,
     ServiceSettings,
     SftpSettings,
     Tree,
@@ -62,6 +63,7 @@ class Settings(BaseSettings):
     log: LogSettings = LogSettings()
     metrics: MetricsSettings = MetricsSettings()
     pgp: PgpSettings = PgpSettings()
+    secrets: SecretsSettings = SecretsSettings()
 
 
 class _Environment(PydanticBaseSettingsSource):
@@ -137,7 +139,34 @@ def load_settings(workspace: Path, environment: Mapping[str, str] = os.environ) 
             _complaint(each, variables.names) for each in error.errors(include_url=False, include_input=False)
         ]
         raise SettingsError("\n".join(complaints)) from None
+    _require_secrets_inside(workspace, settings)
     return settings
+
+
+def trusted_files(settings: BaseModel, name: str = "") -> Iterator[tuple[str, str]]:
+    """The key and the path of each file that holds a secret or says whom is trusted."""
+    for field, value in settings:
+        entries = value.items() if isinstance(value, dict) else [("", value)]
+        for key, each in entries:
+            inner = ".".join(filter(None, (name, field, key)))
+            if isinstance(each, BaseModel):
+                yield from trusted_files(each, inner)
+            elif isinstance(each, str) and (field.endswith("_file") or field == "known_hosts"):
+                yield inner, each
+
+
+def _require_secrets_inside(workspace: Path, settings: Settings) -> None:
+    """Raises SettingsError for a secret that lies, or is linked, outside the workspace and the places named for it."""
+    places = [workspace.resolve(), *(Path(each).resolve() for each in settings.secrets.outside_workspace)]
+    for name, file in trusted_files(settings):
+        path = (workspace / file).resolve()
+        holds_secret = not name.endswith((".ca_file", ".known_hosts"))
+        if holds_secret and not any(path.is_relative_to(place) for place in places):
+            raise SettingsError(
+                f"{name}: {workspace / file} leads out of the workspace, to {path}.",
+                remedy=f'If that is meant, write outside_workspace = ["{path.parent}"] under [secrets] in {FILE_NAME}, '
+                f"or set {PREFIX}SECRETS__OUTSIDE_WORKSPACE={path.parent}.",
+            )
 
 
 def _complaint(error: ErrorDetails, names: Mapping[tuple[str, ...], str]) -> str:
@@ -221,20 +250,31 @@ def notify_urls(workspace: Path, settings: NotifySettings) -> list[str]:
 
 
 def private_file(path: Path, *, name: str) -> Path:
-    """The path itself, once it is sure that only its owner can read the file.
+    """The path itself, once it is sure that only we can read the file, or replace it.
 
-    Raises SettingsError if the file is missing or open to group or others.
+    Raises SettingsError if the file is missing, belongs to somebody else, or is open to group or others.
     """
     try:
-        mode = stat.S_IMODE(path.stat().st_mode)
+        found, owner = path.stat(), is_of_another(path)
     except OSError as error:
         raise SettingsError(f"{name}: {path} cannot be read: {error.strerror}.", remedy="Create it.") from error
     if not path.is_file():
         raise SettingsError(
             f"{name}: {path} is a folder, not a file.", remedy="Name the file, or put the file in its place."
         )
-    if mode & 0o077:
-        raise SettingsError(f"{name}: {path} can be read by others (mode {mode:o}).", remedy=f"chmod 600 {path}")
+    if owner:
+        raise SettingsError(
+            f"{name}: {path} belongs to {owner}, who can replace it.",
+            remedy=f"As root: chown {os.geteuid()} {path}; or work as {owner}.",
+        )
+    if other_readers(path):
+        is_ours = found.st_uid == os.geteuid()
+        raise SettingsError(
+            f"{name}: {path} can be read by others (mode {found.st_mode & 0o7777:o}).",
+            remedy=f"chmod 600 {path}"
+            if is_ours
+            else f"Give it mode 0400 and the user {os.geteuid()} where it is declared (compose, Kubernetes, systemd).",
+        )
     return path
 
 
@@ -256,7 +296,7 @@ def private_headers(path: Path) -> dict[str, str]:
 def open_secrets(workspace: Path) -> str:
     """A warning if the settings file itself holds a secret and others can read it, else ""."""
     path = workspace / FILE_NAME
-    if not path.is_file() or not stat.S_IMODE(path.stat().st_mode) & 0o077:
+    if not path.is_file() or not other_readers(path):
         return ""
     written = load_settings(workspace, {})
     passwords = (server.password for server in written.sftp.values())

@@ -1,8 +1,9 @@
 """The one place where concrete things meet: settings become the parts that flows work with."""
 
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,6 +19,7 @@ from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.secret import Secret, install_redaction
 from logistics_batch.crash_points import arm
 from logistics_batch.errors import Finding, SettingsError, SpecificationError, UsageError
+from logistics_batch.file_rights import Exposure, way_is_exposed, words_of, writable_by_others
 from logistics_batch.flows.parts import Parts, Policy, Progress, Silent
 from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.folder import FolderStore
@@ -36,6 +38,7 @@ from logistics_batch.settings import (
     load_settings,
     private_file,
     read_secret,
+    trusted_files,
 )
 from logistics_batch.specification import nearest
 
@@ -46,6 +49,7 @@ _FILES = Path("var") / "files"
 _MARK = Path("var") / "ledger.mark"
 _SPILL = Path("var") / "ledger.spill"
 _MAX_LOOKUP_BYTES = 16 << 20
+_MOST_TOLD = 5
 _NOWHERE = "https://service.invalid"  # stands in for the address where nothing is called
 _NO_KEY_NEEDED = "no-call-is-made"  # stands in for the key where a client is asked for paths only
 
@@ -94,6 +98,7 @@ class Workspace:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
+        self._as_named = folder.absolute()
         self._pacers: dict[str, Pacer] = {}
         self._lock = threading.Lock()
         self._redacted: set[Secret] = set()
@@ -110,9 +115,10 @@ class Workspace:
     def parts(self, need: Need) -> Iterator[Parts]:
         """Everything a flow needs, closed at the end.
 
-        Raises SettingsError, LedgerRefused.
+        Raises SettingsError, LedgerRefused; UsageError if another user can change what would be sent.
         """
         settings = self.settings()
+        self._guard(self.exposures(settings), need)
         arm(armed_crash_point())
         with ExitStack() as stack:
             client = self._client(settings, need)
@@ -125,6 +131,27 @@ class Workspace:
             stack.callback(reader.close)
             assembled = self._assembled(settings, client=client, ledger=ledger, need=need)
             yield replace(assembled, read_file=reader, unpack=self._unpacker(settings))
+
+    def exposures(self, settings: Settings) -> list[Exposure]:
+        """What another user of this machine can change of the workspace and of what its settings name."""
+        also = [self.folder / file for _, file in trusted_files(settings)]
+        url = settings.ledger.url.get_secret_value() if settings.ledger.url else ""
+        if url.startswith(_SQLITE):
+            file = self.folder / url.removeprefix(_SQLITE)
+            also += [file.parent, file]
+        return writable_by_others(self._as_named, also=also)
+
+    def _guard(self, found: Sequence[Exposure], need: Need) -> None:
+        """Raises UsageError if another user could say what is sent, and where the key goes; who only reads is told."""
+        if not found:
+            return
+        words = [words_of(each) for each in found]
+        more = f" and {len(words) - _MOST_TOLD} more" if len(words) > _MOST_TOLD else ""
+        told = "; ".join(wrong for wrong, _ in words[:_MOST_TOLD]) + more
+        remedy = "; ".join(mended for _, mended in words[:_MOST_TOLD]) + (" … (`doctor` lists all)" if more else "")
+        if need.calls or need.writes:
+            raise UsageError(f"Another user can change what this workspace sends, and where: {told}.", remedy=remedy)
+        sys.stderr.write(f"Warning: commands that send will refuse this workspace: {told}. What to do: {remedy}\n")
 
     def ledger(self, settings: Settings, *, account: str, read_only: bool) -> Ledger:
         """The ledger; `account` is the service's address.
@@ -235,6 +262,8 @@ class Workspace:
 
         def mapping(name: str) -> Mapping:
             if name not in known:
+                if need.calls or need.writes:  # it may lie beside `mappings`
+                    self._guard(way_is_exposed(self.mapping_path(name)), need)
                 known[name] = self.mapping(name)
             return known[name]
 

@@ -153,6 +153,12 @@ FINDINGS = {
         ),
         lambda w: (w.root / "logistics-batch.toml").chmod(0o600),
     ),
+    "jobs that others can change": Finding(
+        "workspace",
+        "chmod o-w",
+        lambda w: (w.root / "jobs").chmod(0o777),
+        lambda w: (w.root / "jobs").chmod(0o755),
+    ),
     "too little patience": Finding(
         "settle_after", 'Write "180s"', lambda w: set_settle_after(w, "60s"), lambda w: set_settle_after(w, "180s")
     ),
@@ -525,6 +531,7 @@ PROVOKED_BY = {
     "checkup tried": ["a mapping with a mistake", "a job with a mistake", "a job file that leads nowhere"],
     "checkup warning": ["a job file that is not read"],
     "_settings_checks warning": ["a secret that others can read"],
+    "_settings_checks problem": ["jobs that others can change"],
     "check_times warning": ["too little patience"],
     "_night_checks problem": [
         "addresses that cannot be read",

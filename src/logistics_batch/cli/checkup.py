@@ -6,6 +6,7 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.file_rights import words_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import calendar_names, job_names, load_calendar, load_job, misplaced, overlooked
 from logistics_batch.model.calendar import Calendar
@@ -89,6 +90,8 @@ def _settings_checks(workspace: Workspace, settings: Settings) -> Iterator[Check
         settle_after_seconds=service.settle_after_seconds, create_deadline_seconds=service.create_deadline_seconds
     )
     yield check_proxy(service.proxy, unused=proxies_of_environment())
+    exposed = [Check("workspace", State.PROBLEM, *words_of(each)) for each in workspace.exposures(settings)]
+    yield from exposed or [Check("workspace", State.OK, "no other user can change what is sent")]
 
 
 def _night_checks(workspace: Workspace, settings: Settings, jobs: list[JobSpec], *, notify: bool) -> Iterator[Check]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from logistics_batch.demo.service import Sandbox
 from logistics_batch.demo.shifting import read_anchor, shift_file
 from logistics_batch.errors import UsageError
+from logistics_batch.file_rights import Exposure
 from logistics_batch.model.job import Place
 from logistics_batch.operate.new_workspace import SETTINGS_FILE, left_out, shipped
 from logistics_batch.settings import Settings, load_settings
@@ -59,6 +60,10 @@ class DemoWorkspace(Workspace):
     def settings(self) -> Settings:
         """The settings as the demo wrote them."""
         return load_settings(self.folder, {})
+
+    def exposures(self, settings: Settings) -> list[Exposure]:  # noqa: ARG002
+        """None: nothing real is sent, wherever the demo is tried."""
+        return []
 
 
 def furnish(folder: Path) -> None:

@@ -67,6 +67,13 @@ def _retention(seconds: float) -> float:
     return seconds
 
 
+def _whole_paths(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if not value.startswith("/"):
+            raise ValueError(f'"{value}" is no whole path. Write a folder from / on, as "/run/secrets".')
+    return values
+
+
 def _listed(value: object) -> object:
     """A list comes from the environment as text with commas."""
     if isinstance(value, str):
@@ -184,6 +191,12 @@ class PgpSettings(_Section):
     key_file: str | None = None
     passphrase: SecretStr | None = None
     passphrase_file: str | None = None
+
+
+class SecretsSettings(_Section):
+    """`[secrets]`: folders besides the workspace in which files with secrets may lie."""
+
+    outside_workspace: Annotated[Listed, AfterValidator(_whole_paths)] = ()
 
 
 class NotifySettings(_Section):
