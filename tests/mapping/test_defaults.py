@@ -103,6 +103,7 @@ def test_a_shipped_mapping_that_knows_a_word_for_cod_collects_its_amount(name: s
         ["4", "Grand Total", "", "", "4"],  # behind a running number
         ["", "INV-1 Total", "", "", "4"],  # as a spreadsheet program writes subtotals
         ["Total", "", "", "", "4"],
+        ["", "TOTAL:", "Acme", "All", "4"],  # no invoice is called so, though nothing lacks
         ["", "", "", "Total", "4"],  # in place of goods, and their sum
     ],
 )

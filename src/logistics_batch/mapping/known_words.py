@@ -27,6 +27,8 @@ TOTAL_ALONE: Final = (
     rf"{_TOTALS}\s*(?:[:=(\-0-9].*|(?:qty|quantity|amount|value|items?|pcs|pieces|units|rs|inr|of|for)\b.*)?$"
 )
 """What is the word for a total and nothing else: "Total Whitening" is a toothpaste."""
+TOTAL_INVOICE: Final = rf"{_TOTALS}[\s:=.\-]*$"
+"""What is no invoice number, whatever else stands in its row."""
 SUBTOTAL: Final = r"(?i)^(.+?)[\s:\-]+totals?$"
 """How spreadsheet programs name a subtotal: by the key of its rows, "INV-7 Total"."""
 SIGNED: Final = (

@@ -10,7 +10,7 @@ from logistics_batch.mapping.cells import Cleaned, Use, clean, conspicuous, name
 from logistics_batch.mapping.continuations import continuations
 from logistics_batch.mapping.ditto import as_above, unfilled, without_dittos
 from logistics_batch.mapping.header import Header
-from logistics_batch.mapping.known_words import SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_KEY
+from logistics_batch.mapping.known_words import SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_INVOICE, TOTAL_KEY
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.patterns import fits
 from logistics_batch.mapping.repeated_header import repeats_header, resembles_header
@@ -103,6 +103,7 @@ def _skipped(
         *(pl.col(name_of(column)).str.contains(_DRAWN) for column in keys[:1]),
         *patterns,
         *_declared_totals(mapping, header),
+        *_total_invoices(mapping, header),
     ]
     places = cleaned.select(pl.any_horizontal(suspect).fill_null(value=False)).to_series().arg_true()
     if places.is_empty():
@@ -240,7 +241,8 @@ def _is_total(mapping: Mapping, header: Header, cells: Sequence[str], *, body: p
 
     The word stands in the row's first cell or in place of its key, there also behind the key of other rows, as
     spreadsheet programs write subtotals: "INV-7 Total". An order that is called TOTAL and is complete stays an order,
-    and so does one whose key is filled with anything but the word: "Total Gas Agency" is a customer.
+    and so does one whose key is filled with anything but the word: "Total Gas Agency" is a customer. No invoice is
+    called TOTAL: "TOTAL, all items, 120" is no goods, though nothing lacks.
     """
     keys = [pl.col(name_of(column)) for column in _key_numbers(mapping, header)]
     subtotals = [key.str.extract(SUBTOTAL).is_in(body[key.meta.output_name()].implode()) for key in keys]
@@ -253,7 +255,7 @@ def _is_total(mapping: Mapping, header: Header, cells: Sequence[str], *, body: p
     named = pl.when(names_goods).then(first.str.contains(TOTAL_ALONE)).otherwise(first.str.contains(TOTAL))
     called = pl.any_horizontal(named, *named_as_key).fill_null(value=False)
     called = pl.all_horizontal(called, _lacks(mapping, header), *keyless)
-    return pl.any_horizontal(called, *_declared_totals(mapping, header))
+    return pl.any_horizontal(called, *_total_invoices(mapping, header), *_declared_totals(mapping, header))
 
 
 def _is_signed(mapping: Mapping, header: Header, cells: Sequence[str]) -> pl.Expr:
@@ -274,6 +276,13 @@ def _declared_totals(mapping: Mapping, header: Header) -> list[pl.Expr]:
     """For each control total of the mapping whether a row is what it takes for the total row."""
     found = [where(mapping, header, control.row_where) for control in mapping.spec.checks.control_total]
     return [pl.all_horizontal(fit for _, fit in each) for each in found if each]
+
+
+def _total_invoices(mapping: Mapping, header: Header) -> list[pl.Expr]:
+    """Of announcements and receipts whether the word for a total stands in place of the invoice number."""
+    field = mapping.spec.fields.get("invoice_number")
+    columns = [header.column(names) for names in field.columns] if field is not None else []
+    return [pl.col(name_of(column)).str.contains(TOTAL_INVOICE) for column in columns if column is not None]
 
 
 def _key_numbers(mapping: Mapping, header: Header) -> list[int]:
