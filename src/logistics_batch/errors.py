@@ -14,13 +14,19 @@
     ├── RunStopped            (5)  sending stopped early; rows wait as pending for the next run
     │   ├── KeyRefused                 the service does not take the API key
     │   └── ServiceMisaddressed        whatever answers at base_url is not the service
+    ├── ProgramFailed         (5)  the program itself has a mistake, outside one file; report it with the log
     ├── LedgerBusy            (75) another sending run holds the ledger; wait for it
     └── LedgerRefused         (2)  the ledger is damaged, older than its own trace, or not writable; nothing is sent
 
 A bad row is never an exception: it is an `Issue`. Messages hold neither secrets nor personal data.
 """
 
+import traceback
 from dataclasses import dataclass
+from pathlib import PurePath
+
+_FRAMES_NAMED = 12
+_CAUSES_NAMED = 3
 
 
 class LogisticsBatchError(Exception):
@@ -117,6 +123,18 @@ class ServiceMisaddressed(RunStopped):
     """Something else than the service answers at base_url, or a path is wrong."""
 
 
+class ProgramFailed(LogisticsBatchError):
+    """A mistake of the program itself ended a run; its kind and place are told, never its text."""
+
+    exit_code = 5
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(
+            f"The program itself failed ({type(error).__name__}).",
+            remedy="Report it with the line of the log that says where; what was not sent waits for the next run.",
+        )
+
+
 class LedgerBusy(LogisticsBatchError):
     """Another sending run holds the ledger."""
 
@@ -127,3 +145,26 @@ class LedgerRefused(LogisticsBatchError):
     """The ledger cannot be trusted or written; nothing is sent."""
 
     exit_code = 2
+
+
+def is_of_program(error: BaseException) -> bool:
+    """Whether an error is a mistake of the program: none of ours, and not the wish to end it.
+
+    A panic of polars is one, though it is no Exception.
+    """
+    return not isinstance(error, LogisticsBatchError | KeyboardInterrupt | SystemExit | GeneratorExit)
+
+
+def where_it_failed(error: BaseException) -> str:
+    """One line with the kind of an error and of its causes, each with the places in the code it came through.
+
+    The error's text and the values at these places are left out: they may hold data of a row, or a secret.
+    """
+    told: list[str] = []
+    cause: BaseException | None = error
+    while cause is not None and len(told) < _CAUSES_NAMED:
+        frames = traceback.StackSummary.extract(traceback.walk_tb(cause.__traceback__), lookup_lines=False)
+        places = [f"{'/'.join(PurePath(each.filename).parts[-3:])}:{each.lineno}" for each in frames[-_FRAMES_NAMED:]]
+        told.append(f"{type(cause).__name__} at {' < '.join(reversed(places)) or 'an unknown place'}")
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return "; caused by ".join(told)

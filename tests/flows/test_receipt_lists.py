@@ -1,6 +1,7 @@
 """Lists of receipts as they are read: which rows are goods, which lists are opened, and what is said of the others."""
 
 import os
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -62,6 +63,51 @@ def test_a_list_by_hand_that_was_taken_back_is_refused(parts, tmp_path):
     (tmp_path / "r.csv.retracted").touch()
     with pytest.raises(UsageError, match=r"was taken back by a file r\.csv\.retracted"):
         list_by_hand(parts, tmp_path / "r.csv", kind=RECEIPTS, mapping="receipts", business_date=TODAY)
+
+
+def listed(parts, drop: Path) -> ReadList:
+    place = ListPlace(Place(folder=str(drop), path="/"), ("*.csv",), "receipts")
+    return list_from(parts, place, kind=RECEIPTS, since=TODAY, business_date=TODAY)
+
+
+def test_a_list_whose_name_is_no_unicode_is_named_and_the_others_are_read(parts, tmp_path):
+    drop = tmp_path / "lists"
+    drop.mkdir()
+    receipts(drop, "I1,W,10,,2026-11-02", name="monday.csv")
+    (drop / "monday.csv").rename(drop / os.fsdecode(b"tuesday\xff.csv"))
+    receipts(drop, "I1,W,10,,2026-11-02", name="monday.csv")
+    told = listed(parts, drop)
+    assert told.lines["invoice_number"].to_list() == ["I1"]
+    assert (told.complete, told.refused, told.lying) == (False, (r"tuesday\udcff.csv",), {"monday.csv"})
+    assert (
+        r"tuesday\udcff.csv could not be read, and nothing of it counts: its name is not valid Unicode" in told.notes[0]
+    )
+
+
+def test_a_list_on_which_the_program_fails_is_named_and_the_others_are_read(parts, tmp_path):
+    drop = tmp_path / "lists"
+    drop.mkdir()
+    for name in ("monday.csv", "tuesday.csv"):
+        receipts(drop, "I1,W,10,,2026-11-02", name=name)
+    reads = parts.read_file
+
+    def read_file(path, *, name, options):
+        if name == "tuesday.csv":
+            raise RecursionError("98765 43210")
+        return reads(path, name=name, options=options)
+
+    told = listed(replace(parts, read_file=read_file), drop)
+    assert told.lines.height == 1
+    assert (told.complete, told.refused) == (False, ("tuesday.csv",))
+    assert "the program itself failed on it (RecursionError)" in told.notes[0]
+
+
+def test_a_list_that_was_written_in_a_year_that_no_calendar_has_is_read(parts, tmp_path):
+    drop = tmp_path / "lists"
+    drop.mkdir()
+    receipts(drop, "I1,W,10,,2026-11-02", name="monday.csv")
+    os.utime(drop / "monday.csv", (10**12, 10**12))
+    assert listed(parts, drop).lines.height == 1
 
 
 @pytest.mark.parametrize("ending", [".retracted", ".RETRACTED", ".Retracted"])

@@ -310,16 +310,6 @@ def test_every_exception_of_the_library_is_translated(error, fake_sftp):
     assert told.message.startswith("sftp:x: cannot list /in") and told.remedy
 
 
-def test_a_server_with_only_old_algorithms_is_named_with_the_way_out(fake_sftp):
-    told = store_error(
-        paramiko.ssh_exception.IncompatiblePeer("no acceptable kex"),
-        what="x",
-        access=fake_access(fake_sftp),
-        missing=StoreError,
-    )
-    assert "SHA-1" in told.remedy and "paramiko<5" in told.remedy
-
-
 def test_nothing_is_left_open_after_faults(fake_sftp, listed, tmp_path):
     store, file = listed
     fake_sftp.faults.cut_at_block, fake_sftp.faults.cuts = 1, 99

@@ -74,8 +74,8 @@ class Night:
     def clock_was_set(self, seconds: float) -> None:
         self.said.append("forward" if seconds > 0 else "back")
 
-    def failed(self, name: str, kind: str) -> None:
-        self.said.append(f"{name}: {kind}")
+    def failed(self, name: str, error: Exception) -> None:
+        self.said.append(f"{name}: {type(error).__name__}")
         self.ran.set()
 
     def start(self, *planned: PlannedJob, patience_seconds: float = LIMIT_SECONDS) -> threading.Thread:

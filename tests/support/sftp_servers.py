@@ -10,7 +10,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,6 +38,7 @@ class Faults:
     cut_at_block: int = 0
     cuts: int = 1
     on_block: Callable[[int], None] | None = None
+    on_list: Callable[[], object] | None = None  # called before a folder is listed
     stop_at_bytes: int | None = None
     stall: threading.Event | None = None
     announced_size: int | None = None
@@ -53,8 +54,14 @@ class Faults:
 class FakeSFTP:
     """A paramiko SFTP server over a folder, in threads of this process."""
 
-    def __init__(self, root: Path, *, key: paramiko.PKey | None = None) -> None:
-        self.root = root
+    def __init__(
+        self,
+        root: Path,
+        *,
+        key: paramiko.PKey | None = None,
+        restrict: Callable[[paramiko.transport.SecurityOptions], None] = lambda _: None,
+    ) -> None:
+        self.root, self._restrict = root, restrict
         self.key = key or paramiko.ECDSAKey.generate()
         self.faults = Faults()
         self.auth_attempts = 0
@@ -92,6 +99,7 @@ class FakeSFTP:
                 return
             self.connections += 1
             transport = paramiko.Transport(connection)
+            self._restrict(transport.get_security_options())
             transport.set_log_channel("paramiko.fake")
             paramiko.util.get_logger("paramiko.fake").setLevel("CRITICAL")
             transport.add_server_key(self.key)
@@ -151,6 +159,8 @@ class _Files(paramiko.SFTPServerInterface):
 
     def list_folder(self, path: str) -> list[paramiko.SFTPAttributes] | int:
         folder = self._local(path)
+        if self._server.faults.on_list:
+            self._server.faults.on_list()
         if self._server.faults.names is not None:
             return [_entry(name) for name in self._server.faults.names]
         try:
@@ -283,8 +293,11 @@ def openssh_server(tmp_path: Path) -> Iterator[RunningSshd]:
 
 
 @contextmanager
-def running_sshd(folder: Path) -> Iterator[RunningSshd]:
-    """Start sshd with its own configuration in `folder`; in CI it must be there, elsewhere the test is skipped."""
+def running_sshd(folder: Path, *more: str, host_key: str = "ed25519") -> Iterator[RunningSshd]:
+    """Start sshd with its own configuration in `folder`; in CI it must be there, elsewhere the test is skipped.
+
+    more: lines for its configuration. host_key: the type of its key.
+    """
     sshd = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
     if not sshd:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(
@@ -293,12 +306,12 @@ def running_sshd(folder: Path) -> Iterator[RunningSshd]:
     folder.mkdir(mode=0o700, parents=True)
     root = folder / "root"
     root.mkdir()
-    for name in ("host_key", "user_key"):
-        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+    for name, kind in (("host_key", host_key), ("user_key", "ed25519")):
+        subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", str(folder / name)], check=True)
     shutil.copy(folder / "user_key.pub", folder / "authorized_keys")
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where sshd confines its unprivileged part
-    process, port = _started(sshd, folder)
+    process, port = _started(sshd, folder, more)
     try:
         yield RunningSshd(
             host="127.0.0.1",
@@ -313,12 +326,12 @@ def running_sshd(folder: Path) -> Iterator[RunningSshd]:
         process.wait(10)
 
 
-def _started(sshd: str, folder: Path) -> tuple["subprocess.Popen[bytes]", int]:
+def _started(sshd: str, folder: Path, more: Sequence[str]) -> tuple["subprocess.Popen[bytes]", int]:
     """A listening sshd and its port; a port that somebody else takes first is tried again."""
     for _ in range(5):
         with socket.create_server(("127.0.0.1", 0)) as probe:
             port = probe.getsockname()[1]
-        (folder / "sshd_config").write_text(_configuration(folder, port=port))
+        (folder / "sshd_config").write_text("\n".join([*more, _configuration(folder, port=port)]))
         with (folder / "sshd.log").open("ab") as log:
             process = subprocess.Popen([sshd, "-D", "-e", "-f", str(folder / "sshd_config")], stderr=log)
         if _listens(process, port):

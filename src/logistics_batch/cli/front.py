@@ -11,7 +11,7 @@ import click
 
 from logistics_batch import __version__
 from logistics_batch.cli.commands import COMMANDS
-from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.errors import LogisticsBatchError, ProgramFailed
 
 _NEAR = 0.7  # how alike a misspelt command must be; "retry" is not nearly "order"
 _INTERRUPTED = 128 + signal.SIGINT
@@ -76,6 +76,8 @@ def run(arguments: list[str] | None = None) -> int:
         code = front.main(arguments, prog_name="logistics-batch", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except LogisticsBatchError as error:
+        if isinstance(error, ProgramFailed) and sys.excepthook is not _unexpected:
+            raise  # --traceback
         return fail(error)
     except click.ClickException as error:
         error.show()

@@ -8,7 +8,7 @@ from os import getpid
 from threading import Event
 
 from logistics_batch.cli.settings_in_force import SettingsInForce
-from logistics_batch.cli.watching import log_of, teller_of, write_figures
+from logistics_batch.cli.watching import log_of, records_in, teller_of, write_figures
 from logistics_batch.errors import LogisticsBatchError, SpecificationError, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.jobs import fingerprint, job_names, load_calendar, load_job, misplaced, overlooked
@@ -50,6 +50,7 @@ def watch(
         night = NightWatch(_station(workspace, settings, parts, say), Agenda(parts.ledger))
         scheduler = Scheduler(night, stop)
         scheduler.chores = _chores(workspace, settings, night, scheduler, say)
+        around.enter_context(records_in(night.at.log))
         night.at.log.say("started", f"started (process {getpid()})", pid=getpid())
         night.start(loaded)
         if not runs:

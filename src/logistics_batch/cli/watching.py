@@ -1,6 +1,8 @@
 """Log, alerts and metrics of a workspace, as its settings want them."""
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 
@@ -34,6 +36,30 @@ def log_of(workspace: Workspace, settings: Settings, parts: Parts, say: Callable
     return Log(write, parts.clock.now, as_json=settings.log.format == "json")
 
 
+class _Records(logging.Handler):
+    """Hands the records of the program's own loggers to the log, and to `echo`."""
+
+    def __init__(self, log: Log, echo: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._log, self._echo = log, echo
+
+    def emit(self, record: logging.LogRecord) -> None:
+        words = record.getMessage()
+        self._log.say("trouble", words, level=record.levelname.lower())
+        self._echo(words)
+
+
+@contextmanager
+def records_in(log: Log, *, echo: Callable[[str], None] = lambda _: None) -> Iterator[None]:
+    """Write into the log, within the block, what the rooms of the program note with Python's `logging`."""
+    ours, handler = logging.getLogger("logistics_batch"), _Records(log, echo)
+    ours.addHandler(handler)
+    try:
+        yield
+    finally:
+        ours.removeHandler(handler)
+
+
 def teller_of(workspace: Workspace, settings: Settings, parts: Parts) -> Teller:
     """Who tells people; tells nobody if no address is given.
 
@@ -60,25 +86,36 @@ def observed_run(workspace: Workspace, parts: Parts, job: JobSpec, order: Order)
     expect = job.expect if isinstance(job, PushJob) else None
     calendar = load_calendar(workspace.folder, expect.calendar if expect else None)
     end: Outcome | LogisticsBatchError
+    log = _log_of_run(workspace, parts)
     try:
-        end = run_job(parts, job, order)
+        with records_in(log, echo=lambda words: click.echo(words, err=True)):
+            end = run_job(parts, job, order)
     except LedgerBusy:
         raise
     except LogisticsBatchError as error:
         end = error
-    _after_run(workspace, parts, Ran(job, order.business_date, end, calendar))
+    _after_run(workspace, parts, Ran(job, order.business_date, end, calendar), log)
     if isinstance(end, LogisticsBatchError):
         raise end
     return end
 
 
-def _after_run(workspace: Workspace, parts: Parts, ran: Ran) -> None:
+def _log_of_run(workspace: Workspace, parts: Parts) -> Log:
+    """The log's file, if the settings name one; the run fails for nothing that is wrong with it."""
+    try:
+        return log_of(workspace, workspace.settings(), parts, _nowhere)
+    except LogisticsBatchError as error:
+        _warn(str(error))
+        return Log(_nowhere, parts.clock.now)
+
+
+def _after_run(workspace: Workspace, parts: Parts, ran: Ran, log: Log) -> None:
     """Log, alerts, metrics; the run fails for nothing of that."""
     settings = workspace.settings()
     now = parts.clock.now()
     try:
         parts.ledger.note_round(ran.job.name, ran.day.isoformat(), exit_code=ran.round_code, now=now.isoformat())
-        observe(parts, ran, log_of(workspace, settings, parts, _nowhere))
+        observe(parts, ran, log)
         told = teller_of(workspace, settings, parts).tell(now)
         for shown in told.failed:
             _warn(f"{shown} could not be told; {told.owed} alerts wait for the next run or the scheduler.")

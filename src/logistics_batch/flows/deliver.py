@@ -9,6 +9,8 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld, RunStopped, StoreError, UsageError
 from logistics_batch.flows.answer_names import places_of, put_fix, stem_at
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import holding_file
+from logistics_batch.intake.names import copy_name, printable
 from logistics_batch.ledger import NewNotice, StoredFile
 from logistics_batch.model.report import FileReport, Totals
 from logistics_batch.model.sheet import ReadOptions, Sheet
@@ -60,7 +62,9 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
         return _left_as_written(parts, file, report)
     crash_point("report.before")
     receipt = {"ack.json": ack_json(report)} if acknowledge else {}
-    written = _put_everywhere(parts, file, receipt | contents(parts, file, report))
+    found, note = _safe_contents(parts, file, report)
+    written = _put_everywhere(parts, file, receipt | found)
+    written = replace(written, notes=(*written.notes, *filter(None, [note])))
     crash_point("report.after")
     if written.failed:
         parts.ledger.set_unwritten(file.id)
@@ -98,12 +102,25 @@ def not_at_hand(file: StoredFile) -> str:
     return f"The answers to {file.name} (run {file.run}) stay as they were written: its original is not here."
 
 
+def _safe_contents(parts: Parts, file: StoredFile, report: FileReport) -> tuple[dict[str, bytes], str]:
+    """The result files; where the program fails on the sender's own cells, those without them, and a note."""
+    try:
+        with holding_file(file.name):
+            return contents(parts, file, report), ""
+    except FileHeld as held:
+        note = f"The answers to {printable(file.name)} were written without the sender's columns: {held.message}"
+        return _rendered(file, report, {}, b""), note
+
+
 def contents(parts: Parts, file: StoredFile, report: FileReport) -> dict[str, bytes]:
     """The result files by the ending that follows NAME."""
     path = kept_file(parts, file)
     sources = {sheet.name: sheet for sheet in _sheets(parts, file, path)}
+    return _rendered(file, report, sources, path.read_bytes() if path.exists() else b"")
+
+
+def _rendered(file: StoredFile, report: FileReport, sources: dict[str, Sheet], original: bytes) -> dict[str, bytes]:
     sheet, lines = sources.get(file.sheet), sources.get(report.lines_sheet) if report.lines_sheet else None
-    original = path.read_bytes() if path.exists() else b""
     formats = file.origin.get("formats") or ["xlsx", "csv"]
     found: dict[str, bytes] = {}
     if "xlsx" in formats:
@@ -120,19 +137,20 @@ def contents(parts: Parts, file: StoredFile, report: FileReport) -> dict[str, by
 
 def kept_file(parts: Parts, file: StoredFile) -> Path:
     """Where the original bytes of a file are kept."""
-    return parts.files / (file.sha256 + PurePosixPath(file.name).suffix.lower())
+    return parts.files / copy_name(file.sha256, file.name)
 
 
 def _sheets(parts: Parts, file: StoredFile, path: Path) -> Sequence[Sheet]:
-    """The sheets of a file, read again; none where it is not there any more."""
-    if not path.exists():
+    """The sheets of a file, read again; none where it is not there any more, or could not be read the first time."""
+    if not path.exists() or (file.rule and not file.rows_read):
         return ()
     try:
         options = parts.mapping(file.mapping).read_options
     except UsageError:  # the mapping is gone or broken by now: the defaults read ordinary files
         options = ReadOptions()
     try:
-        return parts.read_file(path, name=file.name, options=options)
+        with holding_file(file.name):
+            return parts.read_file(path, name=file.name, options=options)
     except FileHeld:
         return ()
 

@@ -75,7 +75,10 @@ def _rank(order: LabelOrder, key: str) -> tuple[object, ...]:
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     """How people sort a text that holds numbers: R-2 before R-10."""
     pieces = _DIGITS.split(text.casefold())
-    return tuple((0, int(piece), "") if number % 2 else (1, 0, piece) for number, piece in enumerate(pieces))
+    numbers = [piece.lstrip("0") for piece in pieces]  # compared by length, then by digits: some have thousands
+    return tuple(
+        (0, len(numbers[place]), numbers[place]) if place % 2 else (1, 0, piece) for place, piece in enumerate(pieces)
+    )
 
 
 def _hub(order: LabelOrder) -> str:

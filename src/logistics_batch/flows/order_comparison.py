@@ -20,6 +20,7 @@ from logistics_batch.model.order_state import (
 )
 
 _SHOWN_CHARACTERS = 40
+_MOST_DIGITS = 40  # before or behind the point; an exponent may name millions
 # Before these an item can hardly have been picked; of a status that nobody knows nothing is said.
 _PICKED = frozenset(
     ("picked", "movingtohub", "athub", "outfordelivery", "attempted", "athubrto", "movingtoorigin", "returned")
@@ -133,7 +134,7 @@ def _number(text: str) -> Decimal | None:
         number = Decimal(text.strip())
     except InvalidOperation:
         return None
-    return number if number.is_finite() else None
+    return number if number.is_finite() and abs(number.adjusted()) < _MOST_DIGITS else None
 
 
 def _quantity(text: str) -> Decimal | None:

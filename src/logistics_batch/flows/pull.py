@@ -10,9 +10,10 @@ from uuid import uuid4
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import fetch_each, holding_file
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.closing import why_unclosed
-from logistics_batch.intake.names import name_fault, name_matches, printable
+from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
 from logistics_batch.intake.readiness import (
     Readiness,
     ReadyRule,
@@ -21,7 +22,7 @@ from logistics_batch.intake.readiness import (
     judge_listings,
     never_input,
 )
-from logistics_batch.intake.store import Fetched, FileStore, Kind, RemoteFile
+from logistics_batch.intake.store import Fetched, FileStore, Kind, ListingCut, RemoteFile
 from logistics_batch.model.job import Place, PushJob
 
 _MORE_LISTINGS = 3
@@ -35,7 +36,8 @@ class Pulled:
 
     notes: files that were left, and why. refused: files that could not even be brought here, with the reason.
     failed: files that should have come and did not; the next run tries again. names: of all that were to come. left:
-    those among the files left that should be taken one day; others are none of ours, as lock files and answers.
+    those among the files left that should be taken one day; others are none of ours, as lock files and answers. None
+    where the folder was not listed to its end.
     """
 
     files: tuple[ReceivedFile, ...] = ()
@@ -43,22 +45,22 @@ class Pulled:
     refused: tuple[tuple[RemoteFile, FileHeld], ...] = ()
     failed: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    left: tuple[tuple[RemoteFile, str], ...] = ()
+    left: tuple[tuple[RemoteFile, str], ...] | None = ()
 
 
 def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, to: Path) -> Pulled:
     """Bring every complete file of a job to the private folder `to`; nothing is moved or changed where it lies."""
-    readiness = _listen(parts, store, job)
+    readiness, cut = _listen(parts, store, job)
     # What fits none of the patterns belongs to other jobs and is not mentioned.
     ignored = [(file, why) for file, why in readiness.ignored if _is_meant(file.name, job)]
     notes = list(_left([*readiness.waiting, *ignored]))
     left = [*readiness.waiting, *(each for each in ignored if _should_come(each[0]))]
     files: list[ReceivedFile] = []
     refused: list[tuple[RemoteFile, FileHeld]] = []
-    failed: list[str] = []
+    failed: list[str] = [cut] if cut else []
     parts.progress.start("Fetching", len(readiness.ready))
     wanted = [(remote, to / f".{uuid4().hex}.part") for remote in readiness.ready]
-    for (remote, landing), outcome in zip(wanted, store.fetch_many(wanted), strict=True):
+    for (remote, landing), outcome in zip(wanted, fetch_each(store, wanted), strict=True):
         match outcome:
             case Fetched():
                 origin = origin_of(job, remote, business_date=business_date, store=store.label)
@@ -77,7 +79,8 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
     parts.progress.done()
     files, unfinished = _with_an_end(parts, store, job, files)
     names = tuple(file.name for file in readiness.ready)
-    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names, tuple(left))
+    known = None if cut else tuple(left)
+    return Pulled(tuple(files), (*notes, *unfinished), tuple(refused), tuple(failed), names, known)
 
 
 def _is_meant(name: str, job: PushJob) -> bool:
@@ -113,7 +116,7 @@ def _with_an_end(
     One that does not move meanwhile is all there will be; whoever reads it says what is wrong with it.
     """
     rule = _ready_rule(job)
-    unsure = {file.remote: why for file in files if file.remote and (why := why_unclosed(file.path, name=file.name))}
+    unsure = {file.remote: why for file in files if file.remote and (why := _why_unclosed(file))}
     if not unsure or rule.done_file is not None:
         return files, []
     moved: set[RemoteFile] = set()
@@ -122,7 +125,7 @@ def _with_an_end(
         if parts.stop.is_set():  # the wait was cut short: nothing is proven
             moved = set(unsure)
             break
-        lying = set(store.list(job.source.path))
+        lying = set(_listed(store, job)[0])
         moved |= {remote for remote in unsure if remote not in lying}
     left = [
         f"{each.name} is left for the next run: {why}, and it still moves."
@@ -132,23 +135,45 @@ def _with_an_end(
     return [file for file in files if file.remote not in moved], left
 
 
-def _listen(parts: Parts, store: FileStore, job: PushJob) -> Readiness:
-    """As many listings as the ready rule wants, `poll_every` apart."""
+def _why_unclosed(file: ReceivedFile) -> str:
+    """Why a file seems to lack its end, "" if it does not; where the program fails on it, whoever reads it says so."""
+    try:
+        with holding_file(file.name):
+            return why_unclosed(file.path, name=file.name)
+    except FileHeld:
+        return ""
+
+
+def _listed(store: FileStore, job: PushJob) -> tuple[list[RemoteFile], str]:
+    """What lies there, and why that may not be all of it, "" if it is: files can be taken without the others."""
+    try:
+        return store.entries(job.source.path), ""
+    except ListingCut as error:
+        if not error.entries:
+            raise
+        return list(error.entries), f"{error.message} {error.remedy}"
+
+
+def _listen(parts: Parts, store: FileStore, job: PushJob) -> tuple[Readiness, str]:
+    """What as many listings as the ready rule wants tell, `poll_every` apart; and why they may not tell of all."""
     rule = _ready_rule(job)
     ours = _own_folders(parts, job)
-    listings = [_others(store.entries(job.source.path), ours)]
+    found, cut = _listed(store, job)
+    listings = [_others(found, ours)]
     if rule.done_file is None:
         while len(listings) < rule.unchanged_for and any(each.kind is Kind.FILE for each in listings[0]):
             parts.clock.sleep(rule.poll_every_seconds)
             if parts.stop.is_set():  # the wait was cut short: nothing is proven complete
-                return Readiness()
-            listings.append(_others(store.entries(job.source.path), ours))
+                return Readiness(), cut
+            found, why = _listed(store, job)
+            listings.append(_others(found, ours))
+            cut = why or cut
     else:
         listings *= rule.unchanged_for
     answers = [place for place in (job.results_place, Place(folder=str(parts.reports))) if place is not None]
     source = _where(parts, job.source.place)
     here = any(_where(parts, place) == source for place in answers)
-    return judge_listings(listings, rule, job.source.pattern, results_here=here)
+    return judge_listings(listings, rule, job.source.pattern, results_here=here), cut
 
 
 def _others(entries: Sequence[RemoteFile], ours: Sequence[str]) -> list[RemoteFile]:
@@ -189,7 +214,7 @@ def _ready_rule(job: PushJob) -> ReadyRule:
 def _kept(landing: Path, fetched: Fetched, remote: RemoteFile) -> Path:
     """Where a file is kept that was just brought: under the hash of its bytes."""
     crash_point("file.fetched")
-    kept = landing.with_name(fetched.sha256 + Path(remote.name).suffix.lower())
+    kept = landing.with_name(copy_name(fetched.sha256, remote.name))
     landing.replace(kept)
     return kept
 
@@ -228,6 +253,6 @@ def put_away(store: FileStore, job: PushJob, file: RemoteFile, *, why_held: str,
     except FileVanished:
         return f"{path} was gone when it was to be put away."
     if why_held:
-        store.put(f"{final}.why.txt", why_held.encode())
+        store.put(beside(final, ".why.txt"), why_held.encode())
     crash_point("archive.after")
     return final

@@ -15,8 +15,9 @@ from logistics_batch.flows.deliver import kept_file
 from logistics_batch.flows.gate import OPEN_GATE, Gate, gate_of
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.preview import preview_files
+from logistics_batch.flows.program_errors import held_arrival, safe_arrival
 from logistics_batch.flows.pull import Pulled, origin_of, pull, put_away
-from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
+from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.flows.run import (
     PushRun,
     deliver_answers,
@@ -28,8 +29,9 @@ from logistics_batch.flows.run import (
     send,
 )
 from logistics_batch.flows.unpack import unpacked
+from logistics_batch.intake.names import copy_name
 from logistics_batch.intake.store import FileStore, RemoteFile
-from logistics_batch.ledger import Arrival, StoredFile
+from logistics_batch.ledger import StoredFile
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place, PushJob
@@ -142,15 +144,20 @@ def _private_folder(parts: Parts) -> None:
 
 
 def _keep(parts: Parts, path: Path, origin: dict[str, object]) -> ReceivedFile:
-    """A private copy under the hash of its bytes: the file may change or go while we work."""
+    """A private copy under the hash of its bytes: the file may change or go while we work.
+
+    Raises UsageError if it cannot be read, before anything is sent.
+    """
     landing = parts.files / f".{uuid4().hex}.part"  # two pushes may bring files of one name at the same time
     try:
         shutil.copyfile(path, landing)
         with landing.open("rb") as copied:
             digest = hashlib.file_digest(copied, "sha256").hexdigest()
             os.fsync(copied.fileno())
-        kept = parts.files / (digest + path.suffix.lower())
+        kept = parts.files / copy_name(digest, path.name)
         landing.replace(kept)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", remedy="Mend that, then push it.") from error
     finally:
         landing.unlink(missing_ok=True)
     return ReceivedFile(kept, path.name, origin | {"path": str(path.resolve())})
@@ -177,7 +184,7 @@ def _plan(
             if (file.path.stem, file.name) not in anew:
                 run.notes.append(f"{file.name} goes on where it was interrupted.")
         else:
-            plan_arrival(parts, run, arrival_of(parts, file, mapping, business_date=business_date, gate=gate))
+            plan_arrival(parts, run, safe_arrival(parts, file, mapping, business_date=business_date, gate=gate))
             known.add((file.path.stem, file.name))
         parts.progress.advance()
     parts.progress.done()
@@ -194,7 +201,7 @@ def _made_anew(
             continue
         day = date.fromisoformat(str(file.origin["business_date"]))
         received = ReceivedFile(kept_file(parts, file), file.name, file.origin)
-        plan_anew(parts, run, file, arrival_of(parts, received, mapping, business_date=day, gate=gate))
+        plan_anew(parts, run, file, safe_arrival(parts, received, mapping, business_date=day, gate=gate))
         made.add((file.sha256, file.name))
     return made
 
@@ -206,16 +213,8 @@ def _answer_refused(parts: Parts, run: PushRun, came: _Came, mapping: Mapping) -
         source = SourceFile(remote.name, remote.size, _identity_without_bytes(remote), "unknown")
         if source.sha256 in known:
             continue
-        arrival = Arrival(
-            source=source,
-            mapping=mapping.name,
-            mapping_digest=mapping.digest,
-            operation=str(mapping.operation),
-            received_at=parts.clock.now().isoformat(),
-            held=held,
-            origin=origin_of(came.job, remote, business_date=came.business_date, store=came.store.label),
-        )
-        plan_arrival(parts, run, arrival)
+        origin = origin_of(came.job, remote, business_date=came.business_date, store=came.store.label)
+        plan_arrival(parts, run, held_arrival(parts, source, mapping, held=held, origin=origin))
 
 
 def _identity_without_bytes(remote: RemoteFile) -> str:

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, UsageError
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.reconcile_output import WORKBOOK
 from logistics_batch.flows.snapshots import exceptions_of
 from logistics_batch.intake.names import printable
@@ -61,7 +62,8 @@ def previous_at(parts: Parts, results: Place, business_date: date) -> Previous:
             return Previous(Earlier(), notes=(note,))
         where = f"{store.label}:{found.path}"
         try:
-            return _told(parts, _fetched(parts, store, found, where))
+            with holding_file(found.name):
+                return _told(parts, _fetched(parts, store, found, where))
         except (FileHeld, FileVanished, FileUnstable) as error:
             return Previous(doubts=(_unreadable(where, error),))
     finally:

@@ -13,6 +13,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.reconcile_unread import (
     days_to_come_note,
     skipped_goods,
@@ -22,7 +23,7 @@ from logistics_batch.flows.reconcile_unread import (
     without_days_to_come,
 )
 from logistics_batch.intake.containers import Member
-from logistics_batch.intake.names import name_matches, printable
+from logistics_batch.intake.names import copy_name, name_fault, name_matches, printable
 from logistics_batch.intake.readiness import never_input
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import FileStore, RemoteFile
@@ -115,9 +116,10 @@ def list_by_hand(parts: Parts, path: Path, *, kind: ListKind, mapping: str, busi
     reader = _reader(parts, mapping, kind=kind, business_date=business_date)
     if not path.is_file():
         raise UsageError(f"There is no {kind.file_word} {path}.", remedy=f"Check the path after {kind.option}.")
-    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
+    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder, holding_file(path.name):
         members = parts.unpack(path, name=path.name, to=Path(folder))
-        read = _members_read(parts, path.name, members, reader) if members else [_read(parts, path, path.name, reader)]
+        read = _members_read(parts, path.name, members, reader)
+        read += [] if members else [_read(parts, path, path.name, reader)]
     beside = path.parent.glob(f"{path.name}*")
     retracted = _retracted((file.name, file.stat().st_mtime) for file in beside)
     written = {path.name: path.stat().st_mtime}
@@ -138,7 +140,11 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
     read: list[ReadList] = []
     store = parts.open_store(source.place)
     try:
-        lying = listed_at(store, source.place.path)
+        listing = listed_at(store, source.place.path)
+        read += [
+            _misnamed(file, reader) for file in listing if name_fault(file.name) and _is_list(file, source.patterns)
+        ]
+        lying = [file for file in listing if not name_fault(file.name)]
         retracted = _retracted((file.name, file.modified) for file in lying)
         listed = [file for file in lying if _is_list(file, source.patterns)]
         aside = [file for file in listed if _is_retracted(file.name, file.modified, retracted)]
@@ -154,7 +160,7 @@ def list_from(parts: Parts, source: ListPlace, *, kind: ListKind, since: date, b
         parts.progress.done()
     finally:
         store.close()
-    if not wanted:
+    if not wanted and not read:
         named = f"No {kind.file_word} written since {oldest}"
         note = f"{named} lies in {store.label} {source.place.path}: nothing was compared."
         return ReadList(None, complete=False, notes=(note, *set_aside))
@@ -238,7 +244,10 @@ def _day_of(file: RemoteFile, parts: Parts) -> date | None:
     """The day when a file was written, as far as the server tells."""
     if file.modified is None:
         return None
-    return datetime.fromtimestamp(file.modified, tz=parts.clock.now().tzinfo).date()
+    try:
+        return datetime.fromtimestamp(file.modified, tz=parts.clock.now().tzinfo).date()
+    except (ValueError, OverflowError, OSError):  # a year that no calendar has
+        return None
 
 
 def _fetched(parts: Parts, store: FileStore, file: RemoteFile, reader: _Reader) -> list[ReadList]:
@@ -250,12 +259,13 @@ def _fetched(parts: Parts, store: FileStore, file: RemoteFile, reader: _Reader) 
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     landing = folder / f".{uuid4().hex}.part"
     try:
-        kept = folder / (store.fetch(file, to=landing).sha256 + PurePosixPath(file.name).suffix.lower())
-        landing.replace(kept)
-        members = parts.unpack(kept, name=file.name, to=folder)
-        if members:
-            return _members_read(parts, file.name, members, reader)
-        return [_read(parts, kept, file.name, reader)]
+        with holding_file(file.name):
+            kept = folder / copy_name(store.fetch(file, to=landing).sha256, file.name)
+            landing.replace(kept)
+            members = parts.unpack(kept, name=file.name, to=folder)
+            if members:
+                return _members_read(parts, file.name, members, reader)
+            return [_read(parts, kept, file.name, reader)]
     except (FileHeld, FileVanished, FileUnstable) as error:
         return [_unreadable(file.name, error, reader)]
     finally:
@@ -273,10 +283,17 @@ def _members_read(parts: Parts, archive: str, members: Sequence[Member], reader:
         try:
             if member.held is not None:
                 raise member.held
-            read.append(_read(parts, member.path, name, reader))
+            with holding_file(name):
+                read.append(_read(parts, member.path, name, reader))
         except FileHeld as held:
             read.append(_unreadable(name, held, reader))
     return read
+
+
+def _misnamed(file: RemoteFile, reader: _Reader) -> ReadList:
+    """A list that cannot be fetched for its name."""
+    name = printable(file.name)
+    return _unreadable(name, StoreError(f"{name_fault(file.name)}.", remedy="Rename it, then run again."), reader)
 
 
 def _unreadable(name: str, error: LogisticsBatchError, reader: _Reader) -> ReadList:

@@ -9,6 +9,7 @@ from typing import Final
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.deliver import kept_file
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.ledger import RowNotSent, StoredFile
 from logistics_batch.mapping import RunValues, legible_rows
 from logistics_batch.model.spelling import folded
@@ -48,9 +49,10 @@ def _of_file(parts: Parts, file: StoredFile, rows: Sequence[RowNotSent], busines
         return {}
     values = RunValues(file_name=file.name, business_date=business_date, timezone=parts.policy.timezone)
     try:
-        mapping = parts.mapping(file.mapping)
-        sheets = parts.read_file(path, name=file.name, options=mapping.read_options)
-        legible = legible_rows(mapping, sheets, run_values=values)
+        with holding_file(file.name):
+            mapping = parts.mapping(file.mapping)
+            sheets = parts.read_file(path, name=file.name, options=mapping.read_options)
+            legible = legible_rows(mapping, sheets, run_values=values)
     except (FileHeld, UsageError):
         return {}
     wanted = {row.row: row for row in rows if row.sheet == file.sheet}

@@ -6,7 +6,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
-from logistics_batch.errors import LedgerRefused, LogisticsBatchError, StoreError, UsageError
+from logistics_batch.errors import (
+    FileHeld,
+    LedgerRefused,
+    LogisticsBatchError,
+    ProgramFailed,
+    StoreError,
+    UsageError,
+    is_of_program,
+)
 from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.cancelled_by_id import note_cancelled_by_id
 from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
@@ -16,6 +24,7 @@ from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.moved_ledger import told_once
 from logistics_batch.flows.never_sent import told_of_never_sent
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.purge import purge_old
 from logistics_batch.flows.run_record import new_run_id, stopping_early
 from logistics_batch.flows.settle import settle_due
@@ -82,9 +91,11 @@ def run_of(
             purge_old(parts)
             run.waiting = len(parts.ledger.planned_of(run.id))
             yield run
-    except LogisticsBatchError as error:
-        with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
-            _end(parts, run, code=error.exit_code, summary={}, stopped=error.message)
+    except BaseException as error:
+        told = ProgramFailed(error) if is_of_program(error) else error
+        if isinstance(told, LogisticsBatchError):
+            with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
+                _end(parts, run, code=told.exit_code, summary={}, stopped=told.message)
         raise
 
 
@@ -135,8 +146,15 @@ def plan_anew(parts: Parts, run: PushRun, file: StoredFile, arrival: Arrival) ->
 
 
 def plan_arrival(parts: Parts, run: PushRun, arrival: Arrival) -> None:
-    """Write a file into the ledger, and tell its sender that it was read and when the result will come."""
-    file_id = parts.ledger.plan_file(run.id, arrival)
+    """Write a file into the ledger, and tell its sender that it was read and when the result will come.
+
+    One that the ledger cannot take as it was read is written as held.
+    """
+    try:
+        with holding_file(arrival.source.name):
+            file_id = parts.ledger.plan_file(run.id, arrival)
+    except FileHeld as held:
+        file_id = parts.ledger.plan_file(run.id, replace(arrival, mapped=None, held=held))
     run.waiting += parts.ledger.planned_in(file_id)
     due = parts.clock.now() + timedelta(seconds=parts.client.pacer.seconds_for(run.waiting))
     receipt = acknowledge(parts, parts.ledger.file(file_id), result_due=due.isoformat(timespec="seconds"))

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date
 
-from logistics_batch.errors import LedgerRefused, LogisticsBatchError, RunStopped
+from logistics_batch.errors import LedgerRefused, LogisticsBatchError, ProgramFailed, RunStopped, is_of_program
 from logistics_batch.flows.parts import Parts
 from logistics_batch.model.report import ExitCode
 
@@ -36,17 +36,27 @@ def new_run_id(parts: Parts, *, letter: str = "") -> str:
 
 @contextmanager
 def recorded_run(parts: Parts, *, letter: str, kind: str, job: str, business_date: date) -> Iterator[RunRecord]:
-    """Write the run's beginning and its end; `letter` begins its id, so that kinds are told apart at a glance."""
+    """Write the run's beginning and its end; a ledger that refuses has it stopped early.
+
+    letter: begins its id, so that kinds are told apart at a glance.
+    """
+    with written_run(parts, letter=letter, kind=kind, job=job, business_date=business_date) as run, stopping_early():
+        yield run
+
+
+@contextmanager
+def written_run(parts: Parts, *, letter: str, kind: str, job: str, business_date: date) -> Iterator[RunRecord]:
+    """As `recorded_run`, for what has not begun when the ledger refuses."""
     now = parts.clock.now()
     run = RunRecord(new_run_id(parts, letter=letter))
     day = business_date.isoformat()
     parts.ledger.start_run(run.id, job=job, kind=kind, business_date=day, now=now.isoformat())
     try:
-        with stopping_early():
-            yield run
+        yield run
     except BaseException as error:
-        if isinstance(error, LogisticsBatchError):
-            run.exit_code, run.stopped = error.exit_code, error.message
+        told = ProgramFailed(error) if is_of_program(error) else error
+        if isinstance(told, LogisticsBatchError):
+            run.exit_code, run.stopped = told.exit_code, told.message
         with suppress(LedgerRefused):  # a ledger that takes nothing any more does not take this either
             _end(parts, run)
         raise

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.containers import Member
 from logistics_batch.intake.names import printable
@@ -19,7 +20,8 @@ def unpacked(parts: Parts, files: Sequence[ReceivedFile], *, to: Path) -> tuple[
     found: list[ReceivedFile] = []
     for file in files:
         try:
-            members = parts.unpack(file.path, name=file.name, to=to)
+            with holding_file(file.name):
+                members = parts.unpack(file.path, name=file.name, to=to)
         except FileHeld as held:
             found.append(replace(file, held=held))
             continue

@@ -16,7 +16,7 @@ from uuid import uuid4
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.guards import Limits, damaged, is_out_of_proportion, recognise
 from logistics_batch.intake.landing import landing, local_disk, sync_folder
-from logistics_batch.intake.names import MAX_NAME_CHARACTERS, name_fault, printable
+from logistics_batch.intake.names import MAX_NAME_CHARACTERS, copy_name, name_fault, printable
 from logistics_batch.intake.readiness import never_input
 from logistics_batch.intake.zip_directory import check_directory
 
@@ -189,7 +189,7 @@ def _arrived(name: str, blocks: Iterator[bytes], to: Path, *, entry: str = "") -
 
 def _settled(arrived: _Arrived, container: str, to: Path) -> Member:
     """A member under the hash of its bytes, with what is known of it before it is read."""
-    path = to / (arrived.sha256 + PurePosixPath(arrived.name).suffix.lower())
+    path = to / copy_name(arrived.sha256, arrived.name)
     inside = "" if arrived.entry == arrived.name else printable(arrived.entry)
     if why := never_input(arrived.name):
         return Member(path, arrived.name, inside, left_out=why)

@@ -21,11 +21,13 @@ from logistics_batch.intake.landing import (
 from logistics_batch.intake.names import checked_path, free_names, printable
 from logistics_batch.intake.store import (
     MAX_FILE_BYTES,
+    MAX_NAMES,
     MAX_READ_BYTES,
     Brought,
     Fetched,
     Kind,
     RemoteFile,
+    listed,
     without_others,
 )
 
@@ -35,9 +37,10 @@ _BLOCK_BYTES = 1 << 20
 class FolderStore:
     """Files below `root`; paths count from there, with or without a leading slash, and never lead out of it."""
 
-    def __init__(self, root: Path, *, max_file_bytes: int = MAX_FILE_BYTES) -> None:
+    def __init__(self, root: Path, *, max_file_bytes: int = MAX_FILE_BYTES, max_names: int = MAX_NAMES) -> None:
         self._root = root
         self._max_file_bytes = max_file_bytes
+        self._max_names = max_names
 
     @property
     def label(self) -> str:
@@ -47,13 +50,10 @@ class FolderStore:
     def entries(self, path: str) -> list[RemoteFile]:
         """See FileStore.entries."""
         folder = self._local(path, operation="list", is_folder=True)
-        found = []
         with self._translated("list", path, missing=StoreError), os.scandir(folder) as entries:
-            for entry in entries:
-                remote = _remote_file(entry, folder_path=path)
-                if remote:
-                    found.append(remote)
-        return sorted(found, key=lambda file: (file.modified or 0.0, file.name))
+            found = (remote for entry in entries if (remote := _remote_file(entry, folder_path=path)))
+            what = f"{self.label}: cannot list {printable(path)} to its end"
+            return listed(found, what=what, most=self._max_names)
 
     def list(self, path: str) -> list[RemoteFile]:
         """See FileStore.list."""

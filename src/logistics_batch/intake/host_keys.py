@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from logistics_batch.errors import HostKeyRefused, SettingsError
+from logistics_batch.intake.store import LISTING_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,8 @@ class SftpAccess:
     """How to reach one SFTP server (`[sftp.NAME]` of the settings).
 
     host_key: "ssh-ed25519 AAAA…", one a line; or known_hosts: a file as OpenSSH writes it. timeout_seconds: for a
-    connection and for each answer; transfer_deadline_seconds: for one whole file.
+    connection and for each answer; transfer_deadline_seconds: for one whole file; listing_deadline_seconds: for the
+    names of one folder.
     """
 
     name: str
@@ -28,6 +30,7 @@ class SftpAccess:
     known_hosts: Path | None = None
     timeout_seconds: float = 30.0
     transfer_deadline_seconds: float = 1800.0
+    listing_deadline_seconds: float = LISTING_SECONDS
 
     @property
     def label(self) -> str:

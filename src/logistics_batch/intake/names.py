@@ -8,6 +8,9 @@ from uuid import uuid4
 from logistics_batch.errors import StoreError
 
 MAX_NAME_CHARACTERS = 255
+_LONGEST_NAME_BYTES = 255
+_SHEET_ENDINGS = ("csv", "tsv", "tab", "txt", "xlsx", "xlsm", "xls", "xlsb", "ods")
+_PACKED_ENDINGS = ("zip", "gz", "gzip", "pgp", "gpg", "asc")
 _NUMBERED_TRIES = 9
 
 
@@ -40,6 +43,27 @@ def printable(text: str) -> str:
     """
     shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
     return shown if len(shown) <= 200 else shown[:197] + "…"
+
+
+def copy_name(sha256: str, name: str) -> str:
+    """The name of our own copy of a file: the hash of its bytes and, for people, its ending if that is a known one.
+
+    >>> copy_name("0a1b", "Orders.XLSX"), copy_name("0a1b", "a.csv" + " " * 200), copy_name("0a1b", "a." + "x" * 250)
+    ('0a1b.xlsx', '0a1b.csv', '0a1b')
+    """
+    ending = PurePosixPath(name).suffix.strip().lower().removeprefix(".")
+    return f"{sha256}.{ending}" if ending in (*_SHEET_ENDINGS, *_PACKED_ENDINGS) else sha256
+
+
+def beside(path: str, ending: str) -> str:
+    """The path of what stands beside a file and has its name with an ending more; cut where no file system takes it.
+
+    >>> beside("/in/orders.csv", ".why.txt")
+    '/in/orders.csv.why.txt'
+    """
+    whole = PurePosixPath(path)
+    most = _LONGEST_NAME_BYTES - len(ending.encode())
+    return str(whole.with_name(whole.name.encode()[:most].decode(errors="ignore") + ending))
 
 
 def name_matches(name: str, patterns: Sequence[str]) -> bool:

@@ -71,9 +71,9 @@ def _is_rounded(digits: str, value: str) -> bool:
     """Whether digits are those of a number, if with fewer decimals."""
     try:
         gap = abs(float(digits) - abs(float(value)))
-    except ValueError:
+        return gap <= 0.5000001 / 10.0 ** len(digits.partition(".")[2])
+    except (ValueError, OverflowError):
         return False
-    return gap <= 0.5000001 / 10.0 ** len(digits.partition(".")[2])
 
 
 def _sections(code: str) -> list[str]:

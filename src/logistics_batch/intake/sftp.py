@@ -14,7 +14,17 @@ from logistics_batch.intake.landing import check_listed, check_moved, check_size
 from logistics_batch.intake.names import checked_path, free_names, name_fault, printable
 from logistics_batch.intake.sftp_many import LARGEST_SMALL_BYTES, bring_many
 from logistics_batch.intake.sftp_session import FAULTS, DeadlinePassed, Session, connect, store_error
-from logistics_batch.intake.store import MAX_FILE_BYTES, MAX_READ_BYTES, Brought, Fetched, RemoteFile, without_others
+from logistics_batch.intake.store import (
+    MAX_FILE_BYTES,
+    MAX_NAMES,
+    MAX_READ_BYTES,
+    Brought,
+    Fetched,
+    ListingCut,
+    RemoteFile,
+    listed,
+    without_others,
+)
 
 __all__ = ["SftpAccess", "SftpStore"]
 
@@ -31,9 +41,10 @@ class SftpStore:
     cannot be used, StoreError for everything the network or the server do.
     """
 
-    def __init__(self, access: SftpAccess, *, max_file_bytes: int = MAX_FILE_BYTES) -> None:
+    def __init__(self, access: SftpAccess, *, max_file_bytes: int = MAX_FILE_BYTES, max_names: int = MAX_NAMES) -> None:
         self._access = access
         self._max_file_bytes = max_file_bytes
+        self._max_names = max_names
         self._session: Session | None = None
         self._holders = 1
 
@@ -49,12 +60,19 @@ class SftpStore:
 
     def entries(self, path: str) -> list[RemoteFile]:
         """See FileStore.entries."""
-        folder = self._checked(path, "list")
+        folder, seconds = self._checked(path, "list"), self._access.listing_deadline_seconds
+        what = f"{self.label}: cannot list {printable(path)} to its end"
 
-        def listed(session: Session) -> list[RemoteFile]:
-            return sorted(session.entries(folder), key=lambda file: (file.modified or 0, file.name))
+        def entries(session: Session) -> list[RemoteFile]:
+            with session.deadline(seconds):
+                found = session.entries(folder)
+                return listed(found, what=what, most=self._max_names, seconds=seconds, too_late=DeadlinePassed)
 
-        return self._perform("list", path, listed, missing=StoreError)
+        try:
+            return self._perform("list", path, entries, missing=StoreError)
+        except ListingCut:
+            self._hang_up()  # answers are still under way, or none comes
+            raise
 
     def list(self, path: str) -> list[RemoteFile]:
         """See FileStore.list."""

@@ -9,9 +9,11 @@ import socket
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
+from types import MappingProxyType
+from typing import Any
 
 import paramiko
 from paramiko import sftp as protocol
@@ -29,14 +31,84 @@ _LARGE_BLOCK_BYTES = 262144  # what is asked for where the server says that it t
 _IN_FLIGHT_BYTES = 2 << 20  # requests under way: the window of the channel
 _LISTINGS_IN_FLIGHT = 8
 _KEEPALIVE_SECONDS = 15
+_LONGEST_NAME = 1_000  # characters; what is longer is no name of a file anyway
 _FSYNC = "fsync@openssh.com"
 _LIMITS = "limits@openssh.com"
 _DROPPED = (paramiko.SSHException, EOFError, TimeoutError, ConnectionError, protocol.SFTPError)
+_CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes256-ctr", "aes192-ctr", "aes128-ctr")
+_SOUND_MACS = ("hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com")
+_UNUSED_MACS = ("hmac-sha2-256", "hmac-sha2-512")  # agreed on for AES-GCM, which has a check of its own
+_KEY_EXCHANGES = (
+    "mlkem768x25519-sha256",
+    "curve25519-sha256@libssh.org",
+    "ecdh-sha2-nistp256",
+    "ecdh-sha2-nistp384",
+    "ecdh-sha2-nistp521",
+    "diffie-hellman-group16-sha512",
+    "diffie-hellman-group14-sha256",
+)
+_HOST_KEYS = (
+    "ssh-ed25519",
+    "ecdsa-sha2-nistp256",
+    "ecdsa-sha2-nistp384",
+    "ecdsa-sha2-nistp521",
+    "rsa-sha2-512",
+    "rsa-sha2-256",
+)
 FAULTS = (*_DROPPED, OSError, ValueError)  # all that paramiko, the socket and the server's words can raise
 
 
 class DeadlinePassed(TimeoutError):
     """A whole transfer took longer than it may."""
+
+
+class WeakServer(paramiko.SSHException):
+    """Server and client share no sound algorithm for something; its text says for what, and what the server offers."""
+
+
+class _Connection(paramiko.Transport):
+    """A connection that takes sound algorithms only, and knows what the server offered."""
+
+    offered: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+    def allow(self, host_keys: Sequence[str]) -> None:
+        """Take nothing but what is on our lists. host_keys: in the order in which they are preferred."""
+        options = self.get_security_options()
+        options.ciphers, options.digests = _CIPHERS, (*_SOUND_MACS, *_UNUSED_MACS)
+        options.kex, options.key_types = _KEY_EXCHANGES, tuple(host_keys)
+
+    def _really_parse_kex_init(self, m: paramiko.Message, ignore_first_byte: bool = False) -> dict[str, Any]:
+        lists: dict[str, Any] = super()._really_parse_kex_init(m, ignore_first_byte)  # type: ignore[misc]
+        if not ignore_first_byte:  # else it is our own
+            self.offered = {name: tuple(each) for name, each in lists.items() if isinstance(each, list)}
+        return lists
+
+    def _parse_kex_init(self, m: paramiko.Message) -> None:
+        super()._parse_kex_init(m)  # type: ignore[misc]
+        for side in ("local", "remote"):
+            if "gcm" not in getattr(self, f"{side}_cipher") and getattr(self, f"{side}_mac") not in _SOUND_MACS:
+                raise IncompatiblePeer("no acceptable macs")
+
+    def weakness(self) -> str:
+        """What the server offers of that for which it lacks anything sound, and what is taken, in words."""
+        lacks = [
+            (word, name, sound)
+            for word, name, sound in (
+                ("the key exchange", "kex_algo_list", _KEY_EXCHANGES),
+                ("its key", "server_key_algo_list", _HOST_KEYS),
+                ("the cipher", "client_encrypt_algo_list", _CIPHERS),
+                ("the cipher", "server_encrypt_algo_list", _CIPHERS),
+                ("the MAC", "client_mac_algo_list", _SOUND_MACS),
+                ("the MAC", "server_mac_algo_list", _SOUND_MACS),
+            )
+            if not set(sound) & set(self.offered.get(name, ()))
+        ]
+        others = [each for each in lacks if each[0] != "the MAC"] or lacks  # a cipher of AES-GCM needs no MAC
+        told = {word: (self.offered.get(name, ()), sound) for word, name, sound in others}
+        return "; ".join(
+            f"for {word} it offers {printable(', '.join(offered)) or 'nothing'}, and taken is {', '.join(sound)}"
+            for word, (offered, sound) in told.items()
+        )
 
 
 class Session(paramiko.SFTPClient):
@@ -134,7 +206,7 @@ class Session(paramiko.SFTPClient):
                 continue  # the end; the requests behind it say the same
             waiting.append(answers.ask(protocol.CMD_READDIR, handle))
             for _ in range(message.get_int()):
-                name = message.get_string().decode("utf-8", "surrogateescape")
+                name = message.get_string().decode("utf-8", "surrogateescape")[:_LONGEST_NAME]
                 message.get_string()  # a line as of `ls -l`, which every server writes differently
                 status = paramiko.SFTPAttributes._from_msg(message, name)  # type: ignore[attr-defined]
                 if name not in (".", ".."):
@@ -267,14 +339,17 @@ def connect(access: SftpAccess) -> Session:
     key = _private_key(access)
     connection = socket.create_connection((access.host, access.port), timeout=access.timeout_seconds)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    transport = paramiko.Transport(connection)
+    transport = _Connection(connection)
     try:
         transport.set_log_channel("paramiko.client")
         logging.getLogger("paramiko.client").setLevel(logging.CRITICAL)  # its faults are raised, and told once
         transport.banner_timeout = transport.handshake_timeout = transport.auth_timeout = access.timeout_seconds
         transport.channel_timeout = access.timeout_seconds
-        _prefer(transport, access)
-        transport.start_client(timeout=access.timeout_seconds)
+        transport.allow(_preferred_host_keys(access))
+        try:
+            transport.start_client(timeout=access.timeout_seconds)
+        except IncompatiblePeer as error:
+            raise WeakServer(transport.weakness() or str(error)) from error
         shown = transport.get_remote_server_key()
         check_host_key(HostKey(kind=shown.get_name(), blob=shown.asbytes()), access=access)
         if key:
@@ -291,17 +366,12 @@ def connect(access: SftpAccess) -> Session:
         raise
 
 
-def _prefer(transport: paramiko.Transport, access: SftpAccess) -> None:
-    """Ask the server for a key of the pinned type, for it may have several, and for ciphers that check what they hide.
-
-    Those (AES-GCM) take a fifth less of the processor than a cipher and a code of its own beside it.
-    """
+def _preferred_host_keys(access: SftpAccess) -> list[str]:
+    """The types of host key that are taken, first those that are pinned, for the server may have several."""
     pinned = {key.kind.removeprefix("ssh-") for key in pinned_keys(access)}
-    options = transport.get_security_options()
-    options.key_types = sorted(
-        options.key_types, key=lambda kind: not any(kind.removeprefix("ssh-").startswith(wanted) for wanted in pinned)
+    return sorted(
+        _HOST_KEYS, key=lambda kind: not any(kind.removeprefix("ssh-").startswith(wanted) for wanted in pinned)
     )
-    options.ciphers = sorted(options.ciphers, key=lambda cipher: "gcm" not in cipher)
 
 
 def _private_key(access: SftpAccess) -> paramiko.PKey | None:
@@ -330,11 +400,10 @@ def _private_key(access: SftpAccess) -> paramiko.PKey | None:
 def store_error(error: Exception, *, what: str, access: SftpAccess, missing: type[StoreError]) -> StoreError:
     """Our exception for one of paramiko's, the socket's or the server's."""
     again = "The next run tries again; if it goes on, ask the server's operator."
-    if isinstance(error, IncompatiblePeer):
+    if isinstance(error, WeakServer):
         return StoreError(
-            f"{what}: server and client share no secure key exchange or host key type.",
-            remedy="Ask the server's operator to update it (servers that only know SHA-1 are not safe). "
-            "Until then a separate environment with paramiko<5 can reach it.",
+            f"{what}: what the server {access.place} offers can be broken, so nothing was logged in to: {error}.",
+            remedy="Ask the server's operator to update it, or to switch one of the taken ones on.",
         )
     if isinstance(error, paramiko.AuthenticationException):
         return StoreError(

@@ -5,6 +5,7 @@ never replaces anything. It is used by one thread at a time.
 """
 
 import stat
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,6 +16,8 @@ from logistics_batch.errors import FileHeld, StoreError
 
 MAX_FILE_BYTES = 1 << 30  # a file beyond this is held, not fetched
 MAX_READ_BYTES = 64 << 20  # what `FileStore.read` takes into memory
+MAX_NAMES = 100_000  # of one folder; more are not listed
+LISTING_SECONDS = 60.0  # for one folder
 
 
 class Kind(StrEnum):
@@ -66,6 +69,51 @@ class Fetched:
     sha256: str
 
 
+class ListingCut(StoreError):
+    """A folder was not listed to its end; `entries` are those that came. What is not among them may lie there."""
+
+    def __init__(self, entries: Sequence[RemoteFile], *, what: str, why: str) -> None:
+        super().__init__(
+            f"{what}: it was left off after {len(entries):,} names, for {why}; what else lies there is not known.",
+            remedy="Move what is done with out of that folder, or let the job read one that holds its own files only.",
+        )
+        self.entries = tuple(entries)
+
+
+def listed(
+    entries: Iterable[RemoteFile],
+    *,
+    what: str,
+    most: int = MAX_NAMES,
+    seconds: float = LISTING_SECONDS,
+    too_late: type[Exception] | tuple[type[Exception], ...] = (),
+) -> list[RemoteFile]:
+    """The entries of a folder, oldest first.
+
+    what: which operation on what, for the error. too_late: what `entries` raises where it sees itself that time is up.
+
+    Raises:
+        ListingCut: there are more than `most`, or it takes longer than `seconds`.
+    """
+    found: list[RemoteFile] = []
+    until, why = time.monotonic() + seconds, ""
+    try:
+        for entry in entries:
+            if len(found) == most:
+                why = f"more than {most:,} are not listed"
+                break
+            found.append(entry)
+            if time.monotonic() > until:
+                why = f"it took longer than {seconds:g} s"
+                break
+    except too_late:
+        why = f"it took longer than {seconds:g} s"
+    found.sort(key=lambda file: (file.modified or 0.0, file.name))
+    if why:
+        raise ListingCut(found, what=what, why=why)
+    return found
+
+
 def without_others(entries: Iterable[RemoteFile]) -> list[RemoteFile]:
     """The files and links among the entries of a folder."""
     return [entry for entry in entries if entry.kind in (Kind.FILE, Kind.LINK)]
@@ -89,7 +137,7 @@ class FileStore(Protocol):
     def entries(self, path: str) -> list[RemoteFile]:
         """Everything that lies in a folder, oldest first.
 
-        Raises StoreError if the folder is missing or forbidden.
+        Raises StoreError if the folder is missing or forbidden, ListingCut if it holds more than is listed.
         """
         ...
 

@@ -22,6 +22,7 @@ from logistics_batch.mapping.table import Table
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Sheet
 
+_LONGEST_NUMBER: Final = 9  # digits, with zeros before it; Python itself refuses 4,301
 _NUMERIC: Final = (Form.COUNT, Form.QUANTITY, Form.MONEY, Form.DECIMAL, Form.PERCENT)
 
 
@@ -90,8 +91,10 @@ def numbered_columns(template: str, texts: Sequence[str]) -> dict[int, int]:
     found: dict[int, int] = {}
     for position, name in names.items():
         for digits in re.findall(r"\d+", name.literal):
+            if len(digits) > _LONGEST_NUMBER or not 0 < int(digits) <= NUMBERS_AT_MOST:
+                continue
             wanted = ColumnName.of(template.replace("{n}", digits))
-            if 0 < int(digits) <= NUMBERS_AT_MOST and (same(name, wanted) or alike(name, wanted)):
+            if same(name, wanted) or alike(name, wanted):
                 found.setdefault(int(digits), position)
     return dict(sorted(found.items()))
 

@@ -9,7 +9,7 @@ from logistics_batch.mapping.suggest_table import Table
 from logistics_batch.mapping.suggest_words import reading_of
 from logistics_batch.model.document import Operation
 
-_NUMBERED: Final = re.compile(r"(\D*)(\d+)(\D*)")
+_NUMBERED: Final = re.compile(r"(\D*)(\d{1,9})(\D*)")
 
 
 def numbered_as_one(table: Table, operation: Operation) -> tuple[Table, dict[str, tuple[str, ...]]]:

@@ -1,14 +1,16 @@
 """One run of one job, whatever its kind."""
 
+import logging
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
-from logistics_batch.errors import LedgerBusy, LogisticsBatchError, UsageError
+from logistics_batch.errors import LedgerBusy, ProgramFailed, UsageError, is_of_program, where_it_failed
 from logistics_batch.flows.deliver import deliver_stale
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import run_push_job
-from logistics_batch.flows.run_record import new_run_id
+from logistics_batch.flows.run_record import RunRecord, written_run
 from logistics_batch.flows.settle import settle
 from logistics_batch.model.counting import counted
 from logistics_batch.model.job import JobSpec, LabelsJob, OrderStatusJob, PushJob, ReconcileJob, SettleJob
@@ -22,6 +24,8 @@ from logistics_batch.model.run_reports import (
 )
 
 _BUSY_POLL_SECONDS = 2.0
+_LETTERS = {"reconcile": "R", "labels": "L", "order_status": "O", "settle": "S"}
+_log = logging.getLogger(__name__)
 
 JobReport = RunReport | SettleReport | LabelReport | ReconcileReport | OrderStatusReport
 
@@ -65,8 +69,29 @@ class Order:
 def run_job(parts: Parts, job: JobSpec, order: Order) -> Outcome:
     """Run a job once.
 
-    Raises UsageError (nothing was sent), StoreError, LedgerBusy, and what else its flow raises.
+    Raises UsageError (nothing was sent), StoreError, LedgerBusy, ProgramFailed where the program itself has a mistake,
+    which the ledger and the log know by then, and what else its flow raises.
     """
+    before = parts.ledger.runs(job=job.name, limit=1)
+    try:
+        return _run_once(parts, job, order)
+    except BaseException as error:
+        if not is_of_program(error):
+            raise
+        _log.error("%s: the program itself failed: %s", job.name, where_it_failed(error))
+        failed = ProgramFailed(error)
+        if not order.dry_run and parts.ledger.runs(job=job.name, limit=1) == before:  # its flow wrote nothing yet
+            with suppress(ProgramFailed), _recorded(parts, job, order):
+                raise failed from error
+        raise failed from error
+
+
+def _recorded(parts: Parts, job: JobSpec, order: Order) -> AbstractContextManager[RunRecord]:
+    letter = _LETTERS.get(job.kind, "")
+    return written_run(parts, letter=letter, kind=job.kind, job=job.name, business_date=order.business_date)
+
+
+def _run_once(parts: Parts, job: JobSpec, order: Order) -> Outcome:
     # Each kind of job imports its own flow: a push waits for no PDF library.
     if order.dry_run and not isinstance(job, PushJob):
         raise UsageError(f'A job of kind "{job.kind}" sends nothing, so it has no dry run.', remedy="Leave it out.")
@@ -114,21 +139,10 @@ def _make_labels(parts: Parts, job: LabelsJob, order: Order) -> LabelReport:
 
 def _settle_job(parts: Parts, job: SettleJob, order: Order) -> Outcome:
     """Settle, with a line in the ledger's history however it ends."""
-    now = parts.clock.now()
-    run = new_run_id(parts, letter="S")
-    day = order.business_date.isoformat()
-    parts.ledger.start_run(run, job=job.name, kind=job.kind, business_date=day, now=now.isoformat())
-    code, stopped, summary = int(ExitCode.STOPPED_EARLY), "", {}
-    try:
+    with _recorded(parts, job, order) as run:
         outcome = settle_now(parts, run=None, wait=False, queues=order.queues)
-        code, summary = outcome.exit_code, {name: len(ids) for name, ids in outcome.document().items()}
+        run.ended(outcome.exit_code, {name: len(ids) for name, ids in outcome.document().items()})
         return outcome
-    except LogisticsBatchError as error:
-        code, stopped = error.exit_code, error.message
-        raise
-    finally:
-        ended = parts.clock.now().isoformat()
-        parts.ledger.finish_run(run, exit_code=code, summary=summary, now=ended, stopped=stopped)
 
 
 def reconcile_outcome(report: ReconcileReport) -> Outcome:

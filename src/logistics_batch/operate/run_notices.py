@@ -10,7 +10,7 @@ from hashlib import sha256
 
 import polars as pl
 
-from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.errors import LogisticsBatchError, ProgramFailed
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import RAN_THROUGH, NewNotice, StoredNotice
 from logistics_batch.model.job import JobSpec, PushJob
@@ -79,7 +79,8 @@ def note_error(parts: Parts, job: JobSpec, error: LogisticsBatchError, *, day: d
     names = [file.name for file in parts.ledger.files(run=last.id)] if last else []
     words = without_names(parts, job, f"{error.message} {error.remedy}".strip(), names)
     text = _failure_text(job, day, words)
-    _note(parts, job, "on_failure", day, cause=_shape(f"{type(error).__name__} {error.message}"), text=text)
+    cause = _shape(f"{type(error).__name__} {error.message}")
+    _note(parts, job, "on_failure", day, cause=cause, text=text, wanted=isinstance(error, ProgramFailed))
 
 
 def note_lost_days(parts: Parts, job: str, days: list[date], *, why: str, wanted: bool) -> None:
@@ -113,7 +114,18 @@ def end_lost_days(parts: Parts) -> None:
             parts.ledger.over(each.key, "Nobody ran it in the two weeks since.", now=_now(parts))
 
 
-def _note(parts: Parts, job: JobSpec, kind: str, day: date, *, text: str, cause: str = "", key: str = "") -> None:
+def _note(
+    parts: Parts,
+    job: JobSpec,
+    kind: str,
+    day: date,
+    *,
+    text: str,
+    cause: str = "",
+    key: str = "",
+    wanted: bool = False,
+) -> None:
+    """Write a notice; people are told if the job's `notify` has its kind, or it is `wanted` in any case."""
     titles = {
         "on_failure": f"{job.name} failed for {day}",
         "on_held": f"{job.name}: something waits for a person ({day})",
@@ -128,7 +140,7 @@ def _note(parts: Parts, job: JobSpec, kind: str, day: date, *, text: str, cause:
             business_date=day.isoformat(),
             title=titles[kind],
             text=text,
-            wanted=kind in job.notify,
+            wanted=wanted or kind in job.notify,
         ),
         now=_now(parts),
         again_if_told_before=(parts.clock.now() - _AGAIN_AFTER).isoformat() if kind == "on_failure" else "",
@@ -175,10 +187,12 @@ def _causes(parts: Parts, job: JobSpec, outcome: Outcome) -> list[str]:
     report = outcome.report
     if not isinstance(report, RunReport):
         return []
+    failed = {file.name for file in parts.ledger.files(run=report.run) if file.rule == "file|program_error"}
     counted: Counter[str] = Counter()
     for file in report.files:
         if file.reason:
-            counted[f"{shown_name(parts, job, file.file)} is held as a whole"] += file.rows_read
+            why = ": the program itself failed on it, the log says where" if file.file in failed else ""
+            counted[f"{shown_name(parts, job, file.file)} is held as a whole{why}"] += file.rows_read
             continue
         explained = answered(file).filter(pl.col("fate").is_in(_TO_EXPLAIN))
         for fate, rule, count in explained.group_by("fate", "rule").len().iter_rows():

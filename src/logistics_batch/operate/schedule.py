@@ -48,7 +48,7 @@ class Duty(Protocol):
     def clock_was_set(self, seconds: float) -> None:
         """The wall clock went forward (or back, below 0) by so much at once."""
 
-    def failed(self, name: str, kind: str) -> None:
+    def failed(self, name: str, error: Exception) -> None:
         """The program itself failed in a job or chore; its text may hold data of a row, so only its kind is told."""
 
 
@@ -193,7 +193,7 @@ class Scheduler:
         try:
             yield
         except Exception as error:
-            self.duty.failed(name, type(error).__name__)
+            self.duty.failed(name, error)
             raise
         finally:
             with self._changed:

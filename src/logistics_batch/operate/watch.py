@@ -12,7 +12,7 @@ from datetime import time as time_of_day
 from itertools import takewhile
 from pathlib import Path
 
-from logistics_batch.errors import LogisticsBatchError
+from logistics_batch.errors import LogisticsBatchError, where_it_failed
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.retention import purge_by_age
 from logistics_batch.ledger import NewNotice
@@ -143,9 +143,11 @@ class NightWatch:
                 command = f"`logistics-batch run {plan.name}`"
                 yield f"{plan.name} ran for {named} already; for what comes until then: {command}"
 
-    def failed(self, name: str, kind: str) -> None:
+    def failed(self, name: str, error: Exception) -> None:
         """The program itself failed."""
-        self._cry(f"{name}: the program itself failed", f"the program itself failed ({kind})", job=name)
+        self.at.log.say("program_failed", where_it_failed(error), job=name, level="error")
+        words = f"the program itself failed ({type(error).__name__})"
+        self._cry(f"{name}: the program itself failed", words, job=name)
 
     def chore_failed(self, name: str, words: str) -> None:
         """Something beside the jobs could not be done; it is tried again."""

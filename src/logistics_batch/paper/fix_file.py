@@ -22,7 +22,6 @@ from logistics_batch.paper.status_columns import without_earlier_columns
 from logistics_batch.paper.xlsx_fix import KeptRows, fix_workbook
 from logistics_batch.paper.xlsx_patch import Annotations
 from logistics_batch.paper.xlsx_sheet import Area
-from logistics_batch.paper.xml_bytes import NotPatchable
 
 _FOUND_BY_THEMSELVES: Final = ",;\t|"
 
@@ -43,7 +42,7 @@ def fix_file(
     if format == "xlsx":
         try:
             return "xlsx", fix_workbook(original, [_kept(of_sheet, rows) for of_sheet, rows in sheets])
-        except NotPatchable:
+        except ValueError:  # NotPatchable, or a number in it that is none
             pass  # a plain workbook of the same rows does as well
     sources = [source for source in (sheet, lines) if source is not None]
     if len(sources) < len(sheets):

@@ -38,8 +38,9 @@ def result_workbook(
             for of_sheet in report.by_sheet:
                 original = annotated(original, of_sheet.sheet, _annotations(of_sheet))
             return original
-        except NotPatchable as error:
-            note = f"This is a plain copy of your rows, without formats and formulas: {error}."
+        except ValueError as error:  # NotPatchable, or a number in it that is none
+            why = str(error) if isinstance(error, NotPatchable) else "its parts hold numbers that make no sense"
+            note = f"This is a plain copy of your rows, without formats and formulas: {why}."
     shown = [
         (source if source is not None else _rows_alone(of_sheet), _annotations(of_sheet, note))
         for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False)

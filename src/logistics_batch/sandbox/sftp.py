@@ -20,6 +20,8 @@ from paramiko.sftp import SFTP_FAILURE, SFTP_NO_SUCH_FILE, SFTP_OK, SFTP_PERMISS
 LOG = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 HANDSHAKE_SECONDS = 15.0
+CIPHERS = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "aes256-ctr", "aes192-ctr", "aes128-ctr")
+MACS = ("hmac-sha2-256-etm@openssh.com", "hmac-sha2-512-etm@openssh.com")
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class SftpService:
 
     def _session(self, connection: socket.socket) -> None:
         transport = paramiko.Transport(connection)
+        options = transport.get_security_options()
+        options.ciphers, options.digests = CIPHERS, MACS
         transport.add_server_key(self._host_key)
         transport.set_subsystem_handler("sftp", paramiko.SFTPServer, ConfinedFiles, root=self.root)
         with self._lock:
@@ -166,7 +170,7 @@ class ConfinedFiles(paramiko.SFTPServerInterface):
             for entry in os.scandir(self._resolved(path)):
                 with suppress(FileNotFoundError):  # somebody else took it meanwhile
                     seen = entry.stat(follow_symlinks=False)
-                    found.append(paramiko.SFTPAttributes.from_stat(seen, entry.name))
+                    found.append(_entry(seen, entry.name))
             return found
 
         return _given(listing)
@@ -251,6 +255,14 @@ def load_host_key(path: Path) -> paramiko.PKey:
         path.touch(mode=0o600)
         path.write_bytes(content)
     return paramiko.Ed25519Key.from_private_key_file(str(path))
+
+
+def _entry(seen: os.stat_result, name: str) -> paramiko.SFTPAttributes:
+    """An entry of a listing with the bytes of its name, which need not be text."""
+    entry = paramiko.SFTPAttributes.from_stat(seen, name.encode("utf-8", "replace").decode())
+    line = str(entry).encode()
+    entry.filename, entry.asbytes = os.fsencode(name), lambda: line  # type: ignore[assignment, method-assign]
+    return entry
 
 
 def _set_attributes(target: Path | int, attr: paramiko.SFTPAttributes) -> None:
