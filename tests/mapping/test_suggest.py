@@ -1,5 +1,7 @@
 """Drafts for unknown files and proposals for drifted ones, measured on the shipped layouts."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,9 @@ from mapping.suggest_judge import answered, places_of
 
 from logistics_batch.errors import SpecificationError
 from logistics_batch.intake.reading import read_file
-from logistics_batch.mapping import Draft, Mapping, draft_of, draft_text, drift_of, load_mapping
+from logistics_batch.mapping import Mapping, load_mapping
 from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.suggest import Draft, draft_of, draft_text, drift_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions
 
@@ -77,7 +80,7 @@ def test_a_draft_maps_its_file_as_it_is() -> None:
         ["A2", "Ravi", "9876543211", "7 Hill St", "Kochi", "682002", "Prepaid", "", "milk", "1"],
     ]
     draft, text = drafted(*rows)
-    assert draft.operation is Operation.ORDER_CREATE and not draft.spare
+    assert draft.operation is Operation.ORDER_CREATE and not [*draft.unused]
     mapped = run(text, sheet_of(rows))
     assert [document.key for document in mapped.documents] == ["A1", "A2"]
     assert '"delivery_address":"12 MG Road, Kochi"' in mapped.documents[0].body
@@ -88,7 +91,7 @@ def test_each_line_says_how_sure_it_is_and_why() -> None:
     draft, text = drafted(HEADER, ROW, ["A2", "Ravi", "9876543211", "x", "milk", "1"])
     assert '  customer_mobile: {from: "Phone", required: true, read: mobile}  # 0.9' in text
     guess = draft.guess("fields.customer_mobile")
-    assert guess is not None and guess.reason == "the usual name; the values look right (phone)"
+    assert guess is not None and guess.reasons == (("usual_name",), ("values_fit", "phone"))
     assert 0 < guess.confidence < 1
 
 
@@ -98,14 +101,14 @@ def test_values_are_asked_about_where_names_say_nothing_and_speak_against_names_
     draft, text = drafted(header, *rows)
     guess = draft.guess("fields.customer_mobile")
     assert guess is not None and (guess.column, guess.confidence, guess.asked) == ("Xyz", 0.4, True)
-    assert "Phone" in draft.spare and 'customer_mobile: {from: "? Xyz", required: true, read: mobile}' in text
+    assert "Phone" in [*draft.unused] and 'customer_mobile: {from: "? Xyz", required: true, read: mobile}' in text
 
 
 def test_what_is_not_found_is_said_and_no_row_gets_through() -> None:
     rows = [["Order No", "SKU", "Qty", "Remark"], ["A1", "tea", "2", "x"], ["A2", "milk", "1", ""]]
     draft, text = drafted(*rows, operation=Operation.ORDER_CREATE)
     assert 'customer_mobile: {from: "? customer mobile", required: true, read: mobile}  # ask! 0.00: not found' in text
-    assert draft.spare == ("Remark",) and '  - "Remark"  # the column is empty' not in text
+    assert [*draft.unused] == ["Remark"] and '  - "Remark"  # the column is empty' not in text
     with pytest.raises(SpecificationError) as refused:
         run(text, sheet_of(rows))
     asked = {finding.message for finding in refused.value.findings}
@@ -135,7 +138,7 @@ def test_the_header_is_found_under_titles_and_asns_are_told_from_orders() -> Non
         ["I1", "Nilgiri", "T-1", "10", "12.50"],
     ]
     draft, text = drafted(*rows)
-    assert (draft.operation, draft.header_row) == (Operation.ASN_CREATE, 3)
+    assert (draft.operation, draft.table.row) == (Operation.ASN_CREATE, 3)
     assert "price_per_qty" in text and 'site_name: {from: "? site name"}' in text
 
 
@@ -166,7 +169,7 @@ def test_codes_and_names_of_sites_are_told_apart_and_examples_are_passed_over() 
     show = sheet_of([header, ["I-0", "BOM7", "Acme", "x", "1"], ["I-9", "BOM7", "Acme", "y", "1"]], name="Example")
     real = sheet_of([header, ["I-1", "BHIWANDI-01", "Acme Traders", "tea", "5"]], name="Drop")
     draft = draft_of([show, real])
-    assert draft is not None and draft.sheet == "Drop"
+    assert draft is not None and draft.table.sheet == "Drop"
     assert draft.guess("fields.site") and draft.guess("fields.supplier_name")
 
 
@@ -206,6 +209,44 @@ def test_names_in_lists_and_joins_are_extended_in_their_place() -> None:
     assert ("Address", "Delivery Address") in renamed
     assert '{join: [[Address, "Delivery Address"], Name], with: ", "}' in diff
     assert '{from: [Order No, "Order Number", "Order Id", "#"], required: true}' in diff
+
+
+@pytest.mark.parametrize(
+    ("old", "block", "changed"),
+    [
+        ("Phone", "  customer_mobile:\n    from:\n      - Phone  # 1\n", '      - Phone\n      - "Phone no"  # his\n'),
+        ("Phone", "  customer_mobile:\n    from: Phone\n", '    from: [Phone, "Phone no"]\n'),
+        ("Address", "  delivery_address:\n    join:\n      - Address\n      - Name\n",
+         '      - [Address, "Address no"]\n      - Name\n'),
+    ],
+)  # fmt: skip
+def test_lists_that_stand_over_several_lines_are_extended_in_their_place(old: str, block: str, changed: str) -> None:
+    field = block.strip().split(":")[0]
+    text = "".join(block if line.startswith(f"  {field}:") else line for line in ORDERS.splitlines(keepends=True))
+    text += "ignore: [Remark]\n"
+    header = [f"{old} no" if name == old else name for name in HEADER]
+    row = dict(zip(HEADER, ROW, strict=True))
+    cells = [row.get(name, row[old]) for name in [*header, "Status"]]
+    found = drift_of(mapping_of(text), [sheet_of([[*header, "Status"], cells])], text, load=mapping_of)
+    assert found is not None and changed in found.text
+    assert 'ignore: [Remark, "Status"]\n' in found.text
+    assert mapping_of(found.text).spec.ignore == ["Remark", "Status"]
+
+
+def test_a_word_of_a_lookup_that_is_spelt_like_the_renamed_column_stays_as_it_is() -> None:
+    text = ORDERS.replace("{from: Name}", "{from: Name, read: {lookup: {Phone: Phone}}}")
+    diff, renamed, _ = drift(["Order No", "Name", "Contact Number", *HEADER[3:]], text)
+    assert renamed == [("Phone", "Contact Number")]
+    assert "+  customer_mobile" in diff and "+  customer_name" not in diff
+
+
+def test_a_push_of_a_known_layout_does_not_load_what_makes_drafts() -> None:
+    program = (
+        "import sys, logistics_batch.wiring, logistics_batch.flows.push\n"
+        "print([name for name in sys.modules if name.endswith('mapping.suggest')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_name_among_several_of_one_joined_column_gets_its_further_name_beside_them() -> None:

@@ -91,11 +91,10 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
 
     With --like: what changed in the layout of a file that a mapping once fitted, as a diff of the mapping.
     """
-    from dataclasses import asdict
     from pathlib import Path
 
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.suggest_mapping import Known, drifted
+    from logistics_batch.flows.suggest_mapping import Known, draft_json, draft_text, drifted
     from logistics_batch.flows.suggest_mapping import suggest as suggest_mapping
     from logistics_batch.wiring import Need, Workspace
 
@@ -104,13 +103,11 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
     workspace = Workspace(Path(folder))
     with workspace.parts(Need(calls=False, writes=False, knows_service=False)) as parts:
         if like is None:
-            draft, text = suggest_mapping(parts, Path(file), operation=operation)
+            draft = suggest_mapping(parts, Path(file), operation=operation)
             if as_json:
-                spare = [{"column": name, "place": "", "reason": why} for name, why in draft.why.items()]
-                print_json({"operation": draft.operation, "columns": [asdict(each) for each in draft.guesses] + spare,
-                            "spare": draft.spare, "text": text})  # fmt: skip
+                print_json(draft_json(draft, file_name=Path(file).name))
             else:
-                click.echo(text, nl=False)
+                click.echo(draft_text(draft, file_name=Path(file).name), nl=False)
             return 0
         old, path, load = workspace.mapping_as_text(like)
         drift = drifted(parts, Path(file), Known(parts.mapping(like), old, path, load))

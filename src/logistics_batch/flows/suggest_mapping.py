@@ -9,9 +9,12 @@ from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.flows.unpack import unpacked
-from logistics_batch.mapping import Draft, Drift, Mapping, draft_of, draft_text, drift_of
+from logistics_batch.mapping import Mapping
+from logistics_batch.mapping.suggest import Draft, Drift, draft_json, draft_of, draft_text, drift_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions, Sheet
+
+__all__ = ["Known", "draft_json", "draft_text", "drifted", "suggest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +27,8 @@ class Known:
     load: Callable[[str], Mapping]
 
 
-def suggest(parts: Parts, path: Path, *, operation: str | None) -> tuple[Draft, str]:
-    """A draft for a file, and its text.
+def suggest(parts: Parts, path: Path, *, operation: str | None) -> Draft:
+    """A draft for a file.
 
     Raises:
         UsageError: no such file or operation, the file cannot be read, or nothing in it looks like a header.
@@ -37,7 +40,7 @@ def suggest(parts: Parts, path: Path, *, operation: str | None) -> tuple[Draft, 
             f"No row of {path.name} looks like a header.",
             remedy="A header names the columns in one of the first 30 rows; --operation says what the rows are.",
         )
-    return draft, draft_text(draft, file_name=path.name)
+    return draft
 
 
 def drifted(parts: Parts, path: Path, known: Known) -> Drift:

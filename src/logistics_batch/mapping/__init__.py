@@ -6,9 +6,6 @@ from logistics_batch.mapping.lines_sheet import both_sheets
 from logistics_batch.mapping.lint_defaults import restated_defaults
 from logistics_batch.mapping.loading import Mapping, load_mapping
 from logistics_batch.mapping.spec import schema_json
-from logistics_batch.mapping.suggest import Draft, draft_of
-from logistics_batch.mapping.suggest_drift import Drift, drift_of
-from logistics_batch.mapping.suggest_text import draft_text
 from logistics_batch.mapping.table import RunValues
 from logistics_batch.mapping.update_bodies import Accepted, CannotUpdate, asn_update, order_update
 from logistics_batch.mapping.verbs import Verb, vocabulary
@@ -17,17 +14,12 @@ from logistics_batch.mapping.whole_file import apply_mapping
 __all__ = [
     "Accepted",
     "CannotUpdate",
-    "Draft",
-    "Drift",
     "Mapping",
     "RunValues",
     "Verb",
     "apply_mapping",
     "asn_update",
     "both_sheets",
-    "draft_of",
-    "draft_text",
-    "drift_of",
     "legible_rows",
     "load_mapping",
     "order_update",

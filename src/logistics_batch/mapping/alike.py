@@ -6,7 +6,6 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.suggest_values import profile_of
 from logistics_batch.model.document import MappedFile, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
@@ -57,6 +56,8 @@ def _stands_in(mapped: MappedFile, sheet: Sheet, issue: Issue) -> str:
     shape = _SHAPES.get(issue.rule.rpartition("|")[2])
     if shape is None:
         return ""
+    from logistics_batch.mapping.suggest.values import profile_of  # most files never need it
+
     rows = mapped.rows.filter(pl.col("state") == RowState.INVALID.value, pl.col("sheet") == "")["row"].head(_SAMPLE)
     cells = sheet.frame.filter(pl.col("row").is_in(rows.implode()))
     fitting = [

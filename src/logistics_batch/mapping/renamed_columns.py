@@ -6,17 +6,10 @@ from typing import Final
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.spec import FieldSpec
-from logistics_batch.mapping.suggest_drift import likeness_to, profile_below
-from logistics_batch.mapping.suggest_names import LIKELY
 from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Sheet
 
-_LOOKED_AT: Final = 40  # new columns; a file with more of them is another layout
-_LONGEST_NAME: Final = 100
-_MOST: Final = 0.5
-_LETTERS_OF_A_WORD: Final = 5  # shorter ones stand in others by chance
 _PARTS_SENT: Final = ("fields", "lines", "kit_lines")
 
 
@@ -31,12 +24,12 @@ def hold_renamed(mapping: Mapping, sheet: Sheet, header: Header) -> None:
         target = place.split(".", 1)[1]
         if field.default is not None:
             loss = f'`{target}` would be "{field.default}" in all rows'
-            new = _likeliest(mapping, sheet, header, group) or _counted(mapping, sheet, header, target)
+            is_counted = form_of(target, mapping.operation) is Form.QUANTITY
+            new = _successor(mapping, sheet, header, group, shape="whole number" if is_counted else "")
         elif _is_part_of_an_address(mapping, header, place, field):
             loss = f"`{target}` would be sent without it"
-            new = _likeliest(mapping, sheet, header, group)
-            if not new and field.join and group == field.join[0]:
-                new = _in_words(sheet, header)
+            is_first = group in (field.join or [])[:1]
+            new = _successor(mapping, sheet, header, group, shape="words" if is_first else "")
         else:
             continue
         if new:
@@ -57,7 +50,7 @@ def notes_of_renamed(mapping: Mapping, sheet: Sheet, header: Header) -> Iterator
         return
     told: set[str] = set()
     for _, _, group in _absent(mapping, header):
-        new = "" if group[0] in told else _likeliest(mapping, sheet, header, group)
+        new = "" if group[0] in told else _successor(mapping, sheet, header, group)
         told.add(group[0])
         if new:
             yield (
@@ -95,33 +88,8 @@ def _is_part_of_an_address(mapping: Mapping, header: Header, place: str, field: 
     return is_address and any(header.column(group) is not None for group in field.join or ())
 
 
-def _new(header: Header) -> list[str]:
-    return [name for name in header.unknown[:_LOOKED_AT] if len(name) <= _LONGEST_NAME]
+def _successor(mapping: Mapping, sheet: Sheet, header: Header, group: list[str], *, shape: str = "") -> str:
+    """The new column that may be a missing one, "" if none; most files lack none, and load nothing for it."""
+    from logistics_batch.mapping.suggest import successor_of
 
-
-def _likeliest(mapping: Mapping, sheet: Sheet, header: Header, group: list[str]) -> str:
-    """The new column that is most like a missing one by its name, if any is; its values do not speak against it."""
-    likely = [
-        (max(likeness_to(mapping, sheet, header, group, new), LIKELY * _is_within(group[0], new)), new)
-        for new in _new(header)
-    ]
-    best, new = max(likely, key=lambda pair: pair[0], default=(0.0, ""))
-    return new if best >= LIKELY else ""
-
-
-def _is_within(one: str, other: str) -> bool:
-    """Whether one of two names is the other one with more words: `Priority` and `Priority level`."""
-    shorter, longer = sorted((ColumnName.of(one).identity, ColumnName.of(other).identity), key=len)
-    return len(shorter) >= _LETTERS_OF_A_WORD and shorter in longer
-
-
-def _counted(mapping: Mapping, sheet: Sheet, header: Header, target: str) -> str:
-    """A new column that holds whole numbers, where a quantity is missing."""
-    if form_of(target, mapping.operation) is not Form.QUANTITY:
-        return ""
-    return next((new for new in _new(header) if profile_below(sheet, header, new).fits(Form.QUANTITY)), "")
-
-
-def _in_words(sheet: Sheet, header: Header) -> str:
-    """A new column that mostly holds words."""
-    return next((new for new in _new(header) if profile_below(sheet, header, new).share("words") > _MOST), "")
+    return successor_of(mapping, sheet, header, group, shape=shape)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from statistics import median
 from typing import Final
 
-from logistics_batch.mapping.suggest_words import folded
+from logistics_batch.mapping.suggest.names import folded, words_of_payment
 from logistics_batch.mapping.targets import Form
 
 _SHAPES: Final[dict[str, re.Pattern[str]]] = {
@@ -21,28 +21,10 @@ _SHAPES: Final[dict[str, re.Pattern[str]]] = {
     "number": re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*(?:[a-z]{1,3}|%))?", re.IGNORECASE),
     "e-mail": re.compile(r"\S+@\S+\.\S+"),
     "AWB number": re.compile(r"SH-[0-9A-Z]+"),
-    "day and time": re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}.*"),
     "words": re.compile(r".*[^\W\d_]{3}.*", re.DOTALL),
     "code": re.compile(r"[A-Z]*[-_/]?[A-Z0-9_/-]*\d[A-Z0-9_/-]*"),
     "coordinate": re.compile(r"-?\d{1,3}\.\d{3,}"),
 }
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split("|"))
-
-
-_COD: Final = _words(
-    "cod|c o d|cash|cash on delivery|nachnahme|per nachnahme|contre remboursement|contra reembolso|contrareembolso"
-    "|नकद|रोकड|कैश|રોકડ|કેશ"
-)
-_PREPAID: Final = _words(
-    "prepaid|pre paid|ppd|paid|online|card|credit card|debit card|upi|razorpay|payu|paytm|pay tm|net banking"
-    "|netbanking|vorkasse|uberweisung|paypal|kreditkarte|prepaye|carte|virement|prepago|tarjeta|transferencia"
-    "|प्रीपेड|ऑनलाइन|પ્રીપેડ|ઓનલાઇન"
-)
-_YES: Final = _words("y|yes|true|1|ja|oui|si|हाँ|हां|હા")
-_NO: Final = _words("n|no|false|0|nein|non|नहीं|ના")
 _OF_FORM: Final[dict[Form, str]] = {
     Form.MOBILE: "phone",
     Form.PINCODE: "pin",
@@ -65,6 +47,7 @@ _DATE_FORMATS: Final = (
     "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z", "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M",
 )  # fmt: skip
 _ISO: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}:\d{2})?")  # what is read without a format
+_DAY_FOR_MONTH: Final = str.maketrans("dm", "md")
 _HEAVY_KILOGRAMS: Final = 100
 _MOST: Final = 0.8
 _SOME: Final = 0.5
@@ -79,64 +62,49 @@ class Profile:
 
     def share(self, shape: str) -> float:
         """The share of the filled cells that look like this."""
-        if not self.values:
-            return 0.0
-        if shape == "date":
-            return self._dates
-        return _share(self.values, shape)
+        return _share(self.values, shape) if self.values else 0.0
+
+    def is_mostly(self, *shapes: str) -> bool:
+        """Whether most values look like one of these."""
+        return any(self.share(shape) >= _MOST for shape in shapes)
 
     def fits(self, form: Form) -> bool | None:
         """Whether most values look as the form wants them; None if nothing can be said."""
-        shape = _OF_FORM.get(form)
-        if shape is None or not self.values:
+        shape = shape_of(form)
+        if not shape or not self.values:
             return None
         share = self.share(shape)
         return True if share >= _MOST else False if share < _SOME else None
 
     @property
-    def date_formats(self) -> tuple[str, ...] | None:
-        """The formats that read most values, of equals day first; () for ISO and true dates; None if none are dates."""
-        return _date_formats(self.values)
+    def date_format(self) -> str:
+        """The format that reads most values, of equals day first; "" for ISO and true dates, and if none are dates."""
+        return _date_format(self.values)[0]
 
     @property
-    def is_day_first_a_guess(self) -> bool:
-        """Whether every date would be one with day and month changed over, too."""
-        (first, *_) = self.date_formats or ("",)
-        changed = first.translate(str.maketrans("dm", "md"))
-        dates = [text for text in self.values if first and _reads(first, text)]
-        return changed != first and bool(dates) and all(_reads(changed, text) for text in dates)
+    def other_date_format(self) -> str:
+        """The format with day and month changed over, where every date would be one so, too; else ""."""
+        first = self.date_format
+        changed = first.translate(_DAY_FOR_MONTH)
+        dates = [text for text in self.values if _reads(first, text)] if changed != first else []
+        return changed if dates and all(_reads(changed, text) for text in dates) else ""
 
     @property
     def is_heavy(self) -> bool:
         """Whether most values, taken for kilograms, would be more than a parcel weighs."""
-        numbers = [
-            float(text) for value in self.values if re.fullmatch(r"\d+(?:\.\d+)?", text := value.replace(",", ""))
-        ]
+        numbers = [float(text) for value in self.values if re.fullmatch(r"\d+(\.\d+)?", text := value.replace(",", ""))]
         return bool(numbers) and median(numbers) > _HEAVY_KILOGRAMS
-
-    @property
-    def numbers(self) -> tuple[float | None, ...]:
-        """Each value as a number, None where it is none."""
-        return tuple(number_of(value) for value in self.values)
 
     @property
     def has_decimal_commas(self) -> bool:
         """Whether amounts are written as 1.299,00 or 85,50, and none as 85.50."""
-        commas = [value for value in self.values if re.fullmatch(r"-?(?:\d{1,3}(?:\.\d{3})*|\d+),\d{1,2}", value)]
-        points = [value for value in self.values if re.fullmatch(r"[\d,]*\d\.\d{1,2}", value)]
-        return bool(commas) and not points
+        commas = any(re.fullmatch(r"-?(?:\d{1,3}(?:\.\d{3})*|\d+),\d{1,2}", value) for value in self.values)
+        return commas and not any(re.fullmatch(r"[\d,]*\d\.\d{1,2}", value) for value in self.values)
 
     @property
     def counts_rows(self) -> bool:
         """Whether the values are 1, 2, 3 …"""
         return len(self.values) > 1 and list(self.values) == [str(number + 1) for number in range(len(self.values))]
-
-    @property
-    def _dates(self) -> float:
-        """The share of dates, all in one format or ISO."""
-        texts = [value for value in self.values if not _ISO.fullmatch(value)]
-        read = max((sum(_reads(each, text) for text in texts) for each in self.date_formats or ()), default=0)
-        return (len(self.values) - len(texts) + read) / len(self.values)
 
 
 def shape_of(form: Form) -> str:
@@ -150,16 +118,14 @@ def profile_of(cells: Sequence[str | None]) -> Profile:
     return Profile(values, len(values) / len(cells) if cells else 0.0)
 
 
-def meaning_of_payment(word: str, *, yes_or_no: bool = True) -> bool | None:
+def meaning_of_payment(word: str) -> bool | None:
     """Whether a word of payment says that cash is collected; None for a word that is not known.
 
     >>> meaning_of_payment("C.O.D."), meaning_of_payment("PPD"), meaning_of_payment("Wallet")
     (True, False, None)
     """
     plain = " ".join(re.sub(r"[^\w\u0900-\u0aff]+", " ", folded(word)).split())
-    if plain in _COD or plain.startswith("cash on delivery ") or (yes_or_no and plain in _YES):
-        return True
-    return False if plain in _PREPAID or (yes_or_no and plain in _NO) else None
+    return True if plain.startswith("cash on delivery ") else words_of_payment().get(plain)
 
 
 def number_of(text: str) -> float | None:
@@ -173,23 +139,23 @@ def number_of(text: str) -> float | None:
 
 @lru_cache(maxsize=2048)  # each column is looked at for each target of each operation
 def _share(values: tuple[str, ...], shape: str) -> float:
+    if shape == "date":
+        return _date_format(values)[1]
     if shape == "payment word":
         return sum(meaning_of_payment(value) is not None for value in values) / len(values)
     return sum(bool(_SHAPES[shape].fullmatch(value)) for value in values) / len(values)
 
 
 @lru_cache(maxsize=512)
-def _date_formats(values: tuple[str, ...]) -> tuple[str, ...] | None:
+def _date_format(values: tuple[str, ...]) -> tuple[str, float]:
+    """The format that reads most dates, "" where all but a few are ISO, and the share that it reads or ISO does."""
     texts = [value for value in values if not _ISO.fullmatch(value)]
-    if not values:
-        return None
-    if len(texts) <= (1 - _MOST) * len(values):
-        return ()
-    if not any(char.isdigit() for text in texts for char in text):
-        return None
+    iso = len(values) - len(texts)
+    if not values or iso >= _MOST * len(values) or not any(char.isdigit() for text in texts for char in text):
+        return "", iso / max(1, len(values))
     read = {each: sum(_reads(each, text) for text in texts) for each in _DATE_FORMATS}
-    fitting = [each for each in _DATE_FORMATS if read[each] >= _SOME * len(texts)]
-    return tuple(sorted(fitting, key=lambda each: -read[each])) or None
+    best = max(_DATE_FORMATS, key=lambda each: read[each])
+    return (best, (iso + read[best]) / len(values)) if read[best] >= _SOME * len(texts) else ("", iso / len(values))
 
 
 def _reads(date_format: str, text: str) -> bool:

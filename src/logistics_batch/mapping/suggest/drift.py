@@ -1,0 +1,219 @@
+"""A known layout that drifted: columns that were renamed or came new, proposed as a change of the mapping's text."""
+
+import difflib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.errors import SpecificationError
+from logistics_batch.mapping.header import Header, likeliest
+from logistics_batch.mapping.lines_sheet_spec import header_mapping, lines_mapping
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.parted import outer_mapping
+from logistics_batch.mapping.patterns import name_fits
+from logistics_batch.mapping.suggest.names import LIKELY, likeness, likeness_of_names, names_of_targets, reading_of
+from logistics_batch.mapping.suggest.values import Profile, profile_of
+from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.model.sheet import Sheet
+from logistics_batch.specification import Scalar, scalars_of
+
+_SAMPLED_ROWS: Final = 300
+_EQUALLY: Final = 0.03
+_SPELT_ALIKE: Final = 0.8
+_TELLING: Final = 0.15  # what values say that hardly anything else looks like
+_LOOKED_AT: Final = 40  # new columns; a file with more of them is another layout
+_LONGEST_NAME: Final = 100
+_LETTERS_OF_A_WORD: Final = 5  # shorter ones stand in others by chance
+_HALF: Final = 0.5
+_SOURCES: Final = ("from", "first", "sum", "less", "times", "ledger")
+
+Load = Callable[[str], Mapping]
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How a file differs from what its mapping knows.
+
+    renamed: for a column that is missing the new one that is probably meant, with a confidence. doubtful: for one that
+    is missing the new ones of which each may be meant, just as likely. fresh: new columns that nothing is missing for.
+    lost: missing columns without a successor. text: the mapping with these changes.
+    """
+
+    renamed: tuple[tuple[str, str, float], ...]
+    fresh: tuple[str, ...]
+    lost: tuple[str, ...]
+    text: str
+    doubtful: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def diff(self, old: str, *, path: str) -> str:
+        """The change of the mapping file as a unified diff, "" if there is none."""
+        lines = difflib.unified_diff(
+            old.splitlines(keepends=True), self.text.splitlines(keepends=True), f"a/{path}", f"b/{path}"
+        )
+        return "".join(lines)
+
+
+def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load) -> Drift | None:
+    """Compare a file with its mapping; None if no row of it bears any of the mapping's names.
+
+    text: of the mapping file. load: from a changed text to a mapping; raises SpecificationError.
+    """
+    bound = [(view, *likeliest(view, its_sheets)) for view, its_sheets in _views(mapping, sheets) if its_sheets]
+    views = [(view, sheet, header) for view, sheet, header in bound if header is not None]
+    if not views:
+        return None
+    headers = [header for _, _, header in views]
+    here = {name for header in headers for name in header.columns}
+    pairs = [pair for view in views for pair in _likely(*view) if pair[0] not in here]
+    doubtful = _doubtful(pairs)
+    renamed: dict[str, tuple[str, str, float]] = {}
+    for old, new, sure in pairs:
+        if old in doubtful or old in renamed or new in {each[1] for each in renamed.values()}:
+            continue
+        proposed = _with_alias(text, old, new)
+        if _loads(proposed, load) and proposed != text:
+            text = proposed
+            renamed[old] = (old, new, round(sure, 2))
+    settled = here | set(renamed)
+    taken = {new for _, new, _ in renamed.values()} | {new for each in doubtful.values() for new in each}
+    fresh = tuple(dict.fromkeys(name for header in headers for name in header.unknown if name not in taken))
+    absent = dict.fromkeys(name for header in headers for name in header.absent)
+    lost = tuple(name for name in absent if name not in settled and name not in doubtful)
+    # One of the new columns may be the one that no row can do without: a person looks first.
+    if {name for header in headers for name in header.missing} <= settled:
+        ignoring = _ignoring(text, fresh)
+        text = ignoring if _loads(ignoring, load) else text
+    return Drift(tuple(renamed.values()), fresh, lost, text, tuple(doubtful.items()))
+
+
+def _views(mapping: Mapping, sheets: Sequence[Sheet]) -> list[tuple[Mapping, Sequence[Sheet]]]:
+    """What the mapping looks for on which sheets."""
+    form = mapping.spec.lines_sheet
+    if form is None:
+        return [(outer_mapping(mapping, sheets), sheets)]
+    of_lines = [sheet for sheet in sheets if name_fits(sheet.name, form.name)]
+    others = [sheet for sheet in sheets if sheet not in of_lines]
+    return [(header_mapping(mapping), others), (lines_mapping(mapping), of_lines)]
+
+
+def _likely(mapping: Mapping, sheet: Sheet, header: Header) -> list[tuple[str, str, float]]:
+    """Each missing column with each new one that may be meant, the surest first."""
+    pairs = []
+    for group in mapping.groups:
+        if group[0] in header.absent:
+            pairs += [(group[0], new, _likeness_to(mapping, sheet, header, group, new)) for new in header.unknown]
+    return sorted((pair for pair in pairs if pair[2] >= LIKELY), key=lambda pair: -pair[2])
+
+
+def _doubtful(pairs: Sequence[tuple[str, str, float]]) -> dict[str, tuple[str, ...]]:
+    """The missing columns of which two new ones are equally like, with these."""
+    best_of_new: dict[str, float] = {}
+    for _, new, sure in pairs:
+        best_of_new[new] = max(sure, best_of_new.get(new, 0.0))
+    found: dict[str, list[tuple[str, float]]] = {}
+    for old, new, sure in pairs:
+        found.setdefault(old, []).append((new, sure))
+    equal = {
+        # A new one that is more like another missing column is meant by that.
+        old: tuple(new for new, sure in each if sure == best_of_new[new] and sure > each[0][1] - _EQUALLY)
+        for old, each in found.items()
+    }
+    return {old: new for old, new in equal.items() if len(new) > 1}
+
+
+def successor_of(mapping: Mapping, sheet: Sheet, header: Header, group: Sequence[str], *, shape: str = "") -> str:
+    """The new column that is most like a missing one by its name, else the first whose values have a shape; "" if none.
+
+    group: the names of the missing column. Values that speak against a column outweigh its name.
+    """
+    fresh = [name for name in header.unknown[:_LOOKED_AT] if len(name) <= _LONGEST_NAME]
+    likely = {
+        new: max(_likeness_to(mapping, sheet, header, group, new), LIKELY * _is_within(group[0], new)) for new in fresh
+    }
+    best = max(fresh, key=lambda new: likely[new], default="")
+    if likely.get(best, 0.0) >= LIKELY:
+        return best
+    return next((new for new in fresh if shape and _profile_below(sheet, header, new).share(shape) > _HALF), "")
+
+
+def _is_within(one: str, other: str) -> bool:
+    """Whether one of two names is the other one with more words: `Priority` and `Priority level`."""
+    shorter, longer = sorted((ColumnName.of(one).identity, ColumnName.of(other).identity), key=len)
+    return len(shorter) >= _LETTERS_OF_A_WORD and shorter in longer
+
+
+def _likeness_to(mapping: Mapping, sheet: Sheet, header: Header, group: Sequence[str], new: str) -> float:
+    """How likely a new column is the missing one: by its name and, against it, by its values."""
+    known, reading = names_of_targets(mapping.operation), reading_of(new)
+    best = max(max(_spelt_alike(name, new), likeness_of_names(new, name)) for name in group)
+    for place, field in mapping.spec.everything.items():
+        if not any(group[0] in names for names in field.columns):
+            continue
+        part, target = place.split(".", 1)
+        names = known.get(f"{part.removeprefix('kit_')}.{target}")
+        best = max(best, 0.9 * likeness(reading, names)) if names else best
+        form = form_of(target, mapping.operation) if part != "keep" else Form.TEXT
+        fits = _profile_below(sheet, header, new).fits(form)
+        if fits is False:
+            return 0.0
+        is_telling = fits and form in (Form.MOBILE, Form.PINCODE) and best > 0
+        best = min(1.0, best + _TELLING) if is_telling else best
+    return best
+
+
+def _profile_below(sheet: Sheet, header: Header, name: str) -> Profile:
+    """What the first cells below one of the header's names look like."""
+    column = next(number for number, text in enumerate(header.texts, 1) if text.strip() == name)
+    cells = sheet.frame.select(pl.col(str(column)).filter(pl.col("row") > header.row).head(_SAMPLED_ROWS))
+    return profile_of(cells.to_series().to_list())
+
+
+def _spelt_alike(one: str, other: str) -> float:
+    ratio = difflib.SequenceMatcher(None, ColumnName.of(one).identity, ColumnName.of(other).identity).ratio()
+    return ratio if ratio > _SPELT_ALIKE else 0.0
+
+
+def _loads(text: str, load: Load) -> bool:
+    try:
+        load(text)
+    except SpecificationError:
+        return False
+    return True
+
+
+def _with_alias(text: str, old: str, new: str) -> str:
+    """The text with a further name beside a column's name, wherever a field reads the column."""
+    named = [each for each in scalars_of(text) if each.value == old]
+    for scalar in reversed(named):
+        *_, before, last = ("", "", *scalar.path)
+        written = text[scalar.start : scalar.end]
+        if last in _SOURCES or before == "join":
+            text = f"{text[: scalar.start]}[{written}, {_quoted(new)}]{text[scalar.end :]}"
+        elif before in _SOURCES or "join" in scalar.path[-3:-2]:
+            text = _with_item(text, scalar, new)
+    return text
+
+
+def _ignoring(text: str, names: Sequence[str]) -> str:
+    """The text with these columns under `ignore`."""
+    ignored = [each for each in scalars_of(text) if each.path[0] == "ignore"]
+    if not ignored:
+        return "\n".join([text.rstrip(), "ignore:", *(f"  - {_quoted(name)}" for name in names), ""]) if names else text
+    for name in reversed(names):
+        text = _with_item(text, ignored[-1], name)
+    return text
+
+
+def _with_item(text: str, scalar: Scalar, new: str) -> str:
+    """The text with a further item of a list behind one: on the same line, or on one of its own."""
+    lead = text[text.rfind("\n", 0, scalar.start) + 1 : scalar.start]
+    between = f"\n{lead}" if lead.strip() == "-" else ", "
+    return f"{text[: scalar.end]}{between}{_quoted(new)}{text[scalar.end :]}"
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)

@@ -1,0 +1,189 @@
+"""The table in an unknown sheet: where its header is, what its columns are called, and which rows are its data."""
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from logistics_batch.mapping.suggest.names import LIKELY, Reading, likeness, names_of_targets, reading_of
+from logistics_batch.mapping.suggest.values import Profile, meaning_of_payment, number_of, profile_of
+from logistics_batch.mapping.two_row_header import names_above, names_over_two_rows
+from logistics_batch.model.document import Operation
+from logistics_batch.model.sheet import Sheet
+
+_SEARCHED_ROWS: Final = 30
+_SAMPLED_ROWS: Final = 300
+_LONGEST_NAME: Final = 80
+_NO_DATA: Final = re.compile(
+    r"(?i)((?:grand|sub|net)?[\s-]*total|summe|gesamt|prepared by|checked by|कुल|कुल योग|કુલ)\b.{0,20}"
+)
+_TELLING_ALONE: Final = frozenset(
+    ["pickup", "return", "bill", "order", "invoice", "docket", "item", "sku", "qty", "supplier", "deliver", "ship"]
+)
+_NUMBERED: Final = re.compile(r"(\D*)(\d{1,9})(\D*)")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A sheet's header and its first rows of data.
+
+    row: of the header, the lower one of two. rows: how many rows it has. names: the columns by position, "" where
+    nothing is written. readings, cells: of each name that stands once what it says, and its cells in order, "" for
+    empty ones. numbered: for a column `SKU {n}` the ones that it stands for; it has the cells of the first. skipped:
+    rows that are no data, as the column and the text by which they are told.
+    """
+
+    sheet: str
+    row: int
+    rows: int
+    names: tuple[str, ...]
+    readings: dict[str, Reading]
+    cells: dict[str, tuple[str, ...]]
+    skipped: tuple[tuple[str, str], ...]
+    numbered: dict[str, tuple[str, ...]]
+
+    @cached_property
+    def profiles(self) -> dict[str, Profile]:
+        """What the values of each column look like."""
+        return {name: profile_of(cells) for name, cells in self.cells.items()}
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that may fill something: a numbered one only as `SKU {n}`."""
+        stands_for = {columns[0]: stem for stem, columns in self.numbered.items()}
+        others = {name for columns in self.numbered.values() for name in columns[1:]} | set(self.numbered)
+        return tuple(stands_for.get(name, name) for name in self.cells if name not in others)
+
+    def differs_within(self, name: str, key: str, *, share: float = 0.0) -> bool:
+        """Whether a column has several values in more than this share of the documents that have several rows.
+
+        key: the column whose values tell documents apart; where it is blank, the row belongs to the one above.
+        """
+        documents: dict[str, list[str]] = {}
+        value = ""
+        for own, cell in zip(self.cells[key], self.cells[name], strict=True):
+            value = own or value
+            documents.setdefault(value, []).append(cell)
+        longer = [cells for cells in documents.values() if len(cells) > 1]
+        return sum(len(set(cells) - {""}) > 1 for cells in longer) > share * len(longer)
+
+    def is_product(self, total: str, one: str, other: str) -> bool:
+        """Whether a column is the product of two others on every row where it is filled, and on two rows at least."""
+        rows = zip(self.cells[total], self.cells[one], self.cells[other], strict=True)
+        filled = [[number_of(cell) for cell in row] for row in rows if row[0]]
+        return len(filled) > 1 and all(
+            product is not None
+            and first is not None
+            and second is not None
+            and abs(product - first * second) <= max(1.0, 0.005 * product)
+            for product, first, second in filled
+        )
+
+    def collecting_words(self, pay: str) -> list[str]:
+        """The words in a column of payment that say that cash is collected."""
+        return [word for word in dict.fromkeys(self.profiles[pay].values) if meaning_of_payment(word)]
+
+    def is_filled_where_cod(self, amount: str, pay: str) -> bool:
+        """Whether each row that collects cash has an amount and each paid one none; both must be there."""
+        seen = {
+            (collects, bool(cell and number_of(cell)))
+            for word, cell in zip(self.cells[pay], self.cells[amount], strict=True)
+            if word and (collects := meaning_of_payment(word)) is not None
+        }
+        return seen == {(True, True), (False, False)}
+
+
+def table_of(sheet: Sheet, operation: Operation, *, least: int) -> Table | None:
+    """The table of a sheet; None if no row names at least so many different things that an operation wants."""
+    row, texts = _header(sheet, operation, least=least)
+    if not row:
+        return None
+    above = names_above(sheet, row, len(texts))
+    two = _runs_over_two_rows(above, texts)
+    names = names_over_two_rows(sheet, row, above=above, texts=texts) if two else texts
+    names = [" ".join(name.split()) for name in names] if two else [name.strip() for name in names]
+    body = sheet.frame.filter(sheet.frame["row"] > row).head(_SAMPLED_ROWS).drop("row")
+    rows = [[(cell or "").strip() for cell in cells] for cells in body.iter_rows()]
+    data, skipped = _data(rows, names)
+    cells = {name: tuple(row[at] for row in data) for at, name in enumerate(names) if name and names.count(name) == 1}
+    readings = {
+        # What a lower name says by itself is not what the upper ones say of their neighbours.
+        name: reading_of(own)
+        if two and not above[at].strip() and reading_of(own).meanings & _TELLING_ALONE
+        else reading_of(name)
+        for at, (name, own) in enumerate(zip(names, texts, strict=True))
+        if name
+    }
+    table = Table(sheet.name, row, 2 if two else 1, tuple(names), readings, cells, skipped, {})
+    return _with_numbered(table, operation)
+
+
+def _header(sheet: Sheet, operation: Operation, *, least: int) -> tuple[int, list[str]]:
+    """The row in which most cells name something different; 0 if none has at least so many."""
+    # A sheet of orders has the usual columns of orders, also where the operation wants but one of them.
+    known = {*names_of_targets(operation).values(), *names_of_targets(Operation.ORDER_CREATE).values()}
+    best: tuple[int, int, list[str]] = (0, 0, [])
+    for row, *cells in sheet.frame.head(_SEARCHED_ROWS).iter_rows():
+        texts = [cell or "" for cell in cells]
+        named = {_named(text, known) for text in texts if text.strip() and number_of(text) is None} - {""}
+        if len(named) >= max(least, best[0] + 1):
+            best = (len(named), int(row), texts)
+    return best[1], best[2]
+
+
+def _named(text: str, known: set[str]) -> str:
+    """What a text names, as the names of the likeliest target; "" if nothing."""
+    if len(text) > _LONGEST_NAME:
+        return ""
+    reading = reading_of(text)
+    sure, names = max((likeness(reading, names), names) for names in known)
+    return names if sure >= LIKELY else ""
+
+
+def _runs_over_two_rows(above: list[str], texts: list[str]) -> bool:
+    """Whether names stand twice in a row and differ by what stands above them."""
+    own = [text.strip().casefold() for text in texts if text.strip()]
+    upper = [text for text in above if text.strip()]
+    return len(set(own)) < len(own) and len(upper) > 1 and all(reading_of(text).meanings for text in upper)
+
+
+def _data(rows: list[list[str]], names: list[str]) -> tuple[list[list[str]], tuple[tuple[str, str], ...]]:
+    """The rows that are data, and by what the others among filled ones are told: totals and signatures."""
+    data: list[list[str]] = []
+    skipped: dict[tuple[str, str], str] = {}
+    for row in rows:
+        told = ((name, _NO_DATA.fullmatch(cell)) for name, cell in zip(names, row, strict=True) if name)
+        column, found = next((each for each in told if each[1]), ("", None))
+        if found is not None:
+            pattern = found[1] if found[1] == found[0] else f"{found[1]}*"
+            place = (column, found[1].casefold())
+            skipped[place] = max(skipped.get(place, ""), pattern, key=len)
+        elif any(row):
+            data.append(row)
+    return data, tuple((column, pattern) for (column, _), pattern in skipped.items())
+
+
+def _with_numbered(table: Table, operation: Operation) -> Table:
+    """The table with one column `SKU {n}` for each row of numbered ones, `SKU 1 | Qty 1 | SKU 2 | Qty 2`.
+
+    There is none where nothing names an item: address lines 1 and 2 are no lines.
+    """
+    stems: dict[str, dict[int, str]] = {}
+    for name in table.cells:
+        if (found := _NUMBERED.fullmatch(name)) is not None:
+            stems.setdefault(f"{found[1]}{{n}}{found[3]}", {})[int(found[2])] = name
+    lines = [names for place, names in names_of_targets(operation).items() if place.startswith("lines.")]
+    numbered = {
+        stem: tuple(columns[number] for number in sorted(columns))
+        for stem, columns in stems.items()
+        if {1, 2} <= set(columns) and any(likeness(reading_of(columns[1]), names) >= LIKELY for names in lines)
+    }
+    if not any(reading_of(columns[0]).meanings & {"sku", "item"} for columns in numbered.values()):
+        return table
+    first = {stem: columns[0] for stem, columns in numbered.items()}
+    return replace(
+        table,
+        numbered=numbered,
+        cells=table.cells | {stem: table.cells[name] for stem, name in first.items()},
+        readings=table.readings | {stem: table.readings[name] for stem, name in first.items()},
+    )
