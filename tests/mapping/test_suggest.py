@@ -214,7 +214,7 @@ def test_names_in_lists_and_joins_are_extended_in_their_place() -> None:
 @pytest.mark.parametrize(
     ("old", "block", "changed"),
     [
-        ("Phone", "  customer_mobile:\n    from:\n      - Phone  # 1\n", '      - Phone\n      - "Phone no"  # his\n'),
+        ("Phone", "  customer_mobile:\n    from:\n      - Phone  # 1\n", '      - Phone\n      - "Phone no"  # 1\n'),
         ("Phone", "  customer_mobile:\n    from: Phone\n", '    from: [Phone, "Phone no"]\n'),
         ("Address", "  delivery_address:\n    join:\n      - Address\n      - Name\n",
          '      - [Address, "Address no"]\n      - Name\n'),
