@@ -1,8 +1,5 @@
-"""NAME.fix: only the rows to correct, in the layout they came in."""
+"""NAME.fix.xlsx: only the rows to correct, in a plain workbook that can be dropped as it is."""
 
-import csv
-import io
-import re
 from pathlib import Path
 
 import polars as pl
@@ -10,259 +7,164 @@ import pytest
 from openpyxl.worksheet.worksheet import Worksheet
 from support.result_samples import (
     HEADERS,
-    OWN_COLOUR,
     SHEET,
     bad_phone,
-    edited,
     opened,
     order_report,
     order_workbook,
-    packed,
-    parts_of,
     read_again,
     row_result,
 )
 
 from logistics_batch.intake.reading import read_file
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
-from logistics_batch.model.sheet import ReadOptions, Sheet
+from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
 from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_workbook import result_workbook
-from logistics_batch.paper.xlsx_moved_rows import moved_formula
 
-SHEET_PART = "xl/worksheets/sheet1.xml"
+OURS = ("Reason", "What to do")
 
 
-def fixed(original: bytes, report: FileReport | None = None) -> bytes:
-    found = fix_file(report or order_report(), sheet=None, original=original, format="xlsx")
+def fixed(tmp_path: Path, report: FileReport | None = None, content: bytes | None = None) -> Worksheet:
+    return opened(fix_bytes(tmp_path, report, content))
+
+
+def fix_bytes(tmp_path: Path, report: FileReport | None = None, content: bytes | None = None) -> bytes:
+    sheets = read_again(content or order_workbook(), tmp_path, name="orders.xlsx")
+    found = fix_file(report or order_report(), sheet=next(each for each in sheets if each.name == SHEET))
     assert found is not None
-    assert found[0] == "xlsx"
-    return found[1]
+    return found
 
 
-def rows_of(content: bytes, *, values: bool = False) -> list[tuple[object, ...]]:
-    return [tuple(row) for row in opened(content, values=values).iter_rows(min_row=4, values_only=True)]
+def rows_of(sheet: Worksheet) -> list[tuple[object, ...]]:
+    return [tuple(row) for row in sheet.iter_rows(values_only=True)]
 
 
-def test_only_rows_to_correct_are_in_it_with_all_rows_of_their_document() -> None:
+def test_only_rows_to_correct_are_in_it_with_all_rows_of_their_document(tmp_path: Path) -> None:
+    fates = ((5, Fate.ACCEPTED), (6, Fate.ACCEPTED), (7, Fate.BLOCKED), (8, Fate.INVALID), (9, Fate.HELD))
+    found = rows_of(fixed(tmp_path, order_report(rows=tuple(row_result(row, fate) for row, fate in fates))))
+    assert found[0] == (*OURS, *HEADERS)
+    assert [row[2] for row in found[1:]] == ["SO-1001", "SO-1001"]
+    assert [row[7] for row in found[1:]] == [7, 8]
+
+
+def test_each_row_says_first_why_and_what_to_do(tmp_path: Path) -> None:
+    found = rows_of(fixed(tmp_path))
+    assert [row[:3] for row in found[1:]] == [
+        ("The document is not sent: row 8 is invalid.", _OTHER_ROWS, "SO-1001"),
+        ("C8: Four digits, ten are needed.", "Write ten.", "SO-1001"),
+        ("PIN 056001 is not served.", "Correct what the reason names and drop the file again.", "SO-1002"),
+        ("PIN 056001 is not served.", "Correct what the reason names and drop the file again.", "SO-1002"),
+    ]
+
+
+_OTHER_ROWS = "Correct the other rows of this document and drop the file again."
+
+
+def test_of_several_wrong_cells_each_is_named(tmp_path: Path) -> None:
+    pin = Issue(8, "pin", "PIN", "D8", "56", "It is no PIN.", "Write six digits.")
+    found = rows_of(fixed(tmp_path, order_report(issues=(bad_phone(8), pin))))
+    assert found[2][0] == "C8: Four digits, ten are needed.\nD8: It is no PIN."
+    assert found[2][1] == "C8: Write ten.\nD8: Write six digits."
+
+
+def test_wrong_cells_are_coloured_and_commented_at_their_new_places(tmp_path: Path) -> None:
+    sheet = fixed(tmp_path)
+    assert sheet["E3"].fill.fill_type == "solid"
+    assert sheet["E3"].comment.text == "logistics-batch:\nFour digits, ten are needed.\nWrite ten."
+    assert "PIN 056001 is not served." in sheet["F4"].comment.text
+    assert sheet["E2"].fill.fill_type is None  # blocked: fine itself
+    assert sheet.freeze_panes == "A2"
+
+
+def test_a_wrong_cell_that_is_empty_is_coloured_too(tmp_path: Path) -> None:
+    sheet = Sheet("orders", frame_of(("Order", "Phone"), ("SO-1", None)))
     report = order_report(
-        rows=tuple(
-            row_result(row, fate)
-            for row, fate in (
-                (5, Fate.ACCEPTED),
-                (6, Fate.ACCEPTED),
-                (7, Fate.BLOCKED),
-                (8, Fate.INVALID),
-                (9, Fate.HELD),
-            )
-        )
+        sheet="orders",
+        header_row=1,
+        rows=(row_result(2, Fate.INVALID, sheet="orders"),),
+        issues=(bad_phone(2, "B"),),
     )
-    found = rows_of(fixed(order_workbook(), report))
-    assert found[0] == HEADERS
-    assert [row[0] for row in found[1:]] == ["SO-1001", "SO-1001"]
-    assert [row[5] for row in found[1:]] == [7, 8]
+    content = fix_file(report, sheet=sheet)
+    assert content is not None
+    cell = opened(content, sheet="orders")["D2"]
+    assert (cell.value, cell.fill.fill_type) == (None, "solid")
+    assert "Four digits" in cell.comment.text
 
 
-def test_a_file_held_as_a_whole_keeps_all_rows_of_data() -> None:
+def test_a_file_held_as_a_whole_keeps_all_rows_of_data(tmp_path: Path) -> None:
     fates = ((3, Fate.SKIPPED), (5, Fate.HELD), (6, Fate.HELD), (7, Fate.HELD), (8, Fate.INVALID), (11, Fate.SKIPPED))
     report = order_report(rows=tuple(row_result(row, fate) for row, fate in fates), reason="1 of 4 rows are invalid.")
-    assert [row[0] for row in rows_of(fixed(order_workbook(), report))[1:]] == ["SO-1000"] * 2 + ["SO-1001"] * 2
+    found = rows_of(fixed(tmp_path, report))
+    assert [row[2] for row in found[1:]] == ["SO-1000"] * 2 + ["SO-1001"] * 2
+    assert found[1][0] == "1 of 4 rows are invalid."
 
 
-def test_formats_titles_and_widths_are_those_of_the_file() -> None:
-    before, after = opened(order_workbook()), opened(fixed(order_workbook()))
-    assert after["A1"].value == before["A1"].value
-    assert after.merged_cells.ranges == before.merged_cells.ranges
-    assert [str(each.sqref) for each in after.data_validations.dataValidation] == ["F5:F100"]
-    for column in range(1, 9):
-        assert repr(after.cell(5, column).border) == repr(before.cell(7, column).border)
-        assert after.cell(5, column).number_format == before.cell(7, column).number_format
-
-
-def test_formulas_go_with_their_rows_and_keep_their_values() -> None:
-    content = fixed(order_workbook())
-    assert [row[7] for row in rows_of(content)[1:]] == ["=F5*G5", "=F6*G6", "=F7*G7", "=F8*G8"]
-    assert [row[7] for row in rows_of(content, values=True)[1:]] == [696.5, 796.0, 895.5, 995.0]
-
-
-def test_shared_formulas_are_written_out() -> None:
-    def share(xml: bytes) -> bytes:
-        xml = xml.replace(b"<f>F5*G5</f>", b'<f t="shared" ref="H5:H10" si="0">F5*G5</f>')
-        return re.sub(rb"<f>F(?:[6-9]|10)\*G(?:[6-9]|10)</f>", b'<f t="shared" si="0"/>', xml)
-
-    content = fixed(edited(order_workbook(), SHEET_PART, share))
-    assert [row[7] for row in rows_of(content)[1:]] == ["=F5*G5", "=F6*G6", "=F7*G7", "=F8*G8"]
-
-
-@pytest.mark.parametrize(
-    ("formula", "moved"),
-    [
-        ("=F17*G17", "=F5*G5"),
-        ("=$F$17*G17*$B$2", "=$F$5*G5*$B$2"),
-        ("=VLOOKUP(A17,Rates!A10:B90,2,FALSE)", "=VLOOKUP(A5,Rates!A10:B90,2,FALSE)"),
-        ('=IF(B17="A17","x",SUM(A:A))', '=IF(B5="A17","x",SUM(A:A))'),
-        ("=Orders1[[#This Row],[Qty]]*2", "=Orders1[[#This Row],[Qty]]*2"),
-        ("=A16+1", None),
-        ("=SUM(F5:F16)", None),
-        ("=SUM(5:17)", None),
-    ],
-)
-def test_a_formula_that_looks_at_other_rows_gives_way_to_its_value(formula: str, moved: str | None) -> None:
-    assert moved_formula(formula, moves={17: 5}, fixed_row=4) == moved
-
-
-@pytest.mark.parametrize(
-    ("formula", "moved"),
-    [
-        ("=SUM(M6:M7)", "=SUM(M5:M6)"),
-        ("=M9+$M$6", "=M7+$M$5"),
-        ("=SUM(M7:M9)", None),  # both are kept, the row between them is not
-        ("=SUM(M$4:M7)", None),  # the header, and rows that were under it
-    ],
-)
-def test_a_formula_over_rows_that_stay_together_goes_with_them(formula: str, moved: str | None) -> None:
-    assert moved_formula(formula, moves={6: 5, 7: 6, 9: 7}, fixed_row=4) == moved
-
-
-def test_a_cell_that_lost_its_formula_says_so() -> None:
-    def over_rows(xml: bytes) -> bytes:
-        return xml.replace(b"<f>F7*G7</f>", b"<f>SUM(F7:F8)</f>").replace(b"<f>F8*G8</f>", b"<f>SUM(F5:F8)</f>")
-
-    content = fixed(edited(order_workbook(), SHEET_PART, over_rows))
-    assert [row[7] for row in rows_of(content)[1:3]] == ["=SUM(F5:F6)", 796.0]
-    sheet = opened(content)
-    assert sheet["H5"].comment is None
-    assert "A formula stood here." in sheet["H6"].comment.text
-    assert sheet["H6"].fill.fill_type is None
-
-
-def test_a_failing_cell_that_lost_its_formula_says_both() -> None:
-    original = edited(order_workbook(), SHEET_PART, lambda xml: xml.replace(b"<f>F8*G8</f>", b"<f>H5+1</f>"))
-    sheet = opened(fixed(original, order_report(issues=(bad_phone(8, "H"),))))
-    assert sheet["H6"].comment.text.startswith("logistics-batch:\nFour digits, ten are needed.\nWrite ten.\nA formula")
-
-
-def test_failing_cells_are_coloured_and_commented_at_their_new_places() -> None:
-    sheet = opened(fixed(order_workbook()))
-    assert sheet["C6"].fill.fill_type == "solid"
-    assert sheet["C6"].comment.text == "logistics-batch:\nFour digits, ten are needed.\nWrite ten."
-    assert "PIN 056001 is not served." in sheet["D7"].comment.text
-    assert "PIN 056001 is not served." in sheet["A8"].comment.text  # the service named no cell
-    assert sheet["C5"].fill.fill_type is None  # blocked: fine itself
-    assert sheet["B6"].comment is None  # that comment belonged to a row that is not here
-
-
-def test_a_users_comment_goes_with_its_row() -> None:
-    rows = tuple(row_result(row, Fate.REFUSED, reason="No.") for row in (6, 7))
-    sheet = opened(fixed(order_workbook(), order_report(rows=rows, issues=())))
-    assert sheet["B5"].comment.text == "VIP customer"
-    assert sheet["D5"].fill.fgColor.rgb == OWN_COLOUR
-
-
-def test_an_earlier_rounds_columns_are_not_in_it() -> None:
-    first = result_workbook(order_report(), sheet=None, original=order_workbook(), format="xlsx")
-    found = rows_of(fixed(first))
-    assert found[0] == HEADERS
-    assert parts_of(fixed(first))["xl/sharedStrings.xml"] == parts_of(first)["xl/sharedStrings.xml"]
-
-
-def test_hidden_rows_are_shown_and_filters_dropped() -> None:
-    def filtered(sheet: Worksheet) -> None:
-        sheet.auto_filter.ref = "A4:H11"
-        sheet.row_dimensions[8].hidden = True
-
-    sheet = opened(fixed(order_workbook(filtered)))
-    assert not any(sheet.row_dimensions[row].hidden for row in range(5, 9))
-    assert sheet.auto_filter.ref is None
-
-
-def test_merged_cells_go_with_their_rows() -> None:
-    def merged(sheet: Worksheet) -> None:
-        sheet.merge_cells("A7:A8")
-        sheet.merge_cells("B5:B6")
-
-    after = opened(fixed(order_workbook(merged)))
-    assert sorted(str(area) for area in after.merged_cells.ranges) == ["A1:H1", "A5:A6"]
-
-
-def test_the_list_of_formulas_is_left_out_for_excel_to_make_anew() -> None:
-    parts = parts_of(order_workbook())
-    parts["xl/calcChain.xml"] = (
-        b'<calcChain xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><c r="H9"/></calcChain>'
+def test_numbers_stay_numbers_and_texts_texts(tmp_path: Path) -> None:
+    sheet = Sheet(
+        "orders",
+        frame_of(("Code", "Qty", "Due", "Note"), ("0012", "7", "2026-11-03", "=1+1")),
+        marks=pl.DataFrame(
+            [(2, 2, Mark.NUMBER.value), (2, 3, Mark.DATE.value)],
+            schema={"row": pl.UInt32, "column": pl.UInt16, "mark": pl.String},
+            orient="row",
+        ),
     )
-    rels, kind = "xl/_rels/workbook.xml.rels", "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    line = f'<Relationship Id="rIdChain" Type="{kind}/calcChain" Target="calcChain.xml"/></Relationships>'
-    parts[rels] = parts[rels].replace(b"</Relationships>", line.encode())
-    after = parts_of(fixed(packed(parts)))
-    assert "xl/calcChain.xml" not in after
-    assert b"calcChain" not in after[rels]
+    report = order_report(sheet="orders", header_row=1, rows=(row_result(2, Fate.REFUSED, sheet="orders"),), issues=())
+    content = fix_file(report, sheet=sheet)
+    assert content is not None
+    line = opened(content, sheet="orders")[2]
+    assert [cell.value for cell in line[2:4]] == ["0012", 7]
+    assert (line[4].is_date, line[5].value, line[5].data_type, line[5].quotePrefix) == (True, "=1+1", "s", True)
 
 
-def test_our_own_intake_reads_the_fix_file_as_it_read_the_rows(tmp_path: Path) -> None:
-    original = order_workbook()
-    before = read_again(original, tmp_path, name="before.xlsx")[0].frame
-    after = next(sheet for sheet in read_again(fixed(original), tmp_path) if sheet.name == SHEET).frame
+def test_an_earlier_rounds_columns_are_not_in_it(tmp_path: Path) -> None:
+    first = result_workbook(order_report(), sheet=None, original=order_workbook(), format="xlsx")
+    assert rows_of(fixed(tmp_path, content=first))[0] == (*OURS, *HEADERS)
+
+
+def test_it_is_dropped_again_and_its_own_fix_file_has_our_columns_once(tmp_path: Path) -> None:
+    (again,) = read_again(fix_bytes(tmp_path), tmp_path)
+    report = order_report(header_row=1, rows=(row_result(3, Fate.INVALID),), issues=(bad_phone(3, "E"),))
+    content = fix_file(report, sheet=again)
+    assert content is not None
+    found = rows_of(opened(content))
+    assert found[0] == (*OURS, *HEADERS)
+    assert found[1][:3] == ("E3: Four digits, ten are needed.", "Write ten.", "SO-1001")
+    assert "Four digits" in opened(content)["E2"].comment.text
+
+
+def test_our_own_intake_reads_the_rows_as_it_read_them_first(tmp_path: Path) -> None:
+    before = read_again(order_workbook(), tmp_path, name="before.xlsx")[0].frame
+    (after,) = read_again(fix_bytes(tmp_path), tmp_path)
     assert (
-        after.filter(pl.col("row") > 4).drop("row").rows()
+        after.frame.filter(pl.col("row") > 1).drop("row", "1", "2").rows()
         == before.filter(pl.col("row").is_between(7, 10)).drop("row").rows()
     )
 
 
-def test_nothing_to_correct_gives_no_file() -> None:
+def test_nothing_to_correct_gives_no_file(tmp_path: Path) -> None:
+    (sheet, *_) = read_again(order_workbook(), tmp_path)
     rows = tuple(row_result(row, fate) for row, fate in ((5, Fate.ACCEPTED), (6, Fate.HELD), (7, Fate.IN_DOUBT)))
-    assert fix_file(order_report(rows=rows, issues=()), sheet=None, original=order_workbook(), format="xlsx") is None
-    refused = order_report(rows=(), header_row=0, reason="encrypted")
-    assert fix_file(refused, sheet=None, original=b"", format="xlsx") is None
+    assert fix_file(order_report(rows=rows, issues=()), sheet=sheet) is None
+    assert fix_file(order_report(rows=(), header_row=0, reason="encrypted"), sheet=None) is None
+    assert fix_file(order_report(), sheet=None) is None  # the original is not at hand
 
 
-def csv_sheet() -> Sheet:
-    columns = {
-        "1": [None, "Order", "SO-1", "SO-1", "SO-2"],
-        "2": ["Title", "Phone", "+91", "=1", "0012"],
-    }
-    schema = {"row": pl.UInt32, "1": pl.String, "2": pl.String}
-    return Sheet("orders", pl.DataFrame({"row": range(1, 6), **columns}, schema=schema))
-
-
-def test_a_csv_gets_a_csv_of_the_same_columns() -> None:
-    rows = tuple(row_result(row, fate) for row, fate in ((3, Fate.BLOCKED), (4, Fate.INVALID), (5, Fate.ACCEPTED)))
-    found = fix_file(order_report(rows=rows, issues=(), header_row=2), sheet=csv_sheet(), original=b"", format="csv")
-    assert found is not None
-    assert found[0] == "csv"
-    lines = list(csv.reader(io.StringIO(found[1].decode("utf-8-sig"))))
-    assert lines == [["Order", "Phone"], ["SO-1", "'+91"], ["SO-1", "'=1"]]
-
-
-@pytest.mark.parametrize(
-    ("delimiter", "encoding"),
-    [(";", "cp1252"), ("tab", "utf-16"), ("|", "auto"), ("^", "utf-8"), ("¦", "iso-8859-1"), ("auto", "auto")],
-)
-def test_a_corrected_csv_is_read_again_as_its_mapping_reads_the_first(
-    delimiter: str, encoding: str, tmp_path: Path
-) -> None:
-    mark = {"tab": "\t", "auto": ";"}.get(delimiter, delimiter)
-    lines = [
-        mark.join(cells) for cells in (["Order", "Phone", "Rate"], ["SO-1", "Zoë", "1.234,50"], ["SO-2", "x", "1"])
-    ]
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16"])
+def test_of_a_text_file_it_is_a_workbook_as_well(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "orders.csv"
-    path.write_text(
-        "\n".join([*lines, f'SO-3{mark}"a{mark}b, c;d"{mark}2']), encoding=encoding.replace("auto", "cp1252")
-    )
-    options = ReadOptions(delimiter=delimiter, encoding=encoding)
-    (sheet,) = read_file(path, name=path.name, options=options)
-    rows = tuple(row_result(row, Fate.INVALID) for row in (2, 4))
-    fix = fix_file(order_report(rows=rows, issues=(), header_row=1), sheet=sheet, original=b"", format="csv")
-    assert fix is not None
-    path.write_bytes(fix[1])
-    (again,) = read_file(path, name=path.name, options=options)
-    assert again.frame.drop("row").rows() == [sheet.frame.drop("row").row(place) for place in (0, 1, 3)]
-    assert mark in fix[1].decode("utf-8-sig" if encoding == "auto" else encoding)
+    path.write_text("Order;Phone;Rate\nSO-1;Zoë;1.234,50\nSO-2;x;1\n", encoding=encoding)
+    (sheet,) = read_file(path, name=path.name, options=ReadOptions(delimiter=";", encoding=encoding))
+    rows = (row_result(2, Fate.INVALID, sheet=sheet.name),)
+    content = fix_file(order_report(sheet=sheet.name, rows=rows, issues=(), header_row=1), sheet=sheet)
+    assert content is not None
+    found = rows_of(opened(content, sheet="Sheet1"))
+    assert [row[2:] for row in found] == [("Order", "Phone", "Rate"), ("SO-1", "Zoë", "1.234,50")]
 
 
-def test_other_workbooks_get_a_plain_one_with_comments() -> None:
-    rows = (row_result(4, Fate.REFUSED, reason="No.", cell="B4"),)
-    found = fix_file(order_report(rows=rows, issues=(), header_row=2), sheet=csv_sheet(), original=b"", format="ods")
-    assert found is not None
-    sheet = opened(found[1], sheet="orders")
-    assert [[cell.value for cell in line] for line in sheet.iter_rows()] == [["Order", "Phone"], ["SO-1", "=1"]]
-    assert sheet["B2"].comment.text.startswith("logistics-batch:\nNo.")
+def frame_of(*rows: tuple[str | None, ...]) -> pl.DataFrame:
+    columns = {str(index): [row[index - 1] for row in rows] for index in range(1, len(rows[0]) + 1)}
+    schema = {"row": pl.UInt32, **dict.fromkeys(columns, pl.String)}
+    return pl.DataFrame({"row": range(1, len(rows) + 1), **columns}, schema=schema)

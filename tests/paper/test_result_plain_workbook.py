@@ -118,13 +118,12 @@ def test_what_number_formats_showed_and_merged_cells_come_back(tmp_path: Path) -
 
 def test_they_are_at_their_new_places_in_a_fix_file(tmp_path: Path) -> None:
     sheet = codes_sheet()
-    report = report_of(sheet, rows=tuple(row_result(row, Fate.REFUSED) for row in (3, 4)))
-    found = fix_file(report, sheet=sheet, original=b"", format="ods")
-    assert found is not None
-    again = read_again(found[1], tmp_path)[0]
-    assert again.frame["1"].to_list() == ["Order", "0000123", None]
-    assert again.worded == ((2, 2, "0-0"), (2, 3, "0%"), (3, 2, ";"), (3, 3, "0,"))
-    assert again.merges == ((2, 1, 3, 1),)
+    report = report_of(sheet, rows=tuple(row_result(row, Fate.REFUSED, sheet=sheet.name) for row in (3, 4)))
+    content = fix_file(report, sheet=sheet)
+    assert content is not None
+    again = read_again(content, tmp_path)[0]
+    assert again.frame["3"].to_list() == ["Order", "0000123", None]
+    assert again.worded == ((2, 4, "0-0"), (2, 5, "0%"), (3, 4, ";"), (3, 5, "0,"))
 
 
 def test_what_was_struck_through_still_is_and_what_was_unseen_is_told_again(tmp_path: Path) -> None:
@@ -137,10 +136,10 @@ def test_what_was_struck_through_still_is_and_what_was_unseen_is_told_again(tmp_
     assert again.struck == ((2, 2, "12", "<21"), (3, 2, "x & y", ""), (3, 3, "7", ""))
     assert again.covered == ((3, 3), (4, 3))
 
-    report = report_of(sheet, rows=tuple(row_result(row, Fate.REFUSED) for row in (3, 4)))
-    found = fix_file(report, sheet=sheet, original=b"", format="ods")
-    assert found is not None
-    assert read_again(found[1], tmp_path)[0].struck == ((2, 2, "x & y", ""), (2, 3, "7", ""))
+    report = report_of(sheet, rows=tuple(row_result(row, Fate.REFUSED, sheet=sheet.name) for row in (3, 4)))
+    content = fix_file(report, sheet=sheet)
+    assert content is not None
+    assert read_again(content, tmp_path)[0].struck == ((2, 4, "x & y", ""), (2, 5, "7", ""))
 
 
 CELLS = st.one_of(

@@ -15,6 +15,7 @@ from logistics_batch.ledger import NewNotice, StoredFile
 from logistics_batch.model.report import FileReport, Totals
 from logistics_batch.model.sheet import ReadOptions, Sheet
 from logistics_batch.paper.ack import ack_json
+from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_csv import result_csv
 from logistics_batch.paper.result_workbook import result_workbook
 
@@ -127,11 +128,8 @@ def _rendered(file: StoredFile, report: FileReport, sources: dict[str, Sheet], o
         found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, format=file.format, lines=lines)
     if "csv" in formats:
         found["result.csv"] = result_csv(report, sheet, lines)
-    from logistics_batch.paper.fix_file import fix_file  # the workbook library takes a while to import
-
-    fix = fix_file(report, sheet=sheet, original=original, format=file.format, lines=lines)
-    if fix is not None:
-        found[f"fix.{fix[0]}"] = fix[1]
+    if (fix := fix_file(report, sheet=sheet, lines=lines)) is not None:
+        found["fix.xlsx"] = fix
     return found
 
 

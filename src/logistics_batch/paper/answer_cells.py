@@ -1,8 +1,6 @@
 """The cells that we add beside a sheet's rows: header, status, reason, remedy, where it went, and the run."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from textwrap import wrap
+from typing import Final
 
 import polars as pl
 
@@ -14,52 +12,55 @@ from logistics_batch.paper.status_columns import COLUMN_WIDTHS
 from logistics_batch.paper.xlsx_rows import Cell
 from logistics_batch.paper.xlsx_styles import StyleSheet
 
-_WRAPPED_COLUMNS = (1, 2)  # reason and remedy
+WRAPPED_COLUMNS: Final = {1: "reason", 2: "fix"}
+"""Where reason and remedy stand among our columns, from 0."""
+
 _LETTERS_A_DIGIT = 1.15  # widths count digits; the letters of a sentence are a little narrower
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What stands in our five cells of a row, in the order of the columns."""
-
-    fate: Fate
-    texts: tuple[str, str, str, str, str]
-
-    @property
-    def lines(self) -> int:
-        """How many lines its reason or its remedy takes, whichever is longer."""
-        return max(
-            _lines(self.texts[index], int(COLUMN_WIDTHS[index] * _LETTERS_A_DIGIT)) for index in _WRAPPED_COLUMNS
-        )
+ANSWERS: Final = pl.Schema({"row": pl.UInt32, **dict.fromkeys(("fate", "reason", "fix", "number", "run"), pl.String)})
+"""What stands in our five cells of a row, in the order of the columns."""
 
 
-def _lines(text: str, width: int) -> int:
-    return sum(max(1, len(wrap(line, width))) for line in text.split("\n")) if len(text) > width or "\n" in text else 1
-
-
-def answers_of(answered: pl.DataFrame) -> dict[int, Answer]:
-    """The answer for each row number of one sheet. answered: see `row_answers.answered`."""
+def answers_of(answered: pl.DataFrame) -> pl.DataFrame:
+    """The answers of one sheet's rows, see ANSWERS. answered: see `row_answers.answered`."""
     is_data = (pl.col("fate") != Fate.SKIPPED.value) | (pl.col("document") != "")
     number = pl.when(pl.col("awb_number") != "").then("awb_number").otherwise("reference_number")
-    columns = answered.select(
+    return answered.select(
         "row",
         "fate",
-        "cell_reason",
-        "cell_fix",
+        pl.col("cell_reason").alias("reason"),
+        pl.col("cell_fix").alias("fix"),
         pl.when(is_data).then(number).otherwise(pl.lit("")).alias("number"),
         pl.when(is_data).then("run").otherwise(pl.lit("")).alias("run"),
+    ).cast(ANSWERS)
+
+
+def lines_needed(answers: pl.DataFrame) -> dict[int, int]:
+    """The rows whose reason or remedy takes more than one line in its column, with how many it takes."""
+    each = [_lines(name, int(COLUMN_WIDTHS[at] * _LETTERS_A_DIGIT)) for at, name in WRAPPED_COLUMNS.items()]
+    return dict(answers.select("row", pl.max_horizontal(each).alias("lines")).filter(pl.col("lines") > 1).iter_rows())
+
+
+def _lines(name: str, width: int) -> pl.Expr:
+    """How many lines of so many letters a text takes; words that do not fit on a line make it a little shorter."""
+    line = pl.element().str.len_chars()
+    lines = pl.max_horizontal((line / (width * 0.93)).ceil(), pl.lit(1))
+    return (
+        pl.when(pl.col(name).str.len_chars() <= width)
+        .then(pl.col(name).str.count_matches("\n", literal=True) + 1)
+        .otherwise(pl.col(name).str.split("\n").list.eval(lines).list.sum().cast(pl.UInt32))
     )
-    return {line[0]: Answer(Fate(line[1]), line[1:]) for line in columns.iter_rows()}
 
 
 class AnswerCells:
     """Writes our cells as XML, from `first_column` on; empty ones are left out."""
 
     def __init__(
-        self, styles: StyleSheet, answers: Mapping[int, Answer], *, header_row: int, first_column: int, prefix: bytes
+        self, styles: StyleSheet, answers: pl.DataFrame, *, header_row: int, first_column: int, prefix: bytes
     ) -> None:
         self._styles = styles
-        self._answers = answers
+        self._answers = {row: texts for row, *texts in answers.iter_rows()}
         self._header_row = header_row
         self._first_column = first_column
         self._prefix = prefix
@@ -75,16 +76,17 @@ class AnswerCells:
         answer = self._answers.get(row)
         if answer is None:
             return []
+        fate = Fate(answer[0])
         return [
-            self._cell(row, index, text, self._look(answer.fate, index, is_formula_like(text)))
-            for index, text in enumerate(answer.texts)
+            self._cell(row, index, text, self._look(fate, index, is_formula_like(text)))
+            for index, text in enumerate(answer)
             if text
         ]
 
     def _look(self, fate: Fate, index: int, guarded: bool) -> int:
         key = (fate, index, guarded)
         if key not in self._looks:
-            wrap = index in _WRAPPED_COLUMNS
+            wrap = index in WRAPPED_COLUMNS
             self._looks[key] = (
                 self._styles.status(fate) if index == 0 else self._styles.text(fate, wrap=wrap, guarded=guarded)
             )

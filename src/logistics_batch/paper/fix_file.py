@@ -1,141 +1,102 @@
-"""NAME.fix.xlsx or NAME.fix.csv: only the rows that need correcting, each with all rows of its document.
+"""NAME.fix.xlsx: a plain workbook with only the rows that need correcting, each with all rows of its document.
 
-Of a file that was held as a whole it has all rows, for none of them was sent.
-The layout is that of the file that came, without any column of ours, so that it can be corrected and dropped as it is.
-A text file has its delimiter, and its encoding where the mapping declares one.
-In a workbook the failing cells are coloured and say in a comment what is wrong.
+First stand `Reason` and `What to do` in words, then the user's own columns under their own names and in their order;
+the wrong cells are coloured and say in a comment what is wrong. Of a file that was held as a whole it has all rows, for
+none of them was sent. It can be corrected and dropped again as it is: our two columns are known again.
 """
 
-import codecs
 from dataclasses import replace
-from typing import Final
 
 import polars as pl
 
+from logistics_batch.model.answer_columns import ANSWER_COLUMNS
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Sheet
+from logistics_batch.paper.answer_cells import ANSWERS
 from logistics_batch.paper.plain_workbook import plain_workbook
-from logistics_batch.paper.result_csv import csv_bytes
 from logistics_batch.paper.row_answers import NEEDS_CORRECTING, CellNote, answered, cell_notes
 from logistics_batch.paper.status_columns import without_earlier_columns
-from logistics_batch.paper.xlsx_fix import KeptRows, fix_workbook
 from logistics_batch.paper.xlsx_patch import Annotations
 from logistics_batch.paper.xlsx_sheet import Area
 
-_FOUND_BY_THEMSELVES: Final = ",;\t|"
+_OURS = ANSWER_COLUMNS[1:3]
 
 
-def fix_file(
-    report: FileReport, *, sheet: Sheet | None, original: bytes, format: str, lines: Sheet | None = None
-) -> tuple[str, bytes] | None:
-    """The suffix ("csv" or "xlsx") and the content of the fix file; None where nothing is to be corrected.
+def fix_file(report: FileReport, *, sheet: Sheet | None, lines: Sheet | None = None) -> bytes | None:
+    """The fix file; None where nothing is to be corrected, or the rows are not at hand.
 
     A row needs correcting if it is invalid, refused or blocked; every other row of its document comes with it, and
     every row that was held with its file. lines: the second sheet, where lines stand on one; only the rows of these
     documents are left on it, too.
     """
     kept = rows_to_correct(report)
-    if not any(kept) or not report.header_row:
-        return None
-    sheets = list(zip(report.by_sheet, kept, strict=True))
-    if format == "xlsx":
-        try:
-            return "xlsx", fix_workbook(original, [_kept(of_sheet, rows) for of_sheet, rows in sheets])
-        except ValueError:  # NotPatchable, or a number in it that is none
-            pass  # a plain workbook of the same rows does as well
     sources = [source for source in (sheet, lines) if source is not None]
-    if len(sources) < len(sheets):
+    reports = report.by_sheet
+    if not any(rows.len() for rows in kept) or not report.header_row or len(sources) < len(reports):
         return None
-    close = [
-        close_rows(source, rows, header_row=of_sheet.header_row)
-        for source, (of_sheet, rows) in zip(sources, sheets, strict=False)
+    shown = [
+        _sheet_to_correct(source, *each) for source, each in zip(sources, zip(reports, kept, strict=True), strict=False)
     ]
-    if format == "csv":
-        return "csv", text_file(close[0])
-    annotations = [_annotations(*each) for each in sheets]
-    return "xlsx", plain_workbook(*zip(close, annotations, strict=True))
+    return plain_workbook(*shown, wrapped=len(_OURS))
 
 
-def rows_to_correct(report: FileReport) -> tuple[tuple[int, ...], ...]:
+def rows_to_correct(report: FileReport) -> tuple[pl.Series, ...]:
     """For each sheet the numbers of its rows that go into the fix file, in their order."""
     wrong = report.rows.filter(pl.col("fate").is_in(NEEDS_CORRECTING))
-    wanted = NEEDS_CORRECTING | ({Fate.HELD} if report.reason and wrong.height else set())
     # What is held with its file goes out with the corrected one or not at all.
+    wanted = NEEDS_CORRECTING | ({Fate.HELD} if report.reason and wrong.height else set())
     of_them = (pl.col("document") != "") & pl.col("document").is_in(wrong["document"].unique().implode())
     fits = pl.col("fate").is_in(wanted) | of_them
-    return tuple(
-        tuple(of_sheet.rows.filter(fits, pl.col("row") > of_sheet.header_row)["row"]) for of_sheet in report.by_sheet
+    return tuple(of_sheet.rows.filter(fits, pl.col("row") > of_sheet.header_row)["row"] for of_sheet in report.by_sheet)
+
+
+def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series) -> tuple[Sheet, Annotations]:
+    """The header and the rows one under the other, our two columns before the user's."""
+    wanted = pl.concat([pl.Series("row", [report.header_row], dtype=pl.UInt32), rows])
+    numbers = pl.DataFrame({"row": wanted}).with_row_index("new", offset=1).with_columns(pl.col("new").cast(pl.UInt32))
+    told = answered(report).filter(pl.col("fate").is_in((*NEEDS_CORRECTING, Fate.HELD)))
+    header = {"row": [report.header_row], "cell_reason": [_OURS[0]], "cell_fix": [_OURS[1]]}
+    ours = pl.concat(
+        [pl.DataFrame(header, schema_overrides={"row": pl.UInt32}), told.select("row", "cell_reason", "cell_fix")]
     )
+    own = without_earlier_columns(sheet, report.header_row)
+    # Their places: the columns that are left, one beside the other.
+    places = {int(name): number for number, name in enumerate(own.columns[1:], len(_OURS) + 1)}
+    frame = (
+        numbers.join(ours, on="row", how="left", maintain_order="left")
+        .join(
+            own.rename({str(old): f"own {new}" for old, new in places.items()}),
+            on="row",
+            how="left",
+            maintain_order="left",
+        )
+        .drop("row")
+    )
+    names = ["row", *(str(number) for number in range(1, frame.width))]
+    moved = dict(numbers.select("row", "new").iter_rows())
 
+    def stays(row: int, column: int) -> bool:
+        return row in moved and column in places
 
-def _kept(report: FileReport, rows: tuple[int, ...]) -> KeptRows:
-    moved = {row: report.header_row + 1 + index for index, row in enumerate(rows)}
-    return KeptRows(report.sheet, report.header_row, rows, _notes(report, moved))
-
-
-def _annotations(report: FileReport, rows: tuple[int, ...]) -> Annotations:
-    notes = _notes(report, {row: number for number, row in enumerate(rows, start=2)})
-    return Annotations(header_row=1, answers={}, notes=notes, legend="", adds_columns=False)
-
-
-def close_rows(sheet: Sheet, rows: tuple[int, ...], *, header_row: int) -> Sheet:
-    """The header and some rows of a sheet one under the other, without the columns of an earlier result."""
-    wanted = pl.DataFrame({"row": [header_row, *rows]}, schema={"row": pl.UInt32})
-    numbers = wanted.with_row_index("new", offset=1).with_columns(pl.col("new").cast(pl.UInt32))
-    frame = numbers.join(without_earlier_columns(sheet, header_row), on="row", how="left", maintain_order="left")
-    marks = sheet.marks.join(numbers, on="row", how="inner").drop("row").rename({"new": "row"})
-    moved = {row: number for number, row in enumerate((header_row, *rows), 1)}
-    struck = tuple((moved[cell[0]], *cell[1:]) for cell in sheet.struck if cell[0] in moved)
-    worded = tuple((moved[row], column, shown) for row, column, shown in sheet.worded if row in moved)
-    return replace(
+    columns = pl.col("column").replace_strict(places, default=None, return_dtype=pl.UInt16)
+    marks = sheet.marks.join(numbers, on="row", how="inner").select(pl.col("new").alias("row"), columns, "mark")
+    made = replace(
         sheet,
-        frame=frame.drop("row").rename({"new": "row"}),
-        marks=marks,
+        frame=frame.rename(dict(zip(frame.columns, names, strict=True))),
+        marks=marks.drop_nulls("column"),
         hidden_rows=(),
         cell_counts=None,
-        merges=_moved_merges(sheet, moved),
-        worded=worded,
-        struck=struck,
-        covered=tuple((moved[row], column) for row, column in sheet.covered if row in moved),
+        merges=(),
+        worded=tuple(
+            (moved[row], places[at], shown) for row, at, shown in sheet.worded if row in moved and at in places
+        ),
+        struck=tuple((moved[row], places[at], *cut) for row, at, *cut in sheet.struck if row in moved and at in places),
+        covered=(),
     )
-
-
-def text_file(sheet: Sheet) -> bytes:
-    """A sheet as a text file of its own kind: with the delimiter it came with, in the encoding its mapping declares.
-
-    Where the encoding was found and not declared, it is UTF-8 with a mark, which is never taken for another.
-    """
-    separator = sheet.delimiter or ","
-    written = csv_bytes(sheet.frame.drop("row"), header=False, as_it_came=True, separator=separator)
-    if separator not in _FOUND_BY_THEMSELVES and separator.isascii():
-        written = codecs.BOM_UTF8 + f"sep={separator}\r\n".encode() + written.removeprefix(codecs.BOM_UTF8)
-    if not sheet.encoding or codecs.lookup(sheet.encoding).name == "utf-8":
-        return written
-    return written.decode("utf-8-sig").encode(sheet.encoding)
-
-
-def _moved_merges(sheet: Sheet, moved: dict[int, int]) -> tuple[tuple[int, int, int, int], ...]:
-    """The merged ranges of rows that stay, as far as these reach."""
-    found = []
-    for top, left, bottom, right in sheet.merges:
-        stay = [moved[row] for row in range(top, bottom + 1) if row in moved]
-        if top in moved and (len(stay) > 1 or right > left):
-            found.append((stay[0], left, stay[-1], right))
-    return tuple(found)
-
-
-def _notes(report: FileReport, moved: dict[int, int]) -> list[CellNote]:
-    """What is wrong, at the new places; of a row without a failing cell at its first one."""
-    notes: list[CellNote] = []
-    told: set[int] = set()
+    notes = []
     for note in cell_notes(report):
         area = Area.of(note.cell.encode())
-        if area is not None and area.top in moved:
-            told.add(area.top)
-            notes.append(CellNote(cell_address(moved[area.top], area.left), note.text))
-    wrong = answered(report).filter(pl.col("fate").is_in((Fate.REFUSED, Fate.INVALID)))
-    for row, *texts in wrong.select("row", "reason", "fix").iter_rows():
-        if row in moved and row not in told:
-            notes.append(CellNote(cell_address(moved[row], 1), "\n".join(filter(None, texts))))
-    return notes
+        if area is not None and area.top in moved and area.left in places:
+            notes.append(CellNote(cell_address(moved[area.top], places[area.left]), note.text))
+    return made, Annotations(header_row=1, answers=ANSWERS.to_frame(), notes=notes, legend="")

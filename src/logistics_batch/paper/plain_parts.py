@@ -41,6 +41,7 @@ class PlainStyle(IntEnum):
     TITLE = 6
     WRAPPED = 7
     TIME = 8
+    SENTENCE = 9
 
 
 _CENTRED = '<alignment vertical="center"/>'  # as our columns beside them, also where these take several lines
@@ -56,10 +57,11 @@ _LOOKS: dict[PlainStyle, tuple[int, int, int, str, str]] = {
     PlainStyle.TITLE: (49, 2, 0, "", ""),
     PlainStyle.WRAPPED: (49, 0, 0, "", '<alignment vertical="top" wrapText="1"/>'),
     PlainStyle.TIME: (46, 0, 0, "", _CENTRED),
+    PlainStyle.SENTENCE: (49, 0, 0, "", '<alignment vertical="center" wrapText="1"/>'),
 }
 
 
-def plain_sheet(widths: Mapping[int, int], rows: str = "", *, merges: Sequence[str] = ()) -> str:
+def plain_sheet(widths: Mapping[int, float], rows: str = "", *, merges: Sequence[str] = ()) -> str:
     """A sheet part with columns so wide (by their number, in characters), printed across on one page's width.
 
     merges: merged ranges, as A1:A3.

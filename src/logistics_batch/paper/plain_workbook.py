@@ -6,20 +6,22 @@ are made in blocks, so that a file of a million rows does not lie in memory a se
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import polars as pl
 
+from logistics_batch.model.answer_columns import ANSWER_COLUMNS
 from logistics_batch.model.issue import cell_address, column_letters
+from logistics_batch.model.report import Fate
 from logistics_batch.model.sheet import Mark, Sheet
+from logistics_batch.paper.answer_cells import ANSWERS, WRAPPED_COLUMNS
 from logistics_batch.paper.plain_parts import PlainStyle, plain_package, plain_sheet
 from logistics_batch.paper.safe_text import cell_xml, formula_like, xml_text
-from logistics_batch.paper.status_columns import without_earlier_columns
 from logistics_batch.paper.xlsx_package import Package
 from logistics_batch.paper.xlsx_parts import find_sheet
-from logistics_batch.paper.xlsx_patch import Annotations, Block, SheetAnnotator
-from logistics_batch.paper.xlsx_rows import RowData
+from logistics_batch.paper.xlsx_patch import Annotations, Looks, SheetAnnotator, columns_by_row
 from logistics_batch.paper.xlsx_sheet import SheetPart
 from logistics_batch.paper.xlsx_survey import Survey
 
@@ -28,7 +30,7 @@ LAST_ROW = 1_048_576
 
 _ROWS_A_BLOCK = 5_000
 _ROWS_MEASURED = 2_000
-_NARROWEST, _WIDEST = 9, 44
+_NARROWEST, _WIDEST, _SENTENCE = 9, 44, 58
 _FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
 _ERROR_WORDS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A")
 _NUMBER = r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$"  # leading zeros stay only as text
@@ -37,23 +39,25 @@ _STRUCK_RUN = '<r><rPr><strike/></rPr><t xml:space="preserve">{}</t></r>'
 _SIGNS = re.compile(r"0,*|[%;]+|[^0%;]+")
 
 
-def plain_workbook(*sheets: tuple[Sheet, Annotations]) -> bytes:
-    """The sheets' rows in a workbook, each with our columns, colours and comments as its annotations say."""
-    shown = [
-        replace(sheet, name=title, frame=without_earlier_columns(sheet, annotations.header_row))
-        for title, (sheet, annotations) in zip(_titles(sheets), sheets, strict=True)
-    ]
+def plain_workbook(*sheets: tuple[Sheet, Annotations], wrapped: int = 0) -> bytes:
+    """The sheets' rows in a workbook, each with our columns, colours and comments as its annotations say.
+
+    wrapped: so many columns at the left hold sentences, which are wrapped.
+    """
+    shown = [replace(sheet, name=title) for title, (sheet, _) in zip(_titles(sheets), sheets, strict=True)]
     package = plain_package(
         {
-            sheet.name: plain_sheet(
-                _widths(sheet.frame.filter(pl.col("row") >= annotations.header_row)), merges=_merges(sheet)
-            )
+            sheet.name: plain_sheet(_widths(sheet, annotations.header_row, wrapped=wrapped), merges=_merges(sheet))
             for sheet, (_, annotations) in zip(shown, sheets, strict=True)
         },
         formats=[_format(text) for text in _shown_texts(shown)],
     )
     for sheet, (_, annotations) in zip(shown, sheets, strict=True):
-        package = Package(_annotated(package, sheet, annotations, styles=_styles(shown)))
+        parts = find_sheet(package, sheet.name)
+        last_column = max((int(column) for column in sheet.frame.columns if column != "row"), default=0)
+        part, found = SheetPart.of(package.read(parts.sheet)), Survey(1, last_column, last_row(sheet))
+        rows = partial(_blocks, sheet, annotations, number_formats=_styles(shown), wrapped=wrapped)
+        package = Package(SheetAnnotator(package, parts, part, found).annotate(annotations, rows))
     return package.content
 
 
@@ -94,15 +98,6 @@ def _merges(sheet: Sheet) -> list[str]:
     return [f"{cell_address(top, left)}:{cell_address(bottom, right)}" for top, left, bottom, right in sheet.merges]
 
 
-def _annotated(package: Package, sheet: Sheet, annotations: Annotations, *, styles: Mapping[str, int]) -> bytes:
-    parts = find_sheet(package, sheet.name)
-    last_column = max((int(column) for column in sheet.frame.columns if column != "row"), default=0)
-    part, found = SheetPart.of(package.read(parts.sheet)), Survey(1, last_column, last_row(sheet))
-    return SheetAnnotator(package, parts, part, found).annotate(
-        annotations, _blocks(sheet, annotations.header_row, styles)
-    )
-
-
 def sheet_title(name: str) -> str:
     """The name as a workbook takes it.
 
@@ -117,25 +112,89 @@ def last_row(sheet: Sheet) -> int:
     return int(sheet.frame.get_column("row")[-1]) if sheet.frame.height else 0
 
 
-def _widths(frame: pl.DataFrame) -> dict[int, int]:
+def _widths(sheet: Sheet, header_row: int, *, wrapped: int) -> dict[int, float]:
     """How wide each column is for its longest text among the first rows."""
-    longest = frame.head(_ROWS_MEASURED).select(pl.exclude("row").str.len_chars().max().fill_null(0))
-    return {
-        int(name): min(max(length[0] + 2, _NARROWEST), _WIDEST)
-        for name, length in longest.to_dict(as_series=False).items()
+    first = sheet.frame.filter(pl.col("row") >= header_row).head(_ROWS_MEASURED)
+    longest = first.select(pl.exclude("row").str.len_chars().max().fill_null(0)).to_dict(as_series=False)
+    found: dict[int, float] = {
+        int(name): min(max(length[0] + 2, _NARROWEST), _WIDEST) for name, length in longest.items()
     }
+    return found | dict.fromkeys(range(1, wrapped + 1), _SENTENCE)
 
 
-def _blocks(sheet: Sheet, header_row: int, styles: Mapping[str, int]) -> Iterator[Block]:
+def _blocks(
+    sheet: Sheet, annotations: Annotations, looks: Looks, *, number_formats: Mapping[str, int], wrapped: int
+) -> Iterator[bytes]:
+    """The rows as XML, some thousands at a time."""
     schema = {"row": pl.UInt32, "column": pl.UInt16, "style": pl.Int64}
-    worded = [(row, column, styles[shown]) for row, column, shown in sheet.worded]
+    worded = [(row, column, number_formats[shown]) for row, column, shown in sheet.worded]
     every = sheet.marks.join(pl.DataFrame(worded, schema=schema, orient="row"), on=["row", "column"], how="left")
     struck = _struck(sheet)
-    for frame in sheet.frame.iter_slices(_ROWS_A_BLOCK):
-        numbers = frame.get_column("row")
-        marks = every.filter(pl.col("row").is_between(numbers[0], numbers[-1]))
-        own = struck.filter(pl.col("row").is_between(numbers[0], numbers[-1]))
-        yield Block(RowData.of(_rows_xml(frame, marks, own, header_row)), frozenset(numbers.to_list()))
+    failing = pl.DataFrame(
+        [(row, column) for row, columns in columns_by_row(annotations.notes).items() for column in columns],
+        schema={"row": pl.UInt32, "column": pl.UInt16},
+        orient="row",
+    ).with_columns(failing=pl.lit(value=True))
+    heights = pl.DataFrame(list(looks.heights.items()), schema={"row": pl.UInt32, "height": pl.Float64}, orient="row")
+    answers = _answer_cells(annotations, looks)
+    how = _Row(annotations, looks, wrapped, range(len(PlainStyle) + len(number_formats)))
+    written = looks.answered.difference(sheet.frame["row"])
+    rows = pl.concat([sheet.frame, pl.DataFrame({"row": sorted(written)}, schema={"row": pl.UInt32})], how="diagonal")
+    for frame in (rows.sort("row") if written else rows).iter_slices(_ROWS_A_BLOCK):
+        wide = frame
+        for facts, kind in ((every, "mark"), (every, "style"), (struck, "parts"), (failing, "failing")):
+            wide = _beside(wide, facts, kind, columns=frame.columns)
+        wide = wide.join(answers, on="row", how="left", maintain_order="left")
+        wide = wide.join(heights, on="row", how="left", maintain_order="left")
+        yield _rows_xml(wide, [name for name in frame.columns if name != "row"], how)
+
+
+def _beside(frame: pl.DataFrame, facts: pl.DataFrame, kind: str, *, columns: Sequence[str]) -> pl.DataFrame:
+    """A frame with a fact about cells as a column `KIND COLUMN` for each column that has any."""
+    first, last = frame["row"][0], frame["row"][-1]
+    here = facts.filter(pl.col("row").is_between(first, last), pl.col("column").cast(pl.String).is_in(list(columns)))
+    for (column,), of_column in here.group_by("column"):
+        values = of_column.select("row", pl.col(kind).alias(f"{kind} {column}")).unique("row")
+        frame = frame.join(values, on="row", how="left", maintain_order="left")
+    return frame
+
+
+def _answer_cells(annotations: Annotations, looks: Looks) -> pl.DataFrame:
+    """Our cells of each row as XML: row, answer."""
+    styles = looks.styles
+    answers = annotations.answers.filter(pl.col("row").is_in(looks.answered))
+    if annotations.answers.is_empty():
+        return pl.DataFrame(schema={"row": pl.UInt32, "answer": pl.String})
+    cells = []
+    for index, name in enumerate(ANSWERS.names()[1:]):
+        if index == 0:
+            style = pl.col("fate").replace_strict({fate.value: styles.status(fate) for fate in Fate})
+        else:
+            muted, guarded = pl.col("fate") == Fate.SKIPPED.value, formula_like(name)
+            style = pl.lit(styles.text(Fate.ACCEPTED, wrap=index in WRAPPED_COLUMNS, guarded=False))
+            for of_muted, of_guarded in ((True, True), (True, False), (False, True)):
+                fate = Fate.SKIPPED if of_muted else Fate.ACCEPTED
+                number = styles.text(fate, wrap=index in WRAPPED_COLUMNS, guarded=of_guarded)
+                style = pl.when((muted == of_muted) & (guarded == of_guarded)).then(number).otherwise(style)
+        cells.append(_inline(name, _address(looks.first_column + index), style))
+    header_style = styles.header()
+    header = "".join(
+        f'<c r="{column_letters(looks.first_column + index)}{annotations.header_row}" s="{header_style}" t="inlineStr">'
+        f"<is><t>{text}</t></is></c>"
+        for index, text in enumerate(ANSWER_COLUMNS)
+    )
+    own = pl.DataFrame({"row": [annotations.header_row], "answer": [header]}, schema_overrides={"row": pl.UInt32})
+    return pl.concat([own, answers.select("row", pl.concat_str(cells).alias("answer"))])
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What a row's cells are written by."""
+
+    annotations: Annotations
+    looks: Looks
+    wrapped: int
+    own_styles: range  # of a cell that does not fail
 
 
 def _struck(sheet: Sheet) -> pl.DataFrame:
@@ -152,35 +211,42 @@ def _xml(text: str) -> str:
     return xml_text(text).decode()
 
 
-def _rows_xml(frame: pl.DataFrame, marks: pl.DataFrame, struck: pl.DataFrame, header_row: int) -> bytes:
-    wide = frame
-    shown = marks.filter(pl.col("column").cast(pl.String).is_in(frame.columns))
-    for (column,), of_column in shown.group_by("column"):
-        kinds = of_column.select(
-            "row", pl.col("mark").alias(f"mark {column}"), pl.col("style").alias(f"style {column}")
-        ).unique("row")
-        wide = wide.join(kinds, on="row", how="left", maintain_order="left")
-    for (column,), parts in struck.filter(pl.col("column").cast(pl.String).is_in(frame.columns)).group_by("column"):
-        texts = parts.select("row", pl.col("parts").alias(f"struck {column}"))
-        wide = wide.join(texts, on="row", how="left", maintain_order="left")
-    cells = [_cell(name, wide.columns, header_row) for name in frame.columns if name != "row"]
-    row = pl.concat_str(pl.lit('<row r="'), pl.col("row"), pl.lit('">'), *cells, pl.lit("</row>"))
+def _rows_xml(wide: pl.DataFrame, names: Sequence[str], how: _Row) -> bytes:
+    cells = [_cell(name, wide.columns, how) for name in names]
+    height = pl.format(' ht="{}" customHeight="1"', pl.col("height").round(1)).fill_null("")
+    answer = pl.col("answer").fill_null("")
+    row = pl.concat_str(
+        pl.lit('<row r="'), pl.col("row"), pl.lit('"'), height, pl.lit(">"), *cells, answer, pl.lit("</row>")
+    )
     return "".join(wide.select(row.alias("xml"))["xml"].to_list()).encode()
 
 
-def _cell(name: str, columns: list[str], header_row: int) -> pl.Expr:
-    """One cell as XML, nothing for an empty one."""
-    text, address = pl.col(name), pl.lit(f'<c r="{column_letters(int(name))}') + pl.col("row").cast(pl.String)
-    guarded = pl.when(formula_like(name)).then(PlainStyle.GUARDED_TEXT.value).otherwise(PlainStyle.TEXT.value)
-    style = pl.when(pl.col("row") == header_row).then(PlainStyle.HEADER.value).otherwise(guarded)
-    inline = _joined(
-        address, '" s="', style, '" t="inlineStr"><is><t xml:space="preserve">', cell_xml(name), "</t></is></c>"
-    )
-    cell = pl.when(text.is_null() | (text == "")).then(pl.lit("")).otherwise(inline)
+def _cell(name: str, columns: Sequence[str], how: _Row) -> pl.Expr:
+    """One cell as XML, nothing for an empty one that is right."""
+    text, address, styles = pl.col(name), _address(int(name)), how.looks.styles
+    is_header, failing = pl.col("row") == how.annotations.header_row, f"failing {name}" in columns
+    plain = PlainStyle.SENTENCE if int(name) <= how.wrapped else PlainStyle.TEXT
+
+    def look(style: PlainStyle | pl.Expr) -> pl.Expr:
+        """The style, or that of a failing cell whose own it is."""
+        number = pl.lit(style.value) if isinstance(style, PlainStyle) else style
+        if not failing:
+            return number
+        marked = {own: styles.failing(own) for own in how.own_styles}
+        return pl.when(pl.col(f"failing {name}")).then(number.replace_strict(marked)).otherwise(number)
+
+    own = look(pl.when(formula_like(name)).then(PlainStyle.GUARDED_TEXT.value).otherwise(plain.value))
+    style = pl.when(is_header).then(PlainStyle.HEADER.value).otherwise(own)
+    empty = pl.lit("")
+    if failing:
+        blank = _joined(address, '" s="', own, '"/>')
+        empty = pl.when(pl.col(f"failing {name}")).then(blank).otherwise(empty)
+    cell = pl.when(text.is_null() | (text == "")).then(empty).otherwise(_inline(name, address, style))
     if f"mark {name}" in columns:
-        cell = _typed(name, address).fill_null(cell)
-    if f"struck {name}" in columns:
-        parts = pl.col(f"struck {name}")
+        number = pl.coalesce(f"style {name}", pl.lit(PlainStyle.GENERAL.value)) if f"style {name}" in columns else None
+        cell = _typed(name, address, look, number).fill_null(cell)
+    if f"parts {name}" in columns:
+        parts = pl.col(f"parts {name}")
         whole = pl.format(_STRUCK_RUN, cell_xml(name))
         runs = pl.when(parts == "").then(whole).otherwise(parts)
         struck = _joined(address, '" s="', style, '" t="inlineStr"><is>', runs, "</is></c>")
@@ -188,29 +254,44 @@ def _cell(name: str, columns: list[str], header_row: int) -> pl.Expr:
     return cell
 
 
-def _typed(name: str, address: pl.Expr) -> pl.Expr:
+def _address(column: int) -> pl.Expr:
+    return pl.lit(f'<c r="{column_letters(column)}') + pl.col("row").cast(pl.String)
+
+
+def _inline(name: str, address: pl.Expr, style: pl.Expr) -> pl.Expr:
+    """A cell of text; nothing where there is none."""
+    cell = _joined(
+        address, '" s="', style, '" t="inlineStr"><is><t xml:space="preserve">', cell_xml(name), "</t></is></c>"
+    )
+    return pl.when(pl.col(name) != "").then(cell).otherwise(pl.lit(""))
+
+
+def _typed(
+    name: str, address: pl.Expr, look: Callable[[PlainStyle | pl.Expr], pl.Expr], number: pl.Expr | None
+) -> pl.Expr:
     """A number, date, time, truth or error as what it is; null where the cell is text after all."""
     text, mark = pl.col(name), pl.col(f"mark {name}")
     day = text.str.to_datetime("%Y-%m-%d", strict=False)
     moment = text.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
     lasting = _days(text)
-    style = pl.coalesce(f"style {name}", pl.lit(PlainStyle.GENERAL.value)).cast(pl.String)
     numeric = mark.is_in([Mark.NUMBER.value, Mark.IMPRECISE.value]) & text.str.contains(_NUMBER)
+
+    def valued(style: PlainStyle | pl.Expr, value: pl.Expr, kind: str = "") -> pl.Expr:
+        return _joined(address, '" s="', look(style), f'"{kind}><v>', value, "</v></c>")
+
     return (
         pl.when(numeric)
-        .then(_joined(address, '" s="', style, '"><v>', text, "</v></c>"))
+        .then(valued(PlainStyle.GENERAL if number is None else number, text))
         .when((mark == Mark.DATE.value) & day.is_not_null())
-        .then(_joined(address, f'" s="{PlainStyle.DATE.value}"><v>', _serial(day).cast(pl.Int64), "</v></c>"))
+        .then(valued(PlainStyle.DATE, _serial(day).cast(pl.Int64)))
         .when((mark == Mark.DATETIME.value) & moment.is_not_null())
-        .then(_joined(address, f'" s="{PlainStyle.DATE_TIME.value}"><v>', _serial(moment), "</v></c>"))
+        .then(valued(PlainStyle.DATE_TIME, _serial(moment)))
         .when((mark == Mark.TIME.value) & lasting.is_not_null())
-        .then(_joined(address, f'" s="{PlainStyle.TIME.value}"><v>', lasting, "</v></c>"))
+        .then(valued(PlainStyle.TIME, lasting))
         .when((mark == Mark.TRUTH.value) & text.is_in(["TRUE", "FALSE"]))
-        .then(
-            _joined(address, f'" s="{PlainStyle.GENERAL.value}" t="b"><v>', (text == "TRUE").cast(pl.Int8), "</v></c>")
-        )
+        .then(valued(PlainStyle.GENERAL, (text == "TRUE").cast(pl.Int8), ' t="b"'))
         .when((mark == Mark.ERROR.value) & text.is_in(_ERROR_WORDS))
-        .then(_joined(address, f'" s="{PlainStyle.GENERAL.value}" t="e"><v>', text, "</v></c>"))
+        .then(valued(PlainStyle.GENERAL, text, ' t="e"'))
         .otherwise(None)
     )
 

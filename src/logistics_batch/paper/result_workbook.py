@@ -15,6 +15,7 @@ from logistics_batch.paper.held_workbook import held_workbook
 from logistics_batch.paper.legend import legend
 from logistics_batch.paper.plain_workbook import LAST_ROW, last_row, plain_workbook
 from logistics_batch.paper.row_answers import answered, cell_notes
+from logistics_batch.paper.status_columns import without_earlier_columns
 from logistics_batch.paper.xlsx_patch import Annotations, annotated
 from logistics_batch.paper.xml_bytes import NotPatchable
 
@@ -42,12 +43,17 @@ def result_workbook(
             why = str(error) if isinstance(error, NotPatchable) else "its parts hold numbers that make no sense"
             note = f"This is a plain copy of your rows, without formats and formulas: {why}."
     shown = [
-        (source if source is not None else _rows_alone(of_sheet), _annotations(of_sheet, note))
+        (_rows_alone(of_sheet) if source is None else _own_columns(source, of_sheet), _annotations(of_sheet, note))
         for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False)
     ]
     if any(last_row(each) > LAST_ROW for each, _ in shown):
         return held_workbook(replace(report, reason="", remedy=_TOO_LONG), title="The rows are in the CSV result")
     return plain_workbook(*shown)
+
+
+def _own_columns(sheet: Sheet, report: FileReport) -> Sheet:
+    """The sheet without the columns of an earlier result."""
+    return replace(sheet, frame=without_earlier_columns(sheet, report.header_row))
 
 
 def _rows_alone(report: FileReport) -> Sheet:

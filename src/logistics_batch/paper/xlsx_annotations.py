@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from logistics_batch.paper.xlsx_comments import CommentBoxes, CommentsPart, Note, RowMove, stays
+from logistics_batch.paper.xlsx_comments import CommentBoxes, CommentsPart, Note
 from logistics_batch.paper.xlsx_package import Package, Packed, packed
 from logistics_batch.paper.xlsx_parts import (
     CONTENT_TYPES_PART,
@@ -38,7 +38,7 @@ class SheetComments:
     boxes: CommentBoxes
 
     @classmethod
-    def of(cls, package: Package, sheet: str, part: SheetPart, *, move: RowMove = stays) -> "SheetComments":
+    def of(cls, package: Package, sheet: str, part: SheetPart) -> "SheetComments":
         """Reads what is there. Raises NotPatchable where comments and their boxes do not fit together."""
         lines = relationships(package, sheet)
         comments = next((target_part(sheet, line.target) for line in lines if line.kind == _COMMENTS), None)
@@ -52,8 +52,8 @@ class SheetComments:
             lines=lines,
             comments_part=comments,
             boxes_part=boxes,
-            comments=CommentsPart(package.read(comments) if comments else None, move=move),
-            boxes=CommentBoxes(package.read(boxes) if boxes else None, move=move),
+            comments=CommentsPart(package.read(comments) if comments else None),
+            boxes=CommentBoxes(package.read(boxes) if boxes else None),
         )
 
     def put(self, notes: Sequence[Note], part: SheetPart) -> dict[str, Packed | None]:

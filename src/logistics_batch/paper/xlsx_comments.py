@@ -5,7 +5,7 @@ can hold one comment only: a cell with a comment of the user's keeps that one.
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from logistics_batch.model.issue import cell_address
@@ -16,11 +16,9 @@ from logistics_batch.paper.xml_bytes import (
     NotPatchable,
     attribute,
     element_pattern,
-    opening_tag,
     require_plain_xml,
     root_prefix,
     whole_number,
-    with_attribute,
 )
 
 AUTHOR = "logistics-batch"
@@ -66,19 +64,10 @@ class Note:
     height_pixels: int
 
 
-RowMove = Callable[[int], int | None]
-"""Where a row goes: its new number, or None where it is left out."""
-
-
-def stays(row: int) -> int:
-    """Every row stays where it is."""
-    return row
-
-
 class CommentsPart:
-    """The comments of a sheet; without an earlier part, an empty one. The user's go where their rows go."""
+    """The comments of a sheet; without an earlier part, an empty one."""
 
-    def __init__(self, xml: bytes | None, *, move: RowMove = stays) -> None:
+    def __init__(self, xml: bytes | None) -> None:
         self._xml = xml if xml is not None else _EMPTY_COMMENTS
         require_plain_xml(self._xml, part="comments")
         self._prefix = root_prefix(self._xml, "comments")
@@ -91,11 +80,9 @@ class CommentsPart:
             cell = _cell_of(found[1])
             if whole_number(found[1], b"authorId") in ours or self._begins_like_ours(found[0]):
                 self.earlier_cells.add(cell)
-            elif (row := move(cell[0])) is not None:
-                self.kept_cells.add((row, cell[1]))
-                opening = opening_tag(found[0])
-                address = cell_address(row, cell[1]).encode()
-                self._kept.append(with_attribute(opening, b"ref", address) + found[0][len(opening) :])
+            else:
+                self.kept_cells.add(cell)
+                self._kept.append(found[0])
 
     def _begins_like_ours(self, comment: bytes) -> bool:
         texts = element_pattern(self._prefix + b"t").finditer(comment)
@@ -150,8 +137,7 @@ class CommentBoxes:
     ours declare theirs wherever the part does not use the common ones.
     """
 
-    def __init__(self, xml: bytes | None, *, move: RowMove = stays) -> None:
-        self._move = move
+    def __init__(self, xml: bytes | None) -> None:
         self._xml = xml if xml is not None else _EMPTY_DRAWING
         if b"</xml>" not in self._xml or self._xml[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise NotPatchable("the drawing of the sheet's comments is not readable")
@@ -173,13 +159,7 @@ class CommentBoxes:
         return kept[:end] + b"".join(shapes) + kept[end:]
 
     def _kept(self, shape: bytes, without: Collection[tuple[int, int]]) -> bytes:
-        cell = _cell_of_box(shape)
-        if cell is None:
-            return shape
-        row = self._move(cell[0])
-        if row is None or cell in without:
-            return b""
-        return shape if row == cell[0] else _moved_box(shape, row - cell[0])
+        return b"" if _cell_of_box(shape) in without else shape
 
     def _box(self, note: Note, number: int, order: int) -> bytes:
         return _SHAPE % {
@@ -197,8 +177,6 @@ class CommentBoxes:
 
 _VML_SHAPE = re.compile(rb"<((?:[\w.-]+:)?shape)(?=[\s>]).*?</\1\s*>", re.DOTALL)
 _CLIENT_DATA = re.compile(rb"<((?:[\w.-]+:)?ClientData)(?=[\s>])([^>]*)>(.*?)</\1\s*>", re.DOTALL)
-_ROW = re.compile(rb"(<(?:[\w.-]+:)?Row\s*>\s*)(\d+)")
-_ANCHOR = re.compile(rb"(<(?:[\w.-]+:)?Anchor\s*>)(\s*\d+\s*(?:,\s*\d+\s*){7})<")
 _PLACE = re.compile(rb"<(?:[\w.-]+:)?(Row|Column)\s*>\s*(\d+)\s*<")
 
 
@@ -210,16 +188,3 @@ def _cell_of_box(shape: bytes) -> tuple[int, int] | None:
     if b"Row" not in place or b"Column" not in place:
         return None
     return int(place[b"Row"]) + 1, int(place[b"Column"]) + 1
-
-
-def _moved_box(shape: bytes, rows: int) -> bytes:
-    """The box that many rows further down, with the cell it belongs to."""
-    moved = _ROW.sub(lambda found: found[1] + str(int(found[2]) + rows).encode(), shape, count=1)
-    return _ANCHOR.sub(lambda found: found[1] + _moved_anchor(found[2], rows) + b"<", moved, count=1)
-
-
-def _moved_anchor(anchor: bytes, rows: int) -> bytes:
-    numbers = [int(number) for number in anchor.split(b",")]
-    for index in (2, 6):  # from-row and to-row
-        numbers[index] = max(numbers[index] + rows, 0)
-    return ", ".join(str(number) for number in numbers).encode()

@@ -4,19 +4,21 @@ Everything else in the package (other sheets, charts, text boxes, shared strings
 every cell that we say nothing about, formula and cached value alike.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from logistics_batch.paper.answer_cells import Answer, AnswerCells
+import polars as pl
+
+from logistics_batch.paper.answer_cells import AnswerCells, lines_needed
 from logistics_batch.paper.comment_boxes import placed_notes
 from logistics_batch.paper.row_answers import CellNote
 from logistics_batch.paper.status_columns import COLUMN_WIDTHS
 from logistics_batch.paper.xlsx_annotations import SheetComments
-from logistics_batch.paper.xlsx_comments import Note, RowMove, stays
+from logistics_batch.paper.xlsx_comments import Note
 from logistics_batch.paper.xlsx_filter import with_filter_named
 from logistics_batch.paper.xlsx_package import Package, packed
 from logistics_batch.paper.xlsx_parts import WorkbookParts, find_sheet
-from logistics_batch.paper.xlsx_rows import RowChanges, RowData, RowReader, changed_rows
+from logistics_batch.paper.xlsx_rows import RowChanges, RowReader, changed_rows
 from logistics_batch.paper.xlsx_sheet import LAST_COLUMN, Area, SheetPart, checked
 from logistics_batch.paper.xlsx_styles import StyleSheet
 from logistics_batch.paper.xlsx_survey import Survey, drawn_areas, own_words, place_for, survey
@@ -32,25 +34,28 @@ _DEEPEST_FROZEN_HEADER = 12
 class Annotations:
     """What is to be written into a sheet.
 
-    answers: our cells by row number, beside the header row. notes: failing cells with what is wrong. legend: the
-    comment on our first header. adds_columns: False where the sheet keeps its own columns only. hints: comments on
-    cells that are not wrong and keep their colour.
+    answers: our cells, see ANSWERS; where there are none, the sheet keeps its own columns only. notes: failing cells
+    with what is wrong. legend: the comment on our first header.
     """
 
     header_row: int
-    answers: Mapping[int, Answer]
+    answers: pl.DataFrame
     notes: Sequence[CellNote]
     legend: str
-    adds_columns: bool = True
-    hints: Sequence[CellNote] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """Some rows of a sheet as XML, and the numbers of the rows that our cells go to with them."""
+class Looks:
+    """What a sheet's rows are written with.
 
-    rows: RowData
+    styles: open for additions. first_column: of ours. answered: the rows that get cells of ours. heights: what rows
+    need for our text, in points.
+    """
+
+    styles: StyleSheet
+    first_column: int
     answered: frozenset[int]
+    heights: Mapping[int, float]
 
 
 def annotated(content: bytes, sheet: str, annotations: Annotations) -> bytes:
@@ -63,40 +68,57 @@ def annotated(content: bytes, sheet: str, annotations: Annotations) -> bytes:
     part = SheetPart.of(package.read(parts.sheet))
     words = own_words(package, parts.shared_strings)
     found = survey(RowReader(part.rows, prefix=part.prefix), header_row=annotations.header_row, own_words=words)
-    everything = Block(part.rows, frozenset(annotations.answers) | {annotations.header_row})
+
+    def rows(looks: Looks) -> Iterator[bytes]:
+        return changed_rows(RowReader(part.rows, prefix=part.prefix), _changes(annotations, looks, part, found))
+
     filtered = part.filtered_area()
-    changed = SheetAnnotator(package, parts, part, found).annotate(annotations, [everything])
+    changed = SheetAnnotator(package, parts, part, found).annotate(annotations, rows)
     widened = part.filtered_area()
     if filtered is None or widened is None or widened == filtered:
         return changed
     return with_filter_named(changed, sheet, widened)
 
 
+def _changes(annotations: Annotations, looks: Looks, part: SheetPart, found: Survey) -> RowChanges:
+    styles, first = looks.styles, looks.first_column
+    cells = AnswerCells(
+        styles, annotations.answers, header_row=annotations.header_row, first_column=first, prefix=part.prefix
+    )
+    return RowChanges(
+        first_column=first,
+        width=len(COLUMN_WIDTHS),
+        answers=cells.of,
+        answered=looks.answered,
+        failing=columns_by_row(annotations.notes),
+        failing_style=styles.failing,
+        removed=found.earlier,
+        restored=styles.restored,
+        column_styles=part.column_style,
+        heights=looks.heights,
+    )
+
+
 class SheetAnnotator:
-    """Puts annotations into one sheet of a package whose rows were surveyed.
+    """Puts annotations into one sheet of a package whose rows were surveyed."""
 
-    move: where rows have gone, if the blocks to come do not hold them at their places; comments follow.
-    """
-
-    def __init__(
-        self, package: Package, parts: WorkbookParts, part: SheetPart, found: Survey, *, move: RowMove = stays
-    ) -> None:
+    def __init__(self, package: Package, parts: WorkbookParts, part: SheetPart, found: Survey) -> None:
         self._package = package
         self._parts = parts
         self._part = part
         self._found = found
         self._styles = StyleSheet(package.read(parts.styles))
-        self._comments = SheetComments.of(package, parts.sheet, part, move=move)
+        self._comments = SheetComments.of(package, parts.sheet, part)
 
-    def annotate(self, annotations: Annotations, blocks: Iterable[Block]) -> bytes:
-        """The package with the annotations; `blocks` are the sheet's rows."""
+    def annotate(self, annotations: Annotations, rows: Callable[[Looks], Iterable[bytes]]) -> bytes:
+        """The package with the annotations; `rows` gives the sheet's rows with them."""
         first = self._first_column(annotations)
-        changes = self._changes(annotations, first)
-        if annotations.adds_columns:
-            self._lay_out(annotations, first)
+        line_height = self._part.line_height()
+        heights = {row: lines * line_height for row, lines in lines_needed(annotations.answers).items()}
+        looks = Looks(self._styles, first, self._answered(annotations, first), heights)
+        self._lay_out(annotations, first)
         parts = self._comments.put(self._notes(annotations, first), self._part)
-        rows = self._rows(changes, blocks)
-        parts[self._parts.sheet] = packed(checked(self._part.pieces(rows)))
+        parts[self._parts.sheet] = packed(checked(self._part.pieces(rows(looks))))
         parts[self._parts.styles] = packed(checked([self._styles.rendered()]))
         return self._package.with_parts(parts)
 
@@ -110,46 +132,20 @@ class SheetAnnotator:
             raise NotPatchable("the sheet has no room for more columns")
         return first
 
-    def _changes(self, annotations: Annotations, first: int) -> RowChanges:
-        cells = AnswerCells(
-            self._styles,
-            annotations.answers,
-            header_row=annotations.header_row,
-            first_column=first,
-            prefix=self._part.prefix,
-        )
-        answers, line_height = annotations.answers, self._part.line_height()
-        return RowChanges(
-            first_column=first,
-            width=len(COLUMN_WIDTHS),
-            answers=cells.of,
-            answered=self._answered(annotations, first),
-            failing=_columns_by_row(annotations.notes),
-            failing_style=self._styles.failing,
-            removed=self._found.earlier,
-            restored=self._styles.restored,
-            column_styles=self._part.column_style,
-            heights={row: lines * line_height for row, answer in answers.items() if (lines := answer.lines) > 1},
-        )
-
     def _answered(self, annotations: Annotations, first: int) -> frozenset[int]:
         """The rows that get cells of ours: not those of merged titles that reach over our columns."""
-        if not annotations.adds_columns:
+        if annotations.answers.is_empty():
             return frozenset()
         titles = [area for area in self._part.merged_areas() if area.bottom < annotations.header_row]
         covered = {row for area in titles if area.right >= first for row in range(area.top, area.bottom + 1)}
-        return (frozenset(annotations.answers) | {annotations.header_row}) - covered
-
-    def _rows(self, changes: RowChanges, blocks: Iterable[Block]) -> Iterator[bytes]:
-        for block in blocks:
-            reader = RowReader(block.rows, prefix=self._part.prefix)
-            yield from changed_rows(reader, replace(changes, answered=changes.answered & block.answered))
+        return (frozenset(annotations.answers["row"]) | {annotations.header_row}) - covered
 
     def _lay_out(self, annotations: Annotations, first: int) -> None:
         part, header_row = self._part, annotations.header_row
-        last_row = max([self._found.last_row, *annotations.answers])
-        last_column = first + len(COLUMN_WIDTHS) - 1
-        part.set_widths(first, COLUMN_WIDTHS)
+        ours = COLUMN_WIDTHS if annotations.answers.height else ()
+        last_row = max([self._found.last_row, *annotations.answers["row"].tail(1)])
+        last_column = first + len(ours) - 1
+        part.set_widths(first, ours)
         part.widen_dimension(right=last_column, bottom=last_row)
         if header_row <= _DEEPEST_FROZEN_HEADER:
             part.freeze_above(header_row + 1)
@@ -158,7 +154,7 @@ class SheetAnnotator:
             part.filter(area, earlier=self._found.earlier)
 
     def _notes(self, annotations: Annotations, first: int) -> list[Note]:
-        shown = [*annotations.notes, *annotations.hints][:MOST_COMMENTS]
+        shown = annotations.notes[:MOST_COMMENTS]
         texts = [(annotations.header_row, first, annotations.legend)] if annotations.legend else []
         for note in shown:
             area = Area.of(note.cell.encode())
@@ -167,7 +163,8 @@ class SheetAnnotator:
         return placed_notes(self._part, texts)
 
 
-def _columns_by_row(notes: Sequence[CellNote]) -> dict[int, frozenset[int]]:
+def columns_by_row(notes: Sequence[CellNote]) -> dict[int, frozenset[int]]:
+    """The columns of the failing cells of each row."""
     found: dict[int, set[int]] = {}
     for note in notes:
         area = Area.of(note.cell.encode())

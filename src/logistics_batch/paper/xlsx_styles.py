@@ -53,6 +53,11 @@ class StyleSheet:
     def _section(self, xml: bytes, name: str, item: str) -> Section:
         return Section.of(xml, tag=self._prefix + name.encode(), item=self._prefix + item.encode())
 
+    @property
+    def count(self) -> int:
+        """How many cell styles there are."""
+        return len(self._xfs.items)
+
     def rendered(self) -> bytes:
         """The part with everything that was added."""
         return b"".join(self._pieces())
