@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.fix_files import corrected
 from support.sandbox_process import RunningSandbox
 from support.workspace import ASNS_MAPPING, Workspace, order_lines
 
@@ -70,8 +71,8 @@ def test_a_corrected_answer_with_a_mapping_in_its_name_keeps_it(office: Workspac
         office.drop("FILE.csv", wrong, folder=name)
         office.run("run", name)
         (office.root / name / "FILE.csv").unlink()
-    fix = (office.root / "outbound/FILE.orders.fix.csv").read_text("utf-8-sig")
-    office.drop("FILE.orders.fix.csv", fix.replace(",12,", ",9876500001,"), folder="sales")
+    fix = corrected(office.root / "outbound/FILE.orders.fix.xlsx", {"12": "9876500001"})
+    office.drop("FILE.orders.fix.xlsx", fix, folder="sales")
     assert office.run("run", "sales").code == 0
     (newer,) = [name for name in names(office.root / "outbound") if name.endswith("csv") and name.count(".") == 4]
     assert newer.startswith("FILE.orders.")
@@ -121,7 +122,7 @@ def test_a_new_ledger_knows_the_answers_to_the_very_same_file(tmp_path: Path, se
         file = office.drop("FILE.csv", order_lines(["AGAIN-1"]))
         office.run("push", file, "--mapping", "orders", "--results", shared)
     answered = {"FILE.ack.json", "FILE.result.csv", "FILE.result.xlsx"}
-    assert names(shared) == {*answered, "FILE.fix.csv"}, "the service refuses what it has"
+    assert names(shared) == {*answered, "FILE.fix.xlsx"}, "the service refuses what it has"
 
 
 def test_the_same_file_again_is_answered_under_its_own_name(office: Workspace) -> None:

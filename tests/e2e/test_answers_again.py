@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook
 from support.commands import Finished, Forker
+from support.fix_files import corrected
 from support.sandbox_process import RunningSandbox
 from support.sftp_servers import RunningSshd, openssh_server
 from support.workspace import ASNS_MAPPING, ORDER_COLUMNS, Workspace, order_lines
@@ -103,7 +104,7 @@ def test_answers_are_written_again_just_as_they_were(office: Workspace, forker: 
     told = run(forker, office, "push", file, "--mapping", "orders", "--json").json
     reports = office.root / "reports"
     before = {path.name: path.read_bytes() for path in reports.glob("orders.*")}
-    assert set(before) == {"orders.ack.json", "orders.result.xlsx", "orders.result.csv", "orders.fix.csv"}
+    assert set(before) == {"orders.ack.json", "orders.result.xlsx", "orders.result.csv", "orders.fix.xlsx"}
     for path in reports.glob("orders.*"):
         path.unlink()
     assert run(forker, office, "runs", "report", told["run"]).code == 0
@@ -161,7 +162,7 @@ def service_number(office: Workspace, forker: Forker) -> str:
     return str(rows[0]["awb_number"])
 
 
-@pytest.mark.parametrize("answer", ["STA-7.result.xlsx", "STA-7.result (1).xlsx", "STA-7.fix.csv"])
+@pytest.mark.parametrize("answer", ["STA-7.result.xlsx", "STA-7.result (1).xlsx", "STA-7.fix.xlsx"])
 def test_a_name_that_makes_an_invoice_number_stays_the_name_of_the_first_file(
     answer: str, office: Workspace, forker: Forker, service: RunningSandbox
 ) -> None:
@@ -172,24 +173,12 @@ def test_a_name_that_makes_an_invoice_number_stays_the_name_of_the_first_file(
     lines = "Supplier\tSite\tSKU\tQty\nAcme\tPune\tSKU-1\t5\nAcme\tAgra\tSKU-1\tmany\n"
     run(forker, office, "push", office.drop(f"{first}.txt", lines), "--mapping", "manifests")
     came = (office.root / "reports" / answer.replace(" (1)", "")).read_bytes()
-    dropped = office.drop(answer, corrected(came, answer))
+    dropped = office.drop(answer, corrected(came, {"many": "6"}))
     (file,) = run(forker, office, "push", dropped, "--mapping", "manifests", "--json").json["files"]
     assert {row["document"].split("|")[-1]: row["fate"] for row in file["rows"] if row["document"]}
     made = [line for line in service.committed("asn.created") if str(line["invoice_number"]).startswith(first)]
     assert {line["invoice_number"] for line in made} == {f"{first}.txt"}
     assert len(made) == 2
-
-
-def corrected(content: bytes, name: str) -> bytes:
-    if name.endswith(".csv"):
-        return content.replace(b"many", b"6")
-    workbook = load_workbook(io.BytesIO(content))
-    for row in workbook.worksheets[0].iter_rows():
-        for cell in row:
-            cell.value = "6" if cell.value == "many" else cell.value
-    file = io.BytesIO()
-    workbook.save(file)
-    return file.getvalue()
 
 
 @pytest.mark.real
@@ -207,7 +196,7 @@ def test_our_reports_in_the_drop_folder_are_no_input(
     (root / "inbound/orders.csv").write_text(first)
     assert run(forker, office, "run", "nightly").code == 3
     ours = {path.name: path.read_bytes() for path in (root / results).glob("orders.*")}
-    assert set(ours) == {"orders.ack.json", "orders.result.csv", "orders.result.xlsx", "orders.fix.csv"}
+    assert set(ours) == {"orders.ack.json", "orders.result.csv", "orders.result.xlsx", "orders.fix.xlsx"}
     for kind in ("ack.json", "result.csv"):
         (root / "inbound" / f"orders.{kind}").write_bytes(ours[f"orders.{kind}"])
     (root / "inbound/orders_list.csv").write_bytes(ours["orders.result.csv"])
@@ -215,18 +204,17 @@ def test_our_reports_in_the_drop_folder_are_no_input(
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as members:
         for member, content in ours.items():
-            members.writestr(
-                member, content.replace(b"12345", b"9876543210") if member.endswith("fix.csv") else content
-            )
+            is_fix = member.endswith("fix.xlsx")
+            members.writestr(member, corrected(content, {"12345": "9876543210"}) if is_fix else content)
     (root / "inbound/answers.zip").write_bytes(archive.getvalue())
     done = run(forker, office, "run", "nightly", "--json")
     assert done.code == 4, done.err
     files = {file["file"]: file for file in done.json["files"]}
-    assert set(files) == {"orders_list.csv", "receipt.csv", "orders.result.xlsx", "orders.fix.csv"}
+    assert set(files) == {"orders_list.csv", "receipt.csv", "orders.result.xlsx", "orders.fix.xlsx"}
     assert "one of our own reports" in files["orders_list.csv"]["reason"]
     assert files["receipt.csv"]["reason"]
     assert files["orders.result.xlsx"]["counts"]["unchanged"] == 1
-    assert files["orders.fix.csv"]["counts"]["accepted"] == 1, "a corrected fix file is understood"
+    assert files["orders.fix.xlsx"]["counts"]["accepted"] == 1, "a corrected fix file is understood"
     assert created(service, name) == {f"{name}-1": 1, f"{name}-2": 1}
     left = {path.name for path in (root / "inbound").iterdir()}
     assert {"orders.ack.json", "orders.result.csv"} <= left, "left where they lie"

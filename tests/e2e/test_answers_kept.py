@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from openpyxl import load_workbook
+from support.fix_files import corrected, lines_of
 from support.sandbox_process import RunningSandbox
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
@@ -35,8 +36,8 @@ def pushed(office: Workspace, service: RunningSandbox, prefix: str, *, fault: st
     return office.root / "reports"
 
 
-def corrected(fix: Path) -> bytes:
-    content = fix.read_bytes().replace(b"12345", b"9876500001")
+def correct(fix: Path) -> bytes:
+    content = corrected(fix, {"12345": "9876500001"})
     fix.write_bytes(content)
     return content
 
@@ -49,35 +50,32 @@ def refused_now(office: Workspace, service: RunningSandbox) -> str:
 
 def to_correct(folder: Path) -> dict[str, list[str]]:
     """The references in each fix file."""
-    return {
-        path.name: [line["Order No"] for line in csv.DictReader(path.read_text("utf-8-sig").splitlines())]
-        for path in sorted(folder.glob("*.fix.csv"))
-    }
+    return {path.name: [line["Order No"] for line in lines_of(path)] for path in sorted(folder.glob("*.fix.xlsx"))}
 
 
 def test_what_a_clerk_corrected_in_the_fix_file_stays(office: Workspace, service: RunningSandbox) -> None:
     reports = pushed(office, service, "CLERK", fault="status_401")
-    assert to_correct(reports) == {"orders.fix.csv": ["CLERK-2"]}
-    mine = corrected(reports / "orders.fix.csv")
+    assert to_correct(reports) == {"orders.fix.xlsx": ["CLERK-2"]}
+    mine = correct(reports / "orders.fix.xlsx")
     told = refused_now(office, service)
-    assert (reports / "orders.fix.csv").read_bytes() == mine
-    assert to_correct(reports)["orders.newer.fix.csv"] == ["CLERK-1", "CLERK-2"]
-    assert "orders.fix.csv in folder:" in told
-    assert "stays as it is; what is to be corrected by now stands in orders.newer.fix.csv beside it." in told
+    assert (reports / "orders.fix.xlsx").read_bytes() == mine
+    assert to_correct(reports)["orders.newer.fix.xlsx"] == ["CLERK-1", "CLERK-2"]
+    assert "orders.fix.xlsx in folder:" in told
+    assert "stays as it is; what is to be corrected by now stands in orders.newer.fix.xlsx beside it." in told
     office.run("runs", "report", "push")
     assert len(to_correct(reports)) == 2, "the newer one is ours still"
-    newer = corrected(reports / "orders.newer.fix.csv")
+    newer = correct(reports / "orders.newer.fix.xlsx")
     office.run("runs", "report", "push")
-    assert (reports / "orders.newer.fix.csv").read_bytes() == newer
+    assert (reports / "orders.newer.fix.xlsx").read_bytes() == newer
     assert len(to_correct(reports)) == 2, "there is nothing newer to say"
 
 
 def test_a_corrected_newer_fix_file_is_understood(office: Workspace, service: RunningSandbox) -> None:
     reports = pushed(office, service, "UNDER", fault="status_401")
-    corrected(reports / "orders.fix.csv")
+    correct(reports / "orders.fix.xlsx")
     refused_now(office, service)
-    content = corrected(reports / "orders.newer.fix.csv").replace(b"1 Market Road", b"2 Market Road")
-    file = office.drop("orders.newer.fix.csv", content)
+    content = corrected(correct(reports / "orders.newer.fix.xlsx"), {"1 Market Road": "2 Market Road"})
+    file = office.drop("orders.newer.fix.xlsx", content)
     done = office.run("push", file, "--mapping", "orders", "--json").json
     assert {row["document"]: row["fate"] for row in done["files"][0]["rows"]} == {
         "UNDER-1": "accepted",
@@ -90,18 +88,18 @@ def test_a_corrected_newer_fix_file_is_understood(office: Workspace, service: Ru
 def test_a_fix_file_that_nobody_touched_is_written_anew(office: Workspace, service: RunningSandbox) -> None:
     reports = pushed(office, service, "ANEW", fault="status_401")
     assert "newer" not in refused_now(office, service)
-    assert to_correct(reports) == {"orders.fix.csv": ["ANEW-1", "ANEW-2"]}
+    assert to_correct(reports) == {"orders.fix.xlsx": ["ANEW-1", "ANEW-2"]}
 
 
 def test_a_corrected_fix_file_has_no_newer_beside_it_where_nothing_new_is_to_be_corrected(
     office: Workspace, service: RunningSandbox
 ) -> None:
     reports = pushed(office, service, "SAME", fault="drop_after")
-    mine = corrected(reports / "orders.fix.csv")
+    mine = correct(reports / "orders.fix.xlsx")
     assert "SAME-1,in_doubt" in (reports / "orders.result.csv").read_text("utf-8-sig")
     assert "beside it" not in office.run("settle", "--wait").out
-    assert to_correct(reports) == {"orders.fix.csv": ["SAME-2"]}
-    assert (reports / "orders.fix.csv").read_bytes() == mine
+    assert to_correct(reports) == {"orders.fix.xlsx": ["SAME-2"]}
+    assert (reports / "orders.fix.xlsx").read_bytes() == mine
     assert "SAME-1,accepted" in (reports / "orders.result.csv").read_text("utf-8-sig")
 
 

@@ -72,8 +72,9 @@ class Desk:
         """The workbook that came back, its commented cells mended."""
         sheet = load_workbook(self.reports / name).active
         assert sheet is not None
-        names = [cell.value for cell in sheet[2]]
-        for row in sheet.iter_rows(min_row=FIRST_ROW, max_col=len(HEADER)):
+        header = next(row for row in sheet.iter_rows() if HEADER[0] in {cell.value for cell in row})
+        names = [cell.value for cell in header]
+        for row in sheet.iter_rows(min_row=header[0].row + 1, max_col=names.index(HEADER[-1]) + 1):
             for cell in row:
                 if cell.comment is not None:
                     cell.value = (RIGHT | right)[str(names[cell.column - 1])]

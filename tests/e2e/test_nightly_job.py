@@ -68,8 +68,8 @@ def test_a_night_on_a_real_server(night: Workspace, openssh_server: RunningSshd,
     results = {path.name for path in (openssh_server.root / "results").iterdir()}
     for name in ("monday", "tuesday", "broken"):
         assert {f"{name}.ack.json", f"{name}.result.csv", f"{name}.result.xlsx"} <= results
-    assert "tuesday.fix.csv" in results
-    assert "monday.fix.csv" not in results
+    assert "tuesday.fix.xlsx" in results
+    assert "monday.fix.xlsx" not in results
     assert not [name for name in results if name.startswith(".") or "part" in name]
     lines = list(
         csv.DictReader(io.StringIO((openssh_server.root / "results/monday.result.csv").read_text("utf-8-sig")))

@@ -9,6 +9,7 @@ from contextlib import closing
 from datetime import datetime, timedelta
 
 import pytest
+from support.fix_files import corrected
 from support.sandbox_process import RunningSandbox, created
 from support.workspace import ORDER_COLUMNS, Workspace, asn_lines, order_lines
 
@@ -54,7 +55,7 @@ def test_good_orders_are_created_and_bad_rows_named(workspace: Workspace, sandbo
         "orders_0903.ack.json",
         "orders_0903.result.csv",
         "orders_0903.result.xlsx",
-        "orders_0903.fix.csv",
+        "orders_0903.fix.xlsx",
     }
 
 
@@ -81,9 +82,8 @@ def test_the_corrected_fix_file_goes_through_and_nothing_is_created_twice(
     workspace: Workspace, sandbox: RunningSandbox
 ) -> None:
     workspace.run("push", workspace.drop("orders.csv", BAD_ROWS), "--mapping", "orders")
-    fix = (workspace.root / "reports/orders.fix.csv").read_text(encoding="utf-8-sig")
-    corrected = workspace.drop("orders.fix.csv", fix.replace("zero", "3").replace("56001,", "560001,"))
-    done = workspace.run("push", corrected, "--mapping", "orders")
+    fix = corrected(workspace.root / "reports/orders.fix.xlsx", {"zero": "3", "56001": "560001"})
+    done = workspace.run("push", workspace.drop("orders.fix.xlsx", fix), "--mapping", "orders")
     assert done.code == 0, done.out + done.err
     assert created(sandbox) == {"A-1": 1, "A-2": 1, "A-3": 1, "A-4": 1}
     whole = workspace.drop("orders_again.csv", BAD_ROWS.replace("zero", "3").replace("56001,", "560001,"))

@@ -78,7 +78,7 @@ def test_lock_files_unfinished_uploads_and_our_own_lists_are_never_input(name):
     assert list(why(judged.ignored)) == [name]
 
 
-RETURNED = ["orders.result.xlsx", "orders.fix.csv", "orders.1a2b3c4d.fix.xlsx"]
+RETURNED = ["orders.result.xlsx", "orders.fix.xlsx", "orders.1a2b3c4d.fix.xlsx"]
 
 
 @pytest.mark.parametrize("name", RETURNED)

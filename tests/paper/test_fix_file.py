@@ -52,21 +52,18 @@ def test_only_rows_to_correct_are_in_it_with_all_rows_of_their_document(tmp_path
 def test_each_row_says_first_why_and_what_to_do(tmp_path: Path) -> None:
     found = rows_of(fixed(tmp_path))
     assert [row[:3] for row in found[1:]] == [
-        ("The document is not sent: row 8 is invalid.", _OTHER_ROWS, "SO-1001"),
-        ("C8: Four digits, ten are needed.", "Write ten.", "SO-1001"),
+        ("Fine itself; another row of its document has to be corrected.", "Nothing in this row.", "SO-1001"),
+        ("Four digits, ten are needed.", "Write ten.", "SO-1001"),
         ("PIN 056001 is not served.", "Correct what the reason names and drop the file again.", "SO-1002"),
         ("PIN 056001 is not served.", "Correct what the reason names and drop the file again.", "SO-1002"),
     ]
 
 
-_OTHER_ROWS = "Correct the other rows of this document and drop the file again."
-
-
 def test_of_several_wrong_cells_each_is_named(tmp_path: Path) -> None:
     pin = Issue(8, "pin", "PIN", "D8", "56", "It is no PIN.", "Write six digits.")
     found = rows_of(fixed(tmp_path, order_report(issues=(bad_phone(8), pin))))
-    assert found[2][0] == "C8: Four digits, ten are needed.\nD8: It is no PIN."
-    assert found[2][1] == "C8: Write ten.\nD8: Write six digits."
+    assert found[2][0] == "Phone: Four digits, ten are needed.\nPIN: It is no PIN."
+    assert found[2][1] == "Write ten. Write six digits."
 
 
 def test_wrong_cells_are_coloured_and_commented_at_their_new_places(tmp_path: Path) -> None:
@@ -131,7 +128,7 @@ def test_it_is_dropped_again_and_its_own_fix_file_has_our_columns_once(tmp_path:
     assert content is not None
     found = rows_of(opened(content))
     assert found[0] == (*OURS, *HEADERS)
-    assert found[1][:3] == ("E3: Four digits, ten are needed.", "Write ten.", "SO-1001")
+    assert found[1][:3] == ("Four digits, ten are needed.", "Write ten.", "SO-1001")
     assert "Four digits" in opened(content)["E2"].comment.text
 
 

@@ -180,7 +180,7 @@ ORDER_ROWS = (
     row_result(3, Fate.SKIPPED, rule="blank", reason="The row is empty."),
     row_result(5, Fate.ACCEPTED, awb_number="SH-22T70ZX"),
     row_result(6, Fate.ACCEPTED, awb_number="SH-22T70ZX"),
-    row_result(7, Fate.BLOCKED, reason="The document is not sent: row 8 is invalid."),
+    row_result(7, Fate.BLOCKED, rule="sibling", reason="The document is not sent: row 8 is invalid."),
     row_result(8, Fate.INVALID),
     row_result(9, Fate.REFUSED, reason="PIN 056001 is not served.", cell="D9"),
     row_result(10, Fate.REFUSED, reason="PIN 056001 is not served."),

@@ -68,7 +68,7 @@ def _is_free(store: FileStore, receipt: str, file: StoredFile) -> bool:
 def put_fix(parts: Parts, store: FileStore, place: Place, names: tuple[str, str], content: bytes) -> tuple[str, str]:
     """Write a fix file, but never over one that somebody has changed since: it may hold a clerk's corrections.
 
-    names: how the answers' names begin, and the ending, as "fix.csv". Returns the path, and what people should know.
+    names: how the answers' names begin, and the ending, as "fix.xlsx". Returns the path, and what people should know.
     """
     (stem, ending), at = names, where(store, place)
     new = hashlib.sha256(content).hexdigest()

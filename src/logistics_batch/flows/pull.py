@@ -23,6 +23,7 @@ from logistics_batch.intake.readiness import (
     never_input,
 )
 from logistics_batch.intake.store import Fetched, FileStore, Kind, ListingCut, RemoteFile
+from logistics_batch.model.answer_files import names_it_answers
 from logistics_batch.model.job import Place, PushJob
 
 _MORE_LISTINGS = 3
@@ -85,7 +86,7 @@ def pull(parts: Parts, store: FileStore, job: PushJob, *, business_date: date, t
 
 def _is_meant(name: str, job: PushJob) -> bool:
     """Whether a name fits the job, as it is or as it will be once the upload has ended."""
-    return any(name_matches(each, job.source.pattern) for each in (name, finished_name(name)))
+    return any(name_matches(each, job.source.pattern) for each in (name, finished_name(name), *names_it_answers(name)))
 
 
 def _should_come(file: RemoteFile) -> bool:

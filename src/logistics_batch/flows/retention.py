@@ -10,7 +10,7 @@ from pathlib import Path
 from logistics_batch.flows.label_fetch import LABELS
 from logistics_batch.flows.parts import Parts
 
-_ANSWERS = ("*.ack.json", "*.result.xlsx", "*.result.csv", "*.fix.xlsx", "*.fix.csv", "run-*.json")
+_ANSWERS = ("*.ack.json", "*.result.xlsx", "*.result.csv", "*.fix.xlsx", "run-*.json")
 _FOLDERS_OF_RUNS = ("reconciliation", "order_status", "labels")
 _RUN = re.compile(r"\d{8}-\d{6}")  # in the ids of runs and bundles
 

@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 
 from logistics_batch.intake.names import name_fault, name_matches
 from logistics_batch.intake.store import Kind, RemoteFile, without_others
+from logistics_batch.model.answer_files import names_it_answers
 
 _NEVER_INPUT = {
     "~$*": "it is the lock file of an open office program",
@@ -34,7 +35,7 @@ _NO_FILE = {
     Kind.FOLDER: "it is a folder, and what is in it is not read; drop the files themselves",
     Kind.SPECIAL: "it is a pipe, a socket or a device, and no file",
 }
-_OWN_RESULTS = ("*.result.xlsx", "*.fix.xlsx", "*.fix.csv")
+_OWN_RESULTS = ("*.result.xlsx", "*.fix.xlsx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,8 @@ def _not_input(file: RemoteFile, patterns: Sequence[str], done_names: Mapping[st
         return "our results are written into this folder; drop a corrected one under another name"
     if file.name in done_names:
         return f"it is the done-file of {done_names[file.name]}"
-    if patterns and not name_matches(file.name, patterns):
+    # An answer is a workbook whatever came, and goes where that went.
+    if patterns and not any(name_matches(name, patterns) for name in (file.name, *names_it_answers(file.name))):
         return f"its name fits none of the patterns {', '.join(patterns)}"
     return ""
 

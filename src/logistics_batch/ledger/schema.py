@@ -182,8 +182,8 @@ cancelled_number = Table(
     Column("at", String(40), nullable=False),
 )
 
-# A result file's name belongs to the first content that took it. NAME/fix.csv: the digest of what was written last in
-# NAME.fix.csv, which people correct.
+# A result file's name belongs to the first content that took it. NAME/fix.xlsx: the digest of what was written last in
+# NAME.fix.xlsx, which people correct.
 result_name = Table(
     "result_name",
     metadata,

@@ -4,8 +4,11 @@ import re
 from pathlib import PurePosixPath
 from typing import Final
 
+READ_ENDINGS: Final = ("csv", "tsv", "txt", "tab", "xlsx", "xls", "xlsb", "ods")
+"""The endings of files that are read."""
+
 _LONGEST_STEM_BYTES: Final = 200
-# NAME.result.xlsx as it was, or as programs name a second copy of it; NAME.newer.fix.csv, where NAME.fix.csv was kept.
+# NAME.result.xlsx as it was, or as programs name a second copy of it; NAME.newer.fix.xlsx, where NAME.fix.xlsx stays.
 _ENDING: Final = r"(?:\.newer(?:-\d+)?)?\.(?:result|fix)"
 _COPY: Final = r"(?: ?\(\d+\)| - Copy(?: \(\d+\))?)?$"
 _ENDINGS: Final = re.compile(f"(?:{_ENDING})+{_COPY}")
@@ -17,7 +20,7 @@ def result_stem(name: str) -> str:
 
     >>> result_stem("orders_0903.result.xlsx")
     'orders_0903'
-    >>> result_stem("orders_0903.result (1).xlsx"), result_stem("orders_0903.newer.fix.csv")
+    >>> result_stem("orders_0903.result (1).xlsx"), result_stem("orders_0903.newer.fix.xlsx")
     ('orders_0903', 'orders_0903')
     """
     stem = _ENDINGS.sub("", PurePosixPath(name).stem)
@@ -28,8 +31,18 @@ def result_stem(name: str) -> str:
 def answered_name(name: str) -> str:
     """The name of the file that an answer of ours belongs to, as far as its own name tells; else the file's own.
 
-    >>> answered_name("STA-118.0a1b2c3d.result.xlsx"), answered_name("STA-118.newer.fix (1).csv")
-    ('STA-118.xlsx', 'STA-118.csv')
+    >>> answered_name("STA-118.0a1b2c3d.result.xlsx"), answered_name("STA-118.newer.fix (1).xlsx")
+    ('STA-118.xlsx', 'STA-118.xlsx')
     """
     path = PurePosixPath(name)
     return f"{_ENDINGS_AND_DIGITS.sub('', path.stem)}{path.suffix}"
+
+
+def names_it_answers(name: str) -> tuple[str, ...]:
+    """The names that a file may have had whose answer this is; () if it is none.
+
+    >>> names_it_answers("orders.fix.xlsx")[:2], names_it_answers("orders.xlsx")
+    (('orders.csv', 'orders.tsv'), ())
+    """
+    stem = _ENDINGS_AND_DIGITS.sub("", PurePosixPath(name).stem)
+    return () if stem == PurePosixPath(name).stem else tuple(f"{stem}.{ending}" for ending in READ_ENDINGS)

@@ -21,6 +21,8 @@ from logistics_batch.paper.xlsx_patch import Annotations
 from logistics_batch.paper.xlsx_sheet import Area
 
 _OURS = ANSWER_COLUMNS[1:3]
+_SIBLING = "Fine itself; another row of its document has to be corrected."
+_SIBLING_FIX = "Nothing in this row."
 
 
 def fix_file(report: FileReport, *, sheet: Sheet | None, lines: Sheet | None = None) -> bytes | None:
@@ -35,10 +37,7 @@ def fix_file(report: FileReport, *, sheet: Sheet | None, lines: Sheet | None = N
     reports = report.by_sheet
     if not any(rows.len() for rows in kept) or not report.header_row or len(sources) < len(reports):
         return None
-    shown = [
-        _sheet_to_correct(source, *each) for source, each in zip(sources, zip(reports, kept, strict=True), strict=False)
-    ]
-    return plain_workbook(*shown, wrapped=len(_OURS))
+    return plain_workbook(*map(_sheet_to_correct, sources, reports, kept), wrapped=len(_OURS))
 
 
 def rows_to_correct(report: FileReport) -> tuple[pl.Series, ...]:
@@ -55,32 +54,20 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series) -> tupl
     """The header and the rows one under the other, our two columns before the user's."""
     wanted = pl.concat([pl.Series("row", [report.header_row], dtype=pl.UInt32), rows])
     numbers = pl.DataFrame({"row": wanted}).with_row_index("new", offset=1).with_columns(pl.col("new").cast(pl.UInt32))
-    told = answered(report).filter(pl.col("fate").is_in((*NEEDS_CORRECTING, Fate.HELD)))
-    header = {"row": [report.header_row], "cell_reason": [_OURS[0]], "cell_fix": [_OURS[1]]}
-    ours = pl.concat(
-        [pl.DataFrame(header, schema_overrides={"row": pl.UInt32}), told.select("row", "cell_reason", "cell_fix")]
-    )
     own = without_earlier_columns(sheet, report.header_row)
-    # Their places: the columns that are left, one beside the other.
+    # The columns that are left, one beside the other, behind ours.
     places = {int(name): number for number, name in enumerate(own.columns[1:], len(_OURS) + 1)}
-    frame = (
-        numbers.join(ours, on="row", how="left", maintain_order="left")
-        .join(
-            own.rename({str(old): f"own {new}" for old, new in places.items()}),
-            on="row",
-            how="left",
-            maintain_order="left",
-        )
-        .drop("row")
-    )
+    own = own.rename({str(old): f"own {new}" for old, new in places.items()})
+    both = numbers.join(_told(report), on="row", how="left", maintain_order="left")
+    frame = both.join(own, on="row", how="left", maintain_order="left").drop("row")
     names = ["row", *(str(number) for number in range(1, frame.width))]
     moved = dict(numbers.select("row", "new").iter_rows())
 
     def stays(row: int, column: int) -> bool:
         return row in moved and column in places
 
-    columns = pl.col("column").replace_strict(places, default=None, return_dtype=pl.UInt16)
-    marks = sheet.marks.join(numbers, on="row", how="inner").select(pl.col("new").alias("row"), columns, "mark")
+    column = pl.col("column").replace_strict(places, default=None, return_dtype=pl.UInt16)
+    marks = sheet.marks.join(numbers, on="row", how="inner").select(pl.col("new").alias("row"), column, "mark")
     made = replace(
         sheet,
         frame=frame.rename(dict(zip(frame.columns, names, strict=True))),
@@ -88,15 +75,26 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series) -> tupl
         hidden_rows=(),
         cell_counts=None,
         merges=(),
-        worded=tuple(
-            (moved[row], places[at], shown) for row, at, shown in sheet.worded if row in moved and at in places
-        ),
-        struck=tuple((moved[row], places[at], *cut) for row, at, *cut in sheet.struck if row in moved and at in places),
+        worded=tuple((moved[row], places[at], shown) for row, at, shown in sheet.worded if stays(row, at)),
+        struck=tuple((moved[row], places[at], cut, left) for row, at, cut, left in sheet.struck if stays(row, at)),
         covered=(),
     )
     notes = []
     for note in cell_notes(report):
         area = Area.of(note.cell.encode())
-        if area is not None and area.top in moved and area.left in places:
+        if area is not None and stays(area.top, area.left):
             notes.append(CellNote(cell_address(moved[area.top], places[area.left]), note.text))
     return made, Annotations(header_row=1, answers=ANSWERS.to_frame(), notes=notes, legend="")
+
+
+def _told(report: FileReport) -> pl.DataFrame:
+    """What our two columns say of each row, and their names in the header's: row, reason, fix."""
+    told = answered(report).filter(pl.col("fate").is_in((*NEEDS_CORRECTING, Fate.HELD)))
+    # Rows have other numbers here: which one of the document is wrong, the coloured cells show.
+    is_sibling = pl.col("rule") == "sibling"
+    texts = told.select(
+        "row",
+        pl.when(is_sibling).then(pl.lit(_SIBLING)).otherwise("column_reason").alias("reason"),
+        pl.when(is_sibling).then(pl.lit(_SIBLING_FIX)).otherwise("fix").alias("fix"),
+    )
+    return pl.concat([pl.DataFrame([(report.header_row, *_OURS)], schema=texts.schema, orient="row"), texts])

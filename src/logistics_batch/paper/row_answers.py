@@ -75,7 +75,8 @@ def answered(report: FileReport) -> pl.DataFrame:
     """The report's rows with every text filled in, in its order: RESULT_FIELDS and `would`.
 
     The first issue of a row stands in the columns, all of them in the reason. A fate that needs a word and has none
-    gets its standard one. `cell_reason` and `cell_fix` are the texts of a workbook's cells, which have more lines.
+    gets its standard one. `cell_reason` and `cell_fix` are the texts of a workbook's cells, which have more lines;
+    `column_reason` names columns instead of cells, for where the cells stand at other places.
     """
     issues = _issues(report)
     rows = report.rows.join(issues, on=("sheet", "row"), how="left", maintain_order="left")
@@ -114,6 +115,7 @@ def answered(report: FileReport) -> pl.DataFrame:
         "would",
         pl.coalesce("issue:cell_reason", "reason").alias("cell_reason"),
         pl.coalesce("issue:cell_fix", "fix").alias("cell_fix"),
+        pl.coalesce("issue:column_reason", "reason").alias("column_reason"),
     )
 
 
@@ -133,10 +135,16 @@ def _issues(report: FileReport) -> pl.DataFrame:
         reason = first.reason if len(issues) == 1 else " | ".join(at_cells)
         fix = " ".join(dict.fromkeys(one.fix for one in issues))
         texts = (first.rule, first.column, first.cell, first.value, reason, fix)
-        lines.append((sheet, row, *texts, "\n".join(at_cells), "\n".join(_fixes(issues))))
-    names = ("rule", "column", "cell", "value", "reason", "fix", "cell_reason", "cell_fix")
+        at_columns = reason if len(issues) == 1 else "\n".join(_at_columns(issues))
+        lines.append((sheet, row, *texts, "\n".join(at_cells), "\n".join(_fixes(issues)), at_columns))
+    names = ("rule", "column", "cell", "value", "reason", "fix", "cell_reason", "cell_fix", "column_reason")
     schema = {"sheet": pl.String, "row": pl.UInt32} | {f"issue:{name}": pl.String for name in names}
     return pl.DataFrame(lines, schema=schema, orient="row")
+
+
+def _at_columns(issues: Sequence[Issue]) -> list[str]:
+    """The reason of each issue behind its column's name."""
+    return list(dict.fromkeys(f"{one.column}: {one.reason}" if one.column else one.reason for one in issues))
 
 
 def _fixes(issues: Sequence[Issue]) -> list[str]:
