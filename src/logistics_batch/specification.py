@@ -69,27 +69,51 @@ def load_specification(text: str, *, path: str, model: type[M], context: Any = N
     context if there is one.
     Raises SpecificationError with every finding.
     """
-    findings: list[Finding] = []
-    try:
-        root = _Reader(text, path, findings).read()
-    except _Unreadable as stop:
-        findings.append(Finding(path, *stop.place, stop.message, stop.remedy))
-        raise SpecificationError(findings) from stop
-    try:
-        loaded = TypeAdapter(model).validate_python(root.plain(), context=context)
-    except ValidationError as error:
-        findings += _explain(error, root=root, model=model, path=path)
-        raise SpecificationError(sorted(findings, key=lambda each: (each.line, each.column))) from None
-    if findings:
-        raise SpecificationError(findings)
+    document = read_yaml(text, path=path)
+    loaded, findings = document.fitted(model, context=context)
+    if loaded is None or findings:
+        raise document.refused(findings)
     return loaded
 
 
-def findings_at(text: str, *, path: str, said: Iterable[tuple[tuple[str | int, ...], str, str]]) -> list[Finding]:
-    """Findings about a YAML text that loads, from keys and positions in it, message and remedy, in the file's order."""
-    root = _Reader(text, path, []).read()
-    found = [Finding(path, *_align(root, keys).place, message, remedy) for keys, message, remedy in said]
-    return sorted(found, key=lambda each: (each.line, each.column))
+def read_yaml(text: str, *, path: str) -> "YamlText":
+    """Read a YAML text. Raises SpecificationError where it cannot be read."""
+    findings: list[Finding] = []
+    try:
+        return YamlText(path, _Reader(text, path, findings).read(), findings)
+    except _Unreadable as stop:
+        findings.append(Finding(path, *stop.place, stop.message, stop.remedy))
+        raise SpecificationError(findings) from stop
+
+
+@dataclass(frozen=True, slots=True)
+class YamlText:
+    """A YAML text that was read.
+
+    findings: what is wrong with it whatever it is about, as a key that stands twice.
+    """
+
+    path: str
+    root: _Node
+    findings: list[Finding]
+
+    def fitted(self, model: type[M], *, context: Any = None) -> tuple[M | None, list[Finding]]:
+        """The text as a model, or None, and what does not fit."""
+        try:
+            return TypeAdapter(model).validate_python(self.root.plain(), context=context), self.findings
+        except ValidationError as error:
+            return None, [*self.findings, *_explain(error, root=self.root, model=model, path=self.path)]
+
+    def findings_at(self, said: Iterable[tuple[tuple[str | int, ...], str, str]]) -> list[Finding]:
+        """Findings from keys and positions in the text, message and remedy."""
+        return [Finding(self.path, *_align(self.root, keys).place, message, remedy) for keys, message, remedy in said]
+
+    def refused(self, findings: Iterable[Finding]) -> SpecificationError:
+        """The error with these findings in the order of the text; a place says each thing once."""
+        found: dict[tuple[int, int, str], Finding] = {}
+        for each in findings:
+            found.setdefault((each.line, each.column, each.message), each)
+        return SpecificationError(sorted(found.values(), key=lambda each: (each.line, each.column)))
 
 
 def nearest(name: str, known: list[str]) -> str:

@@ -4,9 +4,9 @@ import pytest
 from docs.mapping_reference_page import PAGE, reference_text
 from docs.pages import blocks
 
-from logistics_batch.mapping import load_mapping, restated_defaults, schema_json, vocabulary
-from logistics_batch.mapping.dates import CODES, format_fault
-from logistics_batch.mapping.targets import targets_of
+from logistics_batch.mapping import hints_of, load_mapping, schema_json, vocabulary
+from logistics_batch.mapping.spec.targets import targets_of
+from logistics_batch.mapping.values.dates import CODES, format_fault
 from logistics_batch.model.document import Operation
 
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ def test_it_names_every_key_verb_operation_and_target() -> None:
 def test_every_mapping_of_it_loads_and_restates_nothing(example: object) -> None:
     text = getattr(example, "text", "")
     loaded = load_mapping(text, path="example.yaml", read_lookup=LOOKUPS.__getitem__, updates_asns=lambda: True)
-    assert restated_defaults(loaded, text, path="example.yaml") == []
+    assert hints_of(loaded, text, path="example.yaml") == []
 
 
 def test_every_form_has_an_example() -> None:

@@ -24,7 +24,9 @@ from logistics_batch.intake.containers import Member, Unpacker
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.pgp import PgpKey
 from logistics_batch.intake.reading import read_file
-from logistics_batch.mapping import Mapping, RunValues, apply_mapping, load_mapping
+from logistics_batch.mapping import Mapping, load_mapping
+from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.whole_file import apply_mapping
 
 CPU_SECONDS = 2
 MEMORY_BYTES = 256 << 20

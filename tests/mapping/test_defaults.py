@@ -7,10 +7,10 @@ import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, order, orders, rules, run, sheet_of, states
 from mapping.test_shipped import NAMES, load
 
-from logistics_batch.mapping import restated_defaults
-from logistics_batch.mapping.known_words import PAYMENT_WORDS
+from logistics_batch.mapping import hints_of
 from logistics_batch.mapping.patterns import fits
-from logistics_batch.mapping.spec import FieldSpec
+from logistics_batch.mapping.spec.model import FieldSpec
+from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 
 BARE = """\
 operation: order.create
@@ -38,7 +38,7 @@ GOODS = ["No", "Invoice", "Party", "SKU", "Qty"]
 
 
 def hints(text: str) -> list[str]:
-    found = restated_defaults(mapping_of(text), text, path="test.yaml")
+    found = hints_of(mapping_of(text), text, path="test.yaml")
     return [f"{each.line}:{each.column} {each.message} {each.remedy}".strip() for each in found]
 
 

@@ -6,7 +6,8 @@ from datetime import date
 import pytest
 from mapping.sheets import mapping_of, sheet_of
 
-from logistics_batch.mapping import RunValues, apply_mapping
+from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.whole_file import apply_mapping
 
 MANIFEST = """
 operation: asn.create

@@ -6,7 +6,7 @@ import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, order, orders, run, sheet_of, states
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.names import ColumnName, alike, same
+from logistics_batch.mapping.spec.names import ColumnName, alike, same
 
 
 def held(*rows: list[str], mapping: str = ORDERS) -> FileHeld:

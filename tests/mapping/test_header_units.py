@@ -4,7 +4,7 @@ import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, orders, states
 
 from logistics_batch.errors import FileHeld, SpecificationError
-from logistics_batch.mapping.names import ColumnName, alike, same
+from logistics_batch.mapping.spec.names import ColumnName, alike, same
 from logistics_batch.model.document import MappedFile
 
 ASN = """

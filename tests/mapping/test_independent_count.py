@@ -14,7 +14,8 @@ import pytest
 from mapping.sheets import DAY, mapping_of
 
 from logistics_batch.intake.reading import read_file
-from logistics_batch.mapping import RunValues, apply_mapping
+from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, RowState
 
 CAMPAIGN = os.environ.get("CAMPAIGN") == "full"

@@ -12,7 +12,8 @@ from mapping.test_shipped import EXAMPLES, NAMES, ZONE, load, mapped, source_of
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.reading import read_file
-from logistics_batch.mapping import RunValues, apply_mapping
+from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, Operation
 from logistics_batch.model.sheet import MARKS_SCHEMA, Sheet
 

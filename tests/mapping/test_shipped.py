@@ -18,7 +18,9 @@ from openpyxl import load_workbook
 from logistics_batch.flows.golden_examples import Bench, try_example
 from logistics_batch.intake.reading import read_file
 from logistics_batch.jobs import load_jobs
-from logistics_batch.mapping import Mapping, RunValues, apply_mapping, load_mapping
+from logistics_batch.mapping import Mapping, load_mapping
+from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, Operation
 from logistics_batch.model.job import LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.new_workspace import STARTERS

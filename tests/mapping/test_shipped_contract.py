@@ -16,7 +16,8 @@ from openpyxl import Workbook, load_workbook
 
 from logistics_batch.flows.check_mapping import lint
 from logistics_batch.intake.reading import read_file
-from logistics_batch.mapping import RunValues, apply_mapping
+from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, Operation
 
 # The fields of API §2, as the document spells and types them. Everything is a String but what stands in NUMBERS.

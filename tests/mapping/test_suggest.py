@@ -11,7 +11,7 @@ from mapping.suggest_judge import answered, places_of
 from logistics_batch.errors import SpecificationError
 from logistics_batch.intake.reading import read_file
 from logistics_batch.mapping import Mapping, load_mapping
-from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.suggest import Draft, draft_of, draft_text, drift_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions

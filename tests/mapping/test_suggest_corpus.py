@@ -7,7 +7,7 @@ from mapping.sheets import mapping_of, run
 from mapping.suggest_judge import NAMES, Score, answered, case_of, drafted, judged
 
 from logistics_batch.errors import SpecificationError
-from logistics_batch.mapping.questions import open_questions
+from logistics_batch.mapping.lint import open_questions
 
 SOME_ROWS_WRONG = ("a08_amazon_unshipped",)  # no column says what COD orders pay; see its rows
 # No column tells what no order goes out without: a person has to.

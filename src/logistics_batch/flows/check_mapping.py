@@ -11,7 +11,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.preview import preview_files
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.flows.unpack import unpacked
-from logistics_batch.mapping import Mapping, restated_defaults
+from logistics_batch.mapping import Mapping, hints_of
 from logistics_batch.model.report import FileReport, RunReport
 
 
@@ -41,7 +41,7 @@ def lint(names: Iterable[str], *, open_: Callable[[str], tuple[str, str, Callabl
         except SpecificationError as error:
             found.append(Linted(name, "", tuple(error.findings)))
         else:
-            hints = restated_defaults(mapping, text, path=path)
+            hints = hints_of(mapping, text, path=path)
             found.append(Linted(name, str(mapping.operation), hints=tuple(hints)))
     return found
 

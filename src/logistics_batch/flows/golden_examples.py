@@ -13,7 +13,9 @@ from typing import Any
 
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.intake.reading import read_file
-from logistics_batch.mapping import Mapping, RunValues, apply_mapping
+from logistics_batch.mapping import Mapping
+from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile
 
 _DATE = "business_date.txt"

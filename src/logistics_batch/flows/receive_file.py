@@ -16,7 +16,10 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import Arrival
-from logistics_batch.mapping import Mapping, RunValues, apply_mapping, both_sheets
+from logistics_batch.mapping import Mapping
+from logistics_batch.mapping.lines_sheet import both_sheets
+from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.answer_files import result_stem
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState

@@ -27,7 +27,9 @@ from logistics_batch.intake.names import copy_name, name_fault, name_matches, pr
 from logistics_batch.intake.readiness import never_input
 from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import FileStore, RemoteFile
-from logistics_batch.mapping import Mapping, RunValues, apply_mapping
+from logistics_batch.mapping import Mapping
+from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place

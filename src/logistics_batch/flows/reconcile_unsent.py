@@ -11,7 +11,8 @@ from logistics_batch.flows.deliver import kept_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.ledger import RowNotSent, StoredFile
-from logistics_batch.mapping import RunValues, legible_rows
+from logistics_batch.mapping.legible import legible_rows
+from logistics_batch.mapping.table import RunValues
 from logistics_batch.model.spelling import folded
 
 READ_AGAIN: Final = 100

@@ -7,9 +7,9 @@ import polars as pl
 
 from logistics_batch.mapping.cells import DAMAGE_SCHEMA, Damage
 from logistics_batch.mapping.fields import Field
-from logistics_batch.mapping.spec import DateRead
+from logistics_batch.mapping.spec.model import DateRead
+from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.table import Table, marked_rows
-from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.uses import CODES_IN_TEXTS, columns_of_codes
 from logistics_batch.model.sheet import Mark
 

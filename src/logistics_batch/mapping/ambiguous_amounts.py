@@ -9,9 +9,9 @@ from logistics_batch.mapping.cells import name_of
 from logistics_batch.mapping.fields import Field
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.grouping import rows_where
-from logistics_batch.mapping.numbers import without_currency
+from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.table import Table, marked_rows
-from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.mapping.values.numbers import without_currency
 from logistics_batch.model.sheet import Mark
 
 _EITHER: Final = r"^[-+(]? *0{0,2}[1-9][0-9]{0,2}\.[0-9]{3} *[-)]?$"

@@ -25,11 +25,11 @@ from logistics_batch.mapping.lines_from import Fault, blame_faults
 from logistics_batch.mapping.lines_named_total import blame_totals
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes import notes_of
-from logistics_batch.mapping.reading import say
 from logistics_batch.mapping.renamed_columns import hold_renamed
 from logistics_batch.mapping.rows import sort_rows
 from logistics_batch.mapping.stray_rows import stray_rows
 from logistics_batch.mapping.table import CELLS, COLUMN, HEAD_VALUES, RULES, RunValues, Table, lay_out
+from logistics_batch.mapping.values.reading import say
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet

@@ -8,7 +8,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from logistics_batch.mapping.changes import check_change
-from logistics_batch.mapping.targets import JSON_NUMBERS, Targets, targets_of
+from logistics_batch.mapping.spec.targets import JSON_NUMBERS, Targets, targets_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.payloads import PAYLOADS, Complaint, LongitudeName, complaints
 

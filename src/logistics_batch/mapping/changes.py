@@ -12,9 +12,9 @@ import polars as pl
 from pydantic import ValidationError
 
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.mapping.reading import say
+from logistics_batch.mapping.spec.targets import Targets, targets_of
 from logistics_batch.mapping.table import Table
-from logistics_batch.mapping.targets import Targets, targets_of
+from logistics_batch.mapping.values.reading import say
 from logistics_batch.model.document import Operation, OrderNumber
 from logistics_batch.model.payloads import PAYLOADS, Complaint, complaints
 

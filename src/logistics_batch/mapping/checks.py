@@ -7,21 +7,22 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping import cells, dates
+from logistics_batch.mapping import cells
 from logistics_batch.mapping.altered_values import CODES, altered_values, reads_dates
 from logistics_batch.mapping.cells import Cleaned, Damage, name_of
 from logistics_batch.mapping.doubtful_cells import Users, find_doubtful
 from logistics_batch.mapping.fields import Field, amount
 from logistics_batch.mapping.findings import Findings, row_list
 from logistics_batch.mapping.grouping import rows_where
-from logistics_batch.mapping.names import ColumnName
-from logistics_batch.mapping.numbers import UNIT_NAMES, spellings_of
 from logistics_batch.mapping.ragged import ragged
-from logistics_batch.mapping.reading import Surroundings, Words, say
-from logistics_batch.mapping.spec import DateRead, UnitRead
+from logistics_batch.mapping.spec.model import DateRead, UnitRead
+from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.table import PERCENTAGE, Table, marked_rows
-from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.uses import uses_of
+from logistics_batch.mapping.values import dates
+from logistics_batch.mapping.values.numbers import UNIT_NAMES, spellings_of
+from logistics_batch.mapping.values.reading import Surroundings, Words, say
 from logistics_batch.model.sheet import Mark
 
 _DAMAGING_MARKS: Final = {

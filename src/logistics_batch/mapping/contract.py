@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from logistics_batch.mapping.targets import Targets
+from logistics_batch.mapping.spec.targets import Targets
 from logistics_batch.model.document import Operation
 from logistics_batch.model.payloads import PAYLOADS, Complaint
 

@@ -10,7 +10,7 @@ from logistics_batch.mapping.checks import file_held, surroundings
 from logistics_batch.mapping.doubts import in_rows
 from logistics_batch.mapping.fields import amount
 from logistics_batch.mapping.rows import LEFT_OUT, Rows, where
-from logistics_batch.mapping.spec import ControlTotal
+from logistics_batch.mapping.spec.model import ControlTotal
 from logistics_batch.mapping.table import Table
 
 _COME: Final = {"sum": "rows add up", "rows": "rows amount", "documents": "documents amount"}

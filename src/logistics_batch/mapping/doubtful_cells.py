@@ -9,8 +9,8 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.mapping.reading import Words, say
 from logistics_batch.mapping.table import Table
+from logistics_batch.mapping.values.reading import Words, say
 from logistics_batch.model.sheet import Sheet
 
 Users = dict[object, str]

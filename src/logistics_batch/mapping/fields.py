@@ -7,15 +7,15 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.cells import name_of
-from logistics_batch.mapping.conversion import checked, converted, final_text
-from logistics_batch.mapping.dates import KEPT_DAYS
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.numbers import plain_number
-from logistics_batch.mapping.reading import Reading, Rule, Surroundings, say
 from logistics_batch.mapping.rows import where
-from logistics_batch.mapping.spec import FieldSpec
-from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.mapping.spec.model import FieldSpec
+from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.values.dates import KEPT_DAYS
+from logistics_batch.mapping.values.numbers import plain_number
+from logistics_batch.mapping.values.reading import Reading, Rule, Surroundings, say
+from logistics_batch.mapping.values.verbs import checked, converted, final_text
 from logistics_batch.model.document import Operation
 
 _TAKEN_OFF_TWICE: Final = say(

@@ -10,7 +10,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.names import ColumnName, alike, same
+from logistics_batch.mapping.spec.names import ColumnName, alike, same
 from logistics_batch.mapping.two_row_header import names_above, names_over_two_rows
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet

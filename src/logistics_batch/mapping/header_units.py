@@ -6,14 +6,13 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping import dates
 from logistics_batch.mapping.cells import name_of
 from logistics_batch.mapping.checks import file_held
-from logistics_batch.mapping.measures import Measure, measure_of
-from logistics_batch.mapping.names import ColumnName, differently_bracketed
-from logistics_batch.mapping.spec import DateRead, FieldSpec
+from logistics_batch.mapping.spec.model import DateRead, FieldSpec
+from logistics_batch.mapping.spec.names import ColumnName, Measure, differently_bracketed, measure_of
 from logistics_batch.mapping.table import Table
-from logistics_batch.mapping.target_units import contradicts, meant_by
+from logistics_batch.mapping.values import dates
+from logistics_batch.mapping.values.numbers import contradicts, meant_by
 
 _DAY_FIRST: Final = measure_of("ddmmyyyy")
 _PIECES: Final = measure_of("pcs")

@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.names import ColumnName
-from logistics_batch.mapping.spec import FieldSpec
+from logistics_batch.mapping.spec.model import FieldSpec
+from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.model.sheet import Sheet
 
 

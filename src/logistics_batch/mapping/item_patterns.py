@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.cells import BLANKS
-from logistics_batch.mapping.spec_lines import LinesFromSpec, parts_of
+from logistics_batch.mapping.spec.model import LinesFromSpec, parts_of
 
 Line = tuple[str | None, ...]
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 import polars as pl
 
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.mapping.reading import say
+from logistics_batch.mapping.spec.targets import JSON_NUMBERS, Targets
 from logistics_batch.mapping.table import Table
-from logistics_batch.mapping.targets import JSON_NUMBERS, Targets
+from logistics_batch.mapping.values.reading import say
 from logistics_batch.model.spelling import folded_key
 
 KEY: Final = "v:kits.key"

@@ -14,12 +14,11 @@ from logistics_batch.mapping.cells import BLANKS
 from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings, listed
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.item_patterns import Line, example_item, read_items
-from logistics_batch.mapping.names import ColumnName, alike, same
-from logistics_batch.mapping.reading import say
-from logistics_batch.mapping.spec import MappingSpec
-from logistics_batch.mapping.spec_lines import NUMBERS_AT_MOST, LinesFromSpec
+from logistics_batch.mapping.spec.model import NUMBERS_AT_MOST, LinesFromSpec, MappingSpec
+from logistics_batch.mapping.spec.names import ColumnName, alike, same
+from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.table import Table
-from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.mapping.values.reading import say
 from logistics_batch.model.sheet import Sheet
 
 _LONGEST_NUMBER: Final = 9  # digits, with zeros before it; Python itself refuses 4,301

@@ -9,10 +9,10 @@ from logistics_batch.mapping.cells import name_of
 from logistics_batch.mapping.fields import Field
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.grouping import rows_where
-from logistics_batch.mapping.reading import say
+from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.table import Table
-from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.totals_as_goods import A_TOTAL, keys_filled_down
+from logistics_batch.mapping.values.reading import say
 
 _QUANTITIES: Final = ("lines.item_quantity", "lines.qty", "lines.quantity")
 

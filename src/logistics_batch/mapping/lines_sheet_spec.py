@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.spec import ChecksSpec, FieldSpec, LineTotal, MappingSpec
+from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, LineTotal, MappingSpec
 
 
 def header_mapping(mapping: Mapping) -> Mapping:

@@ -3,26 +3,26 @@
 import csv
 import hashlib
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
-from typing import Any
 
-from pydantic import ValidationError, ValidationInfo, ValidatorFunctionWrapHandler, model_validator
-from pydantic_core import InitErrorDetails
-
-from logistics_batch.errors import LogisticsBatchError
-from logistics_batch.mapping.lint import complaints_of, raw_complaints
-from logistics_batch.mapping.lint_fields import Complaint
-from logistics_batch.mapping.names import ColumnName
-from logistics_batch.mapping.questions import open_questions
-from logistics_batch.mapping.spec import FieldSpec, LookupFile, MappingSpec
-from logistics_batch.mapping.spec_texts import complaint, on_one_line
-from logistics_batch.mapping.targets import RECEIPT_TARGETS, Targets, targets_of
+from logistics_batch.errors import Finding, LogisticsBatchError
+from logistics_batch.mapping.lint import (
+    LintFinding,
+    open_questions,
+    raw_findings,
+    restated_defaults,
+    structure_findings,
+)
+from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, LookupFile, MappingSpec
+from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, Targets, is_demanded, targets_of
+from logistics_batch.mapping.spec.texts import complaint, on_one_line
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions
-from logistics_batch.specification import load_specification
+from logistics_batch.specification import read_yaml
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Mapping:
                 found.update(dict.fromkeys(_any_of(field)))
         for group in self.targets.either:
             given = [self.spec.fields[name] for name in group if name in self.spec.fields]
-            if given and not any(_always_filled(field) for field in given):
+            if given and not any(field.is_always_filled for field in given):
                 found[tuple(name for field in given for names in field.columns for name in names)] = None
         demanded = [*self.spec.sheet.only_rows_where, *_checked(self.spec.checks)]
         found.update(dict.fromkeys(self.names_of(name) for name in demanded))
@@ -109,18 +109,7 @@ class Mapping:
 
     def is_required(self, place: str) -> bool:
         """Whether a cell of this field must be filled: the mapping or the service says so."""
-        return self.spec.everything[place].required or self.is_demanded(place)
-
-    def is_demanded(self, place: str) -> bool:
-        """Whether the service demands a value here, and the mapping has none that is always there.
-
-        Of names of which one is enough, as `supplier` and `supplier_name`, the only one that is mapped is demanded.
-        """
-        demanded = {*self.targets.required, "kits.name", "kit_lines.item_name"}
-        for group in self.targets.either:
-            given = [f"fields.{name}" for name in group if name in self.spec.fields]
-            demanded.update(given if len(given) == 1 else ())
-        return place in demanded and not _always_filled(self.spec.everything[place])
+        return self.spec.everything[place].required or is_demanded(self.spec, place)
 
 
 def _not_known() -> bool:
@@ -146,54 +135,34 @@ def load_mapping(
         digest.update(b"\0" + content.encode("utf-8", "surrogatepass"))
         return _table(lookup, content)
 
-    context = {"read_table": read_table, "updates_asns": updates_asns}
-    spec = load_specification(text, path=path, model=_Linted, context=context)
+    document = read_yaml(text, path=path)
+    data = document.root.plain()
+    if asked := list(open_questions(data)):  # a draft: its mistakes may well go with the answers
+        raise document.refused([*document.findings, *document.findings_at(asked)])
+    early = document.findings_at(raw_findings(data))
+    spec, findings = document.fitted(MappingSpec, context={"read_table": read_table})
+    if spec is not None:
+        early += document.findings_at([*structure_findings(spec), *_asn_findings(spec, updates_asns)])
+    if spec is None or findings or early:
+        raise document.refused([*findings, *early])
     return Mapping(name=PurePath(path).stem, digest=digest.hexdigest(), spec=spec)
 
 
-class _Linted(MappingSpec):
-    """A mapping whose every fault is reported at once: those of form and those of meaning."""
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _lint(cls, data: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> "_Linted":
-        if asked := list(open_questions(data)):  # a draft: its mistakes may well go with the answers
-            raise ValidationError.from_exception_data("mapping", _details(asked))
-        early = list(raw_complaints(data)) if isinstance(data, dict) else []
-        try:
-            loaded: _Linted = handler(data)
-        except ValidationError as error:
-            raise ValidationError.from_exception_data("mapping", [*_again(error), *_details(early)]) from None
-        if found := [*early, *complaints_of(loaded), *_asn_complaints(loaded, info)]:
-            raise ValidationError.from_exception_data("mapping", _details(found))
-        return loaded
+def hints_of(mapping: Mapping, text: str, *, path: str) -> list[Finding]:
+    """What a mapping says and need not, in the order of its text. path: the file's name, for the findings."""
+    found = read_yaml(text, path=path).findings_at(restated_defaults(mapping.spec))
+    return sorted(found, key=lambda each: (each.line, each.column))
 
 
-def _asn_complaints(spec: MappingSpec, info: ValidationInfo) -> list[Complaint]:
+def _asn_findings(spec: MappingSpec, updates_asns: Callable[[], bool]) -> Iterator[LintFinding]:
     """An ASN is updated only where somebody vouches for how the service finds it."""
-    if spec.operation is not Operation.ASN_UPDATE or (info.context and info.context["updates_asns"]()):
-        return []
-    message = "How the service finds the ASN to update is not documented (API §4.3), so nothing is updated."
-    remedy = 'If the operator of the service confirms it, set service.asn.update_identity = "invoice_number".'
-    return [Complaint(("operation",), message, remedy)]
+    if spec.operation is Operation.ASN_UPDATE and not updates_asns():
+        message = "How the service finds the ASN to update is not documented (API §4.3), so nothing is updated."
+        remedy = 'If the operator of the service confirms it, set service.asn.update_identity = "invoice_number".'
+        yield LintFinding(("operation",), message, remedy)
 
 
-def _details(found: Iterable[Complaint]) -> list[InitErrorDetails]:
-    return [InitErrorDetails(type=complaint(each.message, each.remedy), loc=each.place, input=None) for each in found]
-
-
-def _again(error: ValidationError) -> list[InitErrorDetails]:
-    """The same errors, to be raised together with others."""
-    details: list[InitErrorDetails] = []
-    for each in error.errors(include_url=False):
-        own = each["type"] == "mapping"
-        context = each.get("ctx", {})
-        kind = complaint(each["msg"], str(context.get("remedy", ""))) if own else each["type"]
-        details.append(InitErrorDetails(type=kind, loc=each["loc"], input=each["input"], ctx=context))
-    return details
-
-
-def _checked(checks: Any) -> list[str]:
+def _checked(checks: ChecksSpec) -> list[str]:
     """The columns that the opt-in checks name."""
     named: list[str] = []
     for control in checks.control_total:
@@ -201,10 +170,6 @@ def _checked(checks: Any) -> list[str]:
     if checks.line_total:
         named += [checks.line_total.quantity, checks.line_total.price, checks.line_total.total]
     return named
-
-
-def _always_filled(field: FieldSpec) -> bool:
-    return field.default is not None or field.source in ("constant", "run")
 
 
 def _any_of(field: FieldSpec) -> list[tuple[str, ...]]:

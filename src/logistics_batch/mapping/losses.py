@@ -9,10 +9,10 @@ from logistics_batch.mapping.cells import Use, name_of
 from logistics_batch.mapping.doubts import column_name, in_rows, rows_read
 from logistics_batch.mapping.fields import Field
 from logistics_batch.mapping.findings import listed
+from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.table import Table, marked_rows
-from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.mapping.uses import uses_of
-from logistics_batch.mapping.verbs import verb_of
+from logistics_batch.mapping.values.verbs import verb_of
 from logistics_batch.model.sheet import Mark
 
 _PLACES: Final = {"money": ("two", 2), **dict.fromkeys(("decimal", "percent", "unit"), ("nine", 9))}  # kept decimals

@@ -13,13 +13,13 @@ from logistics_batch.mapping.grouping import rows_where
 from logistics_batch.mapping.header_units import units_taken_over
 from logistics_batch.mapping.indian_doubts import indian_doubts
 from logistics_batch.mapping.losses import losses
-from logistics_batch.mapping.phones import holds_two, second_of_two, ten_digits
 from logistics_batch.mapping.ragged import note_of_short_rows
 from logistics_batch.mapping.renamed_columns import notes_of_renamed
 from logistics_batch.mapping.repairs import repair_notes
 from logistics_batch.mapping.rows import LEFT_OUT, Rows
 from logistics_batch.mapping.split_documents import note_of_split_documents
 from logistics_batch.mapping.table import Table
+from logistics_batch.mapping.values.phones import holds_two, second_of_two, ten_digits
 
 
 def notes_of(table: Table, rows: Rows) -> tuple[str, ...]:

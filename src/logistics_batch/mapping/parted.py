@@ -10,8 +10,8 @@ from logistics_batch.mapping.findings import SHOWN_CHARACTERS
 from logistics_batch.mapping.header import Header, choose, passed_over
 from logistics_batch.mapping.lines_from import Parting, numbered_columns, part_rows
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.names import ColumnName
-from logistics_batch.mapping.spec import FieldSpec
+from logistics_batch.mapping.spec.model import FieldSpec
+from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, RowState
 from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.sheet import MARKS_SCHEMA, Sheet

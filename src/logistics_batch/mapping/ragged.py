@@ -5,8 +5,8 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.findings import Findings, listed, row_list
-from logistics_batch.mapping.reading import say
 from logistics_batch.mapping.table import Table
+from logistics_batch.mapping.values.reading import say
 
 _LOOKED_AT: Final = 1_000  # last rows of a file
 _HABIT: Final = 5

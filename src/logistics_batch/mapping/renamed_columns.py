@@ -6,8 +6,8 @@ from typing import Final
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.spec import FieldSpec
-from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.mapping.spec.model import FieldSpec
+from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.sheet import Sheet
 
 _PARTS_SENT: Final = ("fields", "lines", "kit_lines")

@@ -6,7 +6,7 @@ from typing import Final
 
 from logistics_batch.mapping.cells import SHOWN_REPAIRS, Repairs, Use
 from logistics_batch.mapping.findings import listed
-from logistics_batch.mapping.spec_texts import printable_text
+from logistics_batch.mapping.spec.texts import printable_text
 from logistics_batch.mapping.table import Table
 from logistics_batch.model.issue import cell_address
 

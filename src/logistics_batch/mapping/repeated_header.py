@@ -12,7 +12,7 @@ from logistics_batch.mapping.cells import name_of
 from logistics_batch.mapping.findings import row_list
 from logistics_batch.mapping.header import Header, bind
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.names import ColumnName, alike, same
+from logistics_batch.mapping.spec.names import ColumnName, alike, same
 from logistics_batch.model.sheet import Sheet
 
 _MORE_CHARACTERS: Final = 20  # of a bracket behind a name

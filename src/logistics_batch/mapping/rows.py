@@ -10,10 +10,10 @@ from logistics_batch.mapping.cells import Cleaned, Use, clean, conspicuous, name
 from logistics_batch.mapping.continuations import continuations
 from logistics_batch.mapping.ditto import as_above, unfilled, without_dittos
 from logistics_batch.mapping.header import Header
-from logistics_batch.mapping.known_words import SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_INVOICE, TOTAL_KEY
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.patterns import fits
 from logistics_batch.mapping.repeated_header import repeats_header, resembles_header
+from logistics_batch.mapping.spec.words import SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_INVOICE, TOTAL_KEY
 from logistics_batch.mapping.totals_as_goods import totals_as_goods
 from logistics_batch.mapping.uses import uses_of
 from logistics_batch.model.sheet import Mark, Sheet

@@ -12,8 +12,8 @@ from logistics_batch.mapping.fields import Field, amount, compile_field, evaluat
 from logistics_batch.mapping.grouping import Grouped, document_sums, with_documents, with_heads
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.reading import Rule, Surroundings
 from logistics_batch.mapping.rows import Rows
+from logistics_batch.mapping.values.reading import Rule, Surroundings
 from logistics_batch.model.answer_files import answered_name
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Mark, Sheet

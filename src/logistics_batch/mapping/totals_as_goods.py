@@ -8,9 +8,9 @@ import polars as pl
 from logistics_batch.mapping.cells import name_of
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.numbers import plain_number
-from logistics_batch.mapping.reading import Surroundings
-from logistics_batch.mapping.targets import Form, form_of
+from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.values.numbers import plain_number
+from logistics_batch.mapping.values.reading import Surroundings
 
 A_TOTAL: Final = (  # and nothing more: "Total Whitening" is a toothpaste
     r"(?i)^(?:(?:(?:grand|sub|page|net|running|invoice|bill|order)?[\s\-]*totals?"

@@ -5,9 +5,9 @@ from typing import Final
 from logistics_batch.mapping.cells import Use
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.spec import FieldSpec
-from logistics_batch.mapping.targets import Form, form_of
-from logistics_batch.mapping.verbs import verb_of
+from logistics_batch.mapping.spec.model import FieldSpec
+from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.values.verbs import verb_of
 
 _NUMBERS: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.DEGREES, Form.QUANTITY, Form.COUNT})
 _DIGITS: Final = frozenset({Form.MOBILE, Form.PINCODE})

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from logistics_batch.mapping.spec.targets import targets_of
 from logistics_batch.mapping.suggest.evidence import KEYS, Candidate, Guess, Reason, guesses_of, missing_of
 from logistics_batch.mapping.suggest.names import reading_of
 from logistics_batch.mapping.suggest.table import Table, table_of
 from logistics_batch.mapping.suggest.values import Profile
-from logistics_batch.mapping.targets import targets_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 

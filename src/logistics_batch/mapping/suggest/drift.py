@@ -12,12 +12,12 @@ from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping.header import Header, likeliest
 from logistics_batch.mapping.lines_sheet_spec import header_mapping, lines_mapping
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.names import ColumnName
 from logistics_batch.mapping.parted import outer_mapping
 from logistics_batch.mapping.patterns import name_fits
+from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.suggest.names import LIKELY, likeness, likeness_of_names, names_of_targets, reading_of
 from logistics_batch.mapping.suggest.values import Profile, profile_of
-from logistics_batch.mapping.targets import Form, form_of
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.specification import Scalar, scalars_of
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from logistics_batch.mapping.spec.targets import Form, form_of, targets_of
 from logistics_batch.mapping.suggest.names import LIKELY, TO, Reading, likeness, names_of_targets
 from logistics_batch.mapping.suggest.table import Table
 from logistics_batch.mapping.suggest.values import Profile, shape_of
-from logistics_batch.mapping.targets import Form, form_of, targets_of
 from logistics_batch.model.document import Operation
 
 KEYS: Final = ("fields.reference_number", "fields.invoice_number")

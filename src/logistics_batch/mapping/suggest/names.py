@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from logistics_batch.mapping.names import ColumnName
+from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.model.document import Operation
 from logistics_batch.specification import load_specification
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from logistics_batch.mapping.questions import MARK
+from logistics_batch.mapping.lint import MARK
+from logistics_batch.mapping.spec.targets import Form, form_of, targets_of
 from logistics_batch.mapping.suggest.draft import COLLECTED, PAID, Draft
 from logistics_batch.mapping.suggest.evidence import ADDRESSES, KEYS, Guess, Reason
 from logistics_batch.mapping.suggest.values import Profile, meaning_of_payment
-from logistics_batch.mapping.targets import Form, form_of, targets_of
 from logistics_batch.model.document import Operation
 
 # What is said of each reason; {0} is its first value.

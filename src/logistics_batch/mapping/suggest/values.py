@@ -8,8 +8,8 @@ from functools import lru_cache
 from statistics import median
 from typing import Final
 
+from logistics_batch.mapping.spec.targets import Form
 from logistics_batch.mapping.suggest.names import folded, words_of_payment
-from logistics_batch.mapping.targets import Form
 
 _SHAPES: Final[dict[str, re.Pattern[str]]] = {
     "phone": re.compile(r"(?:\+?91|0)?[\s-]*[6-9]\d{4}[\s-]?\d{5}(?:\.0)?(?:\s*/.*)?"),

@@ -8,7 +8,7 @@ from typing import Final
 import phonenumbers
 import polars as pl
 
-from logistics_batch.mapping.unusual import where_unusual
+from logistics_batch.mapping.values.reading import where_unusual
 
 _PUNCTUATION: Final = r"[\s\u{a0}\-–().]+"
 _MOBILE: Final = r"^(?:\+?0?91|0091|0)?([6-9][0-9]{9})$"

@@ -5,16 +5,12 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from logistics_batch.errors import Finding
-from logistics_batch.mapping.conversion import natural_step
-from logistics_batch.mapping.known_words import PAYMENT_WORDS, is_known_pattern
-from logistics_batch.mapping.lint_fields import GIVES, Complaint, Place, place_of
-from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.names import ColumnName
-from logistics_batch.mapping.spec import FieldSpec, LookupRead, SheetSpec
-from logistics_batch.mapping.targets import Form, form_of
-from logistics_batch.mapping.verbs import verb_of
-from logistics_batch.specification import findings_at
+from logistics_batch.mapping.lint.fields import GIVES, LintFinding, Place, place_of
+from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, MappingSpec, SheetSpec
+from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.targets import Form, form_of, is_demanded
+from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
+from logistics_batch.mapping.values.verbs import natural_step, verb_of
 
 _SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal")}
 """Where the default is another thing than the same value said: amounts such as 1.200 are no longer asked about."""
@@ -22,26 +18,21 @@ _SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal")}
 _REMOVE: Final = "Remove it."
 
 
-def restated_defaults(mapping: Mapping, text: str, *, path: str) -> list[Finding]:
-    """What a mapping restates, each with its line. text: its file's content. path: its name, for the findings."""
-    return findings_at(text, path=path, said=((each.place, each.message, each.remedy) for each in _restated(mapping)))
-
-
-def _restated(mapping: Mapping) -> Iterator[Complaint]:
-    yield from _values(mapping.spec, ())
-    for place, field in mapping.spec.everything.items():
+def restated_defaults(spec: MappingSpec) -> Iterator[LintFinding]:
+    yield from _values(spec, ())
+    for place, field in spec.everything.items():
         if place == "fields.order_id" or place.startswith("kits."):
             continue
         part, target = place.split(".", 1)
-        if field.required and mapping.is_demanded(place):
-            message = f"`required: true` restates the default: `{mapping.operation.value}` demands `{target}`."
-            yield Complaint((*place_of(place), "required"), message, _REMOVE)
-        form = Form.TEXT if part == "keep" else form_of(target, mapping.operation)
+        if field.required and is_demanded(spec, place):
+            message = f"`required: true` restates the default: `{spec.operation.value}` demands `{target}`."
+            yield LintFinding((*place_of(place), "required"), message, _REMOVE)
+        form = Form.TEXT if part == "keep" else form_of(target, spec.operation)
         yield from _steps((*place_of(place), "read"), field, target, form)
-    yield from _rows(mapping)
+    yield from _rows(spec)
 
 
-def _values(part: BaseModel, here: Place) -> Iterator[Complaint]:
+def _values(part: BaseModel, here: Place) -> Iterator[LintFinding]:
     """The keys of a part, and of the parts within it, that are given their default."""
     for name, field in type(part).model_fields.items():
         if name not in part.model_fields_set:
@@ -51,27 +42,27 @@ def _values(part: BaseModel, here: Place) -> Iterator[Complaint]:
         if isinstance(value, BaseModel) and value.model_fields_set:
             yield from _values(value, (*here, key))
         elif not field.is_required() and value == field.get_default(call_default_factory=True) and not said_on_purpose:
-            yield Complaint((*here, key), f"`{key}` restates the default.", _REMOVE)
+            yield LintFinding((*here, key), f"`{key}` restates the default.", _REMOVE)
         elif isinstance(value, dict | list):
             for at, each in value.items() if isinstance(value, dict) else enumerate(value):
                 if isinstance(each, BaseModel):
                     yield from _values(each, (*here, key, at))
 
 
-def _steps(here: Place, field: FieldSpec, target: str, form: Form) -> Iterator[Complaint]:
+def _steps(here: Place, field: FieldSpec, target: str, form: Form) -> Iterator[LintFinding]:
     """Steps of `read` that do nothing, or what the target is read as without them."""
     steps = field.read or []
     only_text = all(verb_of(step).name not in GIVES for step in steps[:-1])
     for index, step in enumerate(steps):
         place = (*here, index) if len(steps) > 1 else here
         if step == "text":
-            yield Complaint(place, "`text` restates the default: every cell is read as its trimmed text.", _REMOVE)
+            yield LintFinding(place, "`text` restates the default: every cell is read as its trimmed text.", _REMOVE)
         elif index == len(steps) - 1 and only_text and step == natural_step(form):
             shown = f"`read: {step}`" if len(steps) == 1 else f"`{step}`"
-            yield Complaint(place, f"{shown} restates the default: `{target}` is read so.", _REMOVE)
+            yield LintFinding(place, f"{shown} restates the default: `{target}` is read so.", _REMOVE)
         elif isinstance(step, LookupRead) and form is Form.PAYMENT and _is_known(step.lookup):
             message = f"The lookup restates the default: these words are known of `{target}`."
-            yield Complaint((*place, "lookup"), message, _REMOVE)
+            yield LintFinding((*place, "lookup"), message, _REMOVE)
 
 
 def _is_known(table: object) -> bool:
@@ -80,13 +71,12 @@ def _is_known(table: object) -> bool:
     return isinstance(table, dict) and all(known.get(key.strip().lower()) == table[key] for key in table)
 
 
-def _rows(mapping: Mapping) -> Iterator[Complaint]:
+def _rows(spec: MappingSpec) -> Iterator[LintFinding]:
     """Patterns for totals and signatures, in the columns where rows are known by them."""
-    spec = mapping.spec
     named = [names[0] for name, field in spec.fields.items() if name == "invoice_number" for names in field.columns]
     keys = {ColumnName.of(name).identity for name in spec.key or named}
     for column, patterns in spec.sheet.skip_rows_where.items():
         for index, pattern in enumerate(patterns):
             if ColumnName.of(column).identity in keys and is_known_pattern(pattern):
                 message = f"`{pattern}` restates the default: such rows are known to be no data."
-                yield Complaint(("sheet", "skip_rows_where", column, index), message, _REMOVE)
+                yield LintFinding(("sheet", "skip_rows_where", column, index), message, _REMOVE)

@@ -4,90 +4,42 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import takewhile
-from typing import Any, Final
+from typing import Final
 
-from logistics_batch.mapping.lint_fields import Complaint, Place, field_complaints, place_of
-from logistics_batch.mapping.lint_payment import payment_complaints
-from logistics_batch.mapping.names import ColumnName
-from logistics_batch.mapping.spec import ChecksSpec, FieldSpec, KitsSpec, MappingSpec, OrderIdSpec, SheetSpec
-from logistics_batch.mapping.spec_lines import LinesFromSpec
-from logistics_batch.mapping.spec_texts import printable_text
-from logistics_batch.mapping.targets import RECEIPT_TARGETS, SHIPMENT_OF_A_LABEL, Targets, targets_of
+from logistics_batch.mapping.lint.fields import LintFinding, Place, field_findings, payment_findings, place_of
+from logistics_batch.mapping.spec.model import (
+    LinesFromSpec,
+    MappingSpec,
+)
+from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.targets import RECEIPT_TARGETS, SHIPMENT_OF_A_LABEL, Targets, targets_of
+from logistics_batch.mapping.spec.texts import printable_text
 from logistics_batch.model.document import Operation
 
-_MAY_BE_LEFT_OUT: Final = frozenset(
-    field.alias or name
-    for part in (MappingSpec, FieldSpec, SheetSpec, ChecksSpec, KitsSpec, OrderIdSpec, LinesFromSpec)
-    for name, field in part.model_fields.items()
-    if field.default is None
-)
 _KEPT_NAME: Final = re.compile(r"[\w-]+")
 _LETTERS_OF_A_SLIP: Final = 5  # shorter names are easily alike: Rate, Date
 _TAKEN: Final = ("row",)
 _TAKEN_OF_RECEIPTS: Final = ("file_name", "sheet", *RECEIPT_TARGETS)
 
 
-def raw_complaints(data: dict[str, Any]) -> Iterator[Complaint]:
-    """What can be said before the values are checked: names that only the program may use, and target names."""
-    yield from _inner_names(data)
-    operation = data.get("operation")
-    if operation not in list(Operation):
-        return
-    targets = targets_of(Operation(operation))
-    for part, known in (("fields", targets.header), ("lines", targets.lines)):
-        named = data.get(part)
-        for name in named if isinstance(named, dict) else ():
-            if name not in known:
-                yield _unknown_target(part, name, targets)
-    kits = data.get("kits")
-    contents = kits.get("lines") if isinstance(kits, dict) else None
-    for name in contents if isinstance(contents, dict) else ():
-        if name not in targets.lines:
-            found = _unknown_target("lines", name, targets)
-            yield Complaint(("kits", "lines", name), found.message, found.remedy)
-
-
-def _inner_names(data: Any, place: Place = ()) -> Iterator[Complaint]:
-    """`from_` and `with_`, which the models know `from` and `with` by, and keys without a value."""
-    below = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    for key, value in below:
-        if key in ("from_", "with_") and len(place) > 1:
-            yield Complaint((*place, key), f"Unknown key `{key}`.", f"Did you mean `{key[:-1]}`?")
-        elif value is None and key in _MAY_BE_LEFT_OUT:
-            yield Complaint((*place, key), f"`{key}` is empty.", "Write its value, or leave the line out.")
-        yield from _inner_names(value, (*place, key))
-
-
-def _unknown_target(part: str, name: str, targets: Targets) -> Complaint:
-    other, others = ("lines", targets.lines) if part == "fields" else ("fields", targets.header)
-    here = targets.header if part == "fields" else targets.lines
-    message = f"`{name}` is no target of `{targets.operation.value}` under `{part}`."
-    if name in others:
-        return Complaint((part, name), message, f"It belongs under `{other}`.")
-    near = get_close_matches(name, here, n=1) or get_close_matches(name, others, n=1)
-    if near:
-        where = "" if near[0] in here else f" under `{other}`"
-        return Complaint((part, name), message, f"Did you mean `{near[0]}`{where}?")
-    if name == "order_id":
-        return Complaint((part, name), message, "Which order is meant stands at the top: `order_id: {from: AWB}`.")
-    known = ", ".join(here[:12]) + (" …" if len(here) > 12 else "")
-    return Complaint((part, name), message, f"Known: {known}." if known else "It has none.")
-
-
-def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
+def structure_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     """What is wrong with a mapping whose values all have the right form."""
     yield from _demanded(spec, targets_of(spec.operation))
-    yield from _order_complaints(spec)
-    yield from _lines_from_complaints(spec)
-    yield from _lines_sheet_complaints(spec)
+    yield from _order_findings(spec)
+    yield from _lines_from_findings(spec)
+    yield from _lines_sheet_findings(spec)
     if spec.kits and spec.operation is not Operation.ORDER_CREATE:
-        yield Complaint(("kits",), f"`kits` has no place in `{spec.operation.value}`.", "It belongs to `order.create`.")
+        yield LintFinding(
+            ("kits",), f"`kits` has no place in `{spec.operation.value}`.", "It belongs to `order.create`."
+        )
     if spec.kits and "item_name" not in spec.kits.lines:
-        yield Complaint(("kits", "lines"), "`item_name` is required and not mapped.", "Add `item_name:` under `lines`.")
-    yield from _key_complaints(spec)
+        yield LintFinding(
+            ("kits", "lines"), "`item_name` is required and not mapped.", "Add `item_name:` under `lines`."
+        )
+    yield from _key_findings(spec)
     for place, field in spec.everything.items():
-        yield from field_complaints(spec, place, field)
-    yield from payment_complaints(spec)
+        yield from field_findings(spec, place, field)
+    yield from payment_findings(spec)
     yield from _kept_names(spec)
     yield from _slips(spec)
     yield from _filled_down(spec)
@@ -96,46 +48,50 @@ def complaints_of(spec: MappingSpec) -> Iterator[Complaint]:
     yield from _ignored_and_used(spec)
 
 
-def _demanded(spec: MappingSpec, targets: Targets) -> Iterator[Complaint]:
+def _demanded(spec: MappingSpec, targets: Targets) -> Iterator[LintFinding]:
     """Required targets that nothing fills."""
     for place in targets.required:
         part, name = place.split(".")
         wanted = part == "fields" or spec.lines or targets.lines_wanted
         if wanted and place not in spec.everything:
-            yield Complaint((part,), f"`{name}` is required and not mapped.", f"Add `{name}:` under `{part}`.")
+            yield LintFinding((part,), f"`{name}` is required and not mapped.", f"Add `{name}:` under `{part}`.")
     for group in targets.either:
         if not any(name in spec.fields for name in group):
             named = " or ".join(f"`{name}`" for name in group)
-            yield Complaint(("fields",), f"{named} is required and neither is mapped.", "Map one of them.")
+            yield LintFinding(("fields",), f"{named} is required and neither is mapped.", "Map one of them.")
 
 
-def _order_complaints(spec: MappingSpec) -> Iterator[Complaint]:
+def _order_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     """Which order and which items a change is about, and what a label is asked for with."""
     operation = spec.operation
     if operation.changes_order and spec.order_id is None:
         remedy = "Add `order_id: {from: AWB}`, or `order_id: {ledger: Order No}` for reference numbers sent from here."
-        yield Complaint((), f"`order_id` is missing: `{operation.value}` must say which order is meant.", remedy)
+        yield LintFinding((), f"`order_id` is missing: `{operation.value}` must say which order is meant.", remedy)
     if not operation.changes_order and spec.order_id is not None:
         changes = ", ".join(f"`{each.value}`" for each in Operation if each.changes_order)
-        yield Complaint(("order_id",), f"`order_id` has no place in `{operation.value}`.", f"It belongs to {changes}.")
+        yield LintFinding(
+            ("order_id",), f"`order_id` has no place in `{operation.value}`.", f"It belongs to {changes}."
+        )
     if operation is Operation.ORDER_DELETE_ITEMS and not spec.lines:
         remedy = "Add `item_id:`, or `item_name:` for orders that were sent from here, under `lines`."
-        yield Complaint(("lines",), "Nothing says which items are to be deleted.", remedy)
+        yield LintFinding(("lines",), "Nothing says which items are to be deleted.", remedy)
     if operation is Operation.LABEL_CREATE and "awb_number" in spec.fields:
         for name in SHIPMENT_OF_A_LABEL:
             if name not in spec.fields:
                 message = f"`{name}` is required beside `awb_number` and not mapped."
                 remedy = f"Add `{name}:` under `fields`, or map `order_numbers` alone."
-                yield Complaint(("fields",), message, remedy)
+                yield LintFinding(("fields",), message, remedy)
 
 
-def _lines_from_complaints(spec: MappingSpec) -> Iterator[Complaint]:
+def _lines_from_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     """Columns that `lines_from` makes: used, and not for what stands once in a document."""
     if spec.lines_from is None:
         return
     by_row = spec.operation is Operation.RECEIPT_READ
     if not spec.lines and not by_row:
-        yield Complaint(("lines_from",), "`lines_from` makes lines, and `lines` is missing.", "Map them under `lines`.")
+        yield LintFinding(
+            ("lines_from",), "`lines_from` makes lines, and `lines` is missing.", "Map them under `lines`."
+        )
     made = {ColumnName.of(name).identity: name for name in spec.lines_from.made}
     yield from _numbered_apart(spec, spec.lines_from, set(made))
     used: set[str] = set()
@@ -146,78 +102,78 @@ def _lines_from_complaints(spec: MappingSpec) -> Iterator[Complaint]:
             used.add(identity)
             if identity in made and part == "fields" and not by_row:
                 message = f"`{name}` differs from line to line and cannot stand under `fields`."
-                yield Complaint((part, target), message, "Use it under `lines` or `keep`.")
+                yield LintFinding((part, target), message, "Use it under `lines` or `keep`.")
     for identity, name in made.items():
         if identity not in used:
             known = ", ".join(f"`{each}`" for each in spec.lines)
-            yield Complaint(
+            yield LintFinding(
                 ("lines_from",), f"`{name}` is not used.", f"Use it as `{{from: {name}}}` in one of {known or 'lines'}."
             )
 
 
-def _numbered_apart(spec: MappingSpec, form: LinesFromSpec, made: set[str]) -> Iterator[Complaint]:
+def _numbered_apart(spec: MappingSpec, form: LinesFromSpec, made: set[str]) -> Iterator[LintFinding]:
     """Numbered columns that a field reads and that `lines_from` does not make: no sheet has a column `Qty {n}`."""
     for place, field in spec.everything.items():
         for name in (name for names in field.columns for name in names):
             if re.search(r"\{\w+\}", name) and ColumnName.of(name).identity not in made:
                 message = f"`{name}` is not among the columns that `lines_from` makes."
                 wanted = f"Add it: `columns: [{', '.join(form.columns or [])}, {name}]`."
-                yield Complaint(place_of(place), message, wanted if form.columns else "Name the column itself.")
+                yield LintFinding(place_of(place), message, wanted if form.columns else "Name the column itself.")
 
 
-def _lines_sheet_complaints(spec: MappingSpec) -> Iterator[Complaint]:
+def _lines_sheet_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     """A second sheet goes with nothing else that makes lines, and is joined by as many columns as the key has."""
     if spec.lines_sheet is None:
         return
     here: Place = ("lines_sheet",)
     if spec.operation is Operation.RECEIPT_READ:
-        yield Complaint(
+        yield LintFinding(
             here, "`lines_sheet` has no place in `receipt.read`: each of its rows stands alone.", "Remove it."
         )
         return
     for name in ("lines_from", "kits"):
         if getattr(spec, name) is not None:
-            yield Complaint(here, f"`lines_sheet` and `{name}` cannot be used together.", "Keep one of the two.")
+            yield LintFinding(here, f"`lines_sheet` and `{name}` cannot be used together.", "Keep one of the two.")
     if not spec.lines:
-        yield Complaint(here, "`lines_sheet` reads lines, and `lines` is missing.", "Map them under `lines`.")
+        yield LintFinding(here, "`lines_sheet` reads lines, and `lines` is missing.", "Map them under `lines`.")
     if spec.key and len(spec.key) != len(spec.lines_sheet.key):
         message = f"`key` and the key of `lines_sheet` name {len(spec.key)} and {len(spec.lines_sheet.key)} columns."
-        yield Complaint((*here, "key"), message, "Name as many, in the same order.")
+        yield LintFinding((*here, "key"), message, "Name as many, in the same order.")
     if spec.checks.control_total:
         message = "`control_total` reads one sheet and cannot be used with `lines_sheet`."
-        yield Complaint(("checks", "control_total"), message, "Remove it.")
+        yield LintFinding(("checks", "control_total"), message, "Remove it.")
 
 
-def _key_complaints(spec: MappingSpec) -> Iterator[Complaint]:
+def _key_findings(spec: MappingSpec) -> Iterator[LintFinding]:
     """The key: it must be there, name each column once, and let documents differ."""
     if spec.operation is Operation.RECEIPT_READ:
         return
     if not spec.key:
-        yield Complaint((), "`key` is missing.", "Name the columns whose values rows of one document share.")
+        yield LintFinding((), "`key` is missing.", "Name the columns whose values rows of one document share.")
     seen: dict[str, str] = {}
     for index, name in enumerate(spec.key):
         if (earlier := seen.setdefault(ColumnName.of(name).identity, name)) is not name:
-            yield Complaint(("key", index), f"`{name}` is the same column as `{earlier}`.", "Name it once.")
+            yield LintFinding(("key", index), f"`{name}` is the same column as `{earlier}`.", "Name it once.")
     natural = [
         spec.fields[name] for group in targets_of(spec.operation).natural for name in group if name in spec.fields
     ]
     if natural and spec.order_id is None and all(field.source in ("constant", "run") for field in natural):
         name = next(name for group in targets_of(spec.operation).natural for name in group if name in spec.fields)
         message = f"`{name}` tells one document from another; it cannot be the same for all."
-        yield Complaint(("fields", name), message, "Take it from a column.")
+        yield LintFinding(("fields", name), message, "Take it from a column.")
 
 
-def _kept_names(spec: MappingSpec) -> Iterator[Complaint]:
+def _kept_names(spec: MappingSpec) -> Iterator[LintFinding]:
     """What is kept goes by its name into reports and into the sorting of labels."""
     for name in spec.keep:
         if not _KEPT_NAME.fullmatch(name):
             message = f"`{printable_text(name)}` is no name for what is kept."
-            yield Complaint(("keep", name), message, "Write letters, digits, `_` and `-` alone, as `po_number`.")
+            yield LintFinding(("keep", name), message, "Write letters, digits, `_` and `-` alone, as `po_number`.")
         elif name in _TAKEN or (spec.operation is Operation.RECEIPT_READ and name in _TAKEN_OF_RECEIPTS):
-            yield Complaint(("keep", name), f"The name `{name}` is taken.", "Give it another name.")
+            yield LintFinding(("keep", name), f"The name `{name}` is taken.", "Give it another name.")
 
 
-def _filled_down(spec: MappingSpec) -> Iterator[Complaint]:
+def _filled_down(spec: MappingSpec) -> Iterator[LintFinding]:
     """Columns that are filled down, and then read by nothing."""
     conditions = [*spec.sheet.skip_rows_where, *spec.sheet.only_rows_where]
     on_lines = spec.lines_sheet.key if spec.lines_sheet else []
@@ -227,10 +183,10 @@ def _filled_down(spec: MappingSpec) -> Iterator[Complaint]:
         if identity not in known:
             near = get_close_matches(identity, list(known), n=1)
             remedy = f"Did you mean `{known[near[0]]}`?" if near else "Name a column that a field or the key reads."
-            yield Complaint(("sheet", "fill_down", index), f"`{name}` is filled down and read by nothing.", remedy)
+            yield LintFinding(("sheet", "fill_down", index), f"`{name}` is filled down and read by nothing.", remedy)
 
 
-def _slips(spec: MappingSpec) -> Iterator[Complaint]:
+def _slips(spec: MappingSpec) -> Iterator[LintFinding]:
     """Columns of the key and of rules that no field reads and that are one letter away from one that is known."""
     read = [name for field in spec.everything.values() for names in field.columns for name in names]
     known = {ColumnName.of(name).identity: name for name in (*read, *spec.ignore)}
@@ -244,7 +200,7 @@ def _slips(spec: MappingSpec) -> Iterator[Complaint]:
         meant = [] if identity in known else [other for other in known if _is_slip(identity, other)]
         if meant:
             remedy = f"Did you mean `{known[meant[0]]}`? If it is a column of its own, name it under `keep`, too."
-            yield Complaint(where, f"No field reads `{name}`.", remedy)
+            yield LintFinding(where, f"No field reads `{name}`.", remedy)
 
 
 def _is_slip(one: str, other: str) -> bool:
@@ -262,16 +218,16 @@ def _shared(one: str, other: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def _left_out_blank(spec: MappingSpec) -> Iterator[Complaint]:
+def _left_out_blank(spec: MappingSpec) -> Iterator[LintFinding]:
     """Rows are left out before blank cells are filled down: such a rule would drop the lines below the first."""
     filled = {ColumnName.of(name).identity for name in spec.sheet.fill_down}
     for name, patterns in spec.sheet.only_rows_where.items():
         if ColumnName.of(name).identity in filled and all(pattern.strip() for pattern in patterns):
             message = f"`{name}` is filled down, but rows in which it is blank are left out before that."
-            yield Complaint(("sheet", "only_rows_where", name), message, 'Let blank cells fit as well: add "".')
+            yield LintFinding(("sheet", "only_rows_where", name), message, 'Let blank cells fit as well: add "".')
 
 
-def _control_totals(spec: MappingSpec) -> Iterator[Complaint]:
+def _control_totals(spec: MappingSpec) -> Iterator[LintFinding]:
     """Totals of what no sheet has, or of rows that no rule leaves out."""
     made = {ColumnName.of(name).identity for name in spec.lines_from.made} if spec.lines_from else set()
     leaves_out = spec.sheet.skip_rows_where or spec.sheet.only_rows_where or spec.sheet.hidden_rows != "read"
@@ -279,13 +235,13 @@ def _control_totals(spec: MappingSpec) -> Iterator[Complaint]:
         here: Place = ("checks", "control_total", index)
         if ColumnName.of(control.column).identity in made:
             message = f"`{control.column}` is made by `lines_from`; no total row has such a cell."
-            yield Complaint((*here, "column"), message, "Name a column of the sheet.")
+            yield LintFinding((*here, "column"), message, "Name a column of the sheet.")
         if control.also_rows_where and not leaves_out:
             message = "No rule leaves rows out, so every row counts already."
-            yield Complaint((*here, "also_rows_where"), message, "Remove it.")
+            yield LintFinding((*here, "also_rows_where"), message, "Remove it.")
         if control.says == "documents" and spec.operation is Operation.RECEIPT_READ:
             message = "`receipt.read` has no documents: each of its rows stands alone."
-            yield Complaint((*here, "says"), message, "Write `says: rows`.")
+            yield LintFinding((*here, "says"), message, "Write `says: rows`.")
 
 
 def _used(spec: MappingSpec) -> list[str]:
@@ -294,10 +250,10 @@ def _used(spec: MappingSpec) -> list[str]:
     return [*found, *(name for field in spec.everything.values() for name in field.when or ())]
 
 
-def _ignored_and_used(spec: MappingSpec) -> Iterator[Complaint]:
+def _ignored_and_used(spec: MappingSpec) -> Iterator[LintFinding]:
     used = {
         ColumnName.of(name).identity for field in spec.everything.values() for group in field.columns for name in group
     }
     for index, name in enumerate(spec.ignore):
         if ColumnName.of(name).identity in used:
-            yield Complaint(("ignore", index), f"`{name}` is ignored and used.", "Keep one of the two.")
+            yield LintFinding(("ignore", index), f"`{name}` is ignored and used.", "Keep one of the two.")

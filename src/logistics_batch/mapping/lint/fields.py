@@ -2,24 +2,20 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
-from logistics_batch.mapping import dates, numbers
-from logistics_batch.mapping.conversion import unfit_texts
-from logistics_batch.mapping.names import ColumnName
-from logistics_batch.mapping.numbers import unit_pair
-from logistics_batch.mapping.spec import DateRead, FieldSpec, LookupRead, MappingSpec, UnitRead
-from logistics_batch.mapping.target_units import contradicts, meant_by, unit_wanted
-from logistics_batch.mapping.targets import Form, form_of
-from logistics_batch.mapping.verbs import verb_of
+from logistics_batch.mapping.spec.model import DateRead, FieldSpec, LookupRead, MappingSpec, UnitRead
+from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.values import dates, numbers
+from logistics_batch.mapping.values.numbers import contradicts, meant_by, unit_pair, unit_wanted
+from logistics_batch.mapping.values.verbs import unfit_texts, verb_of
 from logistics_batch.model.document import Operation
 
 Place = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Complaint:
+class LintFinding(NamedTuple):
     """Something wrong at a place of a mapping file; places are keys and positions, as pydantic gives them."""
 
     place: Place
@@ -72,33 +68,33 @@ def place_of(place: str) -> Place:
     return ("kits", "lines", name) if part == "kit_lines" else (part, name)
 
 
-def field_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:
+def field_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[LintFinding]:
     """What is wrong with one field; place as in `MappingSpec.everything`."""
     part, name = place.split(".", 1)
     here = place_of(place)
     if part in ("lines", "kits", "kit_lines") and field.source in ("sum", "first"):
-        yield Complaint(here, f"`{field.source}` speaks of a whole document; it cannot stand under `lines`.")
+        yield LintFinding(here, f"`{field.source}` speaks of a whole document; it cannot stand under `lines`.")
     form = form_of(name, spec.operation) if part in ("fields", "lines", "kit_lines") else Form.TEXT
-    yield from _source_complaints(here, name, field, form)
-    yield from _step_complaints(here, name, field, form)
-    yield from _unit_complaints(spec, place, field)
+    yield from _source_findings(here, name, field, form)
+    yield from _step_findings(here, name, field, form)
+    yield from _unit_findings(spec, place, field)
     for index, step in enumerate(field.read or ()):
         where: Place = (*here, "read", index) if len(field.read or ()) > 1 else (*here, "read")
         if isinstance(step, DateRead):
-            yield from _date_complaints((*where, "date"), step)
+            yield from _date_findings((*where, "date"), step)
             if field.source == "join":
-                yield Complaint((*where, "date"), "Joined columns cannot be read as a date.", "Use `from`.")
+                yield LintFinding((*where, "date"), "Joined columns cannot be read as a date.", "Use `from`.")
         elif isinstance(step, UnitRead) and numbers.unit_pair(step.unit) is None:
             known = ", ".join(numbers.UNIT_NAMES)
-            yield Complaint((*where, "unit"), f"`{step.unit}` is no conversion.", f"Write `g -> kg`. Known: {known}.")
+            yield LintFinding((*where, "unit"), f"`{step.unit}` is no conversion.", f"Write `g -> kg`. Known: {known}.")
         elif isinstance(step, UnitRead) and part != "keep":
-            yield from _conversion_complaints((*where, "unit"), step, name, spec.operation)
+            yield from _conversion_findings((*where, "unit"), step, name, spec.operation)
         elif isinstance(step, LookupRead) and isinstance(step.lookup, dict):
             last = index == len(field.read or ()) - 1
-            yield from _table_complaints((*where, "lookup"), step.lookup, name, form if last else Form.TEXT)
+            yield from _table_findings((*where, "lookup"), step.lookup, name, form if last else Form.TEXT)
 
 
-def _unit_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[Complaint]:
+def _unit_findings(spec: MappingSpec, place: str, field: FieldSpec) -> Iterator[LintFinding]:
     """Columns whose own name says that they are in something else than the target wants."""
     meant = meant_by(place, field, spec.operation)
     if meant is None or any(isinstance(step, UnitRead) for step in field.read or ()):
@@ -114,63 +110,65 @@ def _unit_complaints(spec: MappingSpec, place: str, field: FieldSpec) -> Iterato
                 remedy = (
                     f"Add `read: {{unit: {said.name} -> {meant.name}}}`." if convertible else "Take another column."
                 )
-                yield Complaint((*place_of(place), key), message, remedy)
+                yield LintFinding((*place_of(place), key), message, remedy)
 
 
-def _conversion_complaints(where: Place, step: UnitRead, target: str, operation: Operation) -> Iterator[Complaint]:
+def _conversion_findings(where: Place, step: UnitRead, target: str, operation: Operation) -> Iterator[LintFinding]:
     """A result in another unit than the service's: a thousandfold mistake."""
     wanted, pair = unit_wanted(target, operation), numbers.unit_pair(step.unit)
     if wanted and pair and pair[1] != wanted:
         message = f"`{operation.value}` wants {target}s in {wanted}, and this gives {pair[1]}."
         corrected = f"{pair[0]} -> {wanted}"
-        yield Complaint(where, message, f"Write `{corrected}`." if unit_pair(corrected) else "Take another column.")
+        yield LintFinding(where, message, f"Write `{corrected}`." if unit_pair(corrected) else "Take another column.")
 
 
-def _date_complaints(where: Place, step: DateRead) -> Iterator[Complaint]:
+def _date_findings(where: Place, step: DateRead) -> Iterator[LintFinding]:
     for date_format in step.date:
         if fault := dates.format_fault(date_format):
-            yield Complaint(where, fault)
+            yield LintFinding(where, fault)
     for index, one in enumerate(step.date):
         for other in step.date[index + 1 :]:
             if dates.contradict(one, other):
                 message = f"`{one}` and `{other}` read the same cell as different dates."
-                yield Complaint(where, message, "Keep the one that the sheets use.")
+                yield LintFinding(where, message, "Keep the one that the sheets use.")
 
 
-def _table_complaints(where: Place, table: dict[str, str], target: str, form: Form) -> Iterator[Complaint]:
+def _table_findings(where: Place, table: dict[str, str], target: str, form: Form) -> Iterator[LintFinding]:
     if not table:
-        yield Complaint(where, "The table is empty.", "List each value that sheets hold, and what it means.")
+        yield LintFinding(where, "The table is empty.", "List each value that sheets hold, and what it means.")
     unfit = unfit_texts(list(table.values()), target, form)
     seen: dict[str, str] = {}
     for key, value in table.items():
         folded = key.strip().lower()
         if not folded:
             message = "A blank cell is not looked up: an empty cell gives nothing."
-            yield Complaint((*where, key), message, f"Write `default: {json.dumps(value)}` beside `read` instead.")
+            yield LintFinding((*where, key), message, f"Write `default: {json.dumps(value)}` beside `read` instead.")
         if seen.setdefault(folded, value) != value:
-            yield Complaint((*where, key), f"`{key}` is listed with different answers; case does not matter here.")
+            yield LintFinding((*where, key), f"`{key}` is listed with different answers; case does not matter here.")
         if value in unfit:
-            yield Complaint((*where, key), f"`{value}` is not allowed here: {unfit[value]}", _WANTED.get(form, ""))
+            yield LintFinding((*where, key), f"`{value}` is not allowed here: {unfit[value]}", _WANTED.get(form, ""))
 
 
-def _source_complaints(here: Place, name: str, field: FieldSpec, form: Form) -> Iterator[Complaint]:
+def _source_findings(here: Place, name: str, field: FieldSpec, form: Form) -> Iterator[LintFinding]:
     """Texts of the file itself, sums and values of the run that can never be the target's value."""
     for key, text in (("constant", field.constant), ("default", field.default)):
         if text is None:
             continue
         if not text.strip():
-            yield Complaint((*here, key), f"`{key}` is blank, and nothing blank is sent.", "Write a value.")
+            yield LintFinding((*here, key), f"`{key}` is blank, and nothing blank is sent.", "Write a value.")
         elif unfit := unfit_texts([text], name, form).get(text):
-            yield Complaint((*here, key), f"`{text}` is not allowed here: {unfit}", _WANTED.get(form, ""))
+            yield LintFinding((*here, key), f"`{text}` is not allowed here: {unfit}", _WANTED.get(form, ""))
     if field.source == "sum" and form not in (*_NUMBERS, *_TEXTS):
-        yield Complaint((*here, "sum"), f"A sum is a number, and `{name}` wants {_WORDS[form]}.", "Use `from`.")
+        yield LintFinding((*here, "sum"), f"A sum is a number, and `{name}` wants {_WORDS[form]}.", "Use `from`.")
     if field.run == "file_name" and form not in _TEXTS:
-        yield Complaint((*here, "run"), f"`file_name` is a text, and `{name}` wants {_WORDS[form]}.", "Use `from`.")
+        yield LintFinding((*here, "run"), f"`file_name` is a text, and `{name}` wants {_WORDS[form]}.", "Use `from`.")
     if field.run == "business_date" and form not in (*_TEXTS, Form.DATE, Form.MOMENT):
-        yield Complaint((*here, "run"), f"`business_date` is a date, and `{name}` wants {_WORDS[form]}.", "Use `from`.")
+        yield LintFinding(
+            (*here, "run"), f"`business_date` is a date, and `{name}` wants {_WORDS[form]}.", "Use `from`."
+        )
 
 
-def _step_complaints(here: Place, name: str, field: FieldSpec, form: Form) -> Iterator[Complaint]:
+def _step_findings(here: Place, name: str, field: FieldSpec, form: Form) -> Iterator[LintFinding]:
     """Steps that cannot follow each other, or a last one that gives what the target does not want."""
     steps = field.read or []
     given = ""  # the verb that made the value what it is, "" while it is a text
@@ -179,7 +177,7 @@ def _step_complaints(here: Place, name: str, field: FieldSpec, form: Form) -> It
         where: Place = (*here, "read", index) if len(steps) > 1 else (*here, "read")
         if verb in GIVES and given:
             message = f"`{verb}` comes after `{given}`, which leaves it nothing to read."
-            yield Complaint(where, message, "Keep the one that the column needs.")
+            yield LintFinding(where, message, "Keep the one that the column needs.")
             return
         given = verb if verb in GIVES else "" if verb == "lookup" else given
         if index == len(steps) - 1 and given and form not in (*_TEXTS, *GIVES[given]):
@@ -187,4 +185,36 @@ def _step_complaints(here: Place, name: str, field: FieldSpec, form: Form) -> It
             fits = by_name or [each for each, forms in GIVES.items() if form in forms] or ["lookup"]
             fitting = " or ".join(f"`{each}`" for each in fits)
             message = f"`{given}` does not give {_WORDS[form]}, which `{name}` wants."
-            yield Complaint(where, message, f"Write {fitting}, or leave `read` out.")
+            yield LintFinding(where, message, f"Write {fitting}, or leave `read` out.")
+
+
+_AMOUNTS: Final = ("cash_on_delivery", "amount_to_collect")  # the latter of a label
+
+
+def payment_findings(spec: MappingSpec) -> Iterator[LintFinding]:
+    """A flag that is always true without an amount, and an amount where no row can be cash on delivery."""
+    flag = spec.fields.get("is_cod")
+    amount = next((name for name in _AMOUNTS if name in spec.fields), None)
+    collects = amount is not None and not _is_nought(spec.fields[amount])
+    if flag is not None and _says(flag, "true") and not collects:
+        message = "`is_cod` is true, and no amount to collect is mapped: no such order could be sent."
+        yield LintFinding(("fields", "is_cod"), message, "Map the amount, or correct `is_cod`.")
+    elif amount is not None and collects and _is_never_collected(spec, flag):
+        missing = "is missing" if flag is None else "is false for all rows"
+        message = f"`{amount}` is mapped, and `is_cod` {missing}: no row with an amount could be sent."
+        remedy = "Map `is_cod`, as `is_cod: {from: Payment}`."
+        yield LintFinding(("fields", amount), message, f"{remedy} Or keep the amount under `keep`.")
+
+
+def _is_never_collected(spec: MappingSpec, flag: FieldSpec | None) -> bool:
+    """Whether no row is cash on delivery; a change of an order need not repeat the order's flag."""
+    return not spec.operation.changes_order if flag is None else _says(flag, "false") and flag.when is None
+
+
+def _says(flag: FieldSpec, answer: str) -> bool:
+    return flag.constant is not None and flag.constant.strip().lower() == answer
+
+
+def _is_nought(amount: FieldSpec) -> bool:
+    """Whether the mapping itself says that nothing is collected; its text has been found to be an amount."""
+    return amount.constant is not None and amount.constant.strip().strip("0.") == ""

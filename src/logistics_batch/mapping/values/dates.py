@@ -9,7 +9,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.reading import Surroundings
+from logistics_batch.mapping.values.reading import Surroundings
 
 EARLIEST_DAYS: Final = 365
 KEPT_DAYS: Final = 7305
