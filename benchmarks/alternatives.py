@@ -39,7 +39,7 @@ ignore: [Order Date, Description, Remarks]
 
 def map_ours(source: Path, target: Path) -> dict[str, Any]:
     """Read, map, judge by the contract, and write the documents."""
-    from logistics_batch.intake.reading import read_file
+    from logistics_batch.intake.readers import read_file
     from logistics_batch.mapping import load_mapping
     from logistics_batch.mapping.table import RunValues
     from logistics_batch.mapping.whole_file import apply_mapping
@@ -85,7 +85,7 @@ def map_floor(source: Path, target: Path) -> dict[str, Any]:
 
 def read_ours(source: Path, target: Path) -> dict[str, Any]:
     """Every cell as text, with true row numbers, hidden rows, error cells and leading zeros, behind the guards."""
-    from logistics_batch.intake.reading import read_file
+    from logistics_batch.intake.readers import read_file
     from logistics_batch.model.sheet import ReadOptions
 
     del target
@@ -119,7 +119,7 @@ ANSWERED_WRONG = 100  # of so many rows one is wrong
 
 def answer_ours(source: Path, target: Path) -> dict[str, Any]:
     """The workbook is read, and comes back with an answer beside every row, wrong cells coloured and commented."""
-    from logistics_batch.intake.reading import read_file
+    from logistics_batch.intake.readers import read_file
     from logistics_batch.model.issue import Issue
     from logistics_batch.model.report import Fate, FileReport, RowResult
     from logistics_batch.model.sheet import ReadOptions

@@ -68,7 +68,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "apscheduler": ("operate/schedule.py",),
     "apprise": ("operate/alerts.py",),
     "prometheus_client": ("operate/metrics.py",),
-    "python_calamine": ("intake/excel_reader.py",),
+    "python_calamine": ("intake/readers/workbooks.py",),
     "pikepdf": ("paper/",),
     "sqlalchemy": ("ledger/",),
     "alembic": ("ledger/",),
@@ -162,7 +162,7 @@ def test_flows_see_only_the_protocol_and_the_reading_of_intake() -> None:
         str(each)
         for each in our_imports()
         if room(module_name(each.path)) == "flows"
-        and each.module in (f"{NAME}.intake.sftp", f"{NAME}.intake.folder", f"{NAME}.intake.excel_reader")
+        and each.module in (f"{NAME}.intake.sftp", f"{NAME}.intake.folder", f"{NAME}.intake.readers.workbooks")
     ]
     assert not wrong, "\n".join(wrong)
 

@@ -20,7 +20,7 @@ from campaigns.scale import SEED, report, size
 from openpyxl import Workbook
 from support.result_samples import fates_frame, row_result
 
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import ReadOptions, Sheet

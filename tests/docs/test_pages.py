@@ -13,7 +13,7 @@ from docs.pages import PAGES, ROOT, anchors, blocks, command_lines, links
 from pydantic import BaseModel
 
 from logistics_batch.cli.front import front
-from logistics_batch.intake.guards import Limits
+from logistics_batch.intake.readers import Limits
 from logistics_batch.model import job
 from logistics_batch.model.reconciliation import MEANINGS
 from logistics_batch.model.report import ExitCode, Fate

@@ -27,7 +27,7 @@ from fuzz.mutations import damaged
 from hostile.make_hostile import MAPPING
 
 from logistics_batch.errors import FileHeld, SpecificationError
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping, load_mapping
 from logistics_batch.mapping.table import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping

@@ -23,7 +23,7 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.intake.containers import Member, Unpacker
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.pgp import PgpKey
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping, load_mapping
 from logistics_batch.mapping.table import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from logistics_batch.intake.number_formats import added_to
 from paper.test_result_workbook import SHEET_PART, edited, opened, order_report, order_workbook, read_again
 
 from logistics_batch.flows.label_sorting import natural
-from logistics_batch.intake.number_formats import added_to
 from logistics_batch.mapping.lines_from import numbered_columns
 from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_workbook import result_workbook

@@ -25,7 +25,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import push_by_hand
 from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.folder import FolderStore
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.intake.store import Brought, Fetched, RemoteFile
 from logistics_batch.jobs import load_job
 from logistics_batch.model.report import Fate, RunReport

@@ -15,8 +15,8 @@ import pytest
 
 from logistics_batch.errors import FileHeld, SettingsError
 from logistics_batch.intake.containers import MAX_MEMBERS, Member, Unpacker
-from logistics_batch.intake.guards import Limits
 from logistics_batch.intake.pgp import PgpKey
+from logistics_batch.intake.readers import Limits
 
 ORDERS = b"Order No,Qty\nA-1,2\n"
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "orders_standard_blr.xlsx"

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.csv_reader import ExactReader, read_plain
-from logistics_batch.intake.guards import Limits
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import Limits, read_file
+from logistics_batch.intake.readers.csv_files import Records, quickly, strictly
 from logistics_batch.model.sheet import ReadOptions, Sheet
 
 
@@ -303,13 +302,21 @@ def test_a_file_without_a_filled_cell_is_held(read, content):
 
 
 cells = st.text(
-    alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]) | st.sampled_from('"",;| '), max_size=6
+    alphabet=st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]) | st.sampled_from('"",;| \n'), max_size=6
 )
 records = st.lists(st.lists(cells, max_size=5), min_size=1, max_size=8)
 
 
-def exactly(text: str, delimiter: str = ",") -> pl.DataFrame:
-    return ExactReader(name="a", delimiter=delimiter, options=ReadOptions(), limits=Limits()).read(text)
+def both(text: str, delimiter: str, block_bytes: int) -> tuple[Records | None, Records]:
+    """The records as polars gives them, if it does, and as the standard library does."""
+    quick = quickly(text.encode(), name="a", delimiter=delimiter, limits=Limits(), block_bytes=block_bytes)
+    return quick, strictly(text, name="a", delimiter=delimiter, options=ReadOptions(), limits=Limits())
+
+
+def assert_alike(quick: Records, strict: Records) -> None:
+    width = max(quick.cells.width, strict.cells.width)
+    assert_frame_equal(padded(quick.cells, width), padded(strict.cells, width))
+    assert quick.widths.to_list() == strict.widths.to_list()
 
 
 def padded(frame: pl.DataFrame, width: int) -> pl.DataFrame:
@@ -324,36 +331,24 @@ def padded(frame: pl.DataFrame, width: int) -> pl.DataFrame:
     st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
     st.sampled_from([30, 1 << 20]),
 )
-def test_both_paths_read_clean_files_alike(rows, delimiter, end, quoting, block_bytes):
+def test_clean_files_are_read_quickly_and_alike(rows, delimiter, end, quoting, block_bytes):
     written = io.StringIO()
     csv.writer(written, delimiter=delimiter, lineterminator=end, quoting=quoting).writerows(rows)
-    text = written.getvalue()
-    read = read_plain(text.encode(), delimiter=delimiter, limits=Limits(), block_bytes=block_bytes)
-    if not text.strip():
-        assert read is None
-        return
-    if not text[: block_bytes + 1].strip():  # what begins with a block of blank lines goes the other way
-        return
-    assert read is not None
-    plain, counts = read
-    exact = exactly(text, delimiter)
-    assert counts.len() == exact.height
-    width = max(plain.width, exact.width)
-    assert_frame_equal(padded(plain, width), padded(exact, width))
+    quick, strict = both(written.getvalue(), delimiter, block_bytes)
+    assert quick is not None
+    assert_alike(quick, strict)
     # A row without cells is a blank line; the writer makes `""` of a single empty cell.
-    assert exact.height == len(rows)
+    assert strict.cells.height == len(rows)
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.text(alphabet='ab,"\n\r ;', max_size=40), st.sampled_from([5, 1 << 20]))
-@example(',\n"\r,"', 1 << 20)  # an old Mac's line break within quotation marks: it may have swallowed a row
-def test_whatever_the_fast_path_takes_the_exact_one_reads_alike(text, block_bytes):
-    read = read_plain(text.encode(), delimiter=",", limits=Limits(), block_bytes=block_bytes)
-    if read is not None:
-        plain, _ = read
-        exact = exactly(text)
-        width = max(plain.width, exact.width)
-        assert_frame_equal(padded(plain, width), padded(exact, width))
+@given(st.text(alphabet='ab,"\n\r ;', min_size=1, max_size=40), st.sampled_from([5, 1 << 20]))
+@example(',\n"\r,"', 1 << 20)
+@example('a,"x\ny",b\n"1\n\n2",,\n', 5)
+def test_whatever_is_read_quickly_is_read_strictly_too_and_alike(text, block_bytes):
+    quick = quickly(text.encode(), name="a", delimiter=",", limits=Limits(), block_bytes=block_bytes)
+    if quick is not None:
+        assert_alike(quick, both(text, ",", block_bytes)[1])
 
 
 def test_a_hundred_thousand_rows_keep_their_numbers(read):

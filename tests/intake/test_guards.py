@@ -14,9 +14,9 @@ import pytest
 from intake.binary_workbooks import write_ods, write_ole, write_xls, write_xlsb
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.guards import Limits, part_blocks
-from logistics_batch.intake.reading import identify, read_file
-from logistics_batch.intake.xml_events import UnsafeXml
+from logistics_batch.intake.readers import Limits, identify, read_file
+from logistics_batch.intake.readers.archives import part_blocks
+from logistics_batch.intake.readers.xml_events import UnsafeXml
 from logistics_batch.model.sheet import ReadOptions
 
 ROWS: list[list[str | float]] = [["Order No", "Qty"], ["R1", 9876543210.0], ["00123", 2.5]]
@@ -56,7 +56,8 @@ def test_real_workbooks_of_other_formats_are_read(tmp_path, ending, write):
     assert sheet.name == "Orders"
     assert sheet.frame.rows() == [(1, "Order No", "Qty"), (2, "R1", "9876543210"), (3, "00123", "2.5")]
     assert {(row, column) for row, column, mark in sheet.marks.rows()} == {(2, 2), (3, 2)}
-    assert sheet.notes == ()
+    (note,) = sheet.notes
+    assert note.startswith(f"an .{ending} file is read by its values alone")
     assert identify(path, name="x").format == ending
 
 

@@ -10,7 +10,7 @@ from openpyxl import Workbook
 from logistics_batch.child_process import Allowance
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.limited_reader import LimitedReader
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.model.sheet import ReadOptions
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"

@@ -1,6 +1,5 @@
 """What somebody has struck through is told, however a program wrote it: a part of a cell, or the whole of it."""
 
-import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -8,15 +7,12 @@ from pathlib import Path
 import openpyxl
 import pytest
 from hostile.workbook_parts import write_zip
-from intake.binary_workbooks import ods_parts, write_parts, write_xls, xls_record, xlsb_parts, xlsb_record, xlsb_text
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.styles import Font
 from openpyxl.worksheet.worksheet import Worksheet
 
-from logistics_batch.intake.excel_reader import read_workbook
-from logistics_batch.intake.guards import Limits
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.model.sheet import ReadOptions, Sheet
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -24,16 +20,8 @@ RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/
 Build = Callable[[Worksheet], None]
 
 
-def read(path: Path, kind: str = "xlsx") -> Sheet:
-    """The workbook, which reads alike in one pass and in general."""
-    alike = [
-        read_workbook(path, name=f"orders.{kind}", kind=kind, options=ReadOptions(), limits=Limits(), in_one_pass=fast)[
-            0
-        ]
-        for fast in (True, False)
-    ]
-    assert alike[0].struck == alike[1].struck and alike[0].covered == alike[1].covered
-    return alike[0]
+def read(path: Path) -> Sheet:
+    return read_file(path, name="orders.xlsx", options=ReadOptions())[0]
 
 
 def built(build: Build, path: Path) -> Sheet:
@@ -145,53 +133,6 @@ def test_a_workbook_without_any_has_none_and_many_sheets_each_their_own(tmp_path
     book.save(tmp_path / "file")
     sheets = read_file(tmp_path / "file", name="orders.xlsx", options=ReadOptions())
     assert [sheet.struck for sheet in sheets] == [(), ((1, 1, "a", "b"),)]
-
-
-def test_an_open_document_tells_parts_and_whole_cells(tmp_path: Path) -> None:
-    parts = ods_parts([["Order No", "Qty"], ["A-1", "PART"], ["A-2", 5.0], ["A-3", "NONE"]])
-    styles = (
-        '<office:automatic-styles xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0">'
-        '<style:style style:name="T1"><style:text-properties style:text-line-through-type="single"/></style:style>'
-        '<style:style style:name="T2"><style:text-properties style:text-line-through-style="none"/></style:style>'
-        '<style:style style:name="ce1"><style:text-properties style:text-line-through-style="solid"/></style:style>'
-        "</office:automatic-styles><office:body>"
-    )
-    content = parts["content.xml"].decode().replace("<office:body>", styles)
-    content = content.replace("PART", '<text:span text:style-name="T1">12</text:span> 21')
-    content = content.replace("NONE", '<text:span text:style-name="T2">12</text:span> 21')
-    content = content.replace(
-        '<table:table-cell office:value-type="float"',
-        '<table:table-cell table:style-name="ce1" office:value-type="float"',
-    )
-    write_parts(tmp_path / "file", {**parts, "content.xml": content.encode()})
-    assert read(tmp_path / "file", "ods").struck == ((2, 2, "12", "21"), (3, 2, "5.0", ""))
-
-
-def test_old_and_binary_workbooks_tell_whole_cells(tmp_path: Path) -> None:
-    def xls_font(*, strikes: bool) -> bytes:
-        return xls_record(0x31, struct.pack("<HHHHHBBBBBB", 200, 8 * strikes, 0, 400, 0, 0, 0, 0, 0, 1, 0) + b"A")
-
-    fonts = [xls_font(strikes=number == 4) for number in range(5)]
-    styles = [xls_record(0xE0, struct.pack("<HH", font, 0) + bytes(16)) for font in (0, 5)]  # there is no font 4
-    cells = [xls_record(0x203, struct.pack("<HHHd", row, 1, row % 2, 5.0)) for row in (1, 2)]
-    rows: list[list[str | float]] = [["Order No", "Qty"], ["A-1"], ["A-2"]]
-    write_xls(tmp_path / "xls", rows, globals_more=b"".join((*fonts, *styles)), more=b"".join(cells))
-    assert read(tmp_path / "xls", "xls").struck == ((2, 2, "", ""),)
-
-    parts = xlsb_parts([["Order No", "Qty"], ["A-1", 5.0]])
-    strikes = b"".join(xlsb_record(43, struct.pack("<HH", 220, flags) + bytes(17) + xlsb_text("A")) for flags in (0, 8))
-    parts["xl/styles.bin"] = (
-        strikes
-        + xlsb_record(617, struct.pack("<I", 2))
-        + b"".join(xlsb_record(47, struct.pack("<HHH", 0, 0, font) + bytes(10)) for font in (0, 1))
-        + xlsb_record(618)
-    )
-    place = struct.pack("<II", 1, 0)
-    sheet = parts["xl/worksheets/sheet1.bin"]
-    number = struct.pack("<d", 5.0)
-    parts["xl/worksheets/sheet1.bin"] = sheet.replace(place + number, struct.pack("<II", 1, 1) + number)
-    write_parts(tmp_path / "xlsb", parts)
-    assert read(tmp_path / "xlsb", "xlsb").struck == ((2, 2, "", ""),)
 
 
 def test_another_value_under_merged_cells_is_told(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import yaml
 
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping.suggest import Draft, draft_of, draft_text
 from logistics_batch.model.sheet import ReadOptions, Sheet
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from mapping.sheets import DAY, mapping_of
 
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping.table import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, RowState

@@ -11,7 +11,7 @@ from mapping.sheets import HEADER, ORDERS, order, orders, run, sheet_of
 from mapping.test_shipped import EXAMPLES, NAMES, ZONE, load, mapped, source_of
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping.table import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, Operation

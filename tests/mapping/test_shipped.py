@@ -16,7 +16,7 @@ from mapping.sheets import SHIPPED
 from openpyxl import load_workbook
 
 from logistics_batch.flows.golden_examples import Bench, try_example
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.jobs import load_jobs
 from logistics_batch.mapping import Mapping, load_mapping
 from logistics_batch.mapping.table import RunValues

@@ -9,7 +9,7 @@ from mapping.sheets import HEADER, ORDERS, ROW, SHIPPED, mapping_of, run, sheet_
 from mapping.suggest_judge import answered, places_of
 
 from logistics_batch.errors import SpecificationError
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping, load_mapping
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.suggest import Draft, draft_of, draft_text, drift_of

@@ -43,8 +43,9 @@ def waiting() -> list[Message]:
 
 def _messages() -> Iterator[Message]:
     for room in ROOMS:
-        for path in sorted((SOURCE / room).glob("*.py")):
-            constants = vars(import_module(f"logistics_batch.{room}.{path.stem}"))
+        for path in sorted((SOURCE / room).rglob("*.py")):
+            module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+            constants = vars(import_module(f"logistics_batch.{module}"))
             for function in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(function, ast.FunctionDef):
                     yield from _said_in(function, constants, f"{room}/{path.name}")

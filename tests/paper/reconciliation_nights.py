@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from reconciliation.world import World
 
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.model.reconciliation_history import Earlier, Watch
 from logistics_batch.model.sheet import ReadOptions
 from logistics_batch.paper.reconciliation_account import Account

@@ -16,7 +16,7 @@ from support.result_samples import (
     row_result,
 )
 
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Mark, ReadOptions, Sheet

@@ -10,7 +10,7 @@ import pytest
 from support.result_samples import HEADER_ROW, opened, order_report, parts_of, row_result
 from support.rich_workbooks import RICH, rich_workbook
 
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import ReadOptions

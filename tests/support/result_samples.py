@@ -15,7 +15,7 @@ from openpyxl.styles import Border, Font, PatternFill, Side
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import FATES, Fate, FileReport
 from logistics_batch.model.sheet import ReadOptions, Sheet

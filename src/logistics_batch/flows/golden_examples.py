@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from logistics_batch.errors import LogisticsBatchError
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.table import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from logistics_batch.api.client import Client
 from logistics_batch.intake.containers import Member, Unpacker
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import Ledger
 from logistics_batch.mapping import Mapping
@@ -31,7 +31,7 @@ class Clock(Protocol):
 
 
 class ReadFile(Protocol):
-    """From a file to its sheets, as `intake.reading.read_file`; wiring puts a limited process behind it."""
+    """From a file to its sheets, as `intake.readers.read_file`; wiring puts a limited process behind it."""
 
     def __call__(self, path: Path, *, name: str, options: ReadOptions) -> tuple[Sheet, ...]:
         """The candidate sheets; raises FileHeld."""

@@ -24,8 +24,8 @@ from logistics_batch.flows.reconcile_unread import (
 )
 from logistics_batch.intake.containers import Member
 from logistics_batch.intake.names import copy_name, name_fault, name_matches, printable
+from logistics_batch.intake.readers import identify
 from logistics_batch.intake.readiness import never_input
-from logistics_batch.intake.reading import identify
 from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.table import RunValues

@@ -14,11 +14,11 @@ from typing import Protocol
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.guards import Limits, damaged, is_out_of_proportion, recognise
 from logistics_batch.intake.landing import landing, local_disk, sync_folder
 from logistics_batch.intake.names import MAX_NAME_CHARACTERS, copy_name, name_fault, printable
+from logistics_batch.intake.readers import Limits, sniff_format
+from logistics_batch.intake.readers.archives import check_directory, damaged, is_out_of_proportion
 from logistics_batch.intake.readiness import never_input
-from logistics_batch.intake.zip_directory import check_directory
 
 MAX_MEMBERS = 100
 _BLOCK_BYTES = 1 << 20
@@ -215,7 +215,7 @@ def _nested(arrived: _Arrived, container: str) -> FileHeld | None:
 def _kind(path: Path, name: str) -> str:
     check_directory(path, name=name)
     with _translated(name):
-        return recognise(path)
+        return sniff_format(path)
 
 
 def _own_name(entry: str) -> str:

@@ -14,9 +14,8 @@ import polars as pl
 
 from logistics_batch.child_process import Allowance, Child, ChildLost
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.guards import Limits, recognise
 from logistics_batch.intake.names import printable
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import Limits, read_file, sniff_format
 from logistics_batch.model.sheet import ReadOptions, Sheet
 
 _WORKBOOKS = ("xlsx", "xls", "xlsb", "ods")
@@ -24,7 +23,7 @@ _CHILD = "logistics_batch.intake.reading_child"
 
 
 class LimitedReader:
-    """Reads files as `intake.reading.read_file` does; workbooks in a child process that is kept for the next one."""
+    """Reads files as `intake.readers.read_file` does; workbooks in a child process that is kept for the next one."""
 
     def __init__(self, allowance: Allowance | None = None) -> None:
         self._child = Child(_CHILD, allowance=allowance)
@@ -33,7 +32,7 @@ class LimitedReader:
         self, path: Path, *, name: str, options: ReadOptions, limits: Limits | None = None
     ) -> tuple[Sheet, ...]:
         """The candidate sheets of a file; raises FileHeld also where reading takes more than it may."""
-        if recognise(path) not in _WORKBOOKS:
+        if sniff_format(path) not in _WORKBOOKS:
             return read_file(path, name=name, options=options, limits=limits)
         with tempfile.TemporaryDirectory(prefix="logistics-batch-read-") as folder:
             question = {

@@ -5,9 +5,8 @@ from typing import Any
 
 from logistics_batch.child_process import Answer
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.guards import Limits
 from logistics_batch.intake.limited_reader import told
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import Limits, read_file
 from logistics_batch.model.sheet import ReadOptions
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mapping.sheets import mapping_of, run
 
-from logistics_batch.intake.reading import read_file
+from logistics_batch.intake.readers import read_file
 from logistics_batch.model.document import MappedFile
 
 HERE = Path(__file__).parent

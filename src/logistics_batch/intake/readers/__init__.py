@@ -1,11 +1,18 @@
-"""From a file's path to its sheets: a pure function of the bytes, which can as well run in a limited process."""
+"""From a file's path to its sheets: a pure function of the bytes, which can as well run in a limited process.
+
+What others may use stands here: `read_file`, `identify`, `sniff_format` and the `Limits` of what is read.
+"""
 
 import hashlib
 from pathlib import Path
 
-from logistics_batch.intake.csv_reader import read_csv
-from logistics_batch.intake.guards import Limits, check_archive, check_kind, check_size, recognise
+from logistics_batch.intake.readers.archives import check_archive
+from logistics_batch.intake.readers.csv_files import read_csv
+from logistics_batch.intake.readers.formats import check_kind, check_size, sniff_format
+from logistics_batch.intake.readers.limits import Limits
 from logistics_batch.model.sheet import ReadOptions, Sheet, SourceFile
+
+__all__ = ["Limits", "identify", "read_file", "sniff_format"]
 
 
 def identify(path: Path, *, name: str) -> SourceFile:
@@ -16,7 +23,7 @@ def identify(path: Path, *, name: str) -> SourceFile:
     """
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
-    return SourceFile(name=name, size=path.stat().st_size, sha256=digest.hexdigest(), format=recognise(path))
+    return SourceFile(name=name, size=path.stat().st_size, sha256=digest.hexdigest(), format=sniff_format(path))
 
 
 def read_file(path: Path, *, name: str, options: ReadOptions, limits: Limits | None = None) -> tuple[Sheet, ...]:
@@ -26,11 +33,11 @@ def read_file(path: Path, *, name: str, options: ReadOptions, limits: Limits | N
     """
     bounds = limits or Limits()
     check_size(path, name=name, limits=bounds)
-    kind = check_kind(recognise(path), name=name)
+    kind = check_kind(sniff_format(path), name=name)
     if kind == "csv":
         return (read_csv(path, name=name, options=options, limits=bounds),)
     if kind != "xls":
         check_archive(path, name=name, limits=bounds)
-    from logistics_batch.intake.excel_reader import read_workbook  # takes a while to import; text files need none of it
+    from logistics_batch.intake.readers.workbooks import read_workbook  # text files need nothing of what it imports
 
     return read_workbook(path, name=name, kind=kind, options=options, limits=bounds)

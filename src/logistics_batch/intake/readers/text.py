@@ -2,15 +2,16 @@
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.code_pages import lines_with, notes_on_letters
-from logistics_batch.intake.guards import Limits
 from logistics_batch.intake.names import printable
+from logistics_batch.intake.readers.limits import Limits
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -24,6 +25,14 @@ _DOS_END = b"\x1a"
 _MOJIBAKE = re.compile(rb"\xc3(?:\xa2\xe2\x82\xac|\x83\xc2[\xa9\xbc]|\x82 |\xa0\xc2\xa4)")  # â€ Ã© Ã¼ Â à¤
 _PADDING = b"\0" * 8  # no character takes so many
 _MOJIBAKE_BEGIN = b"\xc3"  # of each of them in UTF-8
+_MOST_LINES = 8  # named in a note
+# No language of Western Europe has four letters with accents in a row; Cyrillic ones are all written by these bytes.
+_OTHER_ALPHABET = re.compile(rb"[\xc0-\xd6\xd8-\xf6\xf8-\xff]{4}")
+# Where DOS and old Macintosh programs have letters, cp1252 has signs, which stand behind no letter or between none.
+_SIGN_AS_LETTER = re.compile(
+    rb"[A-Za-z][\x82\x83\x86-\x89\x8b\x98]"
+    rb"|[A-Za-z][\x80\x84\x93\x94\x99\x9b\xa1-\xa5][a-z]"
+)
 _CHECKED_AT_ONCE = 4 << 20
 _SAVE_AS = 'Save it again as "CSV UTF-8" or as .xlsx and send that.'
 
@@ -52,7 +61,7 @@ def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits |
         found = _unmarked(data, name=name), data
         if found[0] == "cp1252":
             notes.append("read as cp1252 (Windows), because it is not UTF-8")
-            notes += notes_on_letters(data, name=name)
+            notes += _notes_on_letters(data, name=name)
     label, body = found
     if label not in ("utf-8", "cp1252"):
         notes.append(f"read as {label}")
@@ -60,7 +69,7 @@ def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits |
     if content.endswith(_DOS_END):
         content = content.removesuffix(_DOS_END)
     _refuse_zero_bytes(content, name=name)
-    if _MOJIBAKE_BEGIN in content and (lines := lines_with(_MOJIBAKE, content)):
+    if _MOJIBAKE_BEGIN in content and (lines := _lines_with(_MOJIBAKE, content)):
         wrong = "some letters look as if another program had read them in a wrong encoding (such as â€™ for ’)"
         notes.append(f"{wrong}: {lines}")
     return TextFile(content, tuple(notes))
@@ -126,6 +135,39 @@ def _unmarked(data: bytes, *, name: str) -> str:
         _refuse_mixture(data, error.start, name=name)
         return "cp1252"
     return "utf-8"
+
+
+def _notes_on_letters(data: bytes, *, name: str) -> Iterator[str]:
+    """What should be said about letters that look wrong in cp1252; raises FileHeld where whole words are.
+
+    Every byte of another code page fits it, and the letters are wrong.
+    """
+    if found := _OTHER_ALPHABET.search(data):
+        word, line = found[0].decode("cp1252", "replace"), data.count(b"\n", 0, found.start()) + 1
+        raise FileHeld(
+            f"{printable(name)} is not UTF-8, and as cp1252 (Windows) its words are gibberish, such as "
+            f"“{word}” in line {line:,}: it is written in another alphabet.",
+            rule="csv|encoding",
+            remedy='Save it again as "CSV UTF-8" or as .xlsx and send that, or name its encoding in the mapping '
+            "(sheet.encoding, such as cp1251 for Cyrillic).",
+        )
+    if lines := _lines_with(_SIGN_AS_LETTER, data):
+        yield f"signs stand in words where letters should (is it cp850 or cp437 of DOS?): {lines}"
+
+
+def _lines_with(pattern: re.Pattern[bytes], content: bytes) -> str:
+    """The first lines that hold a pattern, in words; "" if none does."""
+    places = islice((found.start() for found in pattern.finditer(content)), 100 * _MOST_LINES)
+    lines: list[int] = []
+    at, line = 0, 1
+    for place in places:
+        line += content.count(b"\n", at, place)
+        at = place
+        if line not in lines[-1:]:
+            lines.append(line)
+    shown = ", ".join(f"{number:,}" for number in lines[:_MOST_LINES])
+    more = " …" if len(lines) > _MOST_LINES else ""
+    return f"line{'s' if len(lines) > 1 else ''} {shown}{more}" if lines else ""
 
 
 def _check_utf8(data: bytes) -> None:

@@ -17,7 +17,7 @@ class UnsafeXml(ValueError):
 def read_events(
     source: IO[bytes],
     *,
-    start: Start,
+    start: Start | None = None,
     end: Callable[[str], None] | None = None,
     text: Callable[[str], None] | None = None,
 ) -> None:
@@ -33,7 +33,8 @@ def read_events(
         path.append(name.rpartition(":")[2])
         if len(path) > _MOST_LEVELS:
             raise UnsafeXml(f"its elements are nested more than {_MOST_LEVELS} deep")
-        start(path, attributes)
+        if start is not None:
+            start(path, attributes)
 
     def ended(_: str) -> None:
         name = path.pop()

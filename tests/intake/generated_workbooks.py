@@ -1,4 +1,4 @@
-"""Workbooks by seed, written in the ways of several programs; what reading them in one pass and in general gives."""
+"""Workbooks by seed, written in the ways of several programs, and all that reading one gives."""
 
 import random
 from dataclasses import dataclass, fields
@@ -9,8 +9,7 @@ import polars as pl
 from hostile.workbook_parts import write_zip
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.excel_reader import read_workbook
-from logistics_batch.intake.guards import Limits, check_archive
+from logistics_batch.intake.readers import Limits, read_file
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.sheet import ReadOptions, Sheet
 
@@ -196,14 +195,10 @@ def _book(chance: random.Random) -> dict[str, str]:
     }
 
 
-def outcome(path: Path, *, in_one_pass: bool, limits: Limits | None = None) -> list[object]:
+def outcome(path: Path, *, limits: Limits | None = None) -> list[object]:
     """Everything that reading a workbook gives, or why it is held."""
-    bounds = limits or Limits()
     try:
-        check_archive(path, name="orders.xlsx", limits=bounds)
-        sheets = read_workbook(
-            path, name="orders.xlsx", kind="xlsx", options=ReadOptions(), limits=bounds, in_one_pass=in_one_pass
-        )
+        sheets = read_file(path, name="orders.xlsx", options=ReadOptions(), limits=limits)
     except FileHeld as held:
         return [held.message, held.rule, held.remedy]
     return [_shown(getattr(sheet, each.name)) for sheet in sheets for each in fields(Sheet)]

@@ -1,10 +1,18 @@
 """What a cell's number format shows beyond the number: leading zeros, words and signs."""
 
 import re
-from typing import Final
+from typing import Final, Literal
 
-BUILT_IN: Final = {9: "0%", 10: "0.00%", 12: "# ?/?", 13: "# ??/??"}
+BUILT_IN: Final = {
+    **{9: "0%", 10: "0.00%", 12: "# ?/?", 13: "# ??/??"},
+    **dict.fromkeys((14, 15, 16, 17, 22), "d/m/yy"),
+    **dict.fromkeys((18, 19, 20, 21, 45, 47), "h:mm"),
+    46: "[h]:mm:ss",
+}
 """Number formats that a workbook names by their number alone, as far as they show more than a number."""
+
+DateKind = Literal["moment", "length"]
+"""What a number is by its format: a date or a time of day, or a length of time."""
 
 _MOST_CHARACTERS = 255  # of a number format
 _ZEROS = re.compile(r"0{2,}")
@@ -16,6 +24,7 @@ _PARTS = re.compile(
 _CONDITION = re.compile(r"\[[<>=]")
 _BELOW_ZERO = re.compile(r"\[<=?\s*(?:-|0\])")
 _CURRENCY = re.compile(r"(?i)₹|(?<![a-z])(?:rs|inr)(?![a-z])\.?|/[-=](?=\s*$)")
+_LENGTH = re.compile(r"(?i)h+|m+|s+")
 _NUMBER = re.compile(r"0[0,]*(?:\.0*)?")
 _LITERAL_SIGNS = str.maketrans({**dict.fromkeys("0123456789", "9"), ".": "·"})  # no digits and no point of the number
 
@@ -52,28 +61,16 @@ def added(code: str) -> str:
     return ""
 
 
-def added_to(shown: str, value: str) -> str:
-    """The same, of a number and the text that its cell shows.
+def date_kind(code: str) -> DateKind | None:
+    """What date a number format shows; None if it shows none.
 
-    >>> added_to("123-457", "123457"), added_to("1,23,457.00", "123457"), added_to("12.5%", "0.125")
-    ('0-0', '', '0%')
+    >>> date_kind("dd/mm/yyyy"), date_kind("[h]:mm"), date_kind('0 "days"')
+    ('moment', 'length', None)
     """
-    shown = _CURRENCY.sub("", shown)
-    digits = re.sub(r"[^\d.,]", "", shown)
-    readings = (digits.replace(",", ""), digits.replace(".", "").replace(",", "."))
-    template = _collapsed(re.sub(r"\d[\d.,]*", "0", shown).strip("-+() "))
-    if template != "0" or any(_is_rounded(reading, value) for reading in readings):
-        return "" if template == "0" else template
-    return "0·0"
-
-
-def _is_rounded(digits: str, value: str) -> bool:
-    """Whether digits are those of a number, if with fewer decimals."""
-    try:
-        gap = abs(float(digits) - abs(float(value)))
-        return gap <= 0.5000001 / 10.0 ** len(digits.partition(".")[2])
-    except (ValueError, OverflowError):
-        return False
+    parts = list(_PARTS.finditer(_sections(code[:_MOST_CHARACTERS])[0]))
+    if any(_LENGTH.fullmatch(part["bracket"] or "") for part in parts):
+        return "length"
+    return "moment" if any((part["plain"] or " ") in "dDmMyYhHsS" for part in parts) else None
 
 
 def _sections(code: str) -> list[str]:

@@ -1,0 +1,212 @@
+"""Zip archives, as most workbooks are, looked at before anything else opens them: unpacking one must not hurt.
+
+A small file can name millions of parts, pack megabytes into a few bytes, or say of its parts what is not so; what it
+says of its sizes is not believed.
+"""
+
+import errno
+import io
+import re
+import struct
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.names import printable
+from logistics_batch.intake.readers.limits import Limits
+from logistics_batch.intake.readers.xml_events import UnsafeXml
+
+OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""How a compound file begins, as .xls workbooks and workbooks with a password are."""
+
+ZIP_FAULTS: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    ValueError,
+    LookupError,
+    EOFError,
+    OSError,
+    OverflowError,
+    RuntimeError,  # a part with a password; NotImplementedError is one too
+)
+"""What opening a damaged zip archive or reading its parts may raise."""
+
+BOUNDED_PACKINGS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How ordinary archives are packed: a part can be read in pieces, however large it unpacks."""
+
+_MOST_DIRECTORY_BYTES = 1 << 20  # a workbook of a thousand parts takes a tenth of it
+_PEEKED_AT = "mimetype"  # the part that is read to recognise a format
+_BLOCK_BYTES = 1 << 20
+_MOST_ELEMENT_BYTES = 32 << 20
+_ENTRY_HEAD_BYTES = 30  # before the name of each part
+_XML_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*<|\xff\xfe<\0|\xfe\xff\0<|<\0|\0<")
+_DOCTYPES = (b"!DOCTYPE", b"!\0D\0O\0C\0T\0Y\0P\0E")  # the second in UTF-16, whichever byte comes first
+
+
+def is_of_the_disk(error: BaseException) -> bool:
+    """Whether one of ZIP_FAULTS tells of the disk and not of the archive; a place that cannot be is the archive's."""
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether unpacking ended for want of memory, which says nothing of the archive."""
+    return isinstance(error, MemoryError) or (isinstance(error, zlib.error) and str(error).startswith("Error -4 "))
+
+
+class SparingFile(io.FileIO):
+    """A file that gives no directory larger than any archive for us has; raises TooLarge instead."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > _MOST_DIRECTORY_BYTES:
+            raise TooLarge
+        return super().read(-1 if size is None else size) or b""
+
+
+class TooLarge(Exception):
+    """The directory of an archive names more files than anybody packs."""
+
+
+def check_directory(path: Path, *, name: str) -> None:
+    """Raise FileHeld for a zip archive, workbooks among them, that would hurt whoever only opens it.
+
+    An ordinary file, and an archive that is cut off, pass: whoever reads them says what is wrong.
+    """
+    with SparingFile(path) as file:
+        if file.read(2) != b"PK":
+            return
+        try:
+            with zipfile.ZipFile(file) as archive:
+                entries = archive.infolist()
+        except TooLarge:
+            raise _unsafe(name, "it names more files than anybody packs") from None
+        except ZIP_FAULTS:
+            return
+    unusual = [each for each in entries if each.compress_type not in BOUNDED_PACKINGS]
+    if any(each.filename == _PEEKED_AT for each in unusual):
+        raise _unsafe(name, "it is packed in an unusual way")
+
+
+def _unsafe(name: str, why: str) -> FileHeld:
+    return FileHeld(
+        f"{printable(name)} is not opened: {why}.",
+        rule="file|unsafe",
+        remedy="Send the spreadsheet without an archive around it.",
+    )
+
+
+def check_archive(path: Path, *, name: str, limits: Limits) -> None:
+    """Raise FileHeld for a workbook that cannot be unpacked safely; what it says of its size is not believed."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_entries(archive.infolist(), name=name, limits=limits)
+            total = packed = 0
+            for entry in archive.infolist():
+                total += _check_part(
+                    archive, entry, name=name, limits=limits, allowed=limits.max_unpacked_bytes - total
+                )
+                packed += entry.compress_size
+                if is_out_of_proportion(total, packed, limits):
+                    raise unsafe(name, f"its parts together unpack to over {limits.max_ratio} times its size")
+    except ZIP_FAULTS as error:
+        if is_of_the_disk(error) or is_out_of_memory(error):
+            raise
+        raise damaged(name) from error
+
+
+def is_out_of_proportion(size: int, packed: int, limits: Limits) -> bool:
+    """Whether packed bytes become more than ordinary content ever does."""
+    return size > 10 * _BLOCK_BYTES and size > limits.max_ratio * max(packed, 1)
+
+
+def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes, or_before: bytes = b"") -> Iterator[bytes]:
+    """The content of a part in blocks of some megabytes, each cut behind an `end` tag, so that no element is torn.
+
+    or_before: where no such tag stands, the beginning of an element before which it may be cut as well: empty elements
+    have no end tag. Raises UnsafeXml where an element is as large as none is.
+    """
+    rest = b""
+    with archive.open(part) as stream:
+        while block := stream.read(4 * _BLOCK_BYTES):
+            block = rest + block
+            cut = block.rfind(end) + len(end)
+            if cut < len(end):
+                cut = block.rfind(or_before) if or_before else 0
+            if cut <= 0:
+                rest = block
+                if len(rest) > _MOST_ELEMENT_BYTES:
+                    raise UnsafeXml(f"one element of it is larger than {_MOST_ELEMENT_BYTES >> 20} MB")
+                continue
+            yield block[:cut]
+            rest = block[cut:]
+    yield rest
+
+
+def _check_entries(entries: list[zipfile.ZipInfo], *, name: str, limits: Limits) -> None:
+    names = Counter(entry.filename for entry in entries)
+    if len(entries) > limits.max_entries:
+        raise unsafe(name, f"it consists of {len(entries):,} parts")
+    if len(names) != len(entries):
+        raise unsafe(name, f"the part {printable(names.most_common(1)[0][0])} stands in it twice")
+    if any(entry.flag_bits & 1 for entry in entries):
+        raise unsafe(name, "parts of it are encrypted")
+    if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+        raise unsafe(name, "parts of it are packed in an unusual way")
+    if any(".." in PurePosixPath(entry.filename).parts for entry in entries):
+        raise unsafe(name, "the name of a part leads out of it")
+    if any(entry.header_offset < 0 for entry in entries):
+        raise damaged(name)
+    by_place = sorted(entries, key=lambda entry: entry.header_offset)
+    for entry, following in pairwise(by_place):
+        if entry.header_offset + _ENTRY_HEAD_BYTES + entry.compress_size > following.header_offset:
+            raise unsafe(name, "parts of it overlap")
+
+
+def _check_part(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, name: str, limits: Limits, allowed: int) -> int:
+    """Unpack one part, keeping nothing; returns its true size."""
+    size = 0
+    tail = b""
+    is_xml = entry.filename.lower().endswith((".xml", ".rels", ".vml"))
+    with archive.open(entry) as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            if not size and block.startswith((b"PK\3\4", OLE)):
+                raise unsafe(name, f"another file is packed into it ({printable(entry.filename)})")
+            size += len(block)
+            if size > allowed:
+                raise unsafe(name, f"unpacked it is larger than {limits.max_unpacked_bytes >> 20} MB")
+            if is_out_of_proportion(size, entry.compress_size, limits):
+                raise unsafe(
+                    name, f"the part {printable(entry.filename)} unpacks to over {limits.max_ratio} times its size"
+                )
+            if is_xml and size == len(block) and not _XML_BEGIN.match(block):
+                raise unsafe(name, f"the part {printable(entry.filename)} is written in an unusual encoding")
+            seam = tail + block[:32]
+            may_declare = is_xml and (b"!" in block or b"!" in seam)  # most blocks have none: the fastest way to know
+            if may_declare and any(word in block or word in seam for word in _DOCTYPES):
+                raise unsafe(name, f"the part {printable(entry.filename)} declares a document type")
+            tail = block[-32:]
+    return size
+
+
+def unsafe(name: str, why: str) -> FileHeld:
+    """A workbook that would hurt whoever opens it; why: what is wrong with it."""
+    return FileHeld(
+        f"{printable(name)} is not opened: {why}, as no ordinary workbook does.",
+        rule="file|unsafe",
+        remedy="Copy the rows into a new workbook, save it as .xlsx and send that.",
+    )
+
+
+def damaged(name: str) -> FileHeld:
+    """A file whose beginning is right, but which cannot be read to its end."""
+    return FileHeld(
+        f"{printable(name)} is damaged or did not arrive completely.",
+        rule="file|damaged",
+        remedy="Send it again and wait until it is uploaded; if that does not help, save it again in your spreadsheet "
+        "program and send that.",
+    )

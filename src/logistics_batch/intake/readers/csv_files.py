@@ -1,0 +1,348 @@
+"""CSV and its relatives as a sheet of text cells with true row numbers.
+
+polars reads the cells, also those with line breaks and quotation marks inside; where a mark encloses no whole cell, the
+standard library's strict parser does. Nothing may be swallowed behind a quotation mark unnoticed: what is suspicious
+about the rows is found afterwards, in the same way for both.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice, zip_longest
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import polars as pl
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.names import printable
+from logistics_batch.intake.readers.limits import Limits, refuse_gap, too_many_columns, trimmed
+from logistics_batch.intake.readers.text import read_text
+from logistics_batch.model.issue import column_letters
+from logistics_batch.model.sheet import ReadOptions, Sheet
+
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_SEP_LINE = re.compile(rb'"?sep=([^"\r\n])"?[ \t,;]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+_SAMPLE_LINES = 200
+_STRANGE_DELIMITERS = ("^", "~", "¦")
+_FEW_LINES = 2
+_NARROW = 3  # columns; an address over two lines has as many commas as two rows of such a table
+_RECORDS_AT_ONCE = 50_000
+_BLOCK_BYTES = 8 << 20
+_QUOTED = "\x1f"  # stands for what is between two quotation marks; a control character that no ordinary file holds
+
+
+def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> Sheet:
+    """The one sheet of a text file; raises FileHeld where rows could get lost or a limit is passed."""
+    text = read_text(path, name=name, encoding=options.encoding, limits=limits)
+    name, ending = printable(name), PurePosixPath(name).suffix
+    notes = list(text.notes)
+    content = text.content
+    if not content or content.isspace():
+        raise _no_rows(name)
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
+    if found := _SEP_LINE.match(content):
+        content = content[found.end() :]
+        delimiter = found[1].decode() if delimiter == "auto" else delimiter
+        notes.append("the first line (sep=) only names the delimiter and is not counted as a row")
+    if delimiter == "auto":
+        delimiter = _detect_delimiter(content, ending=ending)
+        _refuse_strange_delimiter(content, delimiter, name=name)
+    if delimiter != ",":
+        notes.append(f"cells are separated by {_DELIMITERS.get(delimiter, delimiter)}")
+    ends_open = not content.endswith((b"\n", b"\r"))
+    records = read_records(content, name=name, delimiter=delimiter, options=options, limits=limits)
+    del content, text  # as large as the cells; what follows needs room
+    frame = trimmed(records.cells, what=name, limits=limits)
+    if not frame.height:
+        raise _no_rows(name)
+    return Sheet(
+        name="",
+        frame=frame.with_row_index("row", offset=1),
+        notes=tuple(notes),
+        cell_counts=records.widths.head(frame.height),
+        ends_open=ends_open,
+        delimiter=delimiter,
+        encoding="" if options.encoding == "auto" else options.encoding,
+    )
+
+
+def _detect_delimiter(content: bytes, *, ending: str) -> str:
+    """The delimiter by which most of the first lines have equally many cells; a comma for a single column."""
+    sample = content[: 1 << 18].decode("utf-8", "ignore")
+    best, best_score = ("\t" if ending.lower() in (".tsv", ".tab") else ","), (False, 0.0)
+    for delimiter in _DELIMITERS:
+        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+        widths = Counter(len(record) for record in _tolerant(reader) if len(record) > 1)
+        if not widths:
+            continue
+        lines = max(sample[: 1 << 16].count("\n"), 1)
+        width, times = max(widths.items(), key=lambda item: (item[1] * (item[0] - 1), item[0]))
+        share = min(times / min(lines, _SAMPLE_LINES), 1.0)
+        score = (share >= 0.5, share * (width - 1))
+        if score > best_score:
+            best, best_score = delimiter, score
+    return best
+
+
+def _tolerant(reader: Iterator[list[str]]) -> Iterator[list[str]]:
+    """The first records for a look at the delimiter; ends at what the parser cannot read."""
+    try:
+        yield from islice(reader, _SAMPLE_LINES)
+    except csv.Error:
+        return
+
+
+def _refuse_strange_delimiter(content: bytes, delimiter: str, *, name: str) -> None:
+    """Raise FileHeld where the first lines have one cell each, and equally many of a sign that may part cells."""
+    lines = [line for line in content[: 1 << 16].splitlines()[:_SAMPLE_LINES] if line.strip()]
+    if len(lines) < _FEW_LINES or any(delimiter.encode() in line for line in lines):
+        return
+    for sign in _STRANGE_DELIMITERS:
+        counts = {line.count(sign.encode()) for line in lines[:-1]}  # the last one may be cut
+        if len(counts) == 1 and counts.pop() > 1:
+            raise FileHeld(
+                f'{name}: the cells seem to be separated by "{sign}", by which cells are not told apart '
+                "unless the mapping says so.",
+                rule="csv|delimiter",
+                remedy=f'Save it with commas, semicolons or tabs, or set `sheet: {{delimiter: "{sign}"}}` in the '
+                "mapping.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """cells: text columns named from "1", a line for each record; an empty cell is null. widths: how many cells each
+    record has, also the empty ones at its end. are_lines: no cell has a line break."""
+
+    cells: pl.DataFrame
+    widths: pl.Series
+    are_lines: bool
+
+
+def read_records(content: bytes, *, name: str, delimiter: str, options: ReadOptions, limits: Limits) -> Records:
+    """All records of a text. Raises FileHeld for more than is read, and where rows may have been swallowed."""
+    if b"\r" in content and b"\n" not in content:  # as old Macs wrote
+        content = content.replace(b"\r", b"\n")
+    records = quickly(content, name=name, delimiter=delimiter, limits=limits)
+    if records is None:
+        records = strictly(content.decode(), name=name, delimiter=delimiter, options=options, limits=limits)
+    if not records.are_lines:
+        _refuse_breaks(records, name=name, delimiter=delimiter, most=options.max_embedded_newlines)
+    _refuse_long_cells(records.cells, name=name, limits=limits)
+    return records
+
+
+def quickly(
+    content: bytes, *, name: str, delimiter: str, limits: Limits, block_bytes: int = _BLOCK_BYTES
+) -> Records | None:
+    """Records by polars; None where a quotation mark does not enclose a whole cell, and for other oddities.
+
+    block_bytes: so much of the text is looked at at once, which bounds the memory that takes.
+    """
+    has_odd_breaks = content.count(b"\r") > content.count(b"\r\n")
+    if has_odd_breaks or len(delimiter.encode()) != 1 or _QUOTED.encode() in content:
+        return None
+    blocks = list(_blocks(content, block_bytes))
+    filled_row, above = 0, 0
+    widths: list[pl.Series] = []
+    for block in blocks:
+        records = _outlines(content[block], delimiter)
+        if records is None:
+            return None
+        filled = (records != "").arg_true() + (above + 1)
+        if filled.len():
+            refuse_gap(pl.concat([pl.Series([filled_row], dtype=filled.dtype), filled]), what=name, limits=limits)
+            filled_row = int(filled[-1])
+        if filled_row > limits.max_csv_rows:
+            raise _too_many_rows(name, limits)
+        widths.append(records.str.count_matches(delimiter, literal=True) + 1)
+        above += records.len()
+    counts = pl.concat(widths)
+    width = int(counts.max() or 1)  # type: ignore[arg-type]
+    if width > limits.max_columns:
+        return None
+    cells = pl.concat([_parsed(content[block], delimiter, width) for block in blocks])
+    lines = content.count(b"\n") + (not content.endswith(b"\n"))
+    return Records(cells, counts, are_lines=counts.len() == lines) if cells.height == counts.len() else None
+
+
+def _blocks(content: bytes, size: int) -> Iterator[slice]:
+    """Pieces of at least some size, each of whole records as long as quotation marks come in pairs."""
+    begin = 0
+    while begin < len(content):
+        counted, end, is_open = begin, begin + size, False
+        while True:
+            cut = content.find(b"\n", end) + 1 or len(content)
+            is_open ^= bool(content.count(b'"', counted, cut) & 1)
+            if not is_open or cut == len(content):
+                break
+            counted = end = cut
+        yield slice(begin, cut)
+        begin = cut
+
+
+def _outlines(block: bytes, delimiter: str) -> pl.Series | None:
+    """The records of a block, in which one sign stands for whatever is between quotation marks; None where these do
+    not enclose whole cells."""
+    text = pl.Series("record", [block.removesuffix(b"\n")], dtype=pl.Binary).cast(pl.String)
+    if b'"' in block:
+        text = text.str.replace_all(r'"[^"]*"', _QUOTED)
+    records = text.str.split("\n").explode(empty_as_null=False)
+    if b"\r" in block:
+        records = records.str.strip_suffix("\r")
+    if b'"' in block:
+        mark = re.escape(delimiter)
+        if records.str.contains(f'[^{mark}{_QUOTED}]{_QUOTED}|{_QUOTED}[^{mark}{_QUOTED}]|"').any():
+            return None
+    return records
+
+
+def _parsed(block: bytes, delimiter: str, width: int) -> pl.DataFrame:
+    """The cells of some records; empty ones are null."""
+    # A first line of full width tells polars how many columns there are, however short the block's own first line is.
+    first = delimiter.encode() * (width - 1) + b"\n" if width > 1 else b"-\n"
+    frame = pl.read_csv(
+        first + block,
+        separator=delimiter,
+        has_header=False,
+        schema={str(number): pl.String for number in range(1, width + 1)},
+        infer_schema=False,
+    ).slice(1)
+    return _filled(frame) if b'""' in block else frame
+
+
+def _filled(frame: pl.DataFrame) -> pl.DataFrame:
+    """Cells of which the empty ones are null."""
+    return frame.with_columns(pl.when(pl.all() != "").then(pl.all()))
+
+
+def strictly(text: str, *, name: str, delimiter: str, options: ReadOptions, limits: Limits) -> Records:
+    """Records by the standard library's parser. Raises FileHeld where a quotation mark is not closed as it should."""
+    widths: list[int] = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows = _rows(reader, widths, name=name, most_breaks=options.max_embedded_newlines, limits=limits)
+    frames = [pl.DataFrame(schema={"1": pl.String})]
+    while some := list(islice(rows, _RECORDS_AT_ONCE)):
+        columns = zip_longest(*some, fillvalue="")
+        frame = pl.DataFrame({str(number): column for number, column in enumerate(columns, start=1)})
+        # a frame of blank lines has no columns and would lose its height
+        frames.append(frame if frame.width else pl.DataFrame({"1": [""] * len(some)}))
+    cells = _filled(pl.concat(frames, how="diagonal"))
+    return Records(cells, pl.Series(widths, dtype=pl.UInt32), are_lines=False)
+
+
+def _rows(reader: Any, widths: list[int], *, name: str, most_breaks: int, limits: Limits) -> Iterator[list[str]]:
+    """The records that a parser gives, none wider than is read; how many cells each has goes to `widths`."""
+    while True:
+        row, lines_before = len(widths) + 1, reader.line_num
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if "field limit" not in str(error):
+                raise _quote_fault(name, row, f"it does not end as a row should ({error})") from error
+            if reader.line_num - lines_before <= most_breaks + 1:
+                raise _long_cell(name, row, limits) from error
+            raise _quote_fault(name, row, "one of its cells runs over many lines") from error
+        if row > limits.max_csv_rows:
+            raise _too_many_rows(name, limits)
+        widths.append(max(len(record), 1))
+        if len(record) > limits.max_columns:
+            record = record[: max((number for number, cell in enumerate(record, start=1) if cell), default=0)]
+            if len(record) > limits.max_columns:
+                raise too_many_columns(name, len(record), limits)
+        yield record
+
+
+def _refuse_breaks(records: Records, *, name: str, delimiter: str, most: int) -> None:
+    """Raise FileHeld for a cell over more lines than are allowed, or that holds as many cells as those lines would."""
+    broken = sorted(
+        (row, int(column), cell)
+        for column in records.cells.columns
+        for row, cell in _with_breaks(records.cells[column])
+    )
+    for row, column, cell in broken:
+        breaks = len(_LINE_BREAK.findall(cell))
+        if breaks > most:
+            place = f"{column_letters(column)}{row}"
+            raise _quote_fault(name, row, f"cell {place} runs over {breaks + 1} lines")
+    suspects = [(row, cell) for row, _, cell in broken if delimiter in cell]
+    if suspects:
+        is_filled = records.cells.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+        usual = Counter(records.widths.filter(is_filled).to_list()).most_common(1)[0][0]
+        for row, cell in suspects:
+            beginning = records.cells["1"][row - 1] or ""
+            is_short = records.widths[row - 1] < usual
+            if is_short or _holds_a_row(cell, usual, beginning=beginning, delimiter=delimiter):
+                raise _quote_fault(name, row, "one of its cells seems to have swallowed the next row")
+
+
+def _with_breaks(column: pl.Series) -> Iterator[tuple[int, str]]:
+    """The cells over several lines, and their rows."""
+    at = column.str.contains("[\r\n]").arg_true()
+    return zip((at + 1).to_list(), column.gather(at).to_list(), strict=True)
+
+
+def _holds_a_row(cell: str, usual: int, *, beginning: str, delimiter: str) -> bool:
+    """Whether the lines of a cell are about as wide as rows; in a narrow table one must begin like a row, too."""
+    lines = _LINE_BREAK.split(cell)
+    wide = [line for line in lines[1:] if 4 * line.count(delimiter) >= 3 * (usual - 1) > 0]
+    if usual <= _NARROW:
+        return any(_shape(line.split(delimiter)[0]) == _shape(beginning) for line in wide)
+    least = (len(lines) - 1) * (usual - 1 - (usual - 1) // 8)
+    return bool(wide) or cell.count(delimiter) >= least
+
+
+def _shape(text: str) -> str:
+    """A text with a sign for each run of digits and of letters: of one shape are the values of a column of numbers.
+
+    >>> _shape("SH-12"), _shape("ORD 7")
+    ('a-9', 'a 9')
+    """
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", text.strip(' "')))
+
+
+def _refuse_long_cells(cells: pl.DataFrame, *, name: str, limits: Limits) -> None:
+    most = limits.max_cell_characters
+    for column in cells.columns:
+        if (cells[column].str.len_bytes().max() or 0) <= most:  # type: ignore[operator]
+            continue
+        # Before what looks like a formula a fix file of ours has one sign more.
+        is_long = cells[column].str.strip_prefix("'").str.len_chars() > most
+        if is_long.any():
+            raise _long_cell(name, int(is_long.arg_max() or 0) + 1, limits)
+
+
+def _long_cell(name: str, row: int, limits: Limits) -> FileHeld:
+    return FileHeld(
+        f"{name}: row {row}: a cell is longer than {limits.max_cell_characters:,} characters.",
+        rule="csv|long_cell",
+        remedy="Shorten the cell and send the file again.",
+    )
+
+
+def _quote_fault(name: str, row: int, what: str) -> FileHeld:
+    return FileHeld(
+        f"{name}: row {row} cannot be read safely: {what}. Probably a quotation mark is missing there.",
+        rule="csv|quotes",
+        remedy=f'Remove or double the stray " in row {row} or just above it, or send the file as .xlsx. If cells '
+        "rightly hold many lines, raise sheet.max_embedded_newlines in the mapping.",
+    )
+
+
+def _no_rows(name: str) -> FileHeld:
+    return FileHeld(f"{name} holds no rows.", rule="file|empty", remedy="Send it again with its rows.")
+
+
+def _too_many_rows(name: str, limits: Limits) -> FileHeld:
+    return FileHeld(
+        f"{name} has more than {limits.max_csv_rows:,} rows.",
+        rule="file|too_many_rows",
+        remedy="Split it into several files.",
+    )

@@ -1,0 +1,204 @@
+"""What a file really is by its bytes, and whether its name says so."""
+
+import re
+import struct
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.intake.names import printable
+from logistics_batch.intake.readers.archives import (
+    BOUNDED_PACKINGS,
+    OLE,
+    ZIP_FAULTS,
+    SparingFile,
+    TooLarge,
+    damaged,
+    is_of_the_disk,
+)
+from logistics_batch.intake.readers.limits import Limits
+
+_FORMATS = {
+    "csv": "csv",
+    "tsv": "csv",
+    "txt": "csv",
+    "tab": "csv",
+    "xlsx": "xlsx",
+    "xls": "xls",
+    "xlsb": "xlsb",
+    "ods": "ods",
+}
+_PACKED = ("xlsx", "xlsb", "ods")
+_WORDS = {
+    "csv": "plain text",
+    "xlsx": "an .xlsx workbook",
+    "xls": "an old .xls workbook",
+    "xlsb": "a binary .xlsb workbook",
+    "ods": "an .ods spreadsheet",
+    "xlsm": "a workbook with macros",
+    "encrypted": "a workbook with a password",
+    "html": "a web page",
+    "xml": "an XML file",
+    "fods": "a flat LibreOffice spreadsheet (.fods)",
+    "json": "a JSON file",
+    "pdf": "a PDF",
+    "zip": "a zip archive",
+    "cut": "a damaged zip archive",
+    "crowd": "an archive of more files than anybody packs",
+    "gzip": "a gzip archive",
+    "archive": "an archive",
+    "picture": "a picture",
+    "rtf": "a text document",
+    "ole": "an Office document, but no workbook",
+    "document": "an Office document, but no workbook",
+    "program": "a program",
+    "binary": "no spreadsheet and no text",
+}
+_MAGIC = (
+    (b"%PDF", "pdf"),
+    (b"\x1f\x8b", "gzip"),
+    (b"Rar!", "archive"),
+    (b"7z\xbc\xaf", "archive"),
+    (b"\x89PNG", "picture"),
+    (b"\xff\xd8\xff", "picture"),
+    (b"{\\rtf", "rtf"),
+    (b"MZ", "program"),
+    (b"\x7fELF", "program"),
+    (b"MIME-Version:", "html"),  # a web page with its pictures in one file, as old programs export tables
+)
+_XLS_BEGIN = b"\x09\x08\x10\0\0\x06\x05\0"  # the first record of a workbook's stream
+_XLS_PASSWORD = 0x2F
+_PEEKED_BYTES = 1 << 20
+_ODS_MANIFEST = "META-INF/manifest.xml"
+_JSON_BEGIN = re.compile(rb'(?:\[\s*)?\{\s*["}]|\[\s*["\[]')
+
+
+def sniff_format(path: Path) -> str:
+    """What the bytes of a file are: csv, xlsx, xls, xlsb, ods, "empty", or a word for what we do not read.
+
+    An archive without its end is "cut", whatever it was to be.
+    """
+    with path.open("rb") as file:
+        head = file.read(4096)
+    if not head:
+        return "empty"
+    if head.startswith(b"PK"):
+        return _sniff_archive(path)
+    if head.startswith(OLE):
+        return _sniff_ole(path)
+    for magic, kind in _MAGIC:
+        if head.startswith(magic):
+            return kind
+    return _sniff_text(head)
+
+
+def check_kind(kind: str, *, name: str) -> str:
+    """The format to read a file as; raises FileHeld unless its content is one that we read and its name says so."""
+    shown = printable(name)
+    ending = PurePosixPath(name).suffix.lower().lstrip(".")
+    if kind == "empty":
+        raise FileHeld(f"{shown} is empty: it has 0 bytes.", rule="file|empty", remedy="Send the file again.")
+    if kind == "encrypted":
+        remedy = "Open it, remove the password (File > Info > Protect Workbook), save it and send it again."
+        raise FileHeld(f"{shown} is protected with a password.", rule="file|encrypted", remedy=remedy)
+    if kind == "xlsm" or ending == "xlsm":
+        remedy = "Save it as an Excel workbook (.xlsx), which holds no macros, and send that."
+        raise FileHeld(
+            f"{shown} is a workbook with macros, and those are not taken.", rule="file|macros", remedy=remedy
+        )
+    expected = _FORMATS.get(ending)
+    if kind == "cut" and expected in _PACKED:
+        raise damaged(name)
+    if kind not in _FORMATS.values() or expected is None:
+        what = (
+            _WORDS[kind]
+            if expected or kind not in _FORMATS.values()
+            else f"named .{ending}"
+            if ending
+            else "without an ending"
+        )
+        remedy = "Save it as .xlsx, .xls, .xlsb, .ods or .csv from your spreadsheet program and send that."
+        raise FileHeld(f"{shown} cannot be read: it is {what}.", rule="file|format", remedy=remedy)
+    if kind != expected:
+        raise FileHeld(
+            f"{shown} is named .{ending}, but its content is {_WORDS[kind]}.",
+            rule="file|disguised",
+            remedy=f"Rename it to end in .{kind}, or save it as a real .{ending} from your spreadsheet program.",
+        )
+    return kind
+
+
+def check_size(path: Path, *, name: str, limits: Limits) -> None:
+    """Raise FileHeld for a file that is larger than any that people fill."""
+    if path.stat().st_size > limits.max_file_bytes:
+        raise FileHeld(
+            f"{printable(name)} is larger than {limits.max_file_bytes >> 20} MB.",
+            rule="file|too_large",
+            remedy="Split it into several files.",
+        )
+
+
+def _sniff_archive(path: Path) -> str:
+    try:
+        with SparingFile(path) as file, zipfile.ZipFile(file) as archive:
+            names = set(archive.namelist())
+            if any(name.lower().endswith("vbaproject.bin") for name in names):
+                return "xlsm"
+            if "mimetype" in names and b"opendocument.spreadsheet" in _beginning(archive, "mimetype"):
+                manifest = _beginning(archive, _ODS_MANIFEST) if _ODS_MANIFEST in names else b""
+                return "encrypted" if b"encryption-data" in manifest else "ods"
+    except TooLarge:
+        return "crowd"
+    except ZIP_FAULTS as error:
+        if is_of_the_disk(error):
+            raise
+        return "cut"  # the directory of an archive stands at its end
+    if "xl/workbook.xml" in names:
+        return "xlsx"
+    if "xl/workbook.bin" in names:
+        return "xlsb"
+    return "document" if "[Content_Types].xml" in names else "zip"
+
+
+def _beginning(archive: zipfile.ZipFile, part: str) -> bytes:
+    entry = archive.getinfo(part)
+    if entry.header_offset < 0:
+        raise zipfile.BadZipFile("a part begins before the archive")
+    if entry.compress_type not in BOUNDED_PACKINGS:
+        return b""  # others are unpacked in one piece, however large; no ordinary program packs these parts so
+    with archive.open(part) as stream:
+        return stream.read(_PEEKED_BYTES)
+
+
+def _sniff_ole(path: Path) -> str:
+    content = path.read_bytes()
+    kinds = {"EncryptedPackage": "encrypted", "_VBA_PROJECT_CUR": "xlsm", "Workbook": "xls", "Book": "xls"}
+    found = next((kind for stream, kind in kinds.items() if stream.encode("utf-16-le") + b"\0\0" in content), "ole")
+    return "encrypted" if found == "xls" and _has_password(content) else found
+
+
+def _has_password(content: bytes) -> bool:
+    """Whether the record that tells of a password stands at the beginning of an .xls workbook's stream."""
+    place = content.find(_XLS_BEGIN)
+    for _ in range(5 if place >= 0 else 0):
+        if place + 4 > len(content):
+            break
+        kind, length = struct.unpack_from("<HH", content, place)
+        if kind == _XLS_PASSWORD:
+            return True
+        place += 4 + length
+    return False
+
+
+def _sniff_text(head: bytes) -> str:
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "csv"
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:200].lower()
+    if re.match(rb"<(!doctype html|html|head|table|meta|body|style|div)\b", start):
+        return "html"
+    if start.startswith(b"<?xml"):
+        return "html" if b"<html" in head.lower() else "fods" if b"opendocument.spreadsheet" in head else "xml"
+    if _JSON_BEGIN.match(start):
+        return "json"
+    odd = sum(head.count(byte) for byte in (b"\1", b"\2", b"\3", b"\4", b"\5", b"\6"))
+    return "binary" if odd > len(head) // 50 else "csv"

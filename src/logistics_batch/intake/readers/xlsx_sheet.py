@@ -1,0 +1,451 @@
+"""One sheet of an .xlsx workbook: its cells as text columns and marks, and what else its XML says of them.
+
+The XML is read in blocks of whole rows. A pattern takes what almost every program writes, a whole block at a time; a
+block in which anything is written otherwise goes through an XML parser, which gives the same fields. What fits neither
+is damaged: no cell is left out.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.intake.readers.archives import part_blocks
+from logistics_batch.intake.readers.cells import Address, SheetCells, Shown, shown, shown_date, shown_numbers
+from logistics_batch.intake.readers.limits import ReadBudget
+from logistics_batch.intake.readers.xlsx_book import (
+    CellStyles,
+    SharedTexts,
+    Struck,
+    TextRuns,
+    as_text,
+    prefix_of,
+    read_fragment,
+    stripped,
+    unescaped,
+    without_references,
+)
+from logistics_batch.intake.readers.xml_events import UnsafeXml, read_events
+from logistics_batch.model.sheet import MARKS_SCHEMA, Mark
+
+_ROW: Final = r'^#r="([0-9]{1,9})"((?: [A-Za-z][A-Za-z0-9:]{0,40}="[^<>"]*")*)(?:/>|>)(?:</row>)?$'
+_CELL: Final = (
+    r'^r="(?P<letters>[A-Z]{1,3})(?P<row>[0-9]{1,9})"(?: s="(?P<style>[0-9]{1,6})")?(?: t="(?P<kind>[A-Za-z]{1,9})")?'
+    r'(?: [cpv][mh]="[0-9]{1,9}")*(?:/>|>(?P<formula><f(?:>| [^<>]*[^<>/]>)[^<]*</f>|<f [^<>]*/>)?'
+    r"(?:<v>(?P<value>[^<]*)</v>|<is><t(?P<space> [^<>]*[^<>/])?>(?P<text>[^<]*)</t></is>)?</c>)(?:</row>)?$"
+)
+_HIDDEN: Final = r' (?:hidden="(?:1|true)"|ht="0(?:\.0*)?")'
+_NO_SIZE: Final = re.compile(r"0(?:\.0*)?")
+_ADDRESS: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,9})")
+_RANGE: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})(?::([A-Z]{1,3})([0-9]{1,7}))?")
+_YES: Final = ("1", "true")
+_TRUTHS: Final = {"1": "TRUE", "true": "TRUE", "0": "FALSE", "false": "FALSE"}
+_MOST_AROUND_BYTES: Final = 32 << 20  # what stands before and behind the rows
+_SEVERAL: Final = 1 << 16  # more than any sheet has columns
+_CELLS: Final = {
+    "row": pl.Int64,
+    "column": pl.Int64,
+    "style": pl.Int32,
+    "kind": pl.String,
+    "formula": pl.Boolean,
+    "value": pl.String,
+}
+
+
+@dataclass(slots=True)
+class _Block:
+    """Some rows: their numbers and their cells, in the order in which they stand. hidden: the numbers of those that
+    cannot be seen. struck: what is struck through in texts that cells do not share."""
+
+    rows: pl.Series
+    cells: pl.DataFrame
+    hidden: list[int]
+    struck: dict[Address, Struck] = field(default_factory=dict)
+
+
+class SheetReader:
+    """Reads one sheet; name: the sheet's, for messages."""
+
+    def __init__(self, archive: zipfile.ZipFile, part: str, *, name: str, budget: ReadBudget) -> None:
+        self._archive = archive
+        self._part = part
+        self._name = name
+        self._budget = budget
+        self._sheet = SheetCells()
+        self._frames: list[pl.DataFrame] = []
+        self._marks: list[pl.DataFrame] = [self._sheet.marks]
+        self._last_row = self._last_place = self._filled_row = self._width = self._characters = 0
+
+    def read(self, values: "CellValues") -> SheetCells:
+        """The whole sheet. Raises ValueError for what is damaged, FileHeld for what is larger than any sheet is."""
+        around = bytearray()
+        for content in self._rows(prefix_of(self._archive, self._part), around):
+            block = _by_pattern(content) or _by_parser(content, after=self._last_row)
+            self._check_order(block)
+            self._sheet.hidden_rows += block.hidden
+            if block.cells.height:
+                self._take(block, values)
+        _note_around(bytes(around), self._sheet)
+        sheet = self._sheet
+        sheet.frame = pl.concat([pl.DataFrame(), *self._frames], how="diagonal")
+        sheet.marks = pl.concat(self._marks)
+        return sheet
+
+    def _rows(self, prefix: bytes, around: bytearray) -> Iterator[bytes]:
+        """Blocks of whole rows; what stands before and behind all rows goes to `around`."""
+        begin = re.compile(rb"<%ssheetData(?:\s[^<>]{0,999})?(/?)>" % prefix)
+        end = b"</%ssheetData>" % prefix
+        is_inside = is_behind = False
+        for block in part_blocks(self._archive, self._part, end=b"</%srow>" % prefix, or_before=b"<%srow " % prefix):
+            rest = block
+            if not (is_inside or is_behind) and (found := begin.search(block)):
+                around += block[: found.end()]
+                rest = block[found.end() :]
+                is_inside, is_behind = not found[1], bool(found[1])
+            if is_inside:
+                place = rest.find(end)
+                rows, rest = (rest, b"") if place < 0 else (rest[:place], rest[place:])
+                is_inside, is_behind = place < 0, place >= 0
+                if rows := rows.strip():
+                    yield rows
+            around += rest
+            if len(around) > _MOST_AROUND_BYTES:
+                raise UnsafeXml(f"one element of it is larger than {_MOST_AROUND_BYTES >> 20} MB")
+
+    def _check_order(self, block: _Block) -> None:
+        """Raise ValueError where rows or cells stand there twice or in no order: one of them would be lost."""
+        rows = block.rows.diff(null_behavior="drop")
+        place = block.cells["row"] * _SEVERAL + block.cells["column"]
+        is_rising = (rows > 0).all() and (place.diff(null_behavior="drop") > 0).all()
+        if block.rows.len():
+            is_rising &= int(block.rows[0]) > self._last_row
+            self._last_row = int(block.rows[-1])
+        if place.len():
+            is_rising &= int(place[0]) > self._last_place
+            self._last_place = int(place[-1])
+        if not is_rising:
+            raise ValueError("a row or a cell stands there twice")
+
+    def _take(self, block: _Block, values: "CellValues") -> None:
+        """Put down the cells of some rows in which anything stands."""
+        lengths = values.shared_lengths(block.cells)
+        self._budget.check_longest(self._name, int(lengths.max() or 0))  # type: ignore[arg-type]
+        self._characters += int(lengths.sum())
+        self._budget.check_texts(self._name, self._characters)
+        texts, marks = values.shown(block.cells)
+        filled = texts.is_not_null() | (marks == Mark.NO_VALUE.value).fill_null(value=False)
+        cells = block.cells.with_columns(text=texts, mark=marks).filter(filled)
+        if not cells.height:
+            return
+        self._check_extent(cells)
+        values.note(cells, self._sheet)
+        self._sheet.struck |= {place: block.struck[place] for place in _places(cells, block.struck)}
+        told = cells.drop_nulls("mark")
+        self._marks.append(told.select(pl.col(name).cast(kind) for name, kind in MARKS_SCHEMA.items()))
+        self._frames.append(_unfolded(cells, above=self._filled_row))
+        self._filled_row = int(cells["row"][-1])
+
+    def _check_extent(self, cells: pl.DataFrame) -> None:
+        """Raise FileHeld for filled cells that stand too far away."""
+        rows = cells["row"]
+        self._width = max(self._width, int(cells["column"].max()))  # type: ignore[arg-type]
+        self._budget.check(self._name, int(rows[-1]), self._width)
+        steps = pl.concat([pl.Series([self._filled_row]), rows]).diff(null_behavior="drop")
+        at = int(steps.arg_max() or 0)
+        self._budget.check_gap(self._name, int(rows[at]), int(steps[at]) - 1)
+
+
+def _places(cells: pl.DataFrame, known: dict[Address, Struck]) -> Iterator[Address]:
+    """The cells of which something is known."""
+    if known:
+        yield from (place for place in cells.select("row", "column").iter_rows() if place in known)
+
+
+def _unfolded(cells: pl.DataFrame, *, above: int) -> pl.DataFrame:
+    """Cells as columns, with a line for each row since the one `above`."""
+    width, height = int(cells["column"].max()), int(cells["row"][-1]) - above  # type: ignore[arg-type]
+    place = (cells["row"] - (above + 1)) * width + (cells["column"] - 1)
+    index = pl.repeat(None, height * width, dtype=pl.UInt32, eager=True)
+    index = index.scatter(place, pl.int_range(cells.height, dtype=pl.UInt32, eager=True))
+    texts = cells["text"].gather(index).alias("text").to_frame().lazy()
+    columns = (pl.col("text").gather_every(width, number).alias(str(number + 1)) for number in range(width))
+    return texts.select(columns).collect(engine="in-memory")
+
+
+def _note_around(content: bytes, sheet: SheetCells) -> None:
+    """Put down what the XML around the rows says. Raises ValueError where it breaks off."""
+
+    def start(path: list[str], attributes: dict[str, str]) -> None:
+        name = path[-1]
+        if name == "col" and (attributes.get("hidden") in _YES or _NO_SIZE.fullmatch(attributes.get("width", ""))):
+            sheet.hidden_columns.append((int(attributes["min"]), int(attributes["max"])))
+        elif name == "filterColumn":
+            sheet.is_filtered = True
+        elif name == "mergeCell":
+            found = _RANGE.fullmatch(attributes.get("ref", ""))
+            if found is None:
+                raise ValueError("merged cells have no place")
+            left, top, right, bottom = found.groups()
+            if right:
+                sheet.merges.append((int(top), _number(left), int(bottom), _number(right)))
+
+    read_events(io.BytesIO(content), start=start)
+
+
+def _by_pattern(content: bytes) -> _Block | None:
+    """Rows that are written as most programs write them; None for others."""
+    if not content.startswith(b"<row ") or b"<!" in content:
+        return None
+    if b"<v/>" in content:
+        content = content.replace(b"<v/>", b"<v></v>")
+    items = as_text(content).str.replace_all("<row ", "<c #", literal=True).str.split("<c ")
+    items = items.explode(empty_as_null=False).slice(1)
+    is_row = items.str.starts_with("#")
+    is_last = items.str.ends_with("</row>") | (is_row & items.str.ends_with("/>"))
+    rows = items.filter(is_row).str.extract_groups(_ROW).struct.unnest()
+    fields = items.filter(~is_row).str.extract_groups(_CELL).struct.unnest()
+    if not (is_last == is_row.shift(-1, fill_value=True)).all() or rows["1"].null_count() or fields["row"].null_count():
+        return None
+    kind = fields["kind"].fill_null("n")
+    if not fields["text"].is_null().all():
+        if (fields["text"].is_not_null() & (kind != "inlineStr")).any():
+            return None
+        fields = fields.with_columns(pl.coalesce("value", stripped("text", "space")).alias("value"))
+    if b"&" in content:
+        fields = fields.with_columns(without_references(fields["value"]))
+    letters = fields["letters"].unique().to_list()
+    column_numbers = pl.Series([_number(each) for each in letters], dtype=pl.Int64)
+    column = pl.col("letters").replace_strict(letters, column_numbers) if letters else pl.lit(None, pl.Int64)
+    cells = fields.select(
+        pl.col("row").cast(pl.Int64),
+        column.alias("column"),
+        pl.col("style").cast(pl.Int32).fill_null(-1),
+        kind,
+        pl.col("formula").is_not_null(),
+        "value",
+    )
+    numbers = rows["1"].cast(pl.Int64)
+    hidden = numbers.filter(rows["2"].str.contains(_HIDDEN)).to_list()
+    return _Block(numbers, cells, hidden)
+
+
+def _by_parser(content: bytes, *, after: int) -> _Block:
+    """Any rows; after: the number of the row before them. Raises ValueError."""
+    events = _RowEvents(after)
+    read_fragment(content, start=events.start, end=events.end, text=events.text)
+    cells = pl.DataFrame(events.cells, schema=_CELLS, orient="row")
+    return _Block(pl.Series(events.rows, dtype=pl.Int64), cells, events.hidden, events.struck)
+
+
+class _RowEvents:
+    """Rows and cells from XML events, each with its address also where the XML leaves it out."""
+
+    def __init__(self, after: int) -> None:
+        self.rows: list[int] = []
+        self.hidden: list[int] = []
+        self.cells: list[tuple[int, int, int, str, bool, str | None]] = []
+        self.struck: dict[Address, Struck] = {}
+        self._row, self._column = after, 0
+        self._cell: dict[str, str] | None = None
+        self._value: list[str] | None = None
+        self._runs: TextRuns | None = None
+        self._is_value = self._has_formula = False
+
+    def start(self, path: list[str], attributes: dict[str, str]) -> None:
+        """An element begins."""
+        name = path[-1]
+        if self._runs is not None:
+            self._runs.start(path, attributes)
+        elif self._cell is not None:
+            self._begin_within(name)
+        elif name == "row":
+            self._row = int(attributes.get("r") or self._row + 1)
+            self._column = 0
+            self.rows.append(self._row)
+            if attributes.get("hidden") in _YES or _NO_SIZE.fullmatch(attributes.get("ht", "")):
+                self.hidden.append(self._row)
+        elif name == "c":
+            self._begin_cell(attributes)
+
+    def _begin_cell(self, attributes: dict[str, str]) -> None:
+        self._cell, self._value, self._has_formula = attributes, None, False
+        row, self._column = self._row, self._column + 1
+        if given := attributes.get("r"):
+            found = _ADDRESS.fullmatch(given)
+            if found is None:
+                raise ValueError("a cell has no place")
+            row, self._column = int(found[2]), _number(found[1])
+        self._address = row, self._column
+
+    def _begin_within(self, name: str) -> None:
+        """An element begins within a cell."""
+        if name in ("row", "c") or (name in ("v", "is") and self._value is not None):
+            raise ValueError("a cell holds two values")
+        if name == "f":
+            self._has_formula = True
+        elif name == "v":
+            self._value, self._is_value = [], True
+        elif name == "is":
+            self._value, self._runs = [], TextRuns("is")
+
+    def text(self, text: str) -> None:
+        """Characters come."""
+        if self._runs is not None:
+            self._runs.text(text)
+        elif self._is_value and self._value is not None:
+            self._value.append(text)
+
+    def end(self, name: str) -> None:
+        """An element ends."""
+        if self._runs is not None:
+            self._runs.end(name)
+            if name == "is":
+                self._value = self._runs.texts
+                if parts := self._runs.struck.get(0):
+                    self.struck[self._address] = parts
+                self._runs = None
+        elif name == "v":
+            self._is_value = False
+        elif name == "c" and self._cell is not None:
+            value = None if self._value is None else "".join(self._value)
+            style, kind = int(self._cell.get("s", -1)), self._cell.get("t", "n")
+            self.cells.append((*self._address, style, kind, self._has_formula, value))
+            self._cell = None
+
+
+class CellValues:
+    """What stands in the cells of a workbook, by their kinds and styles. is_1904, is_stale: see `Book`."""
+
+    def __init__(self, *, styles: CellStyles, texts: SharedTexts, is_1904: bool, is_stale: bool) -> None:
+        self._styles = styles
+        self._texts = texts
+        self._lengths = texts.texts.str.len_chars()
+        self._is_1904 = is_1904
+        self._is_stale = is_stale
+        self._dates: dict[tuple[float, int], tuple[str, str]] = {}
+
+    def shared_lengths(self, cells: pl.DataFrame) -> pl.Series:
+        """The lengths of the texts that cells share. Raises ValueError where there is no such text."""
+        shared = cells.filter((pl.col("kind") == "s") & pl.col("value").is_not_null())["value"]
+        return self._lengths.gather(self._index(shared))
+
+    def _index(self, values: pl.Series) -> pl.Series:
+        index = values.cast(pl.UInt32, strict=False)
+        is_there = (index < self._lengths.len()) & (index.cast(pl.String) == values)
+        if not is_there.fill_null(value=False).all():
+            raise ValueError("a cell has a shared text that is not there")
+        return index
+
+    def shown(self, cells: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+        """The texts and marks of cells; null where there are none."""
+        texts = pl.repeat(None, cells.height, dtype=pl.String, eager=True)
+        marks = texts.clone()
+        has_value = cells["value"].is_not_null()
+        for kind in cells["kind"].unique().to_list():
+            at = (has_value & (cells["kind"] == kind)).arg_true()
+            values, styles = cells["value"].gather(at), cells["style"].gather(at)
+            found, told = self._of_kind(kind, values, styles)
+            texts, marks = texts.scatter(at, found), marks.scatter(at, told)
+        texts = texts.set(texts == "", None)
+        if cells["formula"].any():
+            is_left = self._is_uncalculated(cells)
+            texts, marks = texts.set(is_left, None), marks.set(is_left, Mark.NO_VALUE.value)
+        return texts, marks
+
+    def _of_kind(self, kind: str, values: pl.Series, styles: pl.Series) -> tuple[pl.Series, pl.Series | str | None]:
+        """The texts of cells of one kind, and the marks of each or of all."""
+        if kind == "n":
+            return self._numbers(values, styles)
+        if kind == "s":
+            return self._texts.texts.gather(self._index(values)), None
+        if kind in ("str", "inlineStr"):
+            return unescaped(values), None
+        if kind == "b":
+            return values.replace_strict(_TRUTHS, return_dtype=pl.String), Mark.TRUTH.value
+        if kind == "e":
+            return values, Mark.ERROR.value
+        if kind == "d":
+            return _iso_dates(values)
+        raise ValueError("a cell is of a kind that is not known")
+
+    def _is_uncalculated(self, cells: pl.DataFrame) -> pl.Series:
+        """Which cells have a formula that no program has calculated."""
+        value, is_text = pl.col("value"), pl.col("kind") == "str"
+        is_left = value.is_null() | (~is_text & (value == ""))
+        if self._is_stale:
+            is_left |= ~is_text & value.str.contains(r"^0(?:\.0*)?$")
+        return cells.select((pl.col("formula") & is_left).fill_null(value=False)).to_series()
+
+    def _numbers(self, values: pl.Series, styles: pl.Series) -> tuple[pl.Series, pl.Series]:
+        """The texts and marks of number cells; what is no number stays the text that it is."""
+        numbers = values.cast(pl.Float64, strict=False)
+        if not numbers.null_count():
+            texts, marks = shown_numbers(numbers)
+        else:
+            at = numbers.is_not_null().arg_true()
+            found, told = shown_numbers(numbers.gather(at))
+            marks = pl.repeat(None, values.len(), dtype=pl.String, eager=True).scatter(at, told)
+            texts = values.scatter(at, found)
+        if self._styles.dates:
+            at = (styles.is_in(list(self._styles.dates)) & numbers.is_finite()).arg_true()
+            dates = [self._date(*each) for each in zip(numbers.gather(at), styles.gather(at), strict=True)]
+            texts = texts.scatter(at, [text for text, _ in dates])
+            marks = marks.scatter(at, [mark for _, mark in dates])
+        for style, width in self._styles.padded.items():
+            is_whole = (styles == style) & (marks == Mark.NUMBER.value) & texts.str.contains("^[0-9]+$")
+            texts = texts.zip_with(~is_whole.fill_null(value=False), texts.str.zfill(width))
+        return texts, marks
+
+    def _date(self, number: float, style: int) -> tuple[str, str]:
+        found = self._dates.get((number, style))
+        if found is None:
+            is_length = self._styles.dates[style] == "length"
+            text, mark = shown_date(number, is_1904=self._is_1904, is_length=is_length)
+            found = self._dates[number, style] = text, str(mark)
+        return found
+
+    def note(self, cells: pl.DataFrame, sheet: SheetCells) -> None:
+        """Put down what the styles of filled cells say, and which shared texts are struck through."""
+        uncalculated = cells.filter(mark=Mark.NO_VALUE.value)
+        if uncalculated.height:
+            rows, columns = int(uncalculated["row"][-1]), int(uncalculated["column"].max())  # type: ignore[arg-type]
+            sheet.least = max(sheet.least[0], rows), max(sheet.least[1], columns)
+        styles = self._styles
+        numbers = cells.filter(mark=Mark.NUMBER.value)
+        if styles.padded:
+            sheet.padded |= set(numbers.filter(pl.col("style").is_in(list(styles.padded)))["column"].to_list())
+        if styles.worded:
+            worded = numbers.filter(pl.col("style").is_in(list(styles.worded))).select("row", "column", "style")
+            sheet.worded |= {(row, column): styles.worded[style] for row, column, style in worded.iter_rows()}
+        if styles.struck:
+            struck = cells.filter(pl.col("style").is_in(list(styles.struck))).select("row", "column")
+            sheet.struck |= dict.fromkeys(struck.iter_rows(), ("", ""))
+        if self._texts.struck:
+            shared = cells.filter(kind="s").select("row", "column", pl.col("value").cast(pl.Int64))
+            for row, column, text in shared.filter(pl.col("value").is_in(list(self._texts.struck))).iter_rows():
+                sheet.struck[row, column] = self._texts.struck[text]
+
+
+def _iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Dates that are written as such; what is none stays text."""
+    found: list[Shown] = []
+    for value in values:
+        try:
+            found.append(shown(datetime.fromisoformat(value).replace(tzinfo=None)))
+        except ValueError:
+            found.append((value, None))
+    texts, marks = [text for text, _ in found], [mark and mark.value for _, mark in found]
+    return pl.Series(texts, dtype=pl.String), pl.Series(marks, dtype=pl.String)
+
+
+def _number(letters: str) -> int:
+    """The number of a column, from 1."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - 64
+    return number
