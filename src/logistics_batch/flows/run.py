@@ -89,7 +89,7 @@ def run_of(
             fill_in_awb_numbers(parts)
             note_cancelled_by_id(parts)
             purge_old(parts)
-            run.waiting = len(parts.ledger.planned_of(run.id))
+            run.waiting = parts.ledger.count_planned_of(run.id)
             yield run
     except BaseException as error:
         told = ProgramFailed(error) if is_of_program(error) else error
@@ -141,7 +141,7 @@ def plan_anew(parts: Parts, run: PushRun, file: StoredFile, arrival: Arrival) ->
         f"{file.name} was interrupted, and its mapping was changed since: what had not been sent was made anew by it."
         + (f" Documents that had been sent stay as they were: {stay:,}." if stay else "")
     )
-    run.waiting = len(parts.ledger.planned_of(run.id))
+    run.waiting = parts.ledger.count_planned_of(run.id)
     run.unacknowledged.add(file.id)
 
 

@@ -7,12 +7,14 @@ the driver itself.
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from typing import Any, TypeVar
 
+import polars as pl
 from sqlalchemy import Connection, Table, bindparam
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
@@ -37,15 +39,25 @@ def insert_all(connection: Connection, table: Table, records: Sequence[dict[str,
         if records:
             connection.execute(table.insert(), records)
         return
-    defaults = {
-        column.name: column.default.arg
-        for column in table.columns
-        if isinstance(column.default, ScalarElementColumnDefault)
-    }
+    defaults = _defaults(table)
     for some in _chunks([defaults | record for record in records]):
         columns = tuple(some[0])
         values = tuple(chain.from_iterable(map(_values_of(columns), some)))
         execute_plain(connection, _insertion(table.name, columns, len(some)), values)
+
+
+def insert_frame(connection: Connection, table: Table, frame: pl.DataFrame) -> None:
+    """Add the lines of a frame, whose columns are the table's; the table's defaults stand in the others."""
+    if frame.is_empty():
+        return
+    if connection.dialect.name != "sqlite":
+        connection.execute(table.insert(), frame.to_dicts())
+        return
+    given = {name: pl.lit(value) for name, value in _defaults(table).items() if name not in frame.columns}
+    frame = frame.with_columns(**given)
+    statement = _insertion(table.name, tuple(frame.columns), 1)
+    with _told_as_sqlalchemy_does(statement):
+        _driver(connection).executemany(statement, frame.iter_rows())
 
 
 def execute_plain(connection: Connection, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
@@ -53,13 +65,31 @@ def execute_plain(connection: Connection, statement: str, values: Sequence[Any])
 
     SQLAlchemy's way there takes longer than such a statement. Raises SQLAlchemy's exceptions all the same.
     """
+    with _told_as_sqlalchemy_does(statement):
+        return _driver(connection).execute(statement, values)
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
+    return driver
+
+
+@contextmanager
+def _told_as_sqlalchemy_does(statement: str) -> Iterator[None]:
     try:
-        return driver.execute(statement, values)
+        yield
     except sqlite3.Error as error:
         wrapped = DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True)
         raise wrapped from error
+
+
+def _defaults(table: Table) -> dict[str, Any]:
+    return {
+        column.name: column.default.arg
+        for column in table.columns
+        if isinstance(column.default, ScalarElementColumnDefault)
+    }
 
 
 def update_all(connection: Connection, table: Table, changes: Sequence[Change]) -> None:

@@ -4,10 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import polars as pl
 from sqlalchemy import Connection, func, select
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld
+from logistics_batch.ledger.bulk import insert_all, insert_frame
 from logistics_batch.ledger.connection import Connected, digest, dump
 from logistics_batch.ledger.decide import (
     APPROVAL,
@@ -22,7 +24,7 @@ from logistics_batch.ledger.decide import (
     said_of,
 )
 from logistics_batch.ledger.known_keys import CHANGES, ask_whether_one, kind_of, known_keys, why_asked
-from logistics_batch.ledger.line_rows import lines_origin, stored_row, without_lines
+from logistics_batch.ledger.line_rows import SECOND_SHEET, lines_origin, stored_row, without_lines
 from logistics_batch.ledger.marking import Marking, carries_marker
 from logistics_batch.ledger.older_versions import OlderVersions
 from logistics_batch.ledger.records import StoredDocument
@@ -198,8 +200,7 @@ class Planning(Connected):
                 continue
             records.append(self._record(next_id + len(records), file_id, item, decision, arrival))
             placed.append((int(str(records[-1]["id"])), False))
-        if records:
-            connection.execute(document.insert(), records)
+        insert_all(connection, document, records)
         return placed
 
     def _record(
@@ -325,45 +326,44 @@ def _said_of_file(arrival: Arrival) -> dict[str, object]:
 
 
 def _insert_rows(
-    connection: Connection, file_id: int, arrival: Arrival, placed: list[tuple[int, bool]], *, kept: Kept
+    connection: Connection, file_id: int, arrival: Arrival, placed: Sequence[tuple[int, bool]], *, kept: Kept
 ) -> None:
     mapped, held = arrival.mapped, arrival.held
     if mapped is None:
         return
-    records = []
-    for number, state, mapped_rule, index, key, mapped_reason, sheet in mapped.rows.select(
-        "row", "state", "rule", "document", "key", "reason", "sheet"
-    ).iter_rows():
-        document_id, fate, rule, reason = None, str(state), mapped_rule, mapped_reason
-        if state == RowState.READY and held is not None:
-            fate, rule, reason = "held", held.rule, held.message
-        elif state == RowState.READY:
-            document_id, unchanged = placed[index]
-            fate = "unchanged" if unchanged else ""
-        stored = stored_row(number, sheet=sheet)
-        if stored in kept.documents:  # its answer is what became of what was sent
-            document_id, fate, rule, reason = kept.documents[stored], "", "", ""
-        records.append(
-            {
-                "file_id": file_id,
-                "row": stored,
-                "document_id": document_id,
-                "fate": fate,
-                "key": key or "",
-                "rule": rule or "",
-                "reason": reason or "",
-            }
+    number = pl.col("row").cast(pl.Int64)
+    lines = mapped.rows.with_columns(
+        pl.lit(file_id, dtype=pl.Int64).alias("file_id"),
+        pl.when(pl.col("sheet") == "").then(number).otherwise(number + SECOND_SHEET).alias("row"),
+        pl.col("key", "rule", "reason").fill_null(""),
+    )
+    ready = pl.col("state") == RowState.READY.value
+    if held is not None:
+        told = {"fate": "held", "rule": held.rule, "reason": held.message}
+        lines = lines.with_columns(pl.col("state").alias("fate"), pl.lit(None, dtype=pl.Int64).alias("document_id"))
+        lines = lines.with_columns(
+            pl.when(ready).then(pl.lit(text)).otherwise(name).alias(name) for name, text in told.items()
         )
-    if records:
-        connection.execute(row.insert(), records)
-    if mapped.issues:
-        fields = ("rule", "column", "cell", "value", "reason", "fix")
-        connection.execute(
-            issue.insert(),
-            [
-                {"file_id": file_id, "row": stored_row(found.row, sheet=found.sheet)}
-                | {name: getattr(found, name) for name in fields}
-                for found in mapped.issues
-                if stored_row(found.row, sheet=found.sheet) not in kept.documents
-            ],
+    else:
+        documents = pl.DataFrame(placed, schema={"document_id": pl.Int64, "unchanged": pl.Boolean}, orient="row")
+        documents = documents.with_row_index("document").with_columns(ready=pl.lit(value=True))
+        wanted = lines.with_columns(ready=pl.when(ready).then(pl.lit(value=True)))
+        lines = wanted.join(documents, on=("document", "ready"), how="left", maintain_order="left")
+        fate = pl.when("unchanged").then(pl.lit("unchanged")).otherwise(pl.lit(""))
+        lines = lines.with_columns(pl.when(ready).then(fate).otherwise("state").alias("fate"))
+    if kept.documents:  # the answer of these is what became of what was sent
+        sent = pl.DataFrame(list(kept.documents.items()), schema={"row": pl.Int64, "sent": pl.Int64}, orient="row")
+        lines = lines.join(sent, on="row", how="left", maintain_order="left")
+        stays = pl.col("sent").is_not_null()
+        lines = lines.with_columns(
+            pl.coalesce("sent", "document_id").alias("document_id"),
+            *(pl.when(stays).then(pl.lit("")).otherwise(name).alias(name) for name in ("fate", "rule", "reason")),
         )
+    insert_frame(connection, row, lines.select("file_id", "row", "document_id", "fate", "key", "rule", "reason"))
+    fields = ("rule", "column", "cell", "value", "reason", "fix")
+    issues = [
+        {"file_id": file_id, "row": stored} | {name: getattr(found, name) for name in fields}
+        for found in mapped.issues
+        if (stored := stored_row(found.row, sheet=found.sheet)) not in kept.documents
+    ]
+    insert_all(connection, issue, issues)

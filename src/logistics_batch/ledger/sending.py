@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, func, literal, select, union_all
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, literal, select, union_all
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
@@ -54,20 +54,26 @@ _OWNERS = union_all(
 class Sending(Connected):
     """Claims, outcomes, doubts and decisions."""
 
+    def count_planned_of(self, run: str) -> int:
+        """How many documents `planned_of` gives."""
+        with self._read() as connection:
+            return int(
+                connection.execute(select(func.count()).select_from(document).where(*self._due(run))).scalar_one()
+            )
+
+    def _due(self, run: str) -> tuple[ColumnElement[bool], ...]:
+        mine = select(row.c.document_id).join(file, row.c.file_id == file.c.id).where(file.c.run_id == run)
+        wanted = document.c.id.in_(mine) | (document.c.released == 1) | (document.c.rule == "retry")
+        return document.c.account == self.account, document.c.state == "planned", wanted
+
     def planned_of(self, run: str) -> list[StoredDocument]:
         """What this run has to send, in file order: what its files ask for, and what a person wants sent.
 
         That is what was released, and what was to be tried again: a retry that was broken off has no file that would
         bring its documents again.
         """
-        mine = select(row.c.document_id).join(file, row.c.file_id == file.c.id).where(file.c.run_id == run).distinct()
         with self._read() as connection:
-            found = connection.execute(
-                select_documents()
-                .where(document.c.account == self.account, document.c.state == "planned")
-                .where(document.c.id.in_(mine) | (document.c.released == 1) | (document.c.rule == "retry"))
-                .order_by(document.c.id)
-            )
+            found = connection.execute(select_documents().where(*self._due(run)).order_by(document.c.id))
             return [stored_document(record) for record in found.mappings()]
 
     def planned_in(self, file_id: int) -> int:
