@@ -6,7 +6,7 @@ import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, order, orders, run, sheet_of, states
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.spec.names import ColumnName, alike, same
+from logistics_batch.mapping.spec.names import ColumnName, names_match, same
 
 
 def held(*rows: list[str], mapping: str = ORDERS) -> FileHeld:
@@ -44,7 +44,7 @@ def test_names_are_compared_as_people_read_them(one: str, other: str) -> None:
     ],
 )
 def test_trailing_brackets_do_not_matter_unless_they_hold_another_unit(one: str, other: str, equal: bool) -> None:
-    assert alike(ColumnName.of(one), ColumnName.of(other)) is equal
+    assert names_match(ColumnName.of(one), ColumnName.of(other)) is equal
 
 
 def test_a_name_that_normalises_to_nothing_matches_literally() -> None:

@@ -4,7 +4,7 @@ import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, orders, states
 
 from logistics_batch.errors import FileHeld, SpecificationError
-from logistics_batch.mapping.spec.names import ColumnName, alike, same
+from logistics_batch.mapping.spec.names import ColumnName, names_match, same
 from logistics_batch.model.document import MappedFile
 
 ASN = """
@@ -99,7 +99,7 @@ def test_brackets_that_say_the_same_or_nothing_are_the_same_column(
     field: str, header: str, cell: str, sent: str
 ) -> None:
     if not sent:
-        assert alike(ColumnName.of(header), ColumnName.of(field.partition("from: ")[2].rstrip("}")))
+        assert names_match(ColumnName.of(header), ColumnName.of(field.partition("from: ")[2].rstrip("}")))
         return
     found = mapped(field, header, cell)
     assert sent in found.documents[0].body

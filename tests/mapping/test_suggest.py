@@ -89,7 +89,7 @@ def test_a_draft_maps_its_file_as_it_is() -> None:
 
 def test_each_line_says_how_sure_it_is_and_why() -> None:
     draft, text = drafted(HEADER, ROW, ["A2", "Ravi", "9876543211", "x", "milk", "1"])
-    assert '  customer_mobile: {from: "Phone", required: true, read: mobile}  # 0.9' in text
+    assert '  customer_mobile: {from: "Phone"}  # 0.9' in text
     guess = draft.guess("fields.customer_mobile")
     assert guess is not None and guess.reasons == (("usual_name",), ("values_fit", "phone"))
     assert 0 < guess.confidence < 1
@@ -101,13 +101,13 @@ def test_values_are_asked_about_where_names_say_nothing_and_speak_against_names_
     draft, text = drafted(header, *rows)
     guess = draft.guess("fields.customer_mobile")
     assert guess is not None and (guess.column, guess.confidence, guess.asked) == ("Xyz", 0.4, True)
-    assert "Phone" in [*draft.unused] and 'customer_mobile: {from: "? Xyz", required: true, read: mobile}' in text
+    assert "Phone" in [*draft.unused] and 'customer_mobile: {from: "? Xyz"}' in text
 
 
 def test_what_is_not_found_is_said_and_no_row_gets_through() -> None:
     rows = [["Order No", "SKU", "Qty", "Remark"], ["A1", "tea", "2", "x"], ["A2", "milk", "1", ""]]
     draft, text = drafted(*rows, operation=Operation.ORDER_CREATE)
-    assert 'customer_mobile: {from: "? customer mobile", required: true, read: mobile}  # ask! 0.00: not found' in text
+    assert 'customer_mobile: {from: "? customer mobile"}  # ask! 0.00: not found' in text
     assert [*draft.unused] == ["Remark"] and '  - "Remark"  # the column is empty' not in text
     with pytest.raises(SpecificationError) as refused:
         run(text, sheet_of(rows))

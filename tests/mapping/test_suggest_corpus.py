@@ -7,6 +7,7 @@ from mapping.sheets import mapping_of, run
 from mapping.suggest_judge import NAMES, Score, answered, case_of, drafted, judged
 
 from logistics_batch.errors import SpecificationError
+from logistics_batch.mapping import hints_of
 from logistics_batch.mapping.lint import open_questions
 
 SOME_ROWS_WRONG = ("a08_amazon_unshipped",)  # no column says what COD orders pay; see its rows
@@ -46,7 +47,10 @@ def test_a_draft_is_refused_with_its_questions_and_maps_its_file_once_they_are_a
         with pytest.raises(SpecificationError, match=WITHOUT[name]):
             mapping_of(done)
         return
-    mapped = run(mapping_of(done), *case.sheets, day=date(2026, 11, 21))
+    mapping = mapping_of(done)
+    hints = [each.message for each in hints_of(mapping, done, path="m.yaml")]
+    assert set(hints) <= {"`ignore` restates the default."}  # where a person leaves nothing under it
+    mapped = run(mapping, *case.sheets, day=date(2026, 11, 21))
     fates = mapped.rows["state"].to_list()
     if name not in SOME_ROWS_WRONG:
         assert set(fates) <= {"ready", "skipped"} and "ready" in fates, mapped.issues

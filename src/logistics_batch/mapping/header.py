@@ -10,7 +10,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.spec.names import ColumnName, alike, same
+from logistics_batch.mapping.spec.names import ColumnName, names_match, same
 from logistics_batch.mapping.two_row_header import names_above, names_over_two_rows
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet
@@ -171,7 +171,7 @@ def _matches(wanted: ColumnName, names: dict[int, ColumnName]) -> list[int]:
     exact = [number for number, name in names.items() if same(name, wanted)]
     if exact:
         return exact
-    near = [number for number, name in names.items() if alike(name, wanted)]
+    near = [number for number, name in names.items() if names_match(name, wanted)]
     return near if len(near) == 1 else []
 
 

@@ -15,7 +15,7 @@ from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings, listed
 from logistics_batch.mapping.header import Header
 from logistics_batch.mapping.item_patterns import Line, example_item, read_items
 from logistics_batch.mapping.spec.model import NUMBERS_AT_MOST, LinesFromSpec, MappingSpec
-from logistics_batch.mapping.spec.names import ColumnName, alike, same
+from logistics_batch.mapping.spec.names import ColumnName, names_match, same
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.table import Table
 from logistics_batch.mapping.values.reading import say
@@ -93,7 +93,7 @@ def numbered_columns(template: str, texts: Sequence[str]) -> dict[int, int]:
             if len(digits) > _LONGEST_NUMBER or not 0 < int(digits) <= NUMBERS_AT_MOST:
                 continue
             wanted = ColumnName.of(template.replace("{n}", digits))
-            if same(name, wanted) or alike(name, wanted):
+            if same(name, wanted) or names_match(name, wanted):
                 found.setdefault(int(digits), position)
     return dict(sorted(found.items()))
 

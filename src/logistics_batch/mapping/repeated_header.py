@@ -12,7 +12,7 @@ from logistics_batch.mapping.cells import name_of
 from logistics_batch.mapping.findings import row_list
 from logistics_batch.mapping.header import Header, bind
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.spec.names import ColumnName, alike, same
+from logistics_batch.mapping.spec.names import ColumnName, names_match, same
 from logistics_batch.model.sheet import Sheet
 
 _MORE_CHARACTERS: Final = 20  # of a bracket behind a name
@@ -104,7 +104,7 @@ def _bears(text: str, wanted: str) -> bool:
         return False
     one, other = ColumnName.of(text), ColumnName.of(wanted)
     one_bracket = one.full == one.short or other.full == other.short
-    return same(one, other) or (one_bracket and alike(one, other))
+    return same(one, other) or (one_bracket and names_match(one, other))
 
 
 def _adds_columns(mapping: Mapping, header: Header, texts: Sequence[str]) -> bool:

@@ -142,11 +142,13 @@ def same(one: ColumnName, other: ColumnName) -> bool:
     return one.identity == other.identity
 
 
-def alike(header: ColumnName, wanted: ColumnName) -> bool:
+def names_match(header: ColumnName, wanted: ColumnName) -> bool:
     """Whether a header may be the wanted name: equal without trailing brackets, and these do not say different things.
 
-    >>> alike(ColumnName.of("Qty (Pcs)"), ColumnName.of("Qty")), alike(ColumnName.of("W (g)"), ColumnName.of("W (kg)"))
-    (True, False)
+    >>> names_match(ColumnName.of("Qty (Pcs)"), ColumnName.of("Qty"))
+    True
+    >>> names_match(ColumnName.of("W (g)"), ColumnName.of("W (kg)"))
+    False
     """
     return bool(header.short) and header.short == wanted.short and not differently_bracketed(header, wanted)
 

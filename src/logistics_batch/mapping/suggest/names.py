@@ -63,10 +63,10 @@ def names_of_targets(operation: Operation) -> dict[str, str]:
     }
 
 
-@cache
 def words_of_payment() -> dict[str, bool]:
-    """The words of payment: whether cash is collected."""
-    return {word: says == "cod" for says, words in _vocabulary().payment.items() for word in words.split(", ")}
+    """The words of payment beside those that no mapping need explain: whether cash is collected."""
+    words = _vocabulary().payment.items()
+    return {word: says == "cod" for says, phrases in words for word in phrases.split(", ")}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from logistics_batch.mapping.lint import MARK
 from logistics_batch.mapping.spec.targets import Form, form_of, targets_of
+from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 from logistics_batch.mapping.suggest.draft import COLLECTED, PAID, Draft
 from logistics_batch.mapping.suggest.evidence import ADDRESSES, KEYS, Guess, Reason
 from logistics_batch.mapping.suggest.values import Profile, meaning_of_payment
@@ -51,8 +52,6 @@ _WORDS: Final[dict[str, str]] = {
     "no_field": "the service has no field for it",
     "nothing": "nothing was found for it",
 }
-_READ: Final = {Form.MOBILE: "mobile", Form.PINCODE: "pincode", Form.MONEY: "money", Form.QUANTITY: "integer",
-                Form.PERCENT: "percent"}  # fmt: skip
 _LENGTHS: Final = ("length", "breadth", "height")
 _GRAMS: Final = (Operation.ORDER_ADD_ITEMS, Operation.LABEL_CREATE)  # API §2.2, §2.3
 _ONE_FOR_ALL: Final = {KEYS[1]: "{run: file_name}"}  # a constant would make all notices one
@@ -84,10 +83,12 @@ def _head(draft: Draft, file_name: str) -> Iterator[str]:
         sheet.append(f"  header_rows: {table.rows}")
     if any(draft.profiles[each.column].has_decimal_commas for each in draft.guesses if each.column):
         sheet.append('  decimal: ","')
-    if table.skipped:
-        rules: dict[str, list[str]] = {}
-        for name, pattern in table.skipped:
+    keys = {*_keys(draft)}
+    rules: dict[str, list[str]] = {}
+    for name, pattern in table.skipped:
+        if name not in keys or not is_known_pattern(pattern):
             rules.setdefault(name, []).append(pattern)
+    if rules:
         named = ", ".join(f"{_quoted(name)}: {_listed(patterns)}" for name, patterns in rules.items())
         sheet.append(f"  skip_rows_where: {{{named}}}")
     if draft.fill_down:
@@ -173,8 +174,6 @@ def _source(draft: Draft, guess: Guess) -> str:
     said = [f"{'sum' if guess.added_up else 'from'}: {_names(guess)}"]
     if guess.times:
         said.append(f"times: {_quoted(guess.times)}")
-    if guess.place in targets_of(draft.operation).required:
-        said.append("required: true")
     if not guess.added_up and (read := _read(draft, guess)) is not None:  # a sum reads numbers by itself
         said.append(f"read: {read}")
     if guess.place == COLLECTED and guess.asked and (pay := draft.guess(PAID)) is not None:
@@ -183,13 +182,13 @@ def _source(draft: Draft, guess: Guess) -> str:
 
 
 def _read(draft: Draft, guess: Guess) -> str | None:
-    target = guess.place.split(".", 1)[1]
+    """How a cell is read, where its target does not say it anyway."""
+    if not guess.column:
+        return None
+    target, profile = guess.place.split(".", 1)[1], draft.profiles[guess.column]
     form = form_of(target, draft.operation)
-    if form in _READ or not guess.column:
-        return _READ.get(form)
-    profile = draft.profiles[guess.column]
     if form in (Form.FLAG, Form.PAYMENT):
-        return f"{{lookup: {{{', '.join(_answers(profile))}}}}}"
+        return _answers(profile, form)
     if form in (Form.DATE, Form.MOMENT) and profile.date_format:
         return _date(draft, profile)
     if target == "weight" or target in _LENGTHS:
@@ -222,12 +221,17 @@ def _unit(draft: Draft, guess: Guess, target: str) -> str | None:
     return f"{{unit: {_quoted(MARK + 'g -> kg')}}}" if is_doubted else None
 
 
-def _answers(profile: Profile) -> list[str]:
-    """What each word of payment means; one that is not known is asked for."""
-    words = {value.strip().casefold(): value.strip() for value in reversed(profile.values)}
+def _answers(profile: Profile, form: Form) -> str | None:
+    """What each word of payment means, unless all are known without it; one that is not known is asked for."""
+    words = [
+        value.strip() for value in {value.strip().casefold(): value for value in reversed(profile.values)}.values()
+    ]
+    known = {word.casefold() for word in PAYMENT_WORDS} if form is Form.PAYMENT else {"true", "false"}
+    if all(word.casefold() in known for word in words):
+        return None
     answers = {True: '"true"', False: '"false"', None: _quoted(MARK.strip())}
-    found = [f"{_quoted(word)}: {answers[meaning_of_payment(word)]}" for word in reversed(words.values())]
-    return found or ['COD: "true"', 'Prepaid: "false"']
+    found = [f"{_quoted(word)}: {answers[meaning_of_payment(word)]}" for word in reversed(words)]
+    return f"{{lookup: {{{', '.join(found)}}}}}"
 
 
 def _listed(names: Sequence[str]) -> str:

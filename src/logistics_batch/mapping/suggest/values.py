@@ -4,11 +4,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from statistics import median
 from typing import Final
 
 from logistics_batch.mapping.spec.targets import Form
+from logistics_batch.mapping.spec.words import PAYMENT_WORDS
 from logistics_batch.mapping.suggest.names import folded, words_of_payment
 
 _SHAPES: Final[dict[str, re.Pattern[str]]] = {
@@ -124,8 +125,17 @@ def meaning_of_payment(word: str) -> bool | None:
     >>> meaning_of_payment("C.O.D."), meaning_of_payment("PPD"), meaning_of_payment("Wallet")
     (True, False, None)
     """
-    plain = " ".join(re.sub(r"[^\w\u0900-\u0aff]+", " ", folded(word)).split())
-    return True if plain.startswith("cash on delivery ") else words_of_payment().get(plain)
+    plain = _plain(word)
+    return True if plain.startswith("cash on delivery ") else _payment().get(plain)
+
+
+def _plain(word: str) -> str:
+    return " ".join(re.sub(r"[^\w\u0900-\u0aff]+", " ", folded(word)).split())
+
+
+@cache
+def _payment() -> dict[str, bool]:
+    return {_plain(word): answer == "true" for word, answer in PAYMENT_WORDS.items()} | words_of_payment()
 
 
 def number_of(text: str) -> float | None:
