@@ -94,7 +94,7 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
     from pathlib import Path
 
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.suggest_mapping import Known, draft_json, draft_text, drifted
+    from logistics_batch.flows.suggest_mapping import KnownMapping, draft_json, draft_text, drifted
     from logistics_batch.flows.suggest_mapping import suggest as suggest_mapping
     from logistics_batch.wiring import Need, Workspace
 
@@ -110,7 +110,7 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
                 click.echo(draft_text(draft, file_name=Path(file).name), nl=False)
             return 0
         old, path, load = workspace.mapping_as_text(like)
-        drift = drifted(parts, Path(file), Known(parts.mapping(like), old, path, load))
+        drift = drifted(parts, Path(file), KnownMapping(parts.mapping(like), old, path, load))
     diff = drift.diff(old, path=path)
     if as_json:
         print_json({"renamed": drift.renamed, "doubtful": drift.doubtful, "new": drift.fresh, "missing": drift.lost,

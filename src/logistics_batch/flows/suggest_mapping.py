@@ -14,11 +14,11 @@ from logistics_batch.mapping.suggest import Draft, Drift, draft_json, draft_of, 
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions, Sheet
 
-__all__ = ["Known", "draft_json", "draft_text", "drifted", "suggest"]
+__all__ = ["KnownMapping", "draft_json", "draft_text", "drifted", "suggest"]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownMapping:
     """A mapping that a file once fitted: its text, where it lies, and how a changed text would load."""
 
     mapping: Mapping
@@ -43,7 +43,7 @@ def suggest(parts: Parts, path: Path, *, operation: str | None) -> Draft:
     return draft
 
 
-def drifted(parts: Parts, path: Path, known: Known) -> Drift:
+def drifted(parts: Parts, path: Path, known: KnownMapping) -> Drift:
     """How a file differs from what a mapping knows.
 
     Raises:
@@ -64,7 +64,7 @@ def _operation(name: str | None) -> Operation | None:
         return None
     if name not in list(Operation):
         known = ", ".join(each.value for each in Operation)
-        raise UsageError(f"There is no operation “{name}”.", remedy=f"Known: {known}.")
+        raise UsageError(f"There is no operation “{name}”.", remedy=f"KnownMapping: {known}.")
     return Operation(name)
 
 

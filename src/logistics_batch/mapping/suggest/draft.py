@@ -11,7 +11,7 @@ from typing import Final
 from logistics_batch.mapping.spec.targets import targets_of
 from logistics_batch.mapping.suggest.evidence import KEYS, Candidate, Guess, Reason, guesses_of, missing_of
 from logistics_batch.mapping.suggest.names import reading_of
-from logistics_batch.mapping.suggest.table import Table, table_of
+from logistics_batch.mapping.suggest.table import SampleTable, table_of
 from logistics_batch.mapping.suggest.values import Profile
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
@@ -82,7 +82,7 @@ class Draft:
     """
 
     operation: Operation
-    table: Table
+    table: SampleTable
     guesses: tuple[Guess, ...]
     numbered: tuple[str, ...]
     unused: dict[str, Reason]
@@ -128,7 +128,7 @@ def _worth(draft: Draft) -> float:
     return sure if is_told else sure - 3
 
 
-def _draft(table: Table, operation: Operation) -> Draft:
+def _draft(table: SampleTable, operation: Operation) -> Draft:
     found = guesses_of(table, operation)
     if operation in (Operation.ORDER_CREATE, Operation.ORDER_UPDATE):
         found = _with_amounts(table, found)
@@ -152,7 +152,7 @@ def _draft(table: Table, operation: Operation) -> Draft:
     )
 
 
-def _with_amounts(table: Table, guesses: dict[str, Guess]) -> dict[str, Guess]:
+def _with_amounts(table: SampleTable, guesses: dict[str, Guess]) -> dict[str, Guess]:
     """The guesses for an order with its amounts put right: the item's, the line's, the order's or what is collected.
 
     A column that is quantity × price on each row is the line's; one that is filled where the payment says COD and
@@ -201,7 +201,7 @@ def _computed(found: dict[str, Guess]) -> Guess:
     return Guess(COLLECTED, (), 0.0, (("no_amount",),), asked=True)
 
 
-def _unsettled_amounts(table: Table, taken: set[str]) -> list[str]:
+def _unsettled_amounts(table: SampleTable, taken: set[str]) -> list[str]:
     """Columns of amounts that no name settles."""
     return [
         name
@@ -213,7 +213,7 @@ def _unsettled_amounts(table: Table, taken: set[str]) -> list[str]:
     ]
 
 
-def _by_document(table: Table, guesses: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
+def _by_document(table: SampleTable, guesses: dict[str, Guess], operation: Operation) -> dict[str, Guess]:
     """What differs within a document is of its lines; where a person's number does, the key is doubted."""
     key = next((guesses[place] for place in KEYS if place in guesses), None)
     if key is None or not key.column:
@@ -235,7 +235,7 @@ def _by_document(table: Table, guesses: dict[str, Guess], operation: Operation) 
     return found
 
 
-def _unused(table: Table, name: str, beside: dict[str, str]) -> Reason:
+def _unused(table: SampleTable, name: str, beside: dict[str, str]) -> Reason:
     """Why a column fills nothing. beside: the columns of the places that are filled."""
     reading, profile = table.readings[name], table.profiles.get(name)
     if profile is None:

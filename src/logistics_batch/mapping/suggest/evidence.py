@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from logistics_batch.mapping.spec.targets import Form, form_of, targets_of
-from logistics_batch.mapping.suggest.names import LIKELY, TO, Reading, likeness, names_of_targets
-from logistics_batch.mapping.suggest.table import Table
+from logistics_batch.mapping.suggest.names import LIKELY, TO, NameReading, likeness, names_of_targets
+from logistics_batch.mapping.suggest.table import SampleTable
 from logistics_batch.mapping.suggest.values import Profile, shape_of
 from logistics_batch.model.document import Operation
 
@@ -86,7 +86,7 @@ class Guess:
         return self.candidates[0].columns if self.candidates else ()
 
 
-def evidence_of(table: Table, operation: Operation) -> dict[str, list[Candidate]]:
+def evidence_of(table: SampleTable, operation: Operation) -> dict[str, list[Candidate]]:
     """For each place the columns that may fill it, the likeliest first. What is joined is one candidate."""
     targets = targets_of(operation)
     known = {f"fields.{name}" for name in (*targets.header, *targets.reference)}
@@ -105,7 +105,7 @@ def evidence_of(table: Table, operation: Operation) -> dict[str, list[Candidate]
     return found
 
 
-def guesses_of(table: Table, operation: Operation) -> dict[str, Guess]:
+def guesses_of(table: SampleTable, operation: Operation) -> dict[str, Guess]:
     """The best column for each place, the surest first; a column fills one place."""
     evidence = evidence_of(table, operation)
     pairs = [(place, each) for place, candidates in evidence.items() for each in candidates]
@@ -128,7 +128,7 @@ def guesses_of(table: Table, operation: Operation) -> dict[str, Guess]:
     return found
 
 
-def missing_of(table: Table, operation: Operation, found: dict[str, Guess]) -> Iterator[Guess]:
+def missing_of(table: SampleTable, operation: Operation, found: dict[str, Guess]) -> Iterator[Guess]:
     """A question for each place that the service demands and no column was found for."""
     targets = targets_of(operation)
     demanded = [place for place in targets.required if place.startswith("fields.") or targets.lines]
@@ -157,7 +157,7 @@ def _least(place: str) -> float:
     return _PART_OF_AN_ADDRESS if place == ADDRESSES[0] else LIKELY
 
 
-def _candidate(table: Table, column: str, place: str, names: str, operation: Operation) -> Candidate | None:
+def _candidate(table: SampleTable, column: str, place: str, names: str, operation: Operation) -> Candidate | None:
     """How sure it is that a column fills a place; None where it certainly does not, or nothing speaks for it."""
     target, profile, reading = place.split(".", 1)[1], table.profiles[column], table.readings[column]
     like, form = likeness(reading, names), form_of(target, operation)
@@ -188,7 +188,7 @@ def _is_something_else(profile: Profile, target: str, form: Form) -> bool:
     return profile.fits(form) is False or profile.is_mostly(*_AGAINST.get(target, _AGAINST.get(form, ())))
 
 
-def _against_rivals(table: Table, guess: Guess, spare: list[Candidate]) -> Guess:
+def _against_rivals(table: SampleTable, guess: Guess, spare: list[Candidate]) -> Guess:
     """The guess, or a question where other columns are as likely and say something else."""
     margin = _RIVAL_KEYS if guess.place in KEYS else _RIVALS
     rivals = [
@@ -204,7 +204,7 @@ def _against_rivals(table: Table, guess: Guess, spare: list[Candidate]) -> Guess
     return replace(asked, confidence=round(guess.confidence / 2, 2), reasons=(("rivals", *asked.columns),))
 
 
-def _address(table: Table) -> tuple[str, ...]:
+def _address(table: SampleTable) -> tuple[str, ...]:
     """The columns that together make the address of delivery, in the order in which it is written."""
     names = names_of_targets(Operation.ORDER_CREATE)[ADDRESSES[0]]
     found = {
@@ -231,7 +231,7 @@ def _address(table: Table) -> tuple[str, ...]:
     return tuple(sorted(parts, key=lambda name: _rank(found[name])))
 
 
-def _rank(reading: Reading) -> int:
+def _rank(reading: NameReading) -> int:
     """Where in an address a part stands."""
     parts = enumerate(_ALTERNATE_PARTS)
     return next((len(_ALTERNATE_PARTS) - at for at, part in parts if reading.meanings & part), 0)
@@ -241,7 +241,7 @@ def _is_written_like_an_address(profile: Profile) -> bool:
     return sum("," in value or any(map(str.isdigit, value)) for value in profile.values) * 2 > len(profile.values)
 
 
-def _first_and_last_name(table: Table) -> tuple[str, ...]:
+def _first_and_last_name(table: SampleTable) -> tuple[str, ...]:
     """The columns of whoever gets the goods, where first and last name stand apart."""
     whose: dict[str, dict[str, frozenset[str]]] = {"first": {}, "last": {}}
     for name in table.columns:

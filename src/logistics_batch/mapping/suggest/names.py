@@ -70,7 +70,7 @@ def words_of_payment() -> dict[str, bool]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class NameReading:
     """What a name says.
 
     meanings: as in `vocabulary.yaml`. unknown: how many of its words mean nothing known. unit: kg, gram, cm, mm or
@@ -84,7 +84,7 @@ class Reading:
 
 
 @cache
-def reading_of(name: str) -> Reading:
+def reading_of(name: str) -> NameReading:
     """Read a column's name.
 
     >>> sorted(reading_of("Cust. Mob. No.").meanings), sorted(reading_of("ShippingZip").meanings)
@@ -101,7 +101,7 @@ def reading_of(name: str) -> Reading:
     meanings, unknown = ({_MEASURES[words[0]]}, 0) if is_one_letter else _meanings(words)
     unit = next((each for each in (*meanings, *_meanings(behind)[0]) if each in _UNITS), "")
     said = meanings - _UNITS - ({"number"} if "pin" in meanings else set())
-    return Reading(frozenset(said), unknown, unit, any(char.isdigit() for char in outer))
+    return NameReading(frozenset(said), unknown, unit, any(char.isdigit() for char in outer))
 
 
 def folded(text: str) -> str:
@@ -174,7 +174,7 @@ def _single_words() -> tuple[str, ...]:
     return tuple(word for word in _known() if _LATIN.fullmatch(word) and len(word) >= _LETTERS_OF_A_TYPO - 1)
 
 
-def likeness(reading: Reading, names: str) -> float:
+def likeness(reading: NameReading, names: str) -> float:
     """How likely what a name says stands for a target (0 to 1); names: as in `vocabulary.yaml`.
 
     >>> likeness(reading_of("Shipping Pin Code"), "pin + TO"), likeness(reading_of("Billing PIN"), "pin + TO")
@@ -209,7 +209,7 @@ class _Way:
     is_somebodys: bool
 
 
-def _whose(reading: Reading, way: _Way) -> float:
+def _whose(reading: NameReading, way: _Way) -> float:
     """What it costs that a name says customer, or nobody, where another may say ship-to."""
     if not way.is_somebodys or reading.meanings & {"deliver", "ship"}:
         return 0.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from logistics_batch.mapping.suggest.names import LIKELY, Reading, likeness, names_of_targets, reading_of
+from logistics_batch.mapping.suggest.names import LIKELY, NameReading, likeness, names_of_targets, reading_of
 from logistics_batch.mapping.suggest.values import Profile, meaning_of_payment, number_of, profile_of
 from logistics_batch.mapping.two_row_header import names_above, names_over_two_rows
 from logistics_batch.model.document import Operation
@@ -24,7 +24,7 @@ _NUMBERED: Final = re.compile(r"(\D*)(\d{1,9})(\D*)")
 
 
 @dataclass(frozen=True)
-class Table:
+class SampleTable:
     """A sheet's header and its first rows of data.
 
     row: of the header, the lower one of two. rows: how many rows it has. names: the columns by position, "" where
@@ -37,7 +37,7 @@ class Table:
     row: int
     rows: int
     names: tuple[str, ...]
-    readings: dict[str, Reading]
+    readings: dict[str, NameReading]
     cells: dict[str, tuple[str, ...]]
     skipped: tuple[tuple[str, str], ...]
     numbered: dict[str, tuple[str, ...]]
@@ -93,7 +93,7 @@ class Table:
         return seen == {(True, True), (False, False)}
 
 
-def table_of(sheet: Sheet, operation: Operation, *, least: int) -> Table | None:
+def table_of(sheet: Sheet, operation: Operation, *, least: int) -> SampleTable | None:
     """The table of a sheet; None if no row names at least so many different things that an operation wants."""
     row, texts = _header(sheet, operation, least=least)
     if not row:
@@ -114,7 +114,7 @@ def table_of(sheet: Sheet, operation: Operation, *, least: int) -> Table | None:
         for at, (name, own) in enumerate(zip(names, texts, strict=True))
         if name
     }
-    table = Table(sheet.name, row, 2 if two else 1, tuple(names), readings, cells, skipped, {})
+    table = SampleTable(sheet.name, row, 2 if two else 1, tuple(names), readings, cells, skipped, {})
     return _with_numbered(table, operation)
 
 
@@ -163,7 +163,7 @@ def _data(rows: list[list[str]], names: list[str]) -> tuple[list[list[str]], tup
     return data, tuple((column, pattern) for (column, _), pattern in skipped.items())
 
 
-def _with_numbered(table: Table, operation: Operation) -> Table:
+def _with_numbered(table: SampleTable, operation: Operation) -> SampleTable:
     """The table with one column `SKU {n}` for each row of numbered ones, `SKU 1 | Qty 1 | SKU 2 | Qty 2`.
 
     There is none where nothing names an item: address lines 1 and 2 are no lines.
