@@ -240,6 +240,13 @@ def test_a_word_of_a_lookup_that_is_spelt_like_the_renamed_column_stays_as_it_is
     assert "+  customer_mobile" in diff and "+  customer_name" not in diff
 
 
+def test_whoever_only_loads_a_mapping_does_not_load_what_applies_or_drafts_one() -> None:
+    shown = "import sys, logistics_batch.mapping; print(*(name for name in sys.modules if '.mapping.' in name))"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    rooms = {name.split(".")[2] for name in done.stdout.split()}
+    assert rooms == {"spec", "values", "lint", "loading"}
+
+
 def test_a_push_of_a_known_layout_does_not_load_what_makes_drafts() -> None:
     program = (
         "import sys, logistics_batch.wiring, logistics_batch.flows.push\n"
