@@ -17,7 +17,8 @@ ROWS = [
 ]
 JUDGED = ("met", "**not met**", "not applicable")
 REFERENCES = sorted(
-    set(re.findall(r"`([\w./-]+/[\w.-]+\.\w+(?:::\w+)?|[\w-]+\.(?:py|md|toml))`", PAGE)) - {"var/ledger.db"}
+    set(re.findall(r"`([\w./-]+/[\w.-]+\.\w+(?:::\w+)?|[\w-]+\.(?:py|md|toml)|(?:intake|mapping|paper)/)`", PAGE))
+    - {"var/ledger.db"}
 )
 
 
@@ -50,7 +51,11 @@ def test_what_is_met_names_where_and_what_is_not_says_why() -> None:
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_what_it_names_exists(reference: str) -> None:
     path, _, test = reference.partition("::")
-    places = [place for place in (ROOT / path, ROOT / "src/logistics_batch" / path) if place.is_file()]
+    places = [
+        place
+        for place in (ROOT / path, ROOT / "src/logistics_batch" / path)
+        if place.is_file() or (path.endswith("/") and place.is_dir())
+    ]
     assert places, path
     if test:
         assert re.search(rf"^\s*def {test}\(", places[0].read_text(encoding="utf-8"), re.MULTILINE), test
