@@ -98,7 +98,7 @@ def test_a_whole_night_fits_into_the_unit(tmp_path: Path) -> None:
         preexec_fn=refuse_new_code,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "The loop closed" in done.stdout
