@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "logistics_batch"
 NAME = PACKAGE.name
 
 # Every room may use the nouns; what else it may use stands here. "flows" means flows and all below, and so on.
-NOUNS = ("model", "errors", "specification", "crash_points", "child_process", "__init__")
+NOUNS = ("model", "errors", "specification", "crash_points", "child_process", "scratch", "__init__")
 ARROWS: dict[str, tuple[str, ...]] = {
     "__main__": ("cli",),
     "cli": ("wiring", "jobs", "settings", "file_rights", "flows", "operate", "sandbox", "demo", "web", "paper"),
@@ -48,6 +48,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "crash_points": (),
     "errors": (),
     "child_process": (),
+    "scratch": (),
     "sandbox": (),
     "__init__": (),
 }
@@ -57,6 +58,7 @@ WITHOUT_NOUNS = {
     "model": ("errors",),
     "crash_points": (),
     "child_process": (),
+    "scratch": (),
     "__init__": (),
 }
 

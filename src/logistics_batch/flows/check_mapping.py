@@ -1,7 +1,6 @@
 """Mapping files looked at before they are used: complaints, and what they make of a file."""
 
 import json
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.flows.unpack import unpacked
 from logistics_batch.mapping import Mapping, hints_of
 from logistics_batch.model.report import FileReport, RunReport
+from logistics_batch.scratch import scratch_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ def preview(parts: Parts, path: Path, *, mapping: str) -> RunReport:
     if not path.is_file():
         raise UsageError(f"No such file: {path}.", remedy="Check the name and the folder.")
     today = parts.clock.now().date()
-    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
-        received = unpacked(parts, [ReceivedFile(path, path.name)], to=Path(folder))
+    with scratch_folder() as folder:
+        received = unpacked(parts, [ReceivedFile(path, path.name)], to=folder)
         if len(received) > 1:
             raise UsageError(f"{path.name} holds {len(received)} files.", remedy="Unpack it and preview one of them.")
         return preview_files(parts, received, parts.mapping(mapping), business_date=today, job="preview")

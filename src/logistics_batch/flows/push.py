@@ -3,7 +3,6 @@
 import hashlib
 import os
 import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -37,6 +36,7 @@ from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place, PushJob
 from logistics_batch.model.report import RunReport
 from logistics_batch.model.sheet import SourceFile
+from logistics_batch.scratch import scratch_folder
 
 _NOT_PUSHED = (Operation.RECEIPT_READ, Operation.LABEL_CREATE)
 
@@ -71,8 +71,8 @@ def push_by_hand(
     if dry_run:
         if results is not None:
             raise UsageError("A dry run writes nothing, so it has no --results.", remedy="Leave one of the two out.")
-        with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
-            files = unpacked(parts, [ReceivedFile(path, path.name) for path in paths], to=Path(folder))
+        with scratch_folder() as folder:
+            files = unpacked(parts, [ReceivedFile(path, path.name) for path in paths], to=folder)
             return preview_files(parts, files, rules, business_date=today, job="push")
     _private_folder(parts)
     origin: dict[str, object] = {"store": "", "business_date": today.isoformat()}
@@ -295,6 +295,6 @@ def _by_path(files: Sequence[StoredFile]) -> list[tuple[str, list[StoredFile]]]:
 
 def _preview_job(parts: Parts, store: FileStore, job: PushJob, mapping: Mapping, business_date: date) -> RunReport:
     """What the job would do now: files are read where they lie, and nothing is written."""
-    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
-        pulled = _pulled(parts, store, job, business_date=business_date, to=Path(folder))
+    with scratch_folder() as folder:
+        pulled = _pulled(parts, store, job, business_date=business_date, to=folder)
         return preview_files(parts, pulled.files, mapping, business_date=business_date, job=job.name, gate=gate_of(job))

@@ -1,7 +1,6 @@
 """The received and the ordered leg: lists of goods, by hand or from a server, read by a `receipt.read` mapping."""
 
 import math
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -34,6 +33,7 @@ from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place
 from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, UNREAD_ROWS, Counted, counted_once
+from logistics_batch.scratch import scratch_folder
 
 LOOK_BACK_DAYS = 7
 """Goods may come, and lists of them be written, this many days before the first day of the range."""
@@ -118,8 +118,8 @@ def list_by_hand(parts: Parts, path: Path, *, kind: ListKind, mapping: str, busi
     reader = _reader(parts, mapping, kind=kind, business_date=business_date)
     if not path.is_file():
         raise UsageError(f"There is no {kind.file_word} {path}.", remedy=f"Check the path after {kind.option}.")
-    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder, holding_file(path.name):
-        members = parts.unpack(path, name=path.name, to=Path(folder))
+    with scratch_folder() as folder, holding_file(path.name):
+        members = parts.unpack(path, name=path.name, to=folder)
         read = _members_read(parts, path.name, members, reader)
         read += [] if members else [_read(parts, path, path.name, reader)]
     beside = path.parent.glob(f"{path.name}*")

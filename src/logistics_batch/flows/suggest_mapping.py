@@ -1,6 +1,5 @@
 """Proposals for a file that has no mapping yet, or no longer fits the one it has; nothing is written."""
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.suggest import Draft, Drift, draft_json, draft_of, draft_text, drift_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions, Sheet
+from logistics_batch.scratch import scratch_folder
 
 __all__ = ["KnownMapping", "draft_json", "draft_text", "drifted", "suggest"]
 
@@ -71,8 +71,8 @@ def _operation(name: str | None) -> Operation | None:
 def _sheets(parts: Parts, path: Path, options: ReadOptions) -> tuple[Sheet, ...]:
     if not path.is_file():
         raise UsageError(f"No such file: {path}.", remedy="Check the name and the folder.")
-    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
-        (file, *others) = unpacked(parts, [ReceivedFile(path, path.name)], to=Path(folder))
+    with scratch_folder() as folder:
+        (file, *others) = unpacked(parts, [ReceivedFile(path, path.name)], to=folder)
         if others:
             raise UsageError(f"{path.name} holds {len(others) + 1} files.", remedy="Unpack it and name one of them.")
         try:

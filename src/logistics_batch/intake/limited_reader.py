@@ -4,7 +4,6 @@ A workbook from outside can make a parser hang, eat all memory or crash. Here th
 is held; the run goes on with the next file.
 """
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +16,7 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.readers import Limits, read_file, sniff_format
 from logistics_batch.model.sheet import ReadOptions, Sheet
+from logistics_batch.scratch import scratch_folder
 
 _WORKBOOKS = ("xlsx", "xls", "xlsb", "ods")
 _CHILD = "logistics_batch.intake.reading_child"
@@ -34,13 +34,13 @@ class LimitedReader:
         """The candidate sheets of a file; raises FileHeld also where reading takes more than it may."""
         if sniff_format(path) not in _WORKBOOKS:
             return read_file(path, name=name, options=options, limits=limits)
-        with tempfile.TemporaryDirectory(prefix="logistics-batch-read-") as folder:
+        with scratch_folder() as folder:
             question = {
                 "path": str(path.resolve()),
                 "name": name,
                 "options": asdict(options),
                 "limits": asdict(limits or Limits()),
-                "folder": folder,
+                "folder": str(folder),
             }
             try:
                 answer = self._child.ask(question)
@@ -51,7 +51,7 @@ class LimitedReader:
                     rule="file|too_costly",
                     remedy="Copy the rows into a new workbook, save it as .xlsx and send that.",
                 ) from lost
-            return _sheets(answer.said, Path(folder))
+            return _sheets(answer.said, folder)
 
     @property
     def process_id(self) -> int | None:

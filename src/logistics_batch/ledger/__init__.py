@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from logistics_batch.ledger.arrivals import Arrivals, FileArrival, identity_of
+from logistics_batch.ledger.arrivals import Arrivals, FileArrival, digest_of_names, identity_of
 from logistics_batch.ledger.backup import Backup
 from logistics_batch.ledger.cancellations import FOUND_CANCELLED, NOT_FROM_HERE, Cancellations
 from logistics_batch.ledger.connection import open_engine, sqlite_path
@@ -95,6 +95,7 @@ __all__ = [
     "TestOrder",
     "Verification",
     "WriteFeed",
+    "digest_of_names",
     "fates",
     "form_of",
     "identity_of",

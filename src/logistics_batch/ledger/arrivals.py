@@ -1,6 +1,8 @@
 """Which files came for a job, and when: what is compared with the files that are expected."""
 
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -36,6 +38,26 @@ def identity_of(path: str, size: int, modified: object) -> str:
     return f"{path}|{size}|{modified}"
 
 
+def digest_of_names(*names: object) -> str:
+    """What a name or a path is known by when it is no longer kept itself."""
+    return hashlib.sha256(json.dumps([str(name) for name in names]).encode()).hexdigest()
+
+
+def place_of(name: str, origin: Mapping[str, object]) -> str:
+    """A digest of where a file lay under which name."""
+    kept = origin.get(_PLACE)
+    return str(kept) if kept else digest_of_names(name, origin.get("store", ""), origin.get("path", ""))
+
+
+def without_names(origin: Mapping[str, object], *, name: str) -> dict[str, object]:
+    """An origin that tells the same place and path from others, and neither of them itself."""
+    kept = {key: value for key, value in origin.items() if key not in ("path", "archive", "archive_notes")}
+    return kept | {_PLACE: place_of(name, origin), _PATH: digest_of_names(origin.get("path", ""))}
+
+
+_PLACE, _PATH = "place_sha256", "path_sha256"
+
+
 class Arrivals(Connected):
     """Read only."""
 
@@ -64,10 +86,10 @@ class Arrivals(Connected):
             return connection.execute(query.limit(1)).first() is not None
 
     def sizes_at(self, job: str) -> set[tuple[str, int]]:
-        """Path and size of everything that ever came for a job: what lies there alike may be the same again."""
+        """Digest of path, and size, of all that ever came for a job: what lies there alike may be the same again."""
         query = select(file.c.origin, file.c.size).join(run, file.c.run_id == run.c.id).where(run.c.job == job)
         with self._read() as connection:
-            return {(_path(origin), size) for origin, size in connection.execute(query)}
+            return {(_path_digest(json.loads(origin)), size) for origin, size in connection.execute(query)}
 
 
 def _arrival(line: Any, first_at: datetime) -> FileArrival:
@@ -86,5 +108,5 @@ def _arrival(line: Any, first_at: datetime) -> FileArrival:
     )
 
 
-def _path(origin: str) -> str:
-    return str(json.loads(origin).get("path", ""))
+def _path_digest(origin: Mapping[str, object]) -> str:
+    return str(origin.get(_PATH) or digest_of_names(origin.get("path", "")))

@@ -218,6 +218,7 @@ def _sqlite_engine(url: str, *, durable: bool) -> Engine:
         # EXTRA also syncs the folder after the journal is removed: a lost intent would be a second POST.
         connection.execute("PRAGMA synchronous = EXTRA")
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # what is emptied is overwritten, not only marked as free
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:

@@ -34,6 +34,12 @@ _DOCUMENT_CHANGED = (
     + f"({', '.join(map(repr, PURGED_IN))})))"
 )
 
+# What was seen or decided stays; once its document's bytes are gone, its words may be cut behind a beginning.
+_EVIDENCE_CUT = (
+    "NEW.id = OLD.id AND NEW.document_id = OLD.document_id AND NEW.at = OLD.at AND NEW.kind = OLD.kind "
+    "AND NEW.who = OLD.who AND NEW.text = substr(OLD.text, 1, length(NEW.text)) "
+    "AND EXISTS (SELECT 1 FROM document WHERE id = OLD.document_id AND length(body) = 0)"
+)
 _EVENT_KEEPS = (
     "id, account, identity, received_at, topic, waybill, order_status, status_at, zone_assumed, unreadable, content"
 )
@@ -60,7 +66,7 @@ BEGIN SELECT RAISE(ABORT, 'documents are not deleted'); END
 CREATE TRIGGER attempt_delete BEFORE DELETE ON attempt
 BEGIN SELECT RAISE(ABORT, 'attempts are not deleted'); END
 ---
-CREATE TRIGGER evidence_update BEFORE UPDATE ON evidence
+CREATE TRIGGER evidence_update BEFORE UPDATE ON evidence WHEN NOT ({_EVIDENCE_CUT})
 BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END
 ---
 CREATE TRIGGER evidence_delete BEFORE DELETE ON evidence
@@ -105,7 +111,9 @@ CREATE TRIGGER document_delete BEFORE DELETE ON document FOR EACH ROW EXECUTE FU
 CREATE TRIGGER attempt_delete BEFORE DELETE ON attempt FOR EACH ROW EXECUTE FUNCTION history_guard()
 ---
 CREATE FUNCTION evidence_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-RAISE EXCEPTION 'evidence is append-only'; END $$
+IF TG_OP = 'DELETE' THEN RAISE EXCEPTION 'evidence is append-only'; END IF;
+IF NOT ({_EVIDENCE_CUT}) THEN RAISE EXCEPTION 'evidence is append-only'; END IF;
+RETURN NEW; END $$
 ---
 CREATE TRIGGER evidence_guard BEFORE UPDATE OR DELETE ON evidence FOR EACH ROW EXECUTE FUNCTION evidence_guard()
 ---

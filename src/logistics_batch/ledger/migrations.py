@@ -98,6 +98,12 @@ def _to_version_11(op: Operations, dialect: str) -> None:  # noqa: ARG001
     op.add_column("document", sa.Column("seen", sa.Integer, nullable=False, server_default="0"))
 
 
+def _to_version_12(op: Operations, dialect: str) -> None:
+    """The words of evidence may be cut once the bytes of their document are gone."""
+    for statement in _EVIDENCE_GUARD_12[dialect].split("---"):
+        op.execute(sa.text(statement.strip()))
+
+
 _LEGAL_10 = " OR ".join(
     f"(OLD.state = '{before}' AND NEW.state = '{after}')"
     for before, afters in (
@@ -127,6 +133,26 @@ RETURN NEW; END $$
 """,
 }
 
+_CUT_12 = (
+    "NEW.id = OLD.id AND NEW.document_id = OLD.document_id AND NEW.at = OLD.at AND NEW.kind = OLD.kind "
+    "AND NEW.who = OLD.who AND NEW.text = substr(OLD.text, 1, length(NEW.text)) "
+    "AND EXISTS (SELECT 1 FROM document WHERE id = OLD.document_id AND length(body) = 0)"
+)
+_EVIDENCE_GUARD_12 = {
+    "sqlite": f"""
+DROP TRIGGER evidence_update
+---
+CREATE TRIGGER evidence_update BEFORE UPDATE ON evidence WHEN NOT ({_CUT_12})
+BEGIN SELECT RAISE(ABORT, 'evidence is append-only'); END
+""",
+    "postgresql": f"""
+CREATE OR REPLACE FUNCTION evidence_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+IF TG_OP = 'DELETE' THEN RAISE EXCEPTION 'evidence is append-only'; END IF;
+IF NOT ({_CUT_12}) THEN RAISE EXCEPTION 'evidence is append-only'; END IF;
+RETURN NEW; END $$
+""",
+}
+
 
 def _fold_keys(connection: Connection) -> None:
     """The column means what `folded_key` says; who changes that fills it anew in a step of its own."""
@@ -146,4 +172,5 @@ _STEPS: dict[int, Callable[[Operations, str], None]] = {
     9: _to_version_9,
     10: _to_version_10,
     11: _to_version_11,
+    12: _to_version_12,
 }

@@ -5,6 +5,7 @@ from collections.abc import Container, Mapping
 
 from sqlalchemy import Connection, select
 
+from logistics_batch.ledger.arrivals import place_of
 from logistics_batch.ledger.schema import file
 
 
@@ -16,16 +17,12 @@ class OlderVersions(Container[int]):
 
     def __init__(self, connection: Connection, *, name: str, origin: Mapping[str, object]) -> None:
         self._connection = connection
-        self._place = _place(name, origin)
+        self._place = place_of(name, origin)
         self._known: dict[int, bool] = {}
 
     def __contains__(self, file_id: object) -> bool:
         number = int(str(file_id))
         if number not in self._known:
             found = self._connection.execute(select(file.c.name, file.c.origin).where(file.c.id == number)).first()
-            self._known[number] = found is not None and _place(found.name, json.loads(found.origin)) == self._place
+            self._known[number] = found is not None and place_of(found.name, json.loads(found.origin)) == self._place
         return self._known[number]
-
-
-def _place(name: str, origin: Mapping[str, object]) -> tuple[str, str, str]:
-    return name, str(origin.get("store", "")), str(origin.get("path", ""))

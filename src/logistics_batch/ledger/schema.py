@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 metadata = MetaData()
 
@@ -158,7 +158,8 @@ attempt = Table(
     UniqueConstraint("document_id", "n"),
 )
 
-# Append-only: what was seen or decided about a document besides its attempts.
+# Append-only: what was seen or decided about a document besides its attempts. The text may only be cut, once its time
+# is over: people write into it.
 evidence = Table(
     "evidence",
     metadata,

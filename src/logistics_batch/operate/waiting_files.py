@@ -1,15 +1,13 @@
 """What lies where a job's files are dropped and was not read yet."""
 
-import tempfile
-from pathlib import Path
-
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.readiness import ReadyRule, judge_listings
 from logistics_batch.intake.store import FileStore, RemoteFile
-from logistics_batch.ledger import identity_of
+from logistics_batch.ledger import digest_of_names, identity_of
 from logistics_batch.model.job import PushJob
 from logistics_batch.operate.expectations import Lying
+from logistics_batch.scratch import scratch_folder
 
 
 def lying_files(parts: Parts, job: PushJob) -> list[Lying]:
@@ -28,7 +26,7 @@ def lying_files(parts: Parts, job: PushJob) -> list[Lying]:
         return [
             Lying(file.name, identity_of(file.path, file.size, file.modified), why)
             for file, why in files
-            if (file.path, file.size) not in old or not _came_before(parts, store, job, file)
+            if (digest_of_names(file.path), file.size) not in old or not _came_before(parts, store, job, file)
         ]
     finally:
         store.close()
@@ -36,9 +34,9 @@ def lying_files(parts: Parts, job: PushJob) -> list[Lying]:
 
 def _came_before(parts: Parts, store: FileStore, job: PushJob, file: RemoteFile) -> bool:
     """Name and size are those of an earlier file, so its bytes have to tell."""
-    with tempfile.TemporaryDirectory(prefix="logistics-batch-") as folder:
+    with scratch_folder() as folder:
         try:
-            fetched = store.fetch(file, to=Path(folder) / "file")
+            fetched = store.fetch(file, to=folder / "file")
         except (FileHeld, FileUnstable):
             return False
         except FileVanished:
