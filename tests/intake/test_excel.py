@@ -213,6 +213,26 @@ def test_cells_of_which_one_value_would_be_lost_or_misread_hold_the_file(tmp_pat
     assert "damaged" in held(lambda: read_file(path, name="a.xlsx", options=ReadOptions()), "file|damaged")
 
 
+@pytest.mark.parametrize(
+    ("is_written", "instead"),
+    [
+        ('<row r="1">', '<row r="9223372036854775808">'),
+        ('<row r="1"><c r="A1"', '<row r="1"><c r="A0"'),
+        ('<c r="A1"', '<c r="A1" s="99999999999"'),
+        ("<sheetData>", "<sheetData><row r='x'/>"),
+    ],
+)
+def test_places_and_styles_beyond_all_numbers_hold_the_file(tmp_path, is_written, instead):
+    path = workbook(lambda book, sheet: sheet.append(["Qty", 25]), path=tmp_path / "file")
+
+    def change(xml: str) -> str:
+        assert is_written in xml
+        return xml.replace(is_written, instead)
+
+    with_sheet_xml(path, change)
+    assert "damaged" in held(lambda: read_file(path, name="a.xlsx", options=ReadOptions()), "file|damaged")
+
+
 def test_a_comment_within_a_value_is_no_part_of_it(tmp_path):
     path = workbook(lambda book, sheet: sheet.append(["Qty", 25]), path=tmp_path / "file")
     with_sheet_xml(path, lambda xml: xml.replace("<v>25</v>", "<v>2<!-- x -->5</v>"))

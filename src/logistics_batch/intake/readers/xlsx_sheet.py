@@ -41,6 +41,7 @@ _CELL: Final = (
 )
 _HIDDEN: Final = r' (?:hidden="(?:1|true)"|ht="0(?:\.0*)?")'
 _NO_SIZE: Final = re.compile(r"0(?:\.0*)?")
+_DIGITS: Final = re.compile(r"[0-9]{1,9}")
 _ADDRESS: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,9})")
 _RANGE: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})(?::([A-Z]{1,3})([0-9]{1,7}))?")
 _YES: Final = ("1", "true")
@@ -79,7 +80,8 @@ class SheetReader:
         self._sheet = SheetCells()
         self._frames: list[pl.DataFrame] = []
         self._marks: list[pl.DataFrame] = [self._sheet.marks]
-        self._last_row = self._last_place = self._filled_row = self._width = self._characters = 0
+        self._last_row = self._filled_row = self._width = self._characters = 0
+        self._last_place = _SEVERAL  # no cell stands above the first row
 
     def read(self, values: "CellValues") -> SheetCells:
         """The whole sheet. Raises ValueError for what is damaged, FileHeld for what is larger than any sheet is."""
@@ -264,7 +266,7 @@ class _RowEvents:
         elif self._cell is not None:
             self._begin_within(name)
         elif name == "row":
-            self._row = int(attributes.get("r") or self._row + 1)
+            self._row = _whole(attributes.get("r") or str(self._row + 1))
             self._column = 0
             self.rows.append(self._row)
             if attributes.get("hidden") in _YES or _NO_SIZE.fullmatch(attributes.get("ht", "")):
@@ -313,8 +315,8 @@ class _RowEvents:
             self._is_value = False
         elif name == "c" and self._cell is not None:
             value = None if self._value is None else "".join(self._value)
-            style, kind = int(self._cell.get("s", -1)), self._cell.get("t", "n")
-            self.cells.append((*self._address, style, kind, self._has_formula, value))
+            style, kind = self._cell.get("s"), self._cell.get("t", "n")
+            self.cells.append((*self._address, _whole(style) if style else -1, kind, self._has_formula, value))
             self._cell = None
 
 
@@ -441,6 +443,13 @@ def _iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
             found.append((value, None))
     texts, marks = [text for text, _ in found], [mark and mark.value for _, mark in found]
     return pl.Series(texts, dtype=pl.String), pl.Series(marks, dtype=pl.String)
+
+
+def _whole(digits: str) -> int:
+    """A number of a row or a style. Raises ValueError for one that is none."""
+    if not _DIGITS.fullmatch(digits):
+        raise ValueError("a row or a style has no number")
+    return int(digits)
 
 
 def _number(letters: str) -> int:
