@@ -64,12 +64,11 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
         return _left_as_written(parts, file, report)
     crash_point("report.before")
     original = _original(parts, file)
-    inert_notes = original.notes if original is not None else ()
-    report = replace(report, notes=(*report.notes, *inert_notes))
     receipt = {"ack.json": ack_json(report)} if acknowledge else {}
     found, note = _safe_contents(parts, file, report, original)
     written = _put_everywhere(parts, file, receipt | found)
-    told = [note, *(f"{printable(file.name)}: {each}" for each in inert_notes)]
+    removed = original.notes if original is not None else ()
+    told = [note, *(f"{printable(file.name)}: {each}" for each in removed)]
     written = replace(written, notes=(*written.notes, *filter(None, told)))
     crash_point("report.after")
     if written.failed:
@@ -109,9 +108,9 @@ def not_at_hand(file: StoredFile) -> str:
 
 
 def _original(parts: Parts, file: StoredFile) -> InertWorkbook | None:
-    """The workbook that came, as it may go back; None for any other format."""
+    """The workbook that came, as it may go back; None for any other format, and where no workbook goes back."""
     path = kept_file(parts, file)
-    if file.format != "xlsx":
+    if file.format != "xlsx" or "xlsx" not in _formats(file):
         return None
     try:
         with holding_file(file.name):
@@ -143,7 +142,7 @@ def _rendered(
     file: StoredFile, report: FileReport, sources: dict[str, Sheet], original: InertWorkbook | None
 ) -> dict[str, bytes]:
     sheet, lines = sources.get(file.sheet), sources.get(report.lines_sheet) if report.lines_sheet else None
-    formats = file.origin.get("formats") or ["xlsx", "csv"]
+    formats = _formats(file)
     found: dict[str, bytes] = {}
     if "xlsx" in formats:
         found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, lines=lines)
@@ -152,6 +151,10 @@ def _rendered(
     if (fix := fix_file(report, sheet=sheet, lines=lines)) is not None:
         found["fix.xlsx"] = fix
     return found
+
+
+def _formats(file: StoredFile) -> Sequence[str]:
+    return file.origin.get("formats") or ("xlsx", "csv")
 
 
 def kept_file(parts: Parts, file: StoredFile) -> Path:
