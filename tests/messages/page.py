@@ -16,6 +16,7 @@ from logistics_batch.model.document import RowState
 from logistics_batch.model.payloads import forms
 from logistics_batch.model.report import FATES, Fate, FileReport
 from logistics_batch.paper.row_answers import answered
+from logistics_batch.paper.xlsx_active import REMOVED_WORDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "messages.md"
 Line = tuple[str, ...]
@@ -41,6 +42,11 @@ PARTS = {
         "A person decides: `logistics-batch held list` shows it to the operator, `held decide` takes the decision."
     ),
     "A file is held as a whole": "Nothing of it is sent. It goes to quarantine, and its result says why.",
+    "A workbook came back with less in it": (
+        "`NAME.result.xlsx` holds nothing that fetches, starts or links to anything. What was taken out stands in the\n"
+        "comment on its `Status` and in the notes of the run. Where that cannot be done safely, it is a plain copy of\n"
+        "the rows, and the comment says why."
+    ),
 }
 
 
@@ -65,6 +71,7 @@ def parts() -> Iterator[list[Line]]:
     held = _lines(sorted([*holds(), *waiting()]))
     yield [(rule, reason, _told(rule, reason, "", Fate.HELD), fix) for rule, reason, fix in held]
     yield _lines(refusals())
+    yield [(each.value, words, "") for each, words in REMOVED_WORDS.items()]
 
 
 def _lines(messages: Iterable[Message]) -> list[Line]:

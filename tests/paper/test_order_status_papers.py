@@ -95,12 +95,16 @@ def test_a_feed_has_one_line_an_order_and_unknown_sums_stay_empty() -> None:
     assert rules_of(sheet) == {"C2:C3": 'OR($C2="Said ""done""")', "K2:K3": '$K2<>""'}
 
 
-@pytest.mark.parametrize("text", ["=SUM(A1)", "+91 98", "-1+1", "@SUM(A1)", "\t=1"])
-def test_no_text_is_a_formula_in_a_csv(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [(text, f"'{text}") for text in ("=SUM(A1)", "+91 98", "-1+1", "@SUM(A1)")]
+    + [("\t=1", "'\t'=1"), ("late; =1+1", "late;' =1+1")],
+)
+def test_no_text_is_a_formula_in_a_csv(text: str, written: str) -> None:
     dangerous = replace(line(text, text, difference=text), item=text, file=text)
     for content, titles in (
         (order_status_csv([dangerous]), {"reference_number", "status", "item", "difference", "file"}),
         (status_feed_csv([[dangerous]]), {"reference_number", "status", "difference"}),
     ):
         (found,) = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-        assert {title: found[title] for title in titles} == dict.fromkeys(titles, f"'{text}")
+        assert {title: found[title] for title in titles} == dict.fromkeys(titles, written)

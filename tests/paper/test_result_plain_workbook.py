@@ -26,6 +26,7 @@ from logistics_batch.model.sheet import Mark, Sheet
 from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.plain_workbook import sheet_title
 from logistics_batch.paper.result_workbook import result_workbook
+from logistics_batch.paper.xlsx_inert import inert_workbook
 
 
 def sheet_of(
@@ -48,7 +49,7 @@ def report_of(sheet: Sheet, fate: Fate = Fate.ACCEPTED, **more: object) -> FileR
 
 
 def plain(sheet: Sheet, report: FileReport | None = None) -> bytes:
-    return result_workbook(report or report_of(sheet), sheet=sheet, original=b"", format="csv")
+    return result_workbook(report or report_of(sheet), sheet=sheet, original=None)
 
 
 def test_the_same_rows_stand_at_the_same_numbers_with_their_answers() -> None:
@@ -191,14 +192,14 @@ def test_a_file_refused_before_it_has_rows_gives_a_sheet_that_says_why() -> None
         reason="The file is encrypted.",
         remedy="Save it without a password.",
     )
-    workbook = load_workbook(io.BytesIO(result_workbook(report, sheet=None, original=b"x", format="xlsx")))
+    workbook = load_workbook(io.BytesIO(result_workbook(report, sheet=None, original=inert_workbook(b"x"))))
     texts = {cell.value for line in workbook.worksheets[0].iter_rows() for cell in line}
     assert {"Nothing of this file was sent", "The file is encrypted.", "Save it without a password."} <= texts
 
 
 def test_the_time_of_a_refused_file_is_written_for_people() -> None:
     report = order_report(rows=(), header_row=0, reason="No.", received_at="2026-11-21T22:33:11.075135+05:30")
-    workbook = load_workbook(io.BytesIO(result_workbook(report, sheet=None, original=b"x", format="xlsx")))
+    workbook = load_workbook(io.BytesIO(result_workbook(report, sheet=None, original=inert_workbook(b"x"))))
     assert "2026-11-21 22:33:11+05:30" in {cell.value for cell in workbook.worksheets[0]["B"]}
 
 
@@ -213,7 +214,7 @@ def test_a_row_whose_answer_takes_several_lines_stands_on_one_height() -> None:
 def test_a_held_file_with_a_header_comes_back_with_the_reason_on_every_row() -> None:
     rows = tuple(row_result(row, Fate.HELD) for row in range(5, 12))
     report = order_report(rows=rows, issues=(), reason="Half of the rows are invalid.", remedy="Look at the mapping.")
-    found = opened(result_workbook(report, sheet=None, original=order_workbook(), format="xlsx"))
+    found = opened(result_workbook(report, sheet=None, original=inert_workbook(order_workbook())))
     assert [found.cell(6, column).value for column in (9, 10, 11)] == [
         "held",
         "Half of the rows are invalid.",
@@ -222,7 +223,7 @@ def test_a_held_file_with_a_header_comes_back_with_the_reason_on_every_row() -> 
 
 
 def test_answers_are_not_lost_when_the_file_itself_is_gone() -> None:
-    found = opened(result_workbook(order_report(), sheet=None, original=b"", format="xlsx"))
+    found = opened(result_workbook(order_report(), sheet=None, original=inert_workbook(b"")))
     assert (found.cell(HEADER_ROW, 1).value, found.cell(8, 1).value, found.cell(8, 2).value) == (
         "Document",
         "SO-1001",
@@ -252,5 +253,5 @@ def test_a_broken_style_of_one_cell_does_not_cost_the_result(tmp_path: Path) -> 
     spoilt = edited(
         original, "xl/worksheets/sheet1.xml", lambda xml: xml.replace(b'<c r="C8" s="', b'<c r="C8" s="999')
     )
-    found = opened(result_workbook(order_report(), sheet=sheet, original=spoilt, format="xlsx"))
+    found = opened(result_workbook(order_report(), sheet=sheet, original=inert_workbook(spoilt)))
     assert found.cell(8, 9).value == "invalid"

@@ -41,6 +41,7 @@ from support.result_samples import (
 
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.paper.result_workbook import result_workbook
+from logistics_batch.paper.xlsx_inert import inert_workbook
 
 SHEET_PART = "xl/worksheets/sheet1.xml"
 MAY_CHANGE = re.compile(
@@ -50,7 +51,7 @@ MAY_CHANGE = re.compile(
 
 
 def result(original: bytes, report: FileReport | None = None) -> bytes:
-    return result_workbook(report or order_report(), sheet=None, original=original, format="xlsx")
+    return result_workbook(report or order_report(), sheet=None, original=inert_workbook(original))
 
 
 def status_of(content: bytes, row: int, first: int = 9, **more: bool) -> tuple[object, ...]:
@@ -584,7 +585,7 @@ def test_what_cannot_be_patched_gives_a_plain_copy_that_says_so(
 ) -> None:
     original = order_workbook()
     sheet = read_again(original, tmp_path)[0]
-    changed = result_workbook(order_report(), sheet=sheet, original=spoil(original), format="xlsx")
+    changed = result_workbook(order_report(), sheet=sheet, original=inert_workbook(spoil(original)))
     assert "plain copy" in opened(changed).cell(HEADER_ROW, 9).comment.text
     assert status_of(changed, 8) == ("invalid", "C8: Four digits, ten are needed.", "Write ten.", "SO-1001", "run-1")
     assert fill_of(changed, "C8") is not None
@@ -621,7 +622,7 @@ def test_no_damage_inside_a_package_costs_the_result(seed: int, tmp_path: Path) 
     for _ in range(25):
         name = chance.choice([*kinds, *(name for name in parts if name.endswith(".rels"))])
         spoilt = packed(parts | {name: damaged(parts[name], chance)})
-        changed = result_workbook(order_report(), sheet=sheet, original=spoilt, format="xlsx")
+        changed = result_workbook(order_report(), sheet=sheet, original=inert_workbook(spoilt))
         assert b">invalid</" in parts_of(changed)[SHEET_PART]
 
 

@@ -18,6 +18,7 @@ from logistics_batch.paper.ack import ack_json
 from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_csv import result_csv
 from logistics_batch.paper.result_workbook import result_workbook
+from logistics_batch.paper.xlsx_inert import InertWorkbook, inert_workbook
 
 WRITTEN_ELSEWHERE = "The next run on the machine that took the file writes them; else copy its var/files here."
 """What to do about answers whose original lies elsewhere."""
@@ -62,10 +63,13 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
     if is_elsewhere(parts, file):
         return _left_as_written(parts, file, report)
     crash_point("report.before")
+    original = _original(parts, file)
     receipt = {"ack.json": ack_json(report)} if acknowledge else {}
-    found, note = _safe_contents(parts, file, report)
+    found, note = _safe_contents(parts, file, report, original)
     written = _put_everywhere(parts, file, receipt | found)
-    written = replace(written, notes=(*written.notes, *filter(None, [note])))
+    removed = original.notes if original is not None else ()
+    told = [note, *(f"{printable(file.name)}: {each}" for each in removed)]
+    written = replace(written, notes=(*written.notes, *filter(None, told)))
     crash_point("report.after")
     if written.failed:
         parts.ledger.set_unwritten(file.id)
@@ -103,34 +107,54 @@ def not_at_hand(file: StoredFile) -> str:
     return f"The answers to {file.name} (run {file.run}) stay as they were written: its original is not here."
 
 
-def _safe_contents(parts: Parts, file: StoredFile, report: FileReport) -> tuple[dict[str, bytes], str]:
+def _original(parts: Parts, file: StoredFile) -> InertWorkbook | None:
+    """The workbook that came, as it may go back; None for any other format, and where no workbook goes back."""
+    path = kept_file(parts, file)
+    if file.format != "xlsx" or "xlsx" not in _formats(file):
+        return None
+    try:
+        with holding_file(file.name):
+            return inert_workbook(path.read_bytes() if path.exists() else b"")
+    except FileHeld:
+        return InertWorkbook(b"", obstacle="the program could not look through it")
+
+
+def _safe_contents(
+    parts: Parts, file: StoredFile, report: FileReport, original: InertWorkbook | None
+) -> tuple[dict[str, bytes], str]:
     """The result files; where the program fails on the sender's own cells, those without them, and a note."""
     try:
         with holding_file(file.name):
-            return contents(parts, file, report), ""
+            return _contents(parts, file, report, original), ""
     except FileHeld as held:
         note = f"The answers to {printable(file.name)} were written without the sender's columns: {held.message}"
-        return _rendered(file, report, {}, b""), note
+        return _rendered(file, report, {}, None), note
 
 
-def contents(parts: Parts, file: StoredFile, report: FileReport) -> dict[str, bytes]:
+def _contents(parts: Parts, file: StoredFile, report: FileReport, original: InertWorkbook | None) -> dict[str, bytes]:
     """The result files by the ending that follows NAME."""
     path = kept_file(parts, file)
     sources = {sheet.name: sheet for sheet in _sheets(parts, file, path)}
-    return _rendered(file, report, sources, path.read_bytes() if path.exists() else b"")
+    return _rendered(file, report, sources, original)
 
 
-def _rendered(file: StoredFile, report: FileReport, sources: dict[str, Sheet], original: bytes) -> dict[str, bytes]:
+def _rendered(
+    file: StoredFile, report: FileReport, sources: dict[str, Sheet], original: InertWorkbook | None
+) -> dict[str, bytes]:
     sheet, lines = sources.get(file.sheet), sources.get(report.lines_sheet) if report.lines_sheet else None
-    formats = file.origin.get("formats") or ["xlsx", "csv"]
+    formats = _formats(file)
     found: dict[str, bytes] = {}
     if "xlsx" in formats:
-        found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, format=file.format, lines=lines)
+        found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, lines=lines)
     if "csv" in formats:
         found["result.csv"] = result_csv(report, sheet, lines)
     if (fix := fix_file(report, sheet=sheet, lines=lines)) is not None:
         found["fix.xlsx"] = fix
     return found
+
+
+def _formats(file: StoredFile) -> Sequence[str]:
+    return file.origin.get("formats") or ("xlsx", "csv")
 
 
 def kept_file(parts: Parts, file: StoredFile) -> Path:

@@ -7,6 +7,8 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch.model.formula_guard import GUARDED_INSIDE, GUARDED_START, SEPARATORS
+
 BLANKS: Final = (
     " \t\r\n\x0b\x0c\u00a0\u1680\u2000\u2001\u2002\u2003\u2007\u2009\u202f\u3000\u200b\u2060\ufeff"
     "\u180e\u200e\u202a\u202c\u202d\u2066\u2068\u2069"
@@ -35,7 +37,9 @@ _DIGITS_OF_SCRIPTS: Final = {chr(ord(nought) + digit): str(digit) for nought in 
 _OF_SCRIPTS: Final = f"[{''.join(f'{nought}-{chr(ord(nought) + 9)}' for nought in _NOUGHTS)}]"
 
 # Whatever trimming or a repair might change, or a bit more.
-_CONSPICUOUS: Final = rf"(?i)^['=#]|^[{BLANKS}]|[{BLANKS}]$|^$|{_ODD}|  |\.0$|[0-9]e[+-]?[0-9]+$|{_OF_SCRIPTS}"
+_CONSPICUOUS: Final = (
+    rf"(?i)^['=#]|{SEPARATORS}'|^[{BLANKS}]|[{BLANKS}]$|^$|{_ODD}|  |\.0$|[0-9]e[+-]?[0-9]+$|{_OF_SCRIPTS}"
+)
 
 
 SHOWN_REPAIRS: Final = 3
@@ -200,7 +204,7 @@ def _prescan(frame: pl.DataFrame, columns: dict[str, Use]) -> dict[str, bool]:
         pattern = _EXPONENT if use in _STRICT else _SHOWN_EXPONENT
         tests = {
             "script": cell.str.contains(_OF_SCRIPTS) if use in _OF_DIGITS else pl.lit(value=False),
-            "quoted": cell.str.starts_with("'") | cell.str.starts_with("=") | cell.str.starts_with('="'),
+            "quoted": cell.str.starts_with("'") | cell.str.starts_with('="') | cell.str.contains(GUARDED_INSIDE),
             "odd": cell.str.contains(_ODD),
             "exponent": cell.str.contains(pattern),
             "float": cell.str.ends_with(".0") if use in _IDENTITIES else pl.lit(value=False),
@@ -226,8 +230,9 @@ def _repaired(cells: pl.Series, use: Use, signs: set[str]) -> _Repair:
     if "script" in signs:
         steps.append(cell.str.replace_many(_DIGITS_OF_SCRIPTS))
     if "quoted" in signs:  # '=1+1, '+91…, '75008 and ="0012" are text that was forced to be text
-        forced = cell.str.replace(r"(?s)^'([=+\-@\t\r].*|[0-9]+)$", "$1").str.replace(r'^="([^"]*)"$', "$1")
-        steps.append(forced)
+        inside = cell.str.replace_all(GUARDED_INSIDE, "${1}${2}")
+        bare = inside.str.replace(f"(?s){GUARDED_START}", "${1}").str.strip_chars_start(BLANKS)
+        steps.append(bare.str.replace(r"^'([0-9]+)$", "${1}").str.replace(r'^="([^"]*)"$', "${1}"))
     if "odd" in signs:
         joint = ", " if use is Use.ADDRESS else " "
         breaks = cell.str.replace_all(rf"\s*,?\s*{_LINE_BREAK}+\s*", joint) if joint == ", " else cell

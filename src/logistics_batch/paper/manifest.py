@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import groupby
 
 from logistics_batch.model.run_reports import MissingLabel
+from logistics_batch.paper.safe_text import guarded_text
 
 INDEX_COLUMNS = (
     "page",
@@ -138,7 +139,7 @@ def index_csv(manifest: Manifest) -> bytes:
     out = io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(INDEX_COLUMNS)
-    writer.writerows(map(_safe, _index_rows(manifest)))
+    writer.writerows([guarded_text(cell) for cell in row] for row in _index_rows(manifest))
     return out.getvalue().encode("utf-8-sig")
 
 
@@ -179,8 +180,3 @@ def rows_in_words(rows: tuple[int, ...]) -> str:
         run = [row for _, row in members]
         words.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
     return " ".join(words)
-
-
-def _safe(cells: Iterable[str]) -> list[str]:
-    """Cells that a spreadsheet program shows instead of calculating."""
-    return [f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell for cell in cells]

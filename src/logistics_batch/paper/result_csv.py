@@ -7,7 +7,6 @@ A file without rows gives one line: `row` empty, rule `file`, and the reason; it
 refused, `skipped` where it has a header and nothing below.
 """
 
-import csv
 import io
 
 import polars as pl
@@ -32,23 +31,13 @@ def result_csv(report: FileReport, sheet: Sheet | None, lines: Sheet | None = No
     return csv_bytes(pl.concat(frames, how="diagonal"))
 
 
-def csv_bytes(frame: pl.DataFrame, *, header: bool = True, as_it_came: bool = False, separator: str = ",") -> bytes:
-    """A frame of texts as guarded CSV, UTF-8 with a byte order mark and CRLF; the column names are guarded too.
-
-    as_it_came: control characters are not made visible; for what is read again. separator: one character.
-    """
+def csv_bytes(frame: pl.DataFrame) -> bytes:
+    """A frame of texts as guarded CSV, UTF-8 with a byte order mark and CRLF; the column names are guarded too."""
     out = io.BytesIO("\ufeff".encode())
     out.seek(0, io.SEEK_END)
-    if header:
-        names = [pl.Series(str(index), [guarded_text(name)]) for index, name in enumerate(frame.columns)]
-        pl.DataFrame(names).write_csv(out, include_header=False, line_terminator="\r\n", separator=separator)
-    safe = frame.select(guarded(frame.columns, as_it_came=as_it_came))
-    if len(separator.encode()) > 1:  # more than polars takes
-        text = io.TextIOWrapper(out, encoding="utf-8", newline="")
-        csv.writer(text, delimiter=separator).writerows(safe.iter_rows())
-        text.detach()
-    else:
-        safe.write_csv(out, include_header=False, line_terminator="\r\n", separator=separator)
+    names = [pl.Series(str(index), [guarded_text(name)]) for index, name in enumerate(frame.columns)]
+    pl.DataFrame(names).write_csv(out, include_header=False, line_terminator="\r\n")
+    frame.select(guarded(frame.columns)).write_csv(out, include_header=False, line_terminator="\r\n")
     return out.getvalue()
 
 

@@ -16,6 +16,7 @@ from logistics_batch.paper.legend import legend
 from logistics_batch.paper.plain_workbook import LAST_ROW, last_row, plain_workbook
 from logistics_batch.paper.row_answers import answered, cell_notes
 from logistics_batch.paper.status_columns import without_earlier_columns
+from logistics_batch.paper.xlsx_inert import InertWorkbook
 from logistics_batch.paper.xlsx_patch import Annotations, annotated
 from logistics_batch.paper.xml_bytes import NotPatchable
 
@@ -23,25 +24,26 @@ _TOO_LONG = "A workbook ends at row 1,048,576: open NAME.result.csv, which has a
 
 
 def result_workbook(
-    report: FileReport, *, sheet: Sheet | None, original: bytes, format: str, lines: Sheet | None = None
+    report: FileReport, *, sheet: Sheet | None, original: InertWorkbook | None, lines: Sheet | None = None
 ) -> bytes:
     """The result of one file as a workbook.
 
-    sheet: the sheet that was read, for input that cannot be changed in place. original: the file's bytes; format: csv,
-    xlsx, xls, xlsb or ods. lines: the second sheet, where lines stand on one. Never fails for what the file holds: the
+    sheet: the sheet that was read, for input that cannot be changed in place. original: the user's workbook, None for
+    input that is no .xlsx. lines: the second sheet, where lines stand on one. Never fails for what the file holds: the
     CSV result and this one always exist.
     """
     if not report.header_row or report.rows.is_empty():
         return held_workbook(report)
-    note = ""
-    if format == "xlsx":
+    obstacle = original.obstacle if original is not None else ""
+    if original is not None and not obstacle:
         try:
+            content = original.content
             for of_sheet in report.by_sheet:
-                original = annotated(original, of_sheet.sheet, _annotations(of_sheet))
-            return original
+                content = annotated(content, of_sheet.sheet, _annotations(of_sheet, *original.notes))
+            return content
         except ValueError as error:  # NotPatchable, or a number in it that is none
-            why = str(error) if isinstance(error, NotPatchable) else "its parts hold numbers that make no sense"
-            note = f"This is a plain copy of your rows, without formats and formulas: {why}."
+            obstacle = str(error) if isinstance(error, NotPatchable) else "its parts hold numbers that make no sense"
+    note = f"This is a plain copy of your rows, without formats and formulas: {obstacle}." if obstacle else ""
     shown = [
         (_rows_alone(of_sheet) if source is None else _own_columns(source, of_sheet), _annotations(of_sheet, note))
         for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False)

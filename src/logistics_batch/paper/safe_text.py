@@ -1,10 +1,10 @@
 """Text that is safe to open in a spreadsheet program and comes back unchanged when it is read again.
 
-A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return may be run as a formula by the program that opens
-a CSV file. Such text gets a leading `'`, which our readers strip again. A plain negative number is no formula and stays
-as it is; `+919876543210` is a telephone number and would lose its `+`, so it is guarded. Characters that no XML part
-may hold stand in our own texts as visible escapes (`\\x07`); in the sender's cells they stay what they are, so that a
-cell that was wrong for them is still wrong when it comes back.
+A cell that may be run as a formula by the program that opens a CSV file gets a `'` before it (see
+`model.formula_guard`), which our readers strip again. A plain negative number is no formula and stays as it is;
+`+919876543210` is a telephone number and would lose its `+`, so it is guarded. Characters that no XML part may hold
+stand in our own texts as visible escapes (`\\x07`); in the cells of a workbook they stay what they are, so that a cell
+that was wrong for them is still wrong when it comes back.
 """
 
 import re
@@ -12,12 +12,13 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from logistics_batch.model.formula_guard import FORMULA_INSIDE, FORMULA_START
+
 CELL_LIMIT_CHARACTERS = 32_767
 """What a cell of a workbook can hold, counted in UTF-16; longer text is cut by the programs without a word."""
 
 CUT_MARK = " … [cut here; the whole text is in the CSV result]"
 
-_FORMULA_START = r"^[=+\-@\t\r]"
 _PLAIN_NUMBER = r"^-[0-9]+(?:\.[0-9]+)?$"
 _CONTROLS = [chr(code) for code in range(32) if chr(code) not in "\t\n\r"] + ["\x7f", "\ufffe", "\uffff"]
 _ESCAPES = [f"\\x{ord(sign):02x}" for sign in _CONTROLS]
@@ -25,7 +26,8 @@ _CELL_ESCAPES = [f"_x{ord(sign):04X}_" for sign in _CONTROLS]
 _ESCAPE_TABLE = str.maketrans(dict(zip(_CONTROLS, _ESCAPES, strict=True)))
 _XML_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"}
 _XML_TABLE = str.maketrans(_XML_ESCAPES)
-_FORMULA_LIKE = re.compile(_FORMULA_START)
+_FORMULA_LIKE = re.compile(FORMULA_START)
+_FORMULA_INSIDE = re.compile(FORMULA_INSIDE)
 _NUMBER = re.compile(_PLAIN_NUMBER)
 _TWO_UNITS = re.compile("[\U00010000-\U0010ffff]")  # emoji and other signs that take two in UTF-16
 _ALWAYS_FITS = CELL_LIMIT_CHARACTERS // 2
@@ -69,23 +71,23 @@ def xml_text(text: str) -> bytes:
 def guarded_text(text: str) -> str | None:
     """One text as CSV may hold it, the same as `guarded` gives for a column.
 
-    >>> guarded_text("=1+1")
-    "'=1+1"
+    >>> guarded_text("=1+1"), guarded_text("call first; +9198")
+    ("'=1+1", "call first;' +9198")
     """
-    return (f"'{visible(text)}" if is_formula_like(text) else visible(text)) or None
+    shown = visible(text)
+    inside = _FORMULA_INSIDE.sub(r"\1'\2", shown)
+    return (f"'{inside}" if is_formula_like(shown) else inside) or None
 
 
-def guarded(names: Sequence[str], *, as_it_came: bool = False) -> pl.Expr:
+def guarded(names: Sequence[str]) -> pl.Expr:
     """Text columns as CSV may hold them: `'` before what could be run as a formula, and visible escapes.
 
     One expression for all of them: each column that has one of its own costs a file of few rows more than its rows do.
-    as_it_came: control characters stay (all but the one that no CSV file may hold).
     """
-    hidden, shown = (["\0"], ["\\x00"]) if as_it_came else (_CONTROLS, _ESCAPES)
-    columns = pl.col(list(names))
-    text = columns.str.replace_many(hidden, shown)
-    formula = columns.str.contains(_FORMULA_START) & ~columns.str.contains(_PLAIN_NUMBER)
-    return pl.when(formula).then(pl.lit("'") + text).when(text != "").then(text).name.keep()
+    text = pl.col(list(names)).str.replace_many(_CONTROLS, _ESCAPES)
+    inside = text.str.replace_all(FORMULA_INSIDE, "${1}'${2}")
+    formula = text.str.contains(FORMULA_START) & ~text.str.contains(_PLAIN_NUMBER)
+    return pl.when(formula).then(pl.lit("'") + inside).when(text != "").then(inside).name.keep()
 
 
 def visible_column(name: str) -> pl.Expr:
@@ -95,7 +97,7 @@ def visible_column(name: str) -> pl.Expr:
 
 def formula_like(name: str) -> pl.Expr:
     """Which texts of a column a spreadsheet program might run as a formula."""
-    return pl.col(name).str.contains(_FORMULA_START) & ~pl.col(name).str.contains(_PLAIN_NUMBER)
+    return pl.col(name).str.contains(FORMULA_START) & ~pl.col(name).str.contains(_PLAIN_NUMBER)
 
 
 def cell_xml(name: str) -> pl.Expr:

@@ -127,7 +127,10 @@ def _first(lines: Sequence[Relationship], kind: str, part: str) -> str:
 def content_types_xml(
     package: Package, *, defaults: dict[str, str], overrides: dict[str, str], dropped: Iterable[str]
 ) -> bytes:
-    """The package's content types with some added (defaults by extension, overrides by part) and parts dropped."""
+    """The package's content types with some added (defaults by extension, overrides by part) and parts dropped.
+
+    What it says of parts and endings that are not there is dropped, too.
+    """
     tree = parsed(package.read(CONTENT_TYPES_PART), part=CONTENT_TYPES_PART)
     known = {
         (line.get("Extension") or "").lower(): line.get("ContentType", "")
@@ -135,11 +138,13 @@ def content_types_xml(
         if "Extension" in line.attrib
     }
     parts = {line.get("PartName", ""): line.get("ContentType", "") for line in tree if "PartName" in line.attrib}
+    left = {name.lower() for name in package.names} - {name.lower() for name in dropped}
+    endings = {name.rpartition(".")[2] for name in left}
+    known = {extension: kind for extension, kind in known.items() if extension in endings}
+    parts = {name: kind for name, kind in parts.items() if name.removeprefix("/").lower() in left}
     for extension, kind in defaults.items():
         known.setdefault(extension, kind)
     parts.update({f"/{name}": kind for name, kind in overrides.items()})
-    for name in dropped:
-        parts.pop(f"/{name}", None)
     written = [f"<Default Extension={quoteattr(name)} ContentType={quoteattr(kind)}/>" for name, kind in known.items()]
     written += [f"<Override PartName={quoteattr(name)} ContentType={quoteattr(kind)}/>" for name, kind in parts.items()]
     return f'{_DECLARATION}<Types xmlns="{_CONTENT_TYPES}">{"".join(written)}</Types>'.encode()
