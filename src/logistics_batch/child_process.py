@@ -77,10 +77,21 @@ class Child:
     One question at a time; threads take turns.
     """
 
-    def __init__(self, module: str, *, allowance: Allowance | None = None, stop: threading.Event | None = None) -> None:
-        """Start nothing yet. stop: when it is set, a question is given up after some seconds."""
+    def __init__(
+        self,
+        module: str,
+        *,
+        allowance: Allowance | None = None,
+        stop: threading.Event | None = None,
+        preload: Sequence[str] = (),
+    ) -> None:
+        """Start nothing yet. stop: when it is set, a question is given up after some seconds.
+
+        preload: modules that are imported before the first question comes.
+        """
         self.allowance = allowance or Allowance()
         self._module = module
+        self._preload = tuple(preload)
         self._stop = stop or threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._lifeline = -1
@@ -105,6 +116,7 @@ class Child:
         end, self._lifeline = os.pipe()
         head = {
             "module": self._module,
+            "preload": self._preload,
             "lifeline": end,
             "limits": {"AS": allowance.memory_bytes, "FSIZE": allowance.file_bytes, "CORE": 0},
         }
@@ -310,6 +322,8 @@ def _main() -> None:
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # what a library prints is no answer
+    for module in head["preload"]:
+        importlib.import_module(module)
     serve: Serve = importlib.import_module(head["module"]).answer
     while line := questions.readline():
         question = json.loads(line)
