@@ -1,6 +1,6 @@
 """The answer files of a run: built from the ledger alone, written whole or not at all, re-creatable at any time."""
 
-from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -8,16 +8,14 @@ from pathlib import Path, PurePosixPath
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld, RunStopped, StoreError, UsageError
 from logistics_batch.flows.answer_names import places_of, put_fix, stem_at
+from logistics_batch.flows.foreign_files import answer_files
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.names import copy_name, printable
 from logistics_batch.ledger import NewNotice, StoredFile
 from logistics_batch.model.report import FileReport, Totals
-from logistics_batch.model.sheet import ReadOptions, Sheet
+from logistics_batch.model.sheet import ReadOptions
 from logistics_batch.paper.ack import ack_json
-from logistics_batch.paper.fix_file import fix_file
-from logistics_batch.paper.result_csv import result_csv
-from logistics_batch.paper.result_workbook import result_workbook
 
 WRITTEN_ELSEWHERE = "The next run on the machine that took the file writes them; else copy its var/files here."
 """What to do about answers whose original lies elsewhere."""
@@ -110,47 +108,35 @@ def _safe_contents(parts: Parts, file: StoredFile, report: FileReport) -> tuple[
             return contents(parts, file, report), ""
     except FileHeld as held:
         note = f"The answers to {printable(file.name)} were written without the sender's columns: {held.message}"
-        return _rendered(file, report, {}, b""), note
+        return _rendered(parts, file, report, None), note
 
 
 def contents(parts: Parts, file: StoredFile, report: FileReport) -> dict[str, bytes]:
     """The result files by the ending that follows NAME."""
     path = kept_file(parts, file)
-    sources = {sheet.name: sheet for sheet in _sheets(parts, file, path)}
-    return _rendered(file, report, sources, path.read_bytes() if path.exists() else b"")
+    return _rendered(parts, file, report, path if path.exists() else None)
 
 
-def _rendered(file: StoredFile, report: FileReport, sources: dict[str, Sheet], original: bytes) -> dict[str, bytes]:
-    sheet, lines = sources.get(file.sheet), sources.get(report.lines_sheet) if report.lines_sheet else None
-    formats = file.origin.get("formats") or ["xlsx", "csv"]
-    found: dict[str, bytes] = {}
-    if "xlsx" in formats:
-        found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, format=file.format, lines=lines)
-    if "csv" in formats:
-        found["result.csv"] = result_csv(report, sheet, lines)
-    if (fix := fix_file(report, sheet=sheet, lines=lines)) is not None:
-        found["fix.xlsx"] = fix
-    return found
+def _rendered(parts: Parts, file: StoredFile, report: FileReport, path: Path | None) -> dict[str, bytes]:
+    try:
+        options = parts.mapping(file.mapping).read_options
+    except UsageError:  # the mapping is gone or broken by now: the defaults read ordinary files
+        options = ReadOptions()
+    render = answer_files if path is None else parts.limited(answer_files, about=file.name)
+    return render(
+        replace(report, documents=report.documents.clear()),  # answers are about rows; bodies need not travel
+        path,
+        name=file.name,
+        kind=file.format,
+        options=options,
+        formats=tuple(file.origin.get("formats") or ["xlsx", "csv"]),
+        was_read=bool(file.rows_read or not file.rule),
+    )
 
 
 def kept_file(parts: Parts, file: StoredFile) -> Path:
     """Where the original bytes of a file are kept."""
     return parts.files / copy_name(file.sha256, file.name)
-
-
-def _sheets(parts: Parts, file: StoredFile, path: Path) -> Sequence[Sheet]:
-    """The sheets of a file, read again; none where it is not there any more, or could not be read the first time."""
-    if not path.exists() or (file.rule and not file.rows_read):
-        return ()
-    try:
-        options = parts.mapping(file.mapping).read_options
-    except UsageError:  # the mapping is gone or broken by now: the defaults read ordinary files
-        options = ReadOptions()
-    try:
-        with holding_file(file.name):
-            return parts.read_file(path, name=file.name, options=options)
-    except FileHeld:
-        return ()
 
 
 def _put_everywhere(parts: Parts, file: StoredFile, contents: dict[str, bytes]) -> Delivered:

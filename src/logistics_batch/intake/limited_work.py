@@ -5,11 +5,10 @@ over, and is data alone: JSON, frames as Arrow files in a private folder, and ob
 """
 
 import dataclasses
-import json
+import io
 import pickle
 import shutil
 import tempfile
-import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
@@ -20,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 import polars as pl
 
 from logistics_batch import errors
-from logistics_batch.child_process import Allowance, Answer, Child, ChildLost, Interrupted
+from logistics_batch.child_process import Answer, Child, ChildLost, Interrupted
 from logistics_batch.errors import FileHeld, LogisticsBatchError, RunStopped
 from logistics_batch.intake.names import printable
 from logistics_batch.model.document import Documents, MappedFile, Operation, OrderNumber
@@ -37,11 +36,9 @@ _T = TypeVar("_T")
 class LimitedWork:
     """Calls functions in a child process that is kept for the next call; threads take turns."""
 
-    def __init__(
-        self, *, stop: threading.Event | None = None, allowance: Allowance | None = None, preload: Sequence[str] = ()
-    ) -> None:
-        """Start nothing yet. stop: see `Child`. preload: modules that the child imports before it is asked."""
-        self._child = Child(__name__, allowance=allowance, stop=stop, preload=preload)
+    def __init__(self, child: Child) -> None:
+        """child: of WORKER; whoever hands it in ends it."""
+        self._child = child
 
     def __call__(self, work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
         """The same function, run in the child; of a module's top level, so that it is found there.
@@ -53,8 +50,9 @@ class LimitedWork:
 
         def limited(*args: _P.args, **values: _P.kwargs) -> _T:
             folder = _Folder()
+            placed = [each.absolute() if isinstance(each, Path) else each for each in args]  # the child lies elsewhere
             try:
-                answer = self._child.ask({"folder": str(folder.path)}, pickle.dumps((work, args, values)))
+                answer = self._child.ask({"folder": str(folder.path)}, pickle.dumps((work, placed, values)))
             except ChildLost as lost:
                 raise FileHeld(
                     f"{printable(about)} cannot be read: it is damaged, or takes more memory or time than other files.",
@@ -74,19 +72,6 @@ class LimitedWork:
             return value
 
         return limited
-
-    @property
-    def process_id(self) -> int | None:
-        """The child process, None while there is none."""
-        return self._child.process_id
-
-    def start(self) -> None:
-        """Start the child now, so that it is ready when it is needed."""
-        self._child.start()
-
-    def close(self) -> None:
-        """End the child."""
-        self._child.close()
 
 
 def at_once(work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
@@ -181,7 +166,7 @@ def _own(name: str) -> str:
 
 
 def _frame(path: Path) -> pl.DataFrame:
-    return pl.read_ipc(path, memory_map=False)
+    return pl.read_ipc(io.BytesIO(path.read_bytes()))  # never mapped: who wrote it may shorten it
 
 
 # ── what follows runs in the child

@@ -92,7 +92,7 @@ class Document:
     no_update: str = ""
 
 
-DOCUMENTS_SCHEMA = {
+DOCUMENTS_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "key": pl.String,
     "reference": pl.String,
     "body": pl.String,
