@@ -94,7 +94,7 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
     from pathlib import Path
 
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.suggest_mapping import KnownMapping, draft_json, draft_text, drifted
+    from logistics_batch.flows.suggest_mapping import KnownMapping, drifted
     from logistics_batch.flows.suggest_mapping import suggest as suggest_mapping
     from logistics_batch.wiring import Need, Workspace
 

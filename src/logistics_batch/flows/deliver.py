@@ -1,6 +1,5 @@
 """The answer files of a run: built from the ledger alone, written whole or not at all, re-creatable at any time."""
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath

@@ -106,9 +106,8 @@ def answer_files(
         found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, format=kind, lines=lines)
     if "csv" in formats:
         found["result.csv"] = result_csv(report, sheet, lines)
-    fix = fix_file(report, sheet=sheet, original=original, format=kind, lines=lines)
-    if fix is not None:
-        found[f"fix.{fix[0]}"] = fix[1]
+    if (fix := fix_file(report, sheet=sheet, lines=lines)) is not None:
+        found["fix.xlsx"] = fix
     return found
 
 
