@@ -342,6 +342,8 @@ def _main() -> None:
     os.dup2(nowhere, 1)  # what a library prints is no answer
     for module in head["preload"]:
         importlib.import_module(module)
+    from logistics_batch.errors import where_it_failed  # found only now
+
     serve: Serve = importlib.import_module(head["module"]).answer
     while line := questions.readline():
         question = json.loads(line)
@@ -353,7 +355,7 @@ def _main() -> None:
         except (MemoryError, RecursionError, ImportError):  # the last where there is no room for a library
             os._exit(1)
         except Exception as error:
-            _tell(answers, Answer({"failed": f"{type(error).__name__} at {_place_of(error)}"}))
+            _tell(answers, Answer({"failed": where_it_failed(error)}))
             raise
         _tell(answers, answer)
 
@@ -362,15 +364,6 @@ def _tell(answers: IO[bytes], answer: Answer) -> None:
     said = answer.said | {"files": [len(file) for file in answer.files]}
     answers.write(b"".join([json.dumps(said).encode(), b"\n", *answer.files]))
     answers.flush()
-
-
-def _place_of(error: BaseException) -> str:
-    """Where in the program an error arose; its text may hold data of a row."""
-    place, trace = "", error.__traceback__
-    while trace is not None:
-        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
 
 
 def _end_with_parent(lifeline: int) -> None:

@@ -1,5 +1,6 @@
 """What works on files from outside does so in a process that may die of it."""
 
+import json
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from logistics_batch.child_process import WORKER, WORKER_PRELOAD, Allowance, Child
+from logistics_batch.child_process import WORKER, WORKER_PRELOAD, Allowance, Child, ChildFailed
 from logistics_batch.errors import FileHeld, RunStopped
 from logistics_batch.flows.foreign_files import Mapped, map_file
 from logistics_batch.intake.limited_work import LimitedWork
@@ -148,11 +149,21 @@ def test_the_process_knows_no_secrets(child: Child, monkeypatch: pytest.MonkeyPa
         b"LC_ALL",
         b"POLARS_MAX_THREADS",
         b"MALLOC_ARENA_MAX",
+        b"POLARS_SKIP_CPU_CHECK",
     }
     assert b"shiprocket" not in (place / "cmdline").read_bytes()
     assert (place / "cwd").readlink() == Path("/")
     limits = (place / "limits").read_text()
     assert [line.split()[4:6] for line in limits.splitlines() if "core file" in line] == [["0", "0"]]
+
+
+def test_a_mistake_of_the_program_is_told_by_its_place_alone(child: Child, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ChildFailed) as failed:
+        LimitedWork(child)(json.loads, about="orders.csv")("98765 43210")
+    assert "JSONDecodeError at json/decoder.py" in str(failed.value)
+    assert str(failed.value) in caplog.text
+    assert "98765" not in caplog.text
+    assert LimitedWork(child)(json.loads, about="orders.csv")("7") == 7
 
 
 def test_what_is_private_is_removed(child: Child, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,8 @@ def _safe_contents(parts: Parts, file: StoredFile, report: FileReport) -> tuple[
 def contents(parts: Parts, file: StoredFile, report: FileReport) -> dict[str, bytes]:
     """The result files by the ending that follows NAME."""
     path = kept_file(parts, file)
-    return _rendered(parts, file, report, path if path.exists() else None)
+    was_read = bool(file.rows_read or not file.rule)  # else there is nothing of the sender's to show
+    return _rendered(parts, file, report, path if was_read and path.exists() else None)
 
 
 def _rendered(parts: Parts, file: StoredFile, report: FileReport, path: Path | None) -> dict[str, bytes]:
@@ -129,7 +130,6 @@ def _rendered(parts: Parts, file: StoredFile, report: FileReport, path: Path | N
         kind=file.format,
         options=options,
         formats=tuple(file.origin.get("formats") or ["xlsx", "csv"]),
-        was_read=bool(file.rows_read or not file.rule),
     )
 
 

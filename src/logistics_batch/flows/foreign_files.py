@@ -83,12 +83,8 @@ def answer_files(
     kind: str,
     options: ReadOptions,
     formats: Sequence[str],
-    was_read: bool,
 ) -> dict[str, bytes]:
-    """The result files by the ending that follows NAME; path: the original, None where it is not at hand.
-
-    was_read: whether it could be read when it came.
-    """
+    """The result files by the ending that follows NAME; path: the original, None where it is not at hand."""
     from logistics_batch.paper.fix_file import fix_file
     from logistics_batch.paper.result_csv import result_csv
     from logistics_batch.paper.result_workbook import result_workbook
@@ -98,8 +94,7 @@ def answer_files(
     if path is not None:
         original = path.read_bytes()
         with suppress(FileHeld):  # its answer says why
-            if was_read:
-                sources = {sheet.name: sheet for sheet in read_file(path, name=name, options=options)}
+            sources = {sheet.name: sheet for sheet in read_file(path, name=name, options=options)}
     sheet, lines = sources.get(report.sheet), sources.get(report.lines_sheet) if report.lines_sheet else None
     found: dict[str, bytes] = {}
     if "xlsx" in formats:

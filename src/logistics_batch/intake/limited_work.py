@@ -6,6 +6,7 @@ over, and is data alone: JSON, frames as Arrow files in a private folder, and ob
 
 import dataclasses
 import io
+import logging
 import pickle
 import shutil
 import tempfile
@@ -19,7 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 import polars as pl
 
 from logistics_batch import errors
-from logistics_batch.child_process import Answer, Child, ChildLost, Interrupted
+from logistics_batch.child_process import Answer, Child, ChildFailed, ChildLost, Interrupted
 from logistics_batch.errors import FileHeld, LogisticsBatchError, RunStopped
 from logistics_batch.intake.names import printable
 from logistics_batch.model.document import Documents, MappedFile, Operation, OrderNumber
@@ -28,6 +29,8 @@ from logistics_batch.model.issue import Issue
 _FEW = 50  # so many objects of a kind are told one by one
 _PRIVATE = "logistics-batch-"  # how the names of folders begin that a later start may remove
 _KNOWN = (MappedFile, Issue, OrderNumber, Operation)
+
+_log = logging.getLogger(__name__)
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -60,6 +63,9 @@ class LimitedWork:
                     remedy="Copy the rows into a new workbook, save it as .xlsx and send that; if it is very large, "
                     "split it.",
                 ) from lost
+            except ChildFailed as failed:
+                _log.error("The program failed on %s in its own process: %s", printable(about), failed)
+                raise
             except Interrupted as stopped:
                 raise RunStopped(
                     f"The program was asked to end while {printable(about)} was worked on.",
