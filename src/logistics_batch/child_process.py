@@ -25,9 +25,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+WORKER = "logistics_batch.intake.limited_work"
+"""What a child runs that works on files from outside, and what it should know before the first one comes."""
+WORKER_PRELOAD = ("logistics_batch.flows.foreign_files",)
+
 _PACKAGE = "logistics_batch"
 _ROOT = str(Path(__file__).resolve().parents[1])
 _LOOK_SECONDS = 0.1  # how often a child that works is looked at
+_MOST_STARVED = 6  # times what it may take
 _BLOCK_BYTES = 1 << 20
 _LINE_BYTES = 64 << 20  # of an answer, without the files behind it
 
@@ -37,7 +42,8 @@ class Allowance:
     """What one question to a child may take, and at most what the child may keep of the machine.
 
     memory_bytes: address space, which is more than what is used. resident_bytes: what is used. cpu_seconds: of
-    processor time; wait_seconds: by the clock. file_bytes: the largest file that it may write.
+    processor time; wait_seconds: by the clock, without the time in which a busy machine let it wait for a processor.
+    file_bytes: the largest file that it may write.
     """
 
     memory_bytes: int = 3 << 30
@@ -77,11 +83,22 @@ class Child:
     One question at a time; threads take turns.
     """
 
-    def __init__(self, module: str, *, allowance: Allowance | None = None, stop: threading.Event | None = None) -> None:
-        """Start nothing yet. stop: when it is set, a question is given up after some seconds."""
+    def __init__(
+        self,
+        module: str,
+        *,
+        allowance: Allowance | None = None,
+        stop: threading.Event | None = None,
+        preload: Sequence[str] = (),
+    ) -> None:
+        """Start nothing yet. stop: when it is set, a question is given up after some seconds.
+
+        preload: modules that are imported before the first question comes.
+        """
         self.allowance = allowance or Allowance()
         self._module = module
-        self._stop = stop or threading.Event()
+        self._preload = tuple(preload)
+        self.stop = stop or threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         self._lifeline = -1
         self._turn = threading.Lock()
@@ -105,6 +122,7 @@ class Child:
         end, self._lifeline = os.pipe()
         head = {
             "module": self._module,
+            "preload": self._preload,
             "lifeline": end,
             "limits": {"AS": allowance.memory_bytes, "FSIZE": allowance.file_bytes, "CORE": 0},
         }
@@ -125,18 +143,17 @@ class Child:
         """
         with self._turn:
             granted = allowance or self.allowance
-            ends_at = time.monotonic() + granted.wait_seconds
             was_kept = self.is_running
             head = question | {"files": [len(file) for file in files], "cpu_seconds": granted.cpu_seconds}
             request = b"".join([json.dumps(head).encode(), b"\n", *files])
             begun = time.monotonic()
             try:
-                answer = self._answer(request, ends_at)
+                answer = self._answer(request, granted.wait_seconds)
             except ChildLost:
                 # The kept process may have died of something else before: then a fresh one judges.
                 if not was_kept or time.monotonic() - begun > 1.0:
                     raise
-                answer = self._answer(request, ends_at)
+                answer = self._answer(request, granted.wait_seconds)
             if "failed" in answer.said:
                 self.close()
                 raise ChildFailed(answer.said["failed"])
@@ -159,11 +176,11 @@ class Child:
                 with contextlib.suppress(OSError):
                     pipe.close()
 
-    def _answer(self, request: bytes, ends_at: float) -> Answer:
+    def _answer(self, request: bytes, wait_seconds: float) -> Answer:
         self.start()
         done = False
         try:
-            answer = self._exchange(memoryview(request), ends_at)
+            answer = self._exchange(memoryview(request), wait_seconds)
             done = True
             return answer
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -172,7 +189,7 @@ class Child:
             if not done:
                 self.close()
 
-    def _exchange(self, request: memoryview, ends_at: float) -> Answer:
+    def _exchange(self, request: memoryview, wait_seconds: float) -> Answer:
         """Write the question and read the answer side by side, looking at the child all the while."""
         process = self._process
         assert process is not None
@@ -182,7 +199,7 @@ class Child:
         into, out = process.stdin.fileno(), process.stdout.fileno()
         os.set_blocking(into, False)
         os.set_blocking(out, False)
-        gives_up_at = 0.0
+        begun, starved, gives_up_at = time.monotonic(), _starved_seconds(process.pid), 0.0
         with selectors.DefaultSelector() as selector:
             selector.register(into, selectors.EVENT_WRITE)
             selector.register(out, selectors.EVENT_READ)
@@ -197,11 +214,15 @@ class Child:
                 now = time.monotonic()
                 if received.is_whole:
                     break
-                if now > ends_at:
+                waited = now - begun
+                if waited > wait_seconds and (
+                    waited - (_starved_seconds(process.pid) - starved) > wait_seconds
+                    or waited > _MOST_STARVED * wait_seconds
+                ):
                     raise ChildLost("it took too long")
                 if _resident_bytes(process.pid) > self.allowance.resident_bytes:
                     raise ChildLost("it took too much memory")
-                if self._stop.is_set():
+                if self.stop.is_set():
                     gives_up_at = gives_up_at or now + STOPPING_SECONDS
                     if now > gives_up_at:
                         raise Interrupted("The process was asked to end.")
@@ -282,6 +303,15 @@ def _isolated(
     )
 
 
+def _starved_seconds(process: int) -> float:
+    """How long the threads of a process were ready to run and others had the processors; 0 where that is not known."""
+    found = 0
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            found += int((thread / "schedstat").read_bytes().split()[1])
+    return found / 1e9
+
+
 def _resident_bytes(process: int) -> int:
     """The memory that a process uses; 0 where that cannot be known."""
     try:
@@ -310,6 +340,10 @@ def _main() -> None:
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # what a library prints is no answer
+    for module in head["preload"]:
+        importlib.import_module(module)
+    from logistics_batch.errors import where_it_failed  # found only now
+
     serve: Serve = importlib.import_module(head["module"]).answer
     while line := questions.readline():
         question = json.loads(line)
@@ -321,7 +355,7 @@ def _main() -> None:
         except (MemoryError, RecursionError, ImportError):  # the last where there is no room for a library
             os._exit(1)
         except Exception as error:
-            _tell(answers, Answer({"failed": f"{type(error).__name__} at {_place_of(error)}"}))
+            _tell(answers, Answer({"failed": where_it_failed(error)}))
             raise
         _tell(answers, answer)
 
@@ -330,15 +364,6 @@ def _tell(answers: IO[bytes], answer: Answer) -> None:
     said = answer.said | {"files": [len(file) for file in answer.files]}
     answers.write(b"".join([json.dumps(said).encode(), b"\n", *answer.files]))
     answers.flush()
-
-
-def _place_of(error: BaseException) -> str:
-    """Where in the program an error arose; its text may hold data of a row."""
-    place, trace = "", error.__traceback__
-    while trace is not None:
-        place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return place
 
 
 def _end_with_parent(lifeline: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -17,6 +18,7 @@ from pydantic import SecretStr
 from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.secret import Secret, install_redaction
+from logistics_batch.child_process import WORKER, WORKER_PRELOAD, Child
 from logistics_batch.crash_points import arm
 from logistics_batch.errors import Finding, SettingsError, SpecificationError, UsageError
 from logistics_batch.file_rights import Exposure, way_is_exposed, words_of, writable_by_others
@@ -24,7 +26,7 @@ from logistics_batch.flows.parts import Parts, Policy, Progress, Silent
 from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.folder import FolderStore
 from logistics_batch.intake.host_keys import SftpAccess
-from logistics_batch.intake.limited_reader import LimitedReader
+from logistics_batch.intake.limited_work import LimitedWork
 from logistics_batch.intake.pgp import PgpKey
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import Ledger, open_ledger
@@ -96,9 +98,11 @@ class Workspace:
     other processes and machines they share the turns in the ledger.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, worker: Child | None = None) -> None:
+        """worker: a process for the first parts, if one was started already."""
         self.folder = folder.resolve()
         self._as_named = folder.absolute()
+        self._worker = worker
         self._pacers: dict[str, Pacer] = {}
         self._lock = threading.Lock()
         self._redacted: set[Secret] = set()
@@ -127,10 +131,12 @@ class Workspace:
             stack.callback(ledger.close)
             if need.calls and need.writes:
                 stack.enter_context(client.pacer.sharing(ledger))
-            reader = LimitedReader()
-            stack.callback(reader.close)
+            worker, self._worker = self._worker or Child(WORKER, preload=WORKER_PRELOAD), None
+            worker.stop = need.stop
+            stack.callback(worker.close)
+            limited = LimitedWork(worker)
             assembled = self._assembled(settings, client=client, ledger=ledger, need=need)
-            yield replace(assembled, read_file=reader, unpack=self._unpacker(settings))
+            yield replace(assembled, limited=limited, unpack=self._unpacker(settings, limited))
 
     def exposures(self, settings: Settings) -> list[Exposure]:
         """What another user of this machine can change of the workspace and of what its settings name."""
@@ -227,15 +233,12 @@ class Workspace:
             reason = "It is not UTF-8 text." if isinstance(error, UnicodeDecodeError) else f"{error.strerror}."
             raise SpecificationError([Finding(str(path), 0, 0, f"The mapping cannot be read. {reason}")]) from error
 
-        def load(text: str) -> Mapping:
-            return load_mapping(
-                text, path=self._shown(path), read_lookup=_lookups_beside(path), updates_asns=self._updates_asns
-            )
-
+        load = partial(_loaded_beside, path=path, shown=self._shown(path), settings=self._settings_again())
         return content, self._shown(path), load
 
-    def _updates_asns(self) -> bool:
-        return self.settings().service.asn.update_identity == "invoice_number"
+    def _settings_again(self) -> Callable[[], Settings]:
+        """How the settings are read, so that another process can be told of it."""
+        return partial(load_settings, self.folder)
 
     def mapping_path(self, name: str) -> Path:
         """Where a mapping's file lies.
@@ -321,13 +324,14 @@ class Workspace:
         )
         return Client(access, pacer=self._pacer(service.rate, stop=need.stop))
 
-    def _unpacker(self, settings: Settings) -> Unpacker:
+    def _unpacker(self, settings: Settings, limited: LimitedWork) -> Unpacker:
         pgp = settings.pgp
         if not pgp.key_file:
-            return Unpacker()
+            return Unpacker(limited=limited)
         key_file = private_file(self.folder / pgp.key_file, name="pgp.key_file")
         passphrase = read_secret(self.folder, name="pgp.passphrase", inline=pgp.passphrase, file=pgp.passphrase_file)
-        return Unpacker(PgpKey(key_file, passphrase.get_secret_value() if passphrase else "").decrypt)
+        decrypt = PgpKey(key_file, passphrase.get_secret_value() if passphrase else "").decrypt
+        return Unpacker(decrypt, limited=limited)
 
     def _base_url(self, settings: Settings) -> str:
         file = self.folder / FILE_NAME
@@ -383,6 +387,15 @@ class Workspace:
             known_hosts=self.folder / server.known_hosts if server.known_hosts else None,
             timeout_seconds=server.timeout_seconds,
         )
+
+
+def _loaded_beside(text: str, *, path: Path, shown: str, settings: Callable[[], Settings]) -> Mapping:
+    """A mapping as it would be if this text stood in its file."""
+
+    def updates_asns() -> bool:
+        return settings().service.asn.update_identity == "invoice_number"
+
+    return load_mapping(text, path=shown, read_lookup=_lookups_beside(path), updates_asns=updates_asns)
 
 
 def _lookups_beside(mapping: Path) -> Callable[[str], str]:

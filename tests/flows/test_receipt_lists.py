@@ -12,7 +12,8 @@ from flows.test_reconcile import asn_row, found, plan, push, receipts
 
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.reconcile import ListPlan, run_reconcile
-from logistics_batch.flows.reconcile_receipts import RECEIPTS, ListPlace, ReadList, list_by_hand, list_from
+from logistics_batch.flows.reconcile_list import ReadList
+from logistics_batch.flows.reconcile_receipts import RECEIPTS, ListPlace, list_by_hand, list_from
 from logistics_batch.model.job import Place
 
 TODAY = date(2026, 11, 5)
@@ -89,14 +90,13 @@ def test_a_list_on_which_the_program_fails_is_named_and_the_others_are_read(part
     drop.mkdir()
     for name in ("monday.csv", "tuesday.csv"):
         receipts(drop, "I1,W,10,,2026-11-02", name=name)
-    reads = parts.read_file
 
-    def read_file(path, *, name, options):
-        if name == "tuesday.csv":
+    def limited(work, *, about, returns=()):
+        if about == "tuesday.csv":
             raise RecursionError("98765 43210")
-        return reads(path, name=name, options=options)
+        return parts.limited(work, about=about, returns=returns)
 
-    told = listed(replace(parts, read_file=read_file), drop)
+    told = listed(replace(parts, limited=limited), drop)
     assert told.lines.height == 1
     assert (told.complete, told.refused) == (False, ("tuesday.csv",))
     assert "the program itself failed on it (RecursionError)" in told.notes[0]

@@ -25,7 +25,6 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import push_by_hand
 from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.folder import FolderStore
-from logistics_batch.intake.readers import read_file
 from logistics_batch.intake.store import Brought, Fetched, RemoteFile
 from logistics_batch.jobs import load_job
 from logistics_batch.model.report import Fate, RunReport
@@ -198,10 +197,10 @@ class Fetching(FolderStore):
 def spoiled(parts: Parts, stage: str, trouble: BaseException) -> Parts:
     """Parts with a mistake that shows at one stage of the work on orders_b.csv."""
 
-    def read(path: Path, *, name: str, options: Any) -> Any:
-        if name == "orders_b.csv" and stage == "read":
+    def limited(work: Any, *, about: str, returns: Any = ()) -> Any:
+        if about == "orders_b.csv" and stage == "read":
             raise trouble
-        return read_file(path, name=name, options=options)
+        return parts.limited(work, about=about, returns=returns)
 
     def unpack(path: Path, *, name: str, to: Path) -> Any:
         if name == "orders_b.csv" and stage == "unpack":
@@ -213,7 +212,7 @@ def spoiled(parts: Parts, stage: str, trouble: BaseException) -> Parts:
             return Fetching(parts.files.parents[1] / "inbound", trouble, together=False)
         return parts.open_store(place)
 
-    return replace(parts, read_file=read, unpack=unpack, open_store=opened)
+    return replace(parts, limited=limited, unpack=unpack, open_store=opened)
 
 
 @pytest.mark.parametrize("trouble", TROUBLES, ids=lambda each: type(each).__name__)
@@ -276,21 +275,17 @@ def test_files_that_are_fetched_together_are_fetched_one_by_one_after_a_mistake(
 
 
 def test_an_answer_on_which_the_program_fails_is_written_without_the_sender_s_columns(
-    workspace: Workspace, parts: Parts, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, parts: Parts, request: pytest.FixtureRequest
 ) -> None:
-    from logistics_batch.flows import deliver
-
-    rendered = deliver.result_workbook
-
-    def fails_with_cells(report: Any, *, sheet: Any, **others: Any) -> bytes:
-        if report.file == "orders_b.csv" and sheet is not None:
+    def fails_with_cells(work: Any, *, about: str, returns: Any = ()) -> Any:
+        if about == "orders_b.csv" and work.__name__ == "answer_files":
             raise TypeError(SECRET)
-        return rendered(report, sheet=sheet, **others)
+        return parts.limited(work, about=about, returns=returns)
 
-    monkeypatch.setattr(deliver, "result_workbook", fails_with_cells)
+    limited = replace(parts, limited=fails_with_cells)
     for letter in "ab":
         workspace.drop(f"orders_{letter}.csv", order_lines([reference(request, letter)]))
-    report = run_job(parts, load_job(workspace.root, "orders"), Order(DAY)).report
+    report = run_job(limited, load_job(workspace.root, "orders"), Order(DAY)).report
     assert isinstance(report, RunReport)
     assert report.counts[Fate.ACCEPTED] == 2
     assert_both_answered(workspace)

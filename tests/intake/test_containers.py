@@ -124,7 +124,7 @@ def test_the_process_that_decrypts_knows_no_secrets_and_names_none(
         own.decrypt(message, name="m.pgp", to=tmp_path / "plain", most_bytes=1 << 20)
     ((command, environment),) = started
     assert "open sesame" not in " ".join(command)
-    assert sorted(environment) == ["LC_ALL", "MALLOC_ARENA_MAX", "POLARS_MAX_THREADS"]
+    assert sorted(environment) == ["LC_ALL", "MALLOC_ARENA_MAX", "POLARS_MAX_THREADS", "POLARS_SKIP_CPU_CHECK"]
 
 
 def test_pgp_message_for_somebody_else_is_held(tmp_path: Path, key: pysequoia.Tsk) -> None:

@@ -86,7 +86,7 @@ def test_the_process_inherits_no_secret(judge: LabelJudge, monkeypatch: pytest.M
     environment = Path(f"/proc/{children()[0]}/environ").read_bytes()
     assert b"s3cret-key" not in environment
     names = {entry.partition(b"=")[0] for entry in environment.split(b"\0") if entry}
-    assert names == {b"LC_ALL", b"POLARS_MAX_THREADS", b"MALLOC_ARENA_MAX"}
+    assert names == {b"LC_ALL", b"POLARS_MAX_THREADS", b"MALLOC_ARENA_MAX", b"POLARS_SKIP_CPU_CHECK"}
 
 
 def test_closing_ends_the_processes(judge: LabelJudge) -> None:

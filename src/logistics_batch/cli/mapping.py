@@ -94,7 +94,7 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
     from pathlib import Path
 
     from logistics_batch.cli.show import plain, print_json
-    from logistics_batch.flows.suggest_mapping import KnownMapping, draft_json, draft_text, drifted
+    from logistics_batch.flows.suggest_mapping import KnownMapping, drifted
     from logistics_batch.flows.suggest_mapping import suggest as suggest_mapping
     from logistics_batch.wiring import Need, Workspace
 
@@ -103,11 +103,11 @@ def suggest(*, folder: str, file: str, operation: str | None, like: str | None, 
     workspace = Workspace(Path(folder))
     with workspace.parts(Need(calls=False, writes=False, knows_service=False)) as parts:
         if like is None:
-            draft = suggest_mapping(parts, Path(file), operation=operation)
+            found = suggest_mapping(parts, Path(file), operation=operation)
             if as_json:
-                print_json(draft_json(draft, file_name=Path(file).name))
+                print_json(found.document)
             else:
-                click.echo(draft_text(draft, file_name=Path(file).name), nl=False)
+                click.echo(found.text, nl=False)
             return 0
         old, path, load = workspace.mapping_as_text(like)
         drift = drifted(parts, Path(file), KnownMapping(parts.mapping(like), old, path, load))

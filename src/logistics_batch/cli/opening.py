@@ -92,6 +92,19 @@ def stopping() -> Iterator[Event]:
             signal.signal(number, handler)
 
 
+@contextmanager
+def early_worker() -> Iterator[Any]:
+    """The process that will work on files from outside, started beside the imports of a command, which take as long."""
+    from logistics_batch.child_process import WORKER, WORKER_PRELOAD, Child
+
+    worker = Child(WORKER, preload=WORKER_PRELOAD)
+    try:
+        worker.start()
+        yield worker
+    finally:
+        worker.close()
+
+
 def watched() -> Any:
     """Progress for a person at a terminal, silence for everything else."""
     if not sys.stderr.isatty():

@@ -2,7 +2,7 @@
 
 import click
 
-from logistics_batch.cli.opening import in_workspace, json_option, stopping, watched
+from logistics_batch.cli.opening import early_worker, in_workspace, json_option, stopping, watched
 
 
 @click.command(
@@ -23,14 +23,14 @@ def push(
     """
     from pathlib import Path
 
-    from logistics_batch.cli.job_report import print_outcome
-    from logistics_batch.flows.push import push_by_hand
-    from logistics_batch.operate.run_job import push_outcome
-    from logistics_batch.wiring import Need, Workspace
+    with early_worker() as worker, stopping() as stop:
+        from logistics_batch.cli.job_report import print_outcome
+        from logistics_batch.flows.push import push_by_hand
+        from logistics_batch.operate.run_job import push_outcome
+        from logistics_batch.wiring import Need, Workspace
 
-    with stopping() as stop:
         need = Need(calls=not dry_run, writes=not dry_run, progress=watched(), stop=stop)
-        with Workspace(Path(folder)).parts(need) as parts:
+        with Workspace(Path(folder), worker=worker).parts(need) as parts:
             report = push_by_hand(
                 parts,
                 [Path(file) for file in files],

@@ -4,7 +4,7 @@ from datetime import date
 
 import click
 
-from logistics_batch.cli.opening import DAY, in_workspace, json_option, stopping, watched
+from logistics_batch.cli.opening import DAY, early_worker, in_workspace, json_option, stopping, watched
 
 
 @click.command(epilog="Example: logistics-batch run orders-nightly --business-date 2026-11-03")
@@ -20,15 +20,15 @@ def run(*, folder: str, job: str, business_date: date | None, dry_run: bool, as_
     """
     from pathlib import Path
 
-    from logistics_batch.cli.job_report import print_outcome
-    from logistics_batch.cli.watching import observed_run
-    from logistics_batch.jobs import load_job
-    from logistics_batch.operate.run_job import Order, run_job
-    from logistics_batch.wiring import Need, Workspace
+    with early_worker() as worker, stopping() as stop:
+        from logistics_batch.cli.job_report import print_outcome
+        from logistics_batch.cli.watching import observed_run
+        from logistics_batch.jobs import load_job
+        from logistics_batch.operate.run_job import Order, run_job
+        from logistics_batch.wiring import Need, Workspace
 
-    workspace = Workspace(Path(folder))
-    spec = load_job(workspace.folder, job)
-    with stopping() as stop:
+        workspace = Workspace(Path(folder), worker=worker)
+        spec = load_job(workspace.folder, job)
         need = Need(calls=not dry_run, writes=not dry_run, progress=watched(), stop=stop)
         with workspace.parts(need) as parts:
             order = Order(business_date or parts.clock.now().date(), dry_run=dry_run)

@@ -2,7 +2,9 @@
 
 import secrets
 import shutil
+from collections.abc import Callable
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from logistics_batch.demo.service import Sandbox
@@ -60,6 +62,9 @@ class DemoWorkspace(Workspace):
     def settings(self) -> Settings:
         """The settings as the demo wrote them."""
         return load_settings(self.folder, {})
+
+    def _settings_again(self) -> Callable[[], Settings]:
+        return partial(load_settings, self.folder, {})
 
     def exposures(self, settings: Settings) -> list[Exposure]:  # noqa: ARG002
         """None: nothing real is sent, wherever the demo is tried."""

@@ -1,6 +1,5 @@
 """The answer files of a run: built from the ledger alone, written whole or not at all, re-creatable at any time."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -8,17 +7,14 @@ from pathlib import Path, PurePosixPath
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileHeld, RunStopped, StoreError, UsageError
 from logistics_batch.flows.answer_names import places_of, put_fix, stem_at
+from logistics_batch.flows.foreign_files import answer_files
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.intake.names import copy_name, printable
 from logistics_batch.ledger import NewNotice, StoredFile
 from logistics_batch.model.report import FileReport, Totals
-from logistics_batch.model.sheet import ReadOptions, Sheet
+from logistics_batch.model.sheet import ReadOptions
 from logistics_batch.paper.ack import ack_json
-from logistics_batch.paper.fix_file import fix_file
-from logistics_batch.paper.result_csv import result_csv
-from logistics_batch.paper.result_workbook import result_workbook
-from logistics_batch.paper.xlsx_inert import InertWorkbook, inert_workbook
 
 WRITTEN_ELSEWHERE = "The next run on the machine that took the file writes them; else copy its var/files here."
 """What to do about answers whose original lies elsewhere."""
@@ -63,13 +59,10 @@ def deliver(parts: Parts, file: StoredFile, *, acknowledge: bool = False, first:
     if is_elsewhere(parts, file):
         return _left_as_written(parts, file, report)
     crash_point("report.before")
-    original = _original(parts, file)
     receipt = {"ack.json": ack_json(report)} if acknowledge else {}
-    found, note = _safe_contents(parts, file, report, original)
+    found, told = _safe_contents(parts, file, report)
     written = _put_everywhere(parts, file, receipt | found)
-    removed = original.notes if original is not None else ()
-    told = [note, *(f"{printable(file.name)}: {each}" for each in removed)]
-    written = replace(written, notes=(*written.notes, *filter(None, told)))
+    written = replace(written, notes=(*written.notes, *told))
     crash_point("report.after")
     if written.failed:
         parts.ledger.set_unwritten(file.id)
@@ -107,74 +100,41 @@ def not_at_hand(file: StoredFile) -> str:
     return f"The answers to {file.name} (run {file.run}) stay as they were written: its original is not here."
 
 
-def _original(parts: Parts, file: StoredFile) -> InertWorkbook | None:
-    """The workbook that came, as it may go back; None for any other format, and where no workbook goes back."""
-    path = kept_file(parts, file)
-    if file.format != "xlsx" or "xlsx" not in _formats(file):
-        return None
+def _safe_contents(parts: Parts, file: StoredFile, report: FileReport) -> tuple[dict[str, bytes], list[str]]:
+    """The result files; where the program fails on the sender's own cells, those without them. And notes."""
     try:
         with holding_file(file.name):
-            return inert_workbook(path.read_bytes() if path.exists() else b"")
-    except FileHeld:
-        return InertWorkbook(b"", obstacle="the program could not look through it")
-
-
-def _safe_contents(
-    parts: Parts, file: StoredFile, report: FileReport, original: InertWorkbook | None
-) -> tuple[dict[str, bytes], str]:
-    """The result files; where the program fails on the sender's own cells, those without them, and a note."""
-    try:
-        with holding_file(file.name):
-            return _contents(parts, file, report, original), ""
+            path = kept_file(parts, file)
+            was_read = bool(file.rows_read or not file.rule)  # else there is nothing of the sender's to show
+            found, notes = _rendered(parts, file, report, path if was_read and path.exists() else None)
+            return found, [f"{printable(file.name)}: {note}" for note in notes]
     except FileHeld as held:
         note = f"The answers to {printable(file.name)} were written without the sender's columns: {held.message}"
-        return _rendered(file, report, {}, None), note
-
-
-def _contents(parts: Parts, file: StoredFile, report: FileReport, original: InertWorkbook | None) -> dict[str, bytes]:
-    """The result files by the ending that follows NAME."""
-    path = kept_file(parts, file)
-    sources = {sheet.name: sheet for sheet in _sheets(parts, file, path)}
-    return _rendered(file, report, sources, original)
+        return _rendered(parts, file, report, None)[0], [note]
 
 
 def _rendered(
-    file: StoredFile, report: FileReport, sources: dict[str, Sheet], original: InertWorkbook | None
-) -> dict[str, bytes]:
-    sheet, lines = sources.get(file.sheet), sources.get(report.lines_sheet) if report.lines_sheet else None
-    formats = _formats(file)
-    found: dict[str, bytes] = {}
-    if "xlsx" in formats:
-        found["result.xlsx"] = result_workbook(report, sheet=sheet, original=original, lines=lines)
-    if "csv" in formats:
-        found["result.csv"] = result_csv(report, sheet, lines)
-    if (fix := fix_file(report, sheet=sheet, lines=lines)) is not None:
-        found["fix.xlsx"] = fix
-    return found
-
-
-def _formats(file: StoredFile) -> Sequence[str]:
-    return file.origin.get("formats") or ("xlsx", "csv")
+    parts: Parts, file: StoredFile, report: FileReport, path: Path | None
+) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """The result files by the ending that follows NAME, and notes on what was taken out of the sender's workbook."""
+    try:
+        options = parts.mapping(file.mapping).read_options
+    except UsageError:  # the mapping is gone or broken by now: the defaults read ordinary files
+        options = ReadOptions()
+    render = answer_files if path is None else parts.limited(answer_files, about=file.name)
+    return render(
+        replace(report, documents=report.documents.clear()),  # answers are about rows; bodies need not travel
+        path,
+        name=file.name,
+        kind=file.format,
+        options=options,
+        formats=tuple(file.origin.get("formats") or ["xlsx", "csv"]),
+    )
 
 
 def kept_file(parts: Parts, file: StoredFile) -> Path:
     """Where the original bytes of a file are kept."""
     return parts.files / copy_name(file.sha256, file.name)
-
-
-def _sheets(parts: Parts, file: StoredFile, path: Path) -> Sequence[Sheet]:
-    """The sheets of a file, read again; none where it is not there any more, or could not be read the first time."""
-    if not path.exists() or (file.rule and not file.rows_read):
-        return ()
-    try:
-        options = parts.mapping(file.mapping).read_options
-    except UsageError:  # the mapping is gone or broken by now: the defaults read ordinary files
-        options = ReadOptions()
-    try:
-        with holding_file(file.name):
-            return parts.read_file(path, name=file.name, options=options)
-    except FileHeld:
-        return ()
 
 
 def _put_everywhere(parts: Parts, file: StoredFile, contents: dict[str, bytes]) -> Delivered:

@@ -12,7 +12,6 @@ from logistics_batch.mapping.alike import failing_alike
 from logistics_batch.model.document import MappedFile, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.job import PushJob
-from logistics_batch.model.sheet import Sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +36,12 @@ def gate_of(job: PushJob) -> Gate:
     return Gate(budget, approval=job.approve == "required", updates=job.on_change == "update")
 
 
-def pass_gate(
-    gate: Gate, mapped: MappedFile, mapping: Mapping, sheets: Sequence[Sheet]
-) -> tuple[MappedFile, FileHeld | None]:
+def pass_gate(gate: Gate, mapped: MappedFile, mapping: Mapping) -> tuple[MappedFile, FileHeld | None]:
     """The file as it is answered, and why it is held as a whole: one cause for all its rows, or too many invalid ones.
 
     Where one cause explains all, it is said once, and the rows have no issues of their own.
     """
-    alike = _all_alike(mapped, mapping, sheets)
+    alike = _all_alike(mapped, mapping)
     if alike is not None:
         # rows of a second sheet are blocked where all rows of the first are invalid, and the other way round
         states = dict.fromkeys((RowState.INVALID.value, RowState.BLOCKED.value), RowState.READY.value)
@@ -53,16 +50,15 @@ def pass_gate(
     return mapped, _over_budget(mapped, gate.budget_percent) if gate.budget_percent is not None else None
 
 
-def _all_alike(mapped: MappedFile, mapping: Mapping, sheets: Sequence[Sheet]) -> FileHeld | None:
-    names = [mapped.sheet, *filter(None, [mapped.lines_sheet])]
-    read = [each for each in sheets if each.name in names]
-    found = next(filter(None, (failing_alike(mapped, sheet) for sheet in read)), None)
+def _all_alike(mapped: MappedFile, mapping: Mapping) -> FileHeld | None:
+    found = failing_alike(mapped) or (failing_alike(mapped, second=mapped.lines_sheet) if mapped.lines_sheet else None)
     if found is None:
         return None
     column = f' in column "{found.issue.column}"' if found.issue.column else ""
     on_sheet = f' on the sheet "{found.issue.sheet}"' if found.issue.sheet else ""
     see = f" See cell {found.issue.cell}{on_sheet}." if found.issue.cell else ""
-    elsewhere = f' Such values stand in column "{found.stands_in}".' if found.stands_in else ""
+    stands_in = "" if found.issue.sheet else mapped.stands_in
+    elsewhere = f' Such values stand in column "{stands_in}".' if stands_in else ""
     return FileHeld(
         f"All {found.rows} rows fail alike{column}: {found.issue.reason}{see}{elsewhere}",
         rule="all_alike",

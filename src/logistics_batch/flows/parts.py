@@ -1,20 +1,22 @@
 """What a flow works with: the concrete parts that `wiring` put together, handed in as one value."""
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, ParamSpec, Protocol, TypeVar
 
 from logistics_batch.api.client import Client
 from logistics_batch.intake.containers import Member, Unpacker
-from logistics_batch.intake.readers import read_file
+from logistics_batch.intake.limited_work import at_once
 from logistics_batch.intake.store import FileStore
 from logistics_batch.ledger import Ledger
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.job import Place
-from logistics_batch.model.sheet import ReadOptions, Sheet
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 class Clock(Protocol):
@@ -30,11 +32,11 @@ class Clock(Protocol):
         """Wait."""
 
 
-class ReadFile(Protocol):
-    """From a file to its sheets, as `intake.readers.read_file`; wiring puts a limited process behind it."""
+class Limited(Protocol):
+    """How a function of `flows.foreign_files` is called, as `intake.limited_work.LimitedWork`."""
 
-    def __call__(self, path: Path, *, name: str, options: ReadOptions) -> tuple[Sheet, ...]:
-        """The candidate sheets; raises FileHeld."""
+    def __call__(self, work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
+        """The function, run in a limited process; raises FileHeld, too, and RunStopped."""
 
 
 class Unpack(Protocol):
@@ -109,7 +111,7 @@ class Parts:
     """Everything a flow needs.
 
     open_store: the file store of a place; the caller closes it. mapping: a mapping by name or path.
-    kept_names: the names under `keep` of all mappings. read_file: how files from outside are read;
+    kept_names: the names under `keep` of all mappings. limited: how files from outside are worked on;
         unpack: how archives among them are opened.
     reports: the folder of reports. files: a private folder for originals and labels.
     stop: set when the process was asked to end; flows finish what is in flight and claim no more.
@@ -126,5 +128,5 @@ class Parts:
     progress: Progress = field(default_factory=Silent)
     stop: threading.Event = field(default_factory=threading.Event)
     kept_names: Callable[[], Collection[str]] = tuple
-    read_file: ReadFile = read_file
+    limited: Limited = at_once
     unpack: Unpack = field(default_factory=Unpacker)

@@ -15,6 +15,7 @@ from logistics_batch.flows.reconcile_followed import Followed, followed
 from logistics_batch.flows.reconcile_gather import Gathered, gather, order_numbers
 from logistics_batch.flows.reconcile_gone import Counting, Known, known_receipts, with_known
 from logistics_batch.flows.reconcile_limits import limits_of
+from logistics_batch.flows.reconcile_list import ListKind, ReadList
 from logistics_batch.flows.reconcile_notices import Scope, announced_frames, returned_frames, unsent_frame
 from logistics_batch.flows.reconcile_older import judged_invoices, with_older_lists, with_refused
 from logistics_batch.flows.reconcile_output import hand_over
@@ -23,9 +24,7 @@ from logistics_batch.flows.reconcile_receipts import (
     LOOK_BACK_DAYS,
     PURCHASE_ORDERS,
     RECEIPTS,
-    ListKind,
     ListPlace,
-    ReadList,
     list_by_hand,
     list_from,
 )

@@ -11,7 +11,7 @@ import polars as pl
 
 from logistics_batch.flows.asn_ranges import AsnRange
 from logistics_batch.flows.reconcile_gone import Known
-from logistics_batch.flows.reconcile_receipts import ReadList
+from logistics_batch.flows.reconcile_list import ReadList
 from logistics_batch.model.counting import counted
 from logistics_batch.model.reconciliation import Level, Standing
 from logistics_batch.model.reconciliation_history import Earlier

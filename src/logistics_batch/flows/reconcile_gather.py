@@ -17,8 +17,8 @@ from logistics_batch.flows.answer_doubts import (
 from logistics_batch.flows.asn_ranges import AsnRange
 from logistics_batch.flows.fetch_asns import FetchedAsns, fetch_asns, fetch_by_invoice, record_identity
 from logistics_batch.flows.parts import Parts
+from logistics_batch.flows.reconcile_list import ReadList
 from logistics_batch.flows.reconcile_notices import Scope, announced_documents, in_scope
-from logistics_batch.flows.reconcile_receipts import ReadList
 from logistics_batch.flows.unseen_marks import as_seen, unseen_note
 from logistics_batch.intake.names import printable
 from logistics_batch.ledger import StoredDocument

@@ -12,7 +12,8 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.reconcile_receipts import RETRACTED, ReadList
+from logistics_batch.flows.reconcile_list import ReadList
+from logistics_batch.flows.reconcile_receipts import RETRACTED
 from logistics_batch.flows.snapshots import receipts_of
 from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted

@@ -13,8 +13,9 @@ import polars as pl
 
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.reconcile_gather import Gathered
+from logistics_batch.flows.reconcile_list import ReadList
 from logistics_batch.flows.reconcile_notices import Scope
-from logistics_batch.flows.reconcile_receipts import LOOK_BACK_DAYS, RECEIPTS, ListPlace, ReadList, list_from
+from logistics_batch.flows.reconcile_receipts import LOOK_BACK_DAYS, RECEIPTS, ListPlace, list_from
 from logistics_batch.intake.names import printable
 from logistics_batch.model.counting import counted
 from logistics_batch.reconciliation import UNOPENED, Legs, identifier

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, UsageError
+from logistics_batch.flows.foreign_files import earlier_workbook
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.reconcile_output import WORKBOOK
@@ -15,8 +16,6 @@ from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.model.counting import counted
 from logistics_batch.model.job import Place
 from logistics_batch.model.reconciliation_history import Earlier
-from logistics_batch.model.sheet import ReadOptions, Sheet
-from logistics_batch.paper.reconciliation_previous import LISTS, TREND_SHEET, earlier_report
 
 LOOK_BACK_DAYS = 31
 """So many days a dated folder is looked for, the latest first."""
@@ -90,15 +89,7 @@ def _fetched(parts: Parts, store: FileStore, file: RemoteFile, where: str) -> Ea
 
 
 def _read(parts: Parts, path: Path, where: str) -> Earlier:
-    """The lists of a workbook; the open one must be there, another may have been deleted."""
-    sheets: list[Sheet] = []
-    for title in (*LISTS, TREND_SHEET):
-        try:
-            sheets += parts.read_file(path, name=WORKBOOK, options=ReadOptions(name=f"{title}*"))
-        except FileHeld:
-            if not sheets:
-                raise
-    return earlier_report(sheets, name=where)
+    return parts.limited(earlier_workbook, about=WORKBOOK, returns=(Earlier,))(path, name=WORKBOOK, where=where)
 
 
 def _told(parts: Parts, earlier: Earlier) -> Previous:

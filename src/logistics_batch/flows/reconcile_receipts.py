@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path, PurePosixPath
-from typing import Any
 from uuid import uuid4
 
 import polars as pl
@@ -13,26 +12,17 @@ import polars as pl
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, LogisticsBatchError, StoreError, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
-from logistics_batch.flows.reconcile_unread import (
-    days_to_come_note,
-    skipped_goods,
-    skipped_note,
-    unread_note,
-    unread_rows,
-    without_days_to_come,
-)
+from logistics_batch.flows.reconcile_list import ListKind, ReadList, read_list
 from logistics_batch.intake.containers import Member
 from logistics_batch.intake.names import copy_name, name_fault, name_matches, printable
-from logistics_batch.intake.readers import identify
 from logistics_batch.intake.readiness import never_input
 from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.table import RunValues
-from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place
-from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, UNREAD_ROWS, Counted, counted_once
+from logistics_batch.reconciliation import ORDERED_LINES, RECEIVED_LINES, Counted, counted_once
 from logistics_batch.scratch import scratch_folder
 
 LOOK_BACK_DAYS = 7
@@ -42,54 +32,14 @@ _ORDERED_BEFORE_DAYS = 90
 RETRACTED = ".retracted"
 """At the end of a list's name: what was written before under this name did not hold."""
 
-_DAY = "received_date"
 _ROWS_NAMED = 5
 _LISTS_NAMED = 5
-_TOTALS = ("total", "totals", "subtotal", "subtotals", "grandtotal")
-
-
-@dataclass(frozen=True, slots=True)
-class ListKind:
-    """What a list is of: its names in words, its columns, and how long before the range it may have been written.
-
-    option: where its path is given on the command line.
-    """
-
-    word: str
-    file_word: str
-    columns: dict[str, Any]
-    look_back_days: int
-    option: str
 
 
 RECEIPTS = ListKind("receipts", "receipts file", RECEIVED_LINES, LOOK_BACK_DAYS, "--receipts")
 PURCHASE_ORDERS = ListKind(
     "purchase orders", "purchase-order file", ORDERED_LINES, _ORDERED_BEFORE_DAYS, "--purchase-orders"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ReadList:
-    """What was received or ordered, as far as it could be read.
-
-    lines: as the kind's columns say; None where there was no file at all. complete: every row of every file could be
-    read. notes: what could not, and what was left out, in words. files: what was read. unread: UNREAD_ROWS. refused:
-    names of the files that could not be read at all. opened_since: lists of a place that were written before this day
-    were not opened; older: the days when those were. lying: names of the lists that lie there, opened or not. written:
-    when each that was opened was written, retracted: when a person took lists of a name back (seconds since 1970).
-    """
-
-    lines: pl.DataFrame | None
-    complete: bool = True
-    notes: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    unread: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=UNREAD_ROWS))
-    refused: tuple[str, ...] = ()
-    opened_since: date | None = None
-    older: tuple[date, ...] = ()
-    lying: frozenset[str] = frozenset()
-    written: dict[str, float] = field(default_factory=dict)
-    retracted: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,45 +256,10 @@ def _unreadable(name: str, error: LogisticsBatchError, reader: _Reader) -> ReadL
 
 def _read(parts: Parts, path: Path, name: str, reader: _Reader) -> ReadList:
     values = RunValues(file_name=name, business_date=reader.business_date, timezone=parts.policy.timezone)
-    sheet = parts.read_file(path, name=name, options=reader.mapping.read_options)
-    mapped = apply_mapping(reader.mapping, sheet, run_values=values)
-    lines = mapped.keep.with_columns(pl.lit(name).alias("file_name"), pl.lit(mapped.sheet).alias("sheet"))
-    wanted = reader.kind.columns
-    missing = [pl.lit(None, pl.String).alias(column) for column in wanted if column not in lines.columns]
-    whole = lines.with_columns(*missing).select(pl.col(column).cast(kind) for column, kind in wanted.items())
-    file_words = f"{reader.kind.file_word.capitalize()} {name}"
-    notes = unread_note(mapped, file_words=file_words)
-    unread = unread_rows(reader.mapping, sheet, mapped, run_values=values)
-    sums = _is_sum(whole)
-    goods = whole.filter(~sums)
-    if _DAY in wanted:
-        today = max(reader.business_date, parts.clock.now().date())
-        goods, to_come = without_days_to_come(goods, after=today)
-        notes += days_to_come_note(to_come, file_words=file_words)
-        unread = pl.concat([unread, to_come])
-    skipped = skipped_goods(reader.mapping, sheet, mapped, run_values=values)
-    digest = identify(path, name=name).sha256[:8]
-    files = (f"{name} (sha256 {digest}, {goods.height} lines)",)
-    told = (*notes, *_sums_left_out(whole.filter(sums), name), *skipped_note(skipped, name=name))
-    return ReadList(goods, complete=not notes, notes=told, files=files, unread=pl.concat([unread, skipped]))
-
-
-def _is_sum(lines: pl.DataFrame) -> pl.Series:
-    """Which lines are a sum of others and no goods: the SKU is the word for a total and nothing else."""
-    word = pl.col("sku_name").fill_null("").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "")
-    return lines.select(word.is_in(_TOTALS)).to_series()
-
-
-def _sums_left_out(lines: pl.DataFrame, name: str) -> tuple[str, ...]:
-    if lines.is_empty():
-        return ()
-    named = [
-        f'row {row}, invoice {printable(invoice or "")}: "{printable(sku or "")}" {printable(qty or "")}'
-        for row, invoice, sku, qty in lines.head(_ROWS_NAMED).select("row", "invoice_number", "sku_name", "qty").rows()
-    ]
-    more = f"; and {lines.height - len(named)} more" if lines.height > len(named) else ""
-    rows = counted(lines.height, "row")
-    return (f"{name}: left out is {rows} whose SKU is only the word for a total ({'; '.join(named)}{more}).",)
+    today = max(reader.business_date, parts.clock.now().date())
+    return parts.limited(read_list, about=name, returns=(ReadList,))(
+        path, reader.mapping, kind=reader.kind, run_values=values, today=today
+    )
 
 
 def _put_together(read: Sequence[ReadList]) -> ReadList:

@@ -8,10 +8,10 @@ from typing import Final
 
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.deliver import kept_file
+from logistics_batch.flows.foreign_files import legible_of_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.ledger import RowNotSent, StoredFile
-from logistics_batch.mapping.legible import legible_rows
 from logistics_batch.mapping.table import RunValues
 from logistics_batch.model.spelling import folded
 
@@ -52,8 +52,7 @@ def _of_file(parts: Parts, file: StoredFile, rows: Sequence[RowNotSent], busines
     try:
         with holding_file(file.name):
             mapping = parts.mapping(file.mapping)
-            sheets = parts.read_file(path, name=file.name, options=mapping.read_options)
-            legible = legible_rows(mapping, sheets, run_values=values)
+            legible = parts.limited(legible_of_file, about=file.name)(path, mapping, name=file.name, run_values=values)
     except (FileHeld, UsageError):
         return {}
     wanted = {row.row: row for row in rows if row.sheet == file.sheet}

@@ -1,25 +1,37 @@
 """Proposals for a file that has no mapping yet, or no longer fits the one it has; nothing is written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from logistics_batch.errors import FileHeld, UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.flows.unpack import unpacked
+from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping
-from logistics_batch.mapping.suggest import Draft, Drift, draft_json, draft_of, draft_text, drift_of
+from logistics_batch.mapping.suggest import Drift, draft_json, draft_of, draft_text, drift_of
 from logistics_batch.model.document import Operation
-from logistics_batch.model.sheet import ReadOptions, Sheet
+from logistics_batch.model.sheet import ReadOptions
 from logistics_batch.scratch import scratch_folder
 
-__all__ = ["KnownMapping", "draft_json", "draft_text", "drifted", "suggest"]
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A draft of a mapping: as `--json` prints it, and its text."""
+
+    document: dict[str, Any]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class KnownMapping:
-    """A mapping that a file once fitted: its text, where it lies, and how a changed text would load."""
+    """A mapping that a file once fitted: its text, where it lies, and how a changed text would load.
+
+    load: can be pickled.
+    """
 
     mapping: Mapping
     text: str
@@ -27,20 +39,23 @@ class KnownMapping:
     load: Callable[[str], Mapping]
 
 
-def suggest(parts: Parts, path: Path, *, operation: str | None) -> Draft:
+def suggest(parts: Parts, path: Path, *, operation: str | None) -> Suggestion:
     """A draft for a file.
 
     Raises:
         UsageError: no such file or operation, the file cannot be read, or nothing in it looks like a header.
     """
     wanted = _operation(operation)
-    draft = draft_of(_sheets(parts, path, ReadOptions()), operation=wanted)
-    if draft is None:
+    with _one_file(parts, path) as file:
+        found = parts.limited(_suggestion, about=file.name, returns=(Suggestion,))(
+            file.path, name=file.name, operation=wanted
+        )
+    if found is None:
         raise UsageError(
             f"No row of {path.name} looks like a header.",
             remedy="A header names the columns in one of the first 30 rows; --operation says what the rows are.",
         )
-    return draft
+    return found
 
 
 def drifted(parts: Parts, path: Path, known: KnownMapping) -> Drift:
@@ -49,14 +64,29 @@ def drifted(parts: Parts, path: Path, known: KnownMapping) -> Drift:
     Raises:
         UsageError: no such file, it cannot be read, or it has nothing in common with the mapping.
     """
-    sheets = _sheets(parts, path, known.mapping.read_options)
-    found = drift_of(known.mapping, sheets, known.text, load=known.load)
+    with _one_file(parts, path) as file:
+        found = parts.limited(_drift, about=file.name, returns=(Drift,))(
+            file.path, known.mapping, name=file.name, text=known.text, load=known.load
+        )
     if found is None:
         raise UsageError(
             f"{path.name} has no column of the mapping {known.mapping.name}.",
             remedy="Leave out --like to get a draft of a new mapping.",
         )
     return found
+
+
+def _suggestion(path: Path, *, name: str, operation: Operation | None) -> Suggestion | None:
+    """What runs in the limited process; None if nothing in the file looks like a header."""
+    draft = draft_of(read_file(path, name=name, options=ReadOptions()), operation=operation)
+    if draft is None:
+        return None
+    return Suggestion(draft_json(draft, file_name=name), draft_text(draft, file_name=name))
+
+
+def _drift(path: Path, mapping: Mapping, *, name: str, text: str, load: Callable[[str], Mapping]) -> Drift | None:
+    """What runs in the limited process."""
+    return drift_of(mapping, read_file(path, name=name, options=mapping.read_options), text, load=load)
 
 
 def _operation(name: str | None) -> Operation | None:
@@ -68,7 +98,9 @@ def _operation(name: str | None) -> Operation | None:
     return Operation(name)
 
 
-def _sheets(parts: Parts, path: Path, options: ReadOptions) -> tuple[Sheet, ...]:
+@contextmanager
+def _one_file(parts: Parts, path: Path) -> Iterator[ReceivedFile]:
+    """The file, or the only one in an archive; what is wrong with it is the mistake of who named it."""
     if not path.is_file():
         raise UsageError(f"No such file: {path}.", remedy="Check the name and the folder.")
     with scratch_folder() as folder:
@@ -78,6 +110,6 @@ def _sheets(parts: Parts, path: Path, options: ReadOptions) -> tuple[Sheet, ...]
         try:
             if file.held is not None:
                 raise file.held
-            return parts.read_file(file.path, name=file.name, options=options)
+            yield file
         except FileHeld as held:
             raise UsageError(held.message, remedy=held.remedy) from held

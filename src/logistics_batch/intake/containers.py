@@ -6,15 +6,16 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import ParamSpec, Protocol, TypeVar
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.landing import landing, local_disk, sync_folder
+from logistics_batch.intake.limited_work import at_once
 from logistics_batch.intake.names import MAX_NAME_CHARACTERS, copy_name, name_fault, printable
 from logistics_batch.intake.readers import Limits, sniff_format
 from logistics_batch.intake.readers.archives import check_directory, damaged, is_out_of_proportion
@@ -41,6 +42,9 @@ _PGP_ARMOUR = b"-----BEGIN PGP MESSAGE-----"
 _SHEETS = ("csv", "xlsx", "xls", "xlsb", "ods")
 _CONTAINERS = ("zip", "gzip", "archive")
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
 
 class _Readable(Protocol):
     def read(self, size: int, /) -> bytes:
@@ -63,13 +67,14 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arrived:
-    """A member on the disk, not yet under its hash."""
+class Arrived:
+    """A member on the disk, not yet under its hash; the rest as in `Member`."""
 
     path: Path
     name: str
     sha256: str
     entry: str = ""
+    held: FileHeld | None = None
 
 
 class Decrypt(Protocol):
@@ -79,12 +84,20 @@ class Decrypt(Protocol):
         """Write the plain bytes to `to`."""
 
 
+class Limited(Protocol):
+    """How `open_container` is called, as `intake.limited_work.LimitedWork`."""
+
+    def __call__(self, work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
+        """The function, run in a limited process."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unpacker:
     """Opens containers; decrypt: None where the settings have no PGP key."""
 
     decrypt: Decrypt | None = None
     limits: Limits = field(default_factory=Limits)
+    limited: Limited = at_once
 
     def __call__(self, path: Path, *, name: str, to: Path) -> tuple[Member, ...]:
         """The files in a container, written to the folder `to`; () if it is an ordinary file.
@@ -93,37 +106,65 @@ class Unpacker:
         Raises FileHeld for a container that cannot be opened, has no file for us, or is larger inside than any drop
         should be: then nothing of it is written. Raises StoreError where the local disk takes no more.
         """
+        is_message = _is_pgp(path, name)
+        if not is_message and not _may_be_packed(path):
+            return ()
         with local_disk(to):
             opening = tempfile.TemporaryDirectory(dir=to, prefix=".opening-")
         with opening as folder:
-            arrived = list(self._opened(path, name, Path(folder)))
+            source, inner, packed = path, name, None
+            if is_message:
+                source, packed = self._decrypted(path, name, Path(folder)), path.stat().st_size
+                inner = _without(_PGP_ENDINGS, name)
+            open_it = self.limited(open_container, about=name, returns=(Arrived,))
+            arrived = open_it(source, inner, Path(folder), limits=self.limits, packed=packed)
             if arrived and all(never_input(each.name) for each in arrived):
                 why = f"holds no file for us ({printable(arrived[0].name)}: {never_input(arrived[0].name)})"
                 raise _held(name, why, rule="file|empty", remedy="Send the spreadsheet that was meant.")
-            members = tuple(_settled(each, name, to) for each in arrived)
+            members = tuple(_settled(each, Path(folder), to) for each in arrived)
         if members:
             sync_folder(to)
         return members
 
-    def _opened(self, path: Path, name: str, to: Path) -> Iterator[_Arrived]:
-        if not _is_pgp(path, name):
-            yield from self._from_archive(path, name, to)
-            return
-        plain = self._from_pgp(path, name, to)
-        members = list(self._from_archive(plain.path, plain.name, to))
-        yield from members or [plain]
+    def _decrypted(self, path: Path, name: str, to: Path) -> Path:
+        if self.decrypt is None:
+            remedy = "Send it unencrypted, or ask the operator to set key_file under [pgp] in the settings."
+            raise _held(name, "is encrypted with PGP, and there is no key here to open it", remedy=remedy)
+        plain = to / f"{uuid4().hex}.plain"
+        self.decrypt(path, name=name, to=plain, most_bytes=self.limits.max_unpacked_bytes)
+        return plain
 
-    def _from_archive(self, path: Path, name: str, to: Path) -> Iterator[_Arrived]:
+
+def open_container(
+    path: Path, name: str, to: Path, *, limits: Limits, packed: int | None = None
+) -> tuple[Arrived, ...]:
+    """The files in a container, written to the folder `to`; () if it is an ordinary file.
+
+    packed: the size of the message that it was decrypted from, whose content it is, ordinary file or not.
+    """
+    opener = _Opener(limits)
+    arrived = list(opener.from_archive(path, name, to))
+    if packed is not None and not arrived:
+        with path.open("rb") as stream:
+            arrived = [_with_ending(_arrived(name, opener.counted(stream, name, packed), to))]
+    return tuple(replace(each, held=_nested(each, name)) for each in arrived)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opener:
+    limits: Limits
+
+    def from_archive(self, path: Path, name: str, to: Path) -> Iterator[Arrived]:
         kind = _kind(path, name)
         with _translated(name):
             if kind == "gzip":
                 with gzip.open(path) as stream:
-                    blocks = self._counted(stream, name, path.stat().st_size)
+                    blocks = self.counted(stream, name, path.stat().st_size)
                     yield _with_ending(_arrived(_without(_GZIP_ENDINGS, name), blocks, to))
             elif kind == "zip" or (kind == "cut" and name.lower().endswith(".zip")):
                 yield from self._from_zip(path, name, to)
 
-    def _from_zip(self, path: Path, name: str, to: Path) -> Iterator[_Arrived]:
+    def _from_zip(self, path: Path, name: str, to: Path) -> Iterator[Arrived]:
         with zipfile.ZipFile(path) as archive:
             entries = [entry for entry in archive.infolist() if not _is_debris(entry.filename)]
             _check_entries(entries, name)
@@ -131,24 +172,12 @@ class Unpacker:
             for entry in entries:
                 packed += entry.compress_size
                 with archive.open(entry) as stream:
-                    blocks = self._counted(stream, name, packed, before=size)
+                    blocks = self.counted(stream, name, packed, before=size)
                     arrived = _arrived(_own_name(entry.filename), blocks, to, entry=entry.filename)
                 size += arrived.path.stat().st_size
                 yield arrived
 
-    def _from_pgp(self, path: Path, name: str, to: Path) -> _Arrived:
-        if self.decrypt is None:
-            remedy = "Send it unencrypted, or ask the operator to set key_file under [pgp] in the settings."
-            raise _held(name, "is encrypted with PGP, and there is no key here to open it", remedy=remedy)
-        plain = to / f"{uuid4().hex}.plain"
-        self.decrypt(path, name=name, to=plain, most_bytes=self.limits.max_unpacked_bytes)
-        with plain.open("rb") as stream:
-            blocks = self._counted(stream, name, path.stat().st_size)
-            arrived = _arrived(_without(_PGP_ENDINGS, name), blocks, to)
-        plain.unlink()
-        return _with_ending(arrived)
-
-    def _counted(self, stream: _Readable, name: str, packed: int, *, before: int = 0) -> Iterator[bytes]:
+    def counted(self, stream: _Readable, name: str, packed: int, *, before: int = 0) -> Iterator[bytes]:
         """The blocks of a member; what an archive says of its size is not believed.
 
         packed: bytes that it and those before it take in the archive. before: what these became.
@@ -177,30 +206,31 @@ def _check_entries(entries: list[zipfile.ZipInfo], name: str) -> None:
         raise _held(name, "is packed in a way that is not read", remedy=remedy)
 
 
-def _arrived(name: str, blocks: Iterator[bytes], to: Path, *, entry: str = "") -> _Arrived:
+def _arrived(name: str, blocks: Iterator[bytes], to: Path, *, entry: str = "") -> Arrived:
     """A member written to the disk."""
     path = to / uuid4().hex
     with landing(path) as target:
         for block in blocks:
             target.write(block)
         digest = target.fetched.sha256
-    return _Arrived(path, name, digest, entry)
+    return Arrived(path, name, digest, entry)
 
 
-def _settled(arrived: _Arrived, container: str, to: Path) -> Member:
-    """A member under the hash of its bytes, with what is known of it before it is read."""
+def _settled(arrived: Arrived, folder: Path, to: Path) -> Member:
+    """A member under the hash of its bytes. folder: where it lies."""
     path = to / copy_name(arrived.sha256, arrived.name)
     inside = "" if arrived.entry == arrived.name else printable(arrived.entry)
     if why := never_input(arrived.name):
         return Member(path, arrived.name, inside, left_out=why)
-    held = _nested(arrived, container)
     with local_disk(path):
-        arrived.path.replace(path)
-    return Member(path, arrived.name, inside, held)
+        (folder / arrived.path.name).replace(path)
+    return Member(path, arrived.name, inside, arrived.held)
 
 
-def _nested(arrived: _Arrived, container: str) -> FileHeld | None:
+def _nested(arrived: Arrived, container: str) -> FileHeld | None:
     """Why a member is not taken that is a container again; None if it is an ordinary file."""
+    if never_input(arrived.name):
+        return None
     try:
         kind = _kind(arrived.path, arrived.name)
     except FileHeld as unsafe:
@@ -236,6 +266,12 @@ def _is_debris(entry: str) -> bool:
     return any(part in _DEBRIS for part in parts) or (bool(parts) and parts[-1].startswith((".", "~$")))
 
 
+def _may_be_packed(path: Path) -> bool:
+    """Whether a file begins as those do that are looked into; most do not."""
+    with path.open("rb") as file:
+        return file.read(2) in (b"PK", b"\x1f\x8b")
+
+
 def _is_pgp(path: Path, name: str) -> bool:
     with path.open("rb") as file:
         head = file.read(200).lstrip()
@@ -249,11 +285,11 @@ def _without(endings: tuple[str, ...], name: str) -> str:
     return PurePosixPath(name).stem if name.lower().endswith(endings) else name
 
 
-def _with_ending(arrived: _Arrived) -> _Arrived:
+def _with_ending(arrived: Arrived) -> Arrived:
     """orders.gz does not tell what it holds: then the content does."""
     if PurePosixPath(arrived.name).suffix or (kind := _kind(arrived.path, arrived.name)) not in _SHEETS:
         return arrived
-    return _Arrived(arrived.path, f"{arrived.name}.{kind}", arrived.sha256)
+    return Arrived(arrived.path, f"{arrived.name}.{kind}", arrived.sha256)
 
 
 def _held(name: str, what: str, *, remedy: str, rule: str = "file|archive") -> FileHeld:

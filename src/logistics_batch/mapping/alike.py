@@ -24,19 +24,17 @@ _SAMPLE: Final = 200  # rows
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """What is wrong with every one of `rows` rows, by the first issue; stands_in: the column that has such values."""
+    """What is wrong with every one of `rows` rows, by the first issue."""
 
     issue: Issue
     rows: int
-    stands_in: str = ""
 
 
-def failing_alike(mapped: MappedFile, sheet: Sheet) -> Alike | None:
+def failing_alike(mapped: MappedFile, *, second: str = "") -> Alike | None:
     """What every row of data breaks, if all break one rule in one column; None otherwise, or if there are few rows.
 
-    sheet: the file's own, or its second one.
+    second: the name of the second sheet, if it is about the rows of that.
     """
-    second = "" if sheet.name == mapped.sheet else sheet.name
     data = mapped.rows.filter(pl.col("state") != RowState.SKIPPED.value, pl.col("sheet") == second)
     if data.height < ROWS_AT_LEAST or not data["state"].eq(RowState.INVALID.value).all():
         return None
@@ -48,11 +46,17 @@ def failing_alike(mapped: MappedFile, sheet: Sheet) -> Alike | None:
     if rows < data.height:
         return None
     issue = next(each for each in own if (each.rule, each.column) == commonest)
-    return Alike(issue, rows, "" if second else _stands_in(mapped, sheet, issue))
+    return Alike(issue, rows)
 
 
-def _stands_in(mapped: MappedFile, sheet: Sheet, issue: Issue) -> str:
-    """The header of the one other column whose values look as the rule wants them; "" if there is none or several."""
+def stands_in(mapped: MappedFile, sheet: Sheet) -> str:
+    """Where all rows of a file's own sheet fail alike, the header of the one other column whose values look as that
+    rule wants them; "" if there is none or several.
+    """
+    found = failing_alike(mapped)
+    if found is None:
+        return ""
+    issue = found.issue
     shape = _SHAPES.get(issue.rule.rpartition("|")[2])
     if shape is None:
         return ""

@@ -1,11 +1,10 @@
 """The documents of a mapped file, made when they are asked for: of a large file never all bodies are there at once."""
 
-import gc
+import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import repeat
-from typing import Final, Literal, overload
+from typing import Final, Literal
 
 import polars as pl
 
@@ -14,7 +13,7 @@ from logistics_batch.mapping.changes import finished
 from logistics_batch.mapping.fields import Field
 from logistics_batch.mapping.kits import with_kits
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.model.document import Document, OrderNumber
+from logistics_batch.model.document import DOCUMENTS_SCHEMA, Documents, OrderNumber
 from logistics_batch.model.payloads import LongitudeName
 
 BLOCK_DOCUMENTS: Final = 5_000
@@ -63,94 +62,47 @@ class Material:
         """Of lines what their payloads are made of: doc and the values."""
         return lines.select("doc", *(field.value_name for field in self.line))
 
-    def documents(self) -> Iterator[Document]:
-        """Each document, once, in file order."""
-        kept: dict[tuple[str | None, ...], dict[str, str]] = {}
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The documents in file order, some at a time (DOCUMENTS_SCHEMA)."""
+        kept: dict[tuple[str | None, ...], str] = {}
         for heads, lines in self.blocks():
-            with _without_collector():
-                made = self._documents_of(heads, lines, kept)
-            yield from made
-
-    def _documents_of(
-        self, heads: pl.DataFrame, lines: pl.DataFrame, kept: dict[tuple[str | None, ...], dict[str, str]]
-    ) -> list[Document]:
-        grouped = lines.group_by("doc", maintain_order=True).agg("row")
-        line_rows = [tuple(numbers) for numbers in grouped["row"].to_list()]
-        rows = [tuple(dict.fromkeys(numbers)) for numbers in line_rows] if self.rows_repeat else line_rows
-        references, naturals = heads["reference"].to_list(), heads["natural"].to_list()
-        made = map(
-            Document,
-            references if naturals == references else naturals,
-            repeat(self.mapping.operation),
-            rows,
-            self.bodies(heads, lines),
-            references,
-            line_rows if self.line else repeat(()),
-            _kept_of(lines.filter("first"), self.keep, kept),
-            (_order(self.order, reference) for reference in references),
-            repeat(""),
-            repeat(""),
-            repeat(self.lent),
-        )
-        return list(made)
+            grouped = lines.group_by("doc", maintain_order=True).agg("row")["row"]
+            rows = grouped.list.unique(maintain_order=True) if self.rows_repeat else grouped
+            references = heads["reference"]
+            order = references if self.order is not None else [None] * heads.height
+            columns: dict[str, object] = {
+                "key": heads["natural"],
+                "reference": references,
+                "body": self.bodies(heads, lines),
+                "rows": rows,
+                "line_rows": grouped if self.line else [[]] * heads.height,
+                "keep": list(_kept_of(lines.filter("first"), self.keep, kept)),
+                "order": order,
+            }
+            yield pl.DataFrame(columns, schema=DOCUMENTS_SCHEMA)
 
 
-class Documents(Sequence[Document]):
-    """Documents that are made each time they are gone through, until somebody does so again or asks for a single one.
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """The frames of some material, made each time they are gone through."""
 
-    From then on they are kept: whoever comes back pays with memory and not with time.
-    """
+    material: Material
 
-    def __init__(self, material: Material) -> None:
-        heads, barred = material.heads["doc"], material.barred
-        self._material = material
-        self._count = heads.len() - int(heads.is_in(barred.implode()).sum())
-        self._were_read = False
-        self._made: tuple[Document, ...] | None = None
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[Document]:
-        if self._were_read:
-            return iter(self._all())
-        self._were_read = True
-        return self._material.documents()
-
-    @overload
-    def __getitem__(self, place: int) -> Document: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Document, ...]: ...
-
-    def __getitem__(self, place: int | slice) -> Document | tuple[Document, ...]:
-        return self._all()[place]
-
-    def _all(self) -> tuple[Document, ...]:
-        if self._made is None:
-            self._made = tuple(self._material.documents())
-        return self._made
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        return self.material.frames()
 
 
-def documents_of(material: Material) -> Sequence[Document]:
+def documents_of(material: Material) -> Documents:
     """The documents; those of an ordinary file are made at once."""
-    return tuple(material.documents()) if material.heads.height <= BLOCK_DOCUMENTS else Documents(material)
-
-
-def _order(named: OrderNumber | None, text: str | None) -> OrderNumber | None:
-    return replace(named, text=text) if named is not None and text is not None else None
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Many objects that hold no circles are made within: to look for circles again and again takes as long as they."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+    heads, barred = material.heads["doc"], material.barred
+    is_small = heads.len() <= BLOCK_DOCUMENTS
+    return Documents(
+        list(material.frames()) if is_small else _Again(material),
+        count=heads.len() - int(heads.is_in(barred.implode()).sum()),
+        operation=material.mapping.operation,
+        order=material.order,
+        lent=material.lent,
+    )
 
 
 def _between(documents: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
@@ -161,17 +113,12 @@ def _between(documents: pl.DataFrame, lines: pl.DataFrame) -> pl.DataFrame:
     return lines.slice(begin, end - begin)
 
 
-def _kept_of(
-    firsts: pl.DataFrame, keep: Sequence[Field], known: dict[tuple[str | None, ...], dict[str, str]]
-) -> Iterator[dict[str, str]]:
-    """For each document what is kept of its first row, without blanks; where it is the same, it is shared.
-
-    known: what was kept of others.
-    """
+def _kept_of(firsts: pl.DataFrame, keep: Sequence[Field], known: dict[tuple[str | None, ...], str]) -> Iterator[str]:
+    """For each document what is kept of its first row, without blanks, as JSON; known: what was kept of others."""
     names = [field.target for field in keep]
     columns = [firsts[field.value_name].to_list() for field in keep]
     for values in zip(*columns, strict=True) if keep else repeat((), firsts.height):
         if (kept := known.get(values)) is None:
             told = zip(names, values, strict=True)
-            kept = known[values] = {name: value for name, value in told if value is not None}
+            kept = known[values] = json.dumps({name: value for name, value in told if value is not None})
         yield kept

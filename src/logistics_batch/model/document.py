@@ -1,8 +1,11 @@
 """The unit that is sent: the rows that share a key and become one API call."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import repeat
+from typing import overload
 
 import polars as pl
 
@@ -89,6 +92,109 @@ class Document:
     no_update: str = ""
 
 
+DOCUMENTS_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
+    "key": pl.String,
+    "reference": pl.String,
+    "body": pl.String,
+    "rows": pl.List(pl.UInt32),
+    "line_rows": pl.List(pl.UInt32),
+    "keep": pl.String,  # a JSON object, which many documents share
+    "order": pl.String,  # the text of `OrderNumber`, null where the document is about none
+}
+
+
+class Documents(Sequence[Document]):
+    """The documents of a file as frames (DOCUMENTS_SCHEMA), one line a document.
+
+    Objects are made of them while one goes through, so that of a large file never all are there at once; they are kept
+    from the moment when somebody asks for a single one.
+    """
+
+    def __init__(
+        self,
+        frames: Iterable[pl.DataFrame],
+        *,
+        count: int,
+        operation: Operation,
+        order: OrderNumber | None = None,
+        lent: tuple[str, ...] = (),
+    ) -> None:
+        """frames: can be gone through again and again. order: what the order numbers of all have in common."""
+        self.frames = frames
+        self.operation, self.order, self.lent = operation, order, lent
+        self._count = count
+        self._made: tuple[Document, ...] | None = None
+
+    @classmethod
+    def of(cls, documents: Sequence[Document]) -> "Documents":
+        """The same as frames, as far as mapping makes them: what the ledger adds to a document is not in them."""
+        if isinstance(documents, Documents):
+            return documents
+        lines = [
+            (
+                each.key,
+                each.reference,
+                each.body,
+                list(each.rows),
+                list(each.line_rows),
+                json.dumps(each.keep),
+                each.order and each.order.text,
+            )
+            for each in documents
+        ]
+        first = documents[0] if documents else None
+        return cls(
+            [pl.DataFrame(lines, schema=DOCUMENTS_SCHEMA, orient="row")],
+            count=len(lines),
+            operation=first.operation if first else Operation.ORDER_CREATE,
+            order=next((each.order for each in documents if each.order), None),
+            lent=first.lent if first else (),
+        )
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self._made) if self._made is not None else self._objects()
+
+    @overload
+    def __getitem__(self, place: int) -> Document: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Document, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Document | tuple[Document, ...]:
+        if self._made is None:
+            self._made = tuple(self._objects())
+        return self._made[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _objects(self) -> Iterator[Document]:
+        kept: dict[str, dict[str, str]] = {}
+        for frame in self.frames:
+            yield from map(
+                Document,
+                frame["key"].to_list(),
+                repeat(self.operation),
+                map(tuple, frame["rows"].to_list()),
+                frame["body"].to_list(),
+                frame["reference"].to_list(),
+                map(tuple, frame["line_rows"].to_list()),
+                [kept.get(text) or kept.setdefault(text, json.loads(text)) for text in frame["keep"].to_list()],
+                [
+                    None if text is None or self.order is None else replace(self.order, text=text)
+                    for text in frame["order"].to_list()
+                ],
+                repeat(""),
+                repeat(""),
+                repeat(self.lent),
+            )
+
+
 class RowState(StrEnum):
     """What mapping made of a row, before the ledger or the service have spoken."""
 
@@ -123,6 +229,7 @@ class MappedFile:
     notes: repairs, ignored unknown columns, hidden rows: whatever a report should mention.
     keep: for receipt.read one line a ready row with `row` and a String column for each target and each `keep` name;
         what is kept of documents stands in these.
+    stands_in: where all rows fail alike, the one other column whose values look as that rule wants them; else "".
     """
 
     sheet: str
@@ -135,3 +242,4 @@ class MappedFile:
     keep: pl.DataFrame = field(default_factory=pl.DataFrame)
     lines_sheet: str = ""
     lines_header_row: int = 0
+    stands_in: str = ""

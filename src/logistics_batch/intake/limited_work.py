@@ -1,0 +1,262 @@
+"""Functions that work on files from outside run in a child process with little memory and time, and no environment.
+
+What goes there is ours, and travels pickled. What comes back was made by a process that foreign bytes may have taken
+over, and is data alone: JSON, frames as Arrow files in a private folder, and objects of the classes that are asked for.
+"""
+
+import dataclasses
+import io
+import logging
+import pickle
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
+from enum import Enum
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import polars as pl
+
+from logistics_batch import errors
+from logistics_batch.child_process import Answer, Child, ChildFailed, ChildLost, Interrupted
+from logistics_batch.errors import FileHeld, LogisticsBatchError, RunStopped
+from logistics_batch.intake.names import printable
+from logistics_batch.model.document import Documents, MappedFile, Operation, OrderNumber
+from logistics_batch.model.issue import Issue
+
+_FEW = 50  # so many objects of a kind are told one by one
+_PRIVATE = "logistics-batch-"  # how the names of folders begin that a later start may remove
+_KNOWN = (MappedFile, Issue, OrderNumber, Operation)
+
+_log = logging.getLogger(__name__)
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class LimitedWork:
+    """Calls functions in a child process that is kept for the next call; threads take turns."""
+
+    def __init__(self, child: Child) -> None:
+        """child: of WORKER; whoever hands it in ends it."""
+        self._child = child
+
+    def __call__(self, work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
+        """The same function, run in the child; of a module's top level, so that it is found there.
+
+        about: the name of the file that it works on. returns: the classes of what it gives, beside those of mapping.
+        What comes raises, beside the function's own errors: FileHeld where it takes too much or kills the child,
+        RunStopped where the process was asked to end meanwhile.
+        """
+
+        def limited(*args: _P.args, **values: _P.kwargs) -> _T:
+            folder = _Folder()
+            placed = [each.absolute() if isinstance(each, Path) else each for each in args]  # the child lies elsewhere
+            try:
+                answer = self._child.ask({"folder": str(folder.path)}, pickle.dumps((work, placed, values)))
+            except ChildLost as lost:
+                raise FileHeld(
+                    f"{printable(about)} cannot be read: it is damaged, or takes more memory or time than other files.",
+                    rule="file|too_costly",
+                    remedy="Copy the rows into a new workbook, save it as .xlsx and send that; if it is very large, "
+                    "split it.",
+                ) from lost
+            except ChildFailed as failed:
+                _log.error("The program failed on %s in its own process: %s", printable(about), failed)
+                raise
+            except Interrupted as stopped:
+                raise RunStopped(
+                    f"The program was asked to end while {printable(about)} was worked on.",
+                    remedy="The next run takes it from the beginning.",
+                ) from stopped
+            reader = _Reader(folder, {each.__name__: each for each in (*_KNOWN, *returns)})
+            if "error" in answer.said:
+                raise reader.error(answer.said["error"])
+            value: _T = reader.value(answer.said["value"])
+            return value
+
+        return limited
+
+
+def at_once(work: Callable[_P, _T], *, about: str, returns: Sequence[type] = ()) -> Callable[_P, _T]:
+    """The function itself, run here: for files of our own."""
+    del about, returns
+    return work
+
+
+class _Folder:
+    """A private folder, removed when nobody looks at it any more."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=_PRIVATE))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Frames:
+    """Frames that lie in a folder, read each time they are gone through."""
+
+    folder: _Folder
+    names: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        return (_frame(self.folder.path / name) for name in self.names)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Reader:
+    """What a child answered, as objects again."""
+
+    folder: _Folder
+    classes: Mapping[str, type]
+
+    def value(self, told: Any) -> Any:
+        if not isinstance(told, dict):
+            return told
+        ((kind, content),) = told.items()
+        match kind:
+            case "tuple":
+                return tuple(self.value(each) for each in content)
+            case "list":
+                return [self.value(each) for each in content]
+            case "frozenset":
+                return frozenset(self.value(each) for each in content)
+            case "dict":
+                return {self.value(key): self.value(value) for key, value in content}
+            case "day":
+                return date.fromisoformat(content)
+            case "path":
+                return Path(content)
+            case "bytes":
+                return (self.folder.path / _own(content)).read_bytes()
+            case "frame":
+                return _frame(self.folder.path / _own(content))
+            case "error":
+                return self.error(content)
+            case "alike":
+                name, file = content
+                frame = _frame(self.folder.path / _own(file))
+                return tuple(map(self.classes[name], *(frame[column].to_list() for column in frame.columns)))
+            case "documents":
+                return self._documents(content)
+        name, content = told["object"]
+        found = self.classes[name]
+        return found(content) if issubclass(found, Enum) else found(**{key: self.value(each) for key, each in content})
+
+    def error(self, told: Any) -> LogisticsBatchError:
+        name, values = told
+        found = getattr(errors, name)
+        if not (isinstance(found, type) and issubclass(found, LogisticsBatchError)):
+            raise TypeError(name)
+        return found(values.pop("message"), **values)
+
+    def _documents(self, told: dict[str, Any]) -> Documents:
+        names = tuple(_own(name) for name in told["frames"])
+        frames = _Frames(self.folder, names)
+        return Documents(
+            list(frames) if len(names) == 1 else frames,
+            count=told["count"],
+            operation=Operation(told["operation"]),
+            order=self.value(told["order"]),
+            lent=tuple(told["lent"]),
+        )
+
+
+def _own(name: str) -> str:
+    """The name of a file that the child wrote into the folder; it leads nowhere else."""
+    if not name.isalnum():
+        raise ValueError(name)
+    return name
+
+
+def _frame(path: Path) -> pl.DataFrame:
+    return pl.read_ipc(io.BytesIO(path.read_bytes()))  # never mapped: who wrote it may shorten it
+
+
+# ── what follows runs in the child
+
+
+def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> Answer:
+    """What a function gives, or the error of ours that it raises."""
+    work, args, values = pickle.loads(files[0])  # noqa: S301 - of the parent, which is ours
+    writer = _Writer(Path(question["folder"]))
+    try:
+        return Answer({"value": writer.value(work(*args, **values))})
+    except LogisticsBatchError as error:
+        return Answer({"error": _told(error)})
+
+
+def _told(error: LogisticsBatchError) -> list[Any]:
+    values = {"message": error.message, "remedy": error.remedy}
+    if isinstance(error, FileHeld):
+        values |= {name: getattr(error, name) for name in ("rule", "rows_read", "sheet", "header_row")}
+    return [type(error).__name__, values]
+
+
+@dataclasses.dataclass(slots=True)
+class _Writer:
+    """A result as JSON, with files beside it."""
+
+    folder: Path
+    _written: int = 0
+
+    def value(self, value: Any) -> Any:
+        match value:
+            case Enum():
+                return {"object": [type(value).__name__, value.value]}
+            case None | bool() | int() | float() | str():
+                return value
+            case Documents():
+                return {"documents": self._documents(value)}
+            case pl.DataFrame():
+                return {"frame": self._frame(value)}
+            case bytes():
+                path = self._next()
+                path.write_bytes(value)
+                return {"bytes": path.name}
+            case date():
+                return {"day": value.isoformat()}
+            case Path():
+                return {"path": str(value)}
+            case LogisticsBatchError():
+                return {"error": _told(value)}
+            case tuple() if len(value) > _FEW and _are_alike(value):
+                names = [field.name for field in dataclasses.fields(value[0])]
+                columns = {name: [getattr(each, name) for each in value] for name in names}
+                return {"alike": [type(value[0]).__name__, self._frame(pl.DataFrame(columns))]}
+            case tuple() | list() | frozenset():
+                return {type(value).__name__: [self.value(each) for each in value]}
+            case dict():
+                return {"dict": [[self.value(key), self.value(each)] for key, each in value.items()]}
+            case MappedFile():
+                value = dataclasses.replace(value, documents=Documents.of(value.documents))
+        fields = [(field.name, getattr(value, field.name)) for field in dataclasses.fields(value)]
+        return {"object": [type(value).__name__, [[name, self.value(each)] for name, each in fields]]}
+
+    def _documents(self, documents: Documents) -> dict[str, Any]:
+        return {
+            "frames": [self._frame(frame) for frame in documents.frames],
+            "count": len(documents),
+            "operation": documents.operation.value,
+            "order": self.value(documents.order),
+            "lent": list(documents.lent),
+        }
+
+    def _frame(self, frame: pl.DataFrame) -> str:
+        path = self._next()
+        frame.write_ipc(path)
+        return path.name
+
+    def _next(self) -> Path:
+        self._written += 1
+        return self.folder / f"part{self._written}"
+
+
+def _are_alike(values: tuple[Any, ...]) -> bool:
+    """Whether they are all objects of one class with nothing in them but text and numbers."""
+    first = type(values[0])
+    if not dataclasses.is_dataclass(first) or any(type(each) is not first for each in values):
+        return False
+    return all(isinstance(getattr(values[0], field.name), str | int) for field in dataclasses.fields(first))
