@@ -57,7 +57,7 @@ WITHOUT_NOUNS = {
     "errors": (),
     "model": ("errors",),
     "crash_points": (),
-    "child_process": (),
+    "child_process": ("errors",),
     "scratch": (),
     "__init__": (),
 }

@@ -105,13 +105,15 @@ def patterns() -> dict[str, tuple[re.Pattern[str] | re.Pattern[bytes], tuple[str
                 of_name = {method}  # bound to it
             for place, pattern in enumerate(within(value)):
                 found.setdefault(f"{name_of(path)}.{name}.{place}", (pattern, tuple(sorted(of_name))))
+        known = {pattern.pattern for pattern, _ in found.values()}
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Call(
                     func=ast.Attribute(value=ast.Name(id="re"), attr=method), args=[ast.Constant(value=written), *_]
                 ):
-                    used_as = (method,) if method in METHODS else ("search",)
-                    found.setdefault(f"{name_of(path)}:{node.lineno}", (re.compile(written), used_as))
+                    if not (method == "compile" and written in known):
+                        used_as = METHODS if method == "compile" else (method if method in METHODS else "search",)
+                        found[f"{name_of(path)}:{node.lineno}"] = (re.compile(written), used_as)
     return found
 
 

@@ -8,10 +8,9 @@ import dataclasses
 import io
 import logging
 import pickle
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import date
 from enum import Enum
 from pathlib import Path
@@ -25,9 +24,9 @@ from logistics_batch.errors import FileHeld, LogisticsBatchError, RunStopped
 from logistics_batch.intake.names import printable
 from logistics_batch.model.document import Documents, MappedFile, Operation, OrderNumber
 from logistics_batch.model.issue import Issue
+from logistics_batch.scratch import scratch_folder
 
 _FEW = 50  # so many objects of a kind are told one by one
-_PRIVATE = "logistics-batch-"  # how the names of folders begin that a later start may remove
 _KNOWN = (MappedFile, Issue, OrderNumber, Operation)
 
 _log = logging.getLogger(__name__)
@@ -90,8 +89,9 @@ class _Folder:
     """A private folder, removed when nobody looks at it any more."""
 
     def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=_PRIVATE))
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        held = ExitStack()
+        self.path = held.enter_context(scratch_folder())
+        weakref.finalize(self, held.close)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
