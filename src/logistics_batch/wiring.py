@@ -285,6 +285,7 @@ class Workspace:
                 asn_resend=service.asn.resend,
                 marks_asns=service.asn.marker,
                 purge_after_seconds=settings.ledger.purge_after_seconds,
+                keep_events_seconds=settings.receive.purge_after_seconds,
                 keep_reports_seconds=settings.reports.purge_after_seconds,
                 keep_labels_seconds=settings.reports.purge_labels_after_seconds,
                 label_hosts=service.label_hosts,

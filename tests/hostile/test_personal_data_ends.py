@@ -275,6 +275,9 @@ def test_a_folder_for_a_moment_is_locked_while_it_is_used() -> None:
 
 def test_a_process_that_is_aborted_leaves_no_core(tmp_path: Path) -> None:
     """A core file would hold the API key and all rows that were being read."""
+    most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+    if most == 0:
+        pytest.skip("nothing leaves a core file here")
     workspace = Workspace(tmp_path / "ws", url="http://127.0.0.1:9")
     workspace.secret("events", "0123456789abcdef0123456789abcdef")
     workspace.configure("[receive]", 'secret_file = "secrets/events"')
@@ -284,9 +287,7 @@ def test_a_process_that_is_aborted_leaves_no_core(tmp_path: Path) -> None:
         env=workspace.environment({}),
         stdout=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: resource.setrlimit(  # noqa: PLW1509
-            resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
-        ),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (most, most)),  # noqa: PLW1509
     )
     assert running.stdout is not None
     assert "Listening" in running.stdout.readline()

@@ -73,7 +73,7 @@ def front(ctx: click.Context, *, workspace: str | None, traceback: bool) -> None
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line (by default this process's); every error of ours becomes a message and an exit code."""
     os.umask(0o077)  # files hold names, phones and addresses
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # and so would a core file, with the key
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # so would a core file
     try:
         code = front.main(arguments, prog_name="logistics-batch", standalone_mode=False)
         return code if isinstance(code, int) else 0

@@ -6,6 +6,7 @@ from threading import Event
 from zoneinfo import ZoneInfo
 
 from logistics_batch.cli.watching import log_of
+from logistics_batch.flows.receive_event import EventStore
 from logistics_batch.settings import event_secret
 from logistics_batch.web.receiver import Gate
 from logistics_batch.web.serve import Place, Surroundings, receive
@@ -33,4 +34,10 @@ def receive_events(
         if not place.is_local:
             log(f"listens on {place.host}, where others can read the secret unless a server in front speaks TLS")
         around = Surroundings(parts.clock.now, ZoneInfo(parts.policy.timezone), log, on_ready)
-        log(f"stopped: {receive(place, gate, parts.ledger, around, stop=stop)}")
+        store = EventStore(
+            parts.ledger,
+            keep_seconds=settings.purge_after_seconds,
+            quota_bytes=settings.quota_mb << 20,
+            now=parts.clock.now,
+        )
+        log(f"stopped: {receive(place, gate, store, around, stop=stop)}")

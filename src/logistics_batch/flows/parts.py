@@ -80,6 +80,7 @@ class Policy:
     asn_resend: "never" or "after_absent" (at-least-once for ASNs).
     marks_asns: whether ASNs get a marker in their description, which people see, to be found again by it.
     purge_after_seconds: how long payloads and other data of people are kept once they are settled; 0: for ever.
+    keep_events_seconds: how long the bytes of events are kept; 0: for ever.
     keep_reports_seconds, keep_labels_seconds: how long answers and reports, and label files, are kept; 0: for ever.
     updates_asns: whether the service's operator confirmed what identifies an ASN that is updated (API §4.3).
     label_orders_per_call: for how many orders one call asks; more than one only counts where barcodes can be read.
@@ -95,6 +96,7 @@ class Policy:
     asn_resend: str = "never"
     marks_asns: bool = False
     purge_after_seconds: float = 0.0
+    keep_events_seconds: float = 0.0
     keep_reports_seconds: float = 0.0
     keep_labels_seconds: float = 0.0
     label_hosts: tuple[str, ...] = ()

@@ -18,10 +18,13 @@ _KEPT_BY_NAME = ("receipts/*", "asn-replies/*")  # lists of receipts, and what t
 def purge_old(parts: Parts) -> Purged | None:
     """Empty what the ledger holds of long ago, and remove the files that belong to it; None if all is kept.
 
-    What a process left half written, and its folders for temporary files, go in any case. Call while holding the
-    ledger's sending lock.
+    Events have a time of their own. What a process left half written, and its folders for temporary files, go in any
+    case. Call while holding the ledger's sending lock.
     """
     remove_leftovers(parts)
+    if parts.policy.keep_events_seconds:
+        events_before = parts.clock.now() - timedelta(seconds=parts.policy.keep_events_seconds)
+        parts.ledger.purge_events(before=events_before.isoformat())
     if not parts.policy.purge_after_seconds:
         return None
     before = parts.clock.now() - timedelta(seconds=parts.policy.purge_after_seconds)

@@ -7,18 +7,23 @@ where it cannot be read: services send dialects.
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 
 from pydantic import ValidationError
 
 from logistics_batch.api.envelopes import decode_json, plain
+from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, NewEvent
 from logistics_batch.model.order_state import KNOWN_STATUSES, status_word
 from logistics_batch.model.payloads import StatusEvent
 
 TOPIC = "updateOrderStatus"
+_PATIENCE_AT_START_SECONDS = 30.0
+_RECORD_BYTES = 512  # what the ledger needs for an event besides its bytes
+_LOOK_EVERY, _LOOK_AGAIN = timedelta(hours=1), timedelta(minutes=1)  # the latter when it is full
 _LONGEST_WORD = 80
 _TOPIC = re.compile(r"[A-Za-z]\w{0,39}", re.ASCII)
 _AWB = re.compile(r"SH-[0-9A-Z]{1,30}(?:-[0-9A-Z]{1,30})*")  # API §1
@@ -47,6 +52,45 @@ def read_event(raw: bytes, *, received_at: datetime, zone: tzinfo) -> NewEvent |
     if topic not in ("", TOPIC):
         return _unreadable(raw, at, topic, "another topic")
     return _read(event, raw, at, zone)
+
+
+class EventStore:
+    """Keeps events up to a quota, and their bytes for a time; used by one thread.
+
+    keep_seconds: 0 for ever.
+    """
+
+    def __init__(self, ledger: Ledger, *, keep_seconds: float, quota_bytes: int, now: Callable[[], datetime]) -> None:
+        """Count what is there, and empty what is older."""
+        self._ledger, self._now = ledger, now
+        self._keep_seconds, self._quota_bytes = keep_seconds, quota_bytes
+        self._looked_at = now()
+        self._bytes = 0
+        self._look(_PATIENCE_AT_START_SECONDS)
+
+    def keep(self, events: Sequence[NewEvent], *, patience_seconds: float) -> list[bool]:
+        """As `keep_events`. Raises LedgerRefused also where there is no room for all of them."""
+        wanted = sum(len(each.raw) + _RECORD_BYTES for each in events)
+        is_full = self._bytes + wanted > self._quota_bytes
+        if self._now() - self._looked_at >= (_LOOK_AGAIN if is_full else _LOOK_EVERY):
+            with suppress(LedgerRefused):  # somebody else writes: then another time
+                self._look(patience_seconds)
+        if self._bytes + wanted > self._quota_bytes:
+            raise LedgerRefused(
+                f"{self._quota_bytes >> 20:,} MB of events are kept already (receive.quota_mb).",
+                remedy="Find out who sends so many, and change the secret; or raise receive.quota_mb.",
+            )
+        news = keep_events(self._ledger, events, patience_seconds=patience_seconds)
+        self._bytes += sum(len(each.raw) + _RECORD_BYTES for each, is_new in zip(events, news, strict=True) if is_new)
+        return news
+
+    def _look(self, patience_seconds: float) -> None:
+        self._looked_at = self._now()
+        if self._keep_seconds:
+            before = self._looked_at - timedelta(seconds=self._keep_seconds)
+            self._ledger.purge_events(before=before.isoformat(), patience_seconds=patience_seconds)
+        events, kept_bytes = self._ledger.kept_events()
+        self._bytes = kept_bytes + events * _RECORD_BYTES
 
 
 def keep_events(ledger: Ledger, events: Sequence[NewEvent], *, patience_seconds: float) -> list[bool]:

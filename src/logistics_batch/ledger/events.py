@@ -30,6 +30,13 @@ class Events(Connected):
         with self._write(patience_seconds=patience_seconds, counts=False) as connection:
             return [self._keep(connection, each) for each in events]
 
+    def kept_events(self) -> tuple[int, int]:
+        """How many events have their bytes still, and how many bytes these are."""
+        query = select(func.count(), func.coalesce(func.sum(func.length(event.c.raw)), 0))
+        with self._read() as connection:
+            number, size = connection.execute(query.where(func.length(event.c.raw) > 0)).one()
+        return int(number), int(size)
+
     def has_event(self, identity: str) -> bool:
         """Whether an event of this identity was kept."""
         query = select(event.c.id).where(event.c.account == self.account, event.c.identity == identity)

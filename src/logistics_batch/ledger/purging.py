@@ -70,12 +70,14 @@ class Purging(Connected):
             originals = tuple(each for each in connection.execute(came).scalars() if each not in needed)
         return Purged(documents, events, originals, needed, files)
 
-    def purge_events(self, *, before: str) -> int:
+    def purge_events(self, *, before: str, patience_seconds: float = 30.0) -> int:
         """Empty the bytes of events that came in before a moment; needs no lock."""
-        with self._write(counts=False) as connection:
-            return connection.execute(
-                event.update().where(event.c.received_at < before, func.length(event.c.raw) > 0).values(raw=b"")
-            ).rowcount
+        old = event.update().where(event.c.received_at < before, func.length(event.c.raw) > 0).values(raw=b"")
+        with self._write(counts=False, patience_seconds=patience_seconds) as connection:
+            emptied = connection.execute(old).rowcount
+        if emptied:
+            self._cut_log()
+        return emptied
 
     def _empty_documents(self, before: str) -> int:
         answered = exists().where(
@@ -162,7 +164,12 @@ class Purging(Connected):
             with self._write(counts=False) as connection:
                 connection.execute(meta.delete().where(meta.c.name == _COMPACTION))
                 connection.execute(meta.insert().values(name=_COMPACTION, value=json.dumps(after)))
-        self._said_to_file("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._cut_log()
+
+    def _cut_log(self) -> None:
+        """Leave nothing in SQLite's write-ahead log of what was overwritten, unless somebody is reading it now."""
+        if self._engine.dialect.name == "sqlite":
+            self._said_to_file("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _said_to_file(self, statement: str) -> bool:
         """Run what stands in no transaction; False if it cannot be done now."""

@@ -183,6 +183,10 @@ class ReceiveSettings(_Section):
     secret: SecretStr | None = None
     secret_file: str | None = None
     public_url: WebAddress = ""
+    purge_after_seconds: Annotated[Seconds, AfterValidator(_retention)] = Field(
+        default=90 * 86400.0, alias="purge_after"
+    )
+    quota_mb: int = Field(default=1024, ge=1)
 
 
 class PgpSettings(_Section):

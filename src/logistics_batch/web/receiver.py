@@ -75,26 +75,26 @@ class Receiver:
         try:
             body = await _body(request)
         except ClientDisconnect:
-            self._refuse("cut off before its end", 400)
+            self._refuse(request, "cut off before its end", 400)
             return
-        answer = self._refusal(request, body) or await self._take(body or b"")
+        answer = self._refusal(request, body) or await self._take(request, body or b"")
         await answer(scope, receive, send)
 
     def _refusal(self, request: Request, body: bytes | None) -> Response | None:
         if request.method != "POST":
-            return self._refuse("no POST", 405)
+            return self._refuse(request, "no POST", 405)
         if not self._gate.knows_path(request.scope["path"]):
-            return self._refuse("a path that is not served", 404)
+            return self._refuse(request, "a path that is not served", 404)
         if not self._gate.knows_secret(request.headers.getlist(self._gate.header)):
-            return self._refuse("without the right secret", 401)
+            return self._refuse(request, "without the right secret", 401)
         if body is None:
-            return self._refuse(f"more than {LARGEST_BODY_BYTES >> 10} kB", 413)
+            return self._refuse(request, f"more than {LARGEST_BODY_BYTES >> 10} kB", 413)
         return None
 
-    async def _take(self, body: bytes) -> Response:
+    async def _take(self, request: Request, body: bytes) -> Response:
         event = read_event(body, received_at=self._now(), zone=self._zone)
         if isinstance(event, NoEvent):
-            return self._refuse(event.reason, 400, message=event.reason)
+            return self._refuse(request, event.reason, 400, message=event.reason)
         try:
             is_new = await self._commit.kept(event)
         except NotKept:
@@ -109,9 +109,10 @@ class Receiver:
         self._say(event_line(event, is_new=is_new))
         return JSONResponse({"status": "PASS"})
 
-    def _refuse(self, why: str, status: int, *, message: str = "") -> Response:
+    def _refuse(self, request: Request, why: str, status: int, *, message: str = "") -> Response:
         self.counts.refused += 1
-        if line := self._refusals.line(f"refused {status}: {why}"):
+        peer = request.client.host if request.client else ""
+        if line := self._refusals.line(f"refused {status}: {why}", peer):
             self._say(line)
         # Closed, for a part of the body may still be on its way.
         headers = {"Connection": "close"}

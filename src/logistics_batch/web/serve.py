@@ -11,8 +11,7 @@ from threading import Event
 import uvicorn
 
 from logistics_batch.errors import LedgerRefused, UsageError
-from logistics_batch.flows.receive_event import keep_events
-from logistics_batch.ledger import Ledger
+from logistics_batch.flows.receive_event import EventStore
 from logistics_batch.web.connections import Connection
 from logistics_batch.web.group_commit import GroupCommit
 from logistics_batch.web.receiver import Gate, Receiver
@@ -50,14 +49,14 @@ class Surroundings:
     on_ready: Callable[[str], None]
 
 
-def receive(place: Place, gate: Gate, ledger: Ledger, around: Surroundings, *, stop: Event) -> str:
+def receive(place: Place, gate: Gate, store: EventStore, around: Surroundings, *, stop: Event) -> str:
     """Store events until `stop` is set; gives the counts in words.
 
     Raises UsageError if the port is not to be had, LedgerRefused if nothing can be stored any more.
     """
     with _listening(place) as listener:
         commit = GroupCommit(
-            lambda events: keep_events(ledger, events, patience_seconds=_PATIENCE_SECONDS),
+            lambda events: store.keep(events, patience_seconds=_PATIENCE_SECONDS),
             patience_seconds=_PATIENCE_SECONDS + 1,
             say=around.say,
         )
