@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support.active_workbooks import ACTIVE, FETCHING, SUMMARY, Package
+from support.active_workbooks import ACTIVE, FETCHING, SUMMARY, WORKBOOK, Package
 from support.result_samples import SHEET, STATUS, opened, order_report, order_workbook, packed, parts_of, read_again
 from support.rich_workbooks import RICH, rich_workbook
 
@@ -97,6 +97,15 @@ def test_remarks_in_a_part_do_no_harm() -> None:
     )
     assert b"made by hand" in parts["xl/theme/theme1.xml"]
     safe = inert_workbook(packed(parts))
+    assert (safe.removed, safe.obstacle) == ((), "")
+
+
+def test_where_a_workbook_was_saved_is_no_link() -> None:
+    package = Package(None)
+    kind = "http://schemas.microsoft.com/office/spreadsheetml/2010/11/ac"
+    saved_at = f'<x15ac:absPath xmlns:x15ac="{kind}" url="\\\\server\\share\\"/>'
+    package.before(WORKBOOK, "<bookViews", saved_at)
+    safe = inert_workbook(packed(package.parts))
     assert (safe.removed, safe.obstacle) == ((), "")
 
 

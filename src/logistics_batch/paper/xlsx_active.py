@@ -175,6 +175,9 @@ _RULES: Final = frozenset({"calculatedColumnFormula", "cfRule", "dataValidation"
 """Elements that go with an active formula in them: an error in its place would colour cells, or forbid all values."""
 
 _FORMULA_ATTRIBUTES: Final = frozenset({"textlink", "fmlaLink", "fmlaRange", "fmlaTxbx", "fmlaGroup"})
+_SAVED_AT: Final = "absPath"
+"""The element that tells where the workbook was saved, which leads nowhere once no link is relative to it."""
+
 _ADDRESSES: Final = frozenset({"url", "href", "src", "invalidUrl", "action"})
 _NEVER_ATTRIBUTES: Final = {
     "macro": Removed.PROGRAMS,
@@ -257,7 +260,7 @@ class ActiveXml:
                 elif element.name not in _NAMING_BESIDES:
                     raise NotPatchable("it holds something that cannot be taken out safely")
                 tag = _without(tag, local)
-            elif reason := self._goes(local, value):
+            elif element.name != _SAVED_AT and (reason := self._goes(local, value)):
                 self._removed.add(reason)
                 tag = _without(tag, local)
             elif local == "formula" and self._judge.is_active(value.replace("'", "")):
