@@ -15,7 +15,7 @@ from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.ledger import FATE_OF_STATE, KNOWN, LINES, NEW, Arrival, Decision, Decisions, fates
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.asn_marker import with_marker
-from logistics_batch.model.document import Document, MappedFile, Operation, RowState
+from logistics_batch.model.document import Document, MappedFile, Operation, RowState, calls_of
 from logistics_batch.model.report import DOCUMENT_RESULTS, Fate, FileReport, RunReport, exit_code
 
 _NOT_PUSHED: Final[dict[str, str]] = {
@@ -102,22 +102,31 @@ def _documents(
     arrival: Arrival, documents: Sequence[Document], decisions: Decisions, existing: pl.DataFrame
 ) -> pl.DataFrame:
     """DOCUMENT_RESULTS, with each document's reference and, as `document_id`, the one that it stands for already."""
-    calls = [arrival.call_of(document) for document in documents]
-    own = pl.DataFrame(
-        {
-            "key": [document.key for document in documents],
-            "operation": [str(document.operation) for document in documents],
-            "rows": [document.rows for document in documents],
-            "method": [method for method, _ in calls],
-            "path": [path for _, path in calls],
-            "body": [with_marker(document.body, decisions[at].marker) for at, document in enumerate(documents)],
-            "order_id": [document.order_id for document in documents],
-            "reference": [document.reference for document in documents],
-            "document_id": [decision.existing.id if decision.existing else None for decision in decisions],
-            "state": [_STATES.get(decision.action, "") for decision in decisions],
-        },
-        schema_overrides={"rows": pl.List(pl.UInt32), "document_id": pl.Int64},
+    calls = {str(operation): call for operation, call in (arrival.calls or {}).items()}
+    operation = pl.col("operation")
+    path = operation.replace_strict({name: path for name, (_, path) in calls.items()}, return_dtype=pl.String)
+    own = calls_of(documents).with_columns(
+        operation.replace_strict({name: method for name, (method, _) in calls.items()}, return_dtype=pl.String).alias(
+            "method"
+        ),
+        pl.when(pl.col("path") != "").then("path").otherwise(path).alias("path"),
+        pl.lit(_STATES[decisions.usual.action]).alias("state"),
+        pl.lit(None, dtype=pl.Int64).alias("document_id"),
+        pl.int_range(pl.len(), dtype=pl.Int64).alias("place"),
     )
+    differing = pl.DataFrame(
+        [
+            (at, _STATES.get(decision.action, ""), decision.existing.id if decision.existing else None, decision.marker)
+            for at, decision in decisions.others.items()
+        ],
+        schema={"place": pl.Int64, "state": pl.String, "document_id": pl.Int64, "marker": pl.String},
+        orient="row",
+    )
+    if differing.height:
+        own = own.update(differing.drop("marker"), on="place", how="left", include_nulls=False)
+        marked = differing.filter(pl.col("marker") != "").join(own.select("place", "body"), on="place")
+        bodies = [with_marker(body, marker) for body, marker in marked.select("body", "marker").iter_rows()]
+        own = own.update(marked.select("place", pl.Series("body", bodies, dtype=pl.String)), on="place", how="left")
     known = existing.select(
         pl.col("id").alias("document_id"), pl.col("state", "awb_number", "body").name.prefix("its:")
     )

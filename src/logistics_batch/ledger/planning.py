@@ -33,7 +33,7 @@ from logistics_batch.ledger.same_bytes import ask_whether_twice
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.model.asn_marker import with_marker
-from logistics_batch.model.document import Document, MappedFile, Operation, RowState
+from logistics_batch.model.document import Document, MappedFile, Operation, RowState, calls_of
 from logistics_batch.model.sheet import SourceFile
 from logistics_batch.model.spelling import folded_key
 
@@ -138,10 +138,13 @@ class Planning(Connected):
     def _evaluate(
         self, connection: Connection, arrival: Arrival, documents: Sequence[Document], *, came_before: int
     ) -> Decisions:
-        known = known_keys(connection, self.account, ((kind_of(item.operation), item.key) for item in documents))
+        named = calls_of(documents).select("operation", "key").iter_rows()
+        known = known_keys(connection, self.account, ((kind_of(operation), key) for operation, key in named))
         versions = OlderVersions(connection, name=arrival.source.name, origin=arrival.origin or {})
         usual = for_approval(NEW) if arrival.approval else NEW
         others: dict[int, Decision] = {}
+        if not (came_before or known.history or carries_marker(arrival.operation, marks=arrival.marks)):
+            return Decisions(len(documents), usual, others)
         for place, item in enumerate(documents):
             kind = kind_of(item.operation)
             if not (came_before or known.knows(kind, item.key) or carries_marker(item.operation, marks=arrival.marks)):

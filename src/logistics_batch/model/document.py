@@ -195,6 +195,29 @@ class Documents(Sequence[Document]):
             )
 
 
+CALLS_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
+    "key": pl.String,
+    "operation": pl.String,
+    "rows": pl.List(pl.UInt32),
+    "body": pl.String,
+    "reference": pl.String,
+    "order_id": pl.String,
+    "path": pl.String,  # of the call, "" where it does not depend on the document
+}
+
+
+def calls_of(documents: Sequence[Document]) -> pl.DataFrame:
+    """What of each document its call is made of, one line a document (CALLS_SCHEMA)."""
+    if isinstance(documents, Documents):
+        blank = pl.lit("")
+        constants = (pl.lit(documents.operation.value).alias("operation"), blank.alias("order_id"), blank.alias("path"))
+        frames = [frame.with_columns(constants).select(list(CALLS_SCHEMA)) for frame in documents.frames]
+        return pl.concat([pl.DataFrame(schema=CALLS_SCHEMA), *frames])
+    columns = {name: [getattr(document, name) for document in documents] for name in CALLS_SCHEMA}
+    columns["operation"] = list(map(str, columns["operation"]))
+    return pl.DataFrame(columns, schema=CALLS_SCHEMA)
+
+
 class RowState(StrEnum):
     """What mapping made of a row, before the ledger or the service have spoken."""
 
