@@ -60,7 +60,7 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
         ledger.start_run(run, job="orders", kind="push", business_date="2025-01-10", now=LONG_AGO)
         bodies = {f"{run}-{order}": f"{people}{order}" for order in range(orders // 6)}
         came = replace(
-            arrival(bodies, name=name, invalid=(900,), at=LONG_AGO), origin={"store": "s", "path": f"/in/{name}"}
+            arrival(bodies, name=name, invalid=(90_000,), at=LONG_AGO), origin={"store": "s", "path": f"/in/{name}"}
         )
         assert came.mapped is not None
         issue = replace(came.mapped.issues[0], value=PHONE, reason=f"{PHONE} is too short.", fix=f"Ask {WHO}.")
