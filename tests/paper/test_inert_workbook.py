@@ -130,6 +130,9 @@ REACHING = (
     "'C:\\lists\\[b.xlsx]Sheet1'!A1",
     "'C:\\lists\\b.xlsx'!Rates",
     "b.xlsx!Rates",
+    "'[2]Rates'!B2",
+    "'\\\\example.com\\lists\\[b.xlsx]Rates'!B2",
+    "'cmd|''/C calc'''!A0",
     "cmd|'/C calc'!A0",
     "cmd|/C!A0",
     "Dead+1",
@@ -145,7 +148,9 @@ REACHING = (
 
 def judge() -> FormulaJudge:
     names = [("Fine", "Orders!$A$1:$A$9"), ("Dead", "[1]Prices!A1"), ("Dead2", "DEAD*2")]
-    return FormulaJudge(["Orders", "It's late", "Jan", "Mar"], names)
+    # No program lets a sheet have one of the last three names, but a file may say so.
+    sheets = ["Orders", "It's late", "Jan", "Mar", "[2]Rates", "\\\\example.com\\lists\\[b.xlsx]Rates", "cmd|'/C calc'"]
+    return FormulaJudge(sheets, names)
 
 
 @pytest.mark.parametrize("formula", CALCULATING)

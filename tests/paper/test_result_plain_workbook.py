@@ -27,6 +27,7 @@ from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.plain_workbook import sheet_title
 from logistics_batch.paper.result_workbook import result_workbook
 from logistics_batch.paper.xlsx_inert import inert_workbook
+from logistics_batch.paper.xlsx_sheet import LAST_COLUMN
 
 
 def sheet_of(
@@ -115,6 +116,12 @@ def test_what_number_formats_showed_and_merged_cells_come_back(tmp_path: Path) -
     again = read_again(plain(sheet), tmp_path)[0]
     assert again.frame.select("1", "2", "3").rows() == sheet.frame.drop("row").rows()
     assert (again.worded, again.merges) == (sheet.worded, sheet.merges)
+
+
+def test_a_row_that_is_merged_across_the_whole_sheet_leaves_room_for_our_columns(tmp_path: Path) -> None:
+    beyond = ((5, 1, 5, LAST_COLUMN), (6, 40, 6, LAST_COLUMN), (7, 3, 7, LAST_COLUMN))
+    again = read_again(plain(replace(codes_sheet(), merges=((3, 1, 4, 1), *beyond))), tmp_path)[0]
+    assert again.merges == ((3, 1, 4, 1), (5, 1, 5, 3))
 
 
 def test_they_are_at_their_new_places_in_a_fix_file(tmp_path: Path) -> None:

@@ -54,8 +54,7 @@ def plain_workbook(*sheets: tuple[Sheet, Annotations], wrapped: int = 0) -> byte
     )
     for sheet, (_, annotations) in zip(shown, sheets, strict=True):
         parts = find_sheet(package, sheet.name)
-        last_column = max((int(column) for column in sheet.frame.columns if column != "row"), default=0)
-        part, found = SheetPart.of(package.read(parts.sheet)), Survey(1, last_column, last_row(sheet))
+        part, found = SheetPart.of(package.read(parts.sheet)), Survey(1, _width(sheet), last_row(sheet))
         rows = partial(_blocks, sheet, annotations, number_formats=_styles(shown), wrapped=wrapped)
         package = Package(SheetAnnotator(package, parts, part, found).annotate(annotations, rows))
     return package.content
@@ -94,8 +93,20 @@ def _format(shown: str) -> str:
 
 
 def _merges(sheet: Sheet) -> list[str]:
-    """The merged ranges: only their first cells have a value, the others count as merged with it."""
-    return [f"{cell_address(top, left)}:{cell_address(bottom, right)}" for top, left, bottom, right in sheet.merges]
+    """The merged ranges, as far as there are columns: only their first cells have a value, the others count as merged
+    with it."""
+    width = _width(sheet)
+    clipped = [(top, left, bottom, min(right, width)) for top, left, bottom, right in sheet.merges]
+    return [
+        f"{cell_address(top, left)}:{cell_address(bottom, right)}"
+        for top, left, bottom, right in clipped
+        if right > left or (right == left and bottom > top)
+    ]
+
+
+def _width(sheet: Sheet) -> int:
+    """The last of its columns."""
+    return max((int(column) for column in sheet.frame.columns if column != "row"), default=0)
 
 
 def sheet_title(name: str) -> str:

@@ -71,6 +71,7 @@ _PIECES: Final = re.compile(
     r"|[\s!:,;(){}+\-*/^&=<>%@#]",
     re.DOTALL,
 )
+_NO_SHEET: Final = re.compile(r"[\[\]:*?/\\]")
 _GOOD_LINK: Final = re.compile(r'\s*"(?:https://|mailto:|#)', re.IGNORECASE)
 GOOD_TARGET: Final = re.compile(r"https://|mailto:|#", re.IGNORECASE)
 """How the target of a link begins that may stay: a page or an address that is asked for by a click, or a place here."""
@@ -84,8 +85,9 @@ class FormulaJudge:
     """
 
     def __init__(self, sheets: Collection[str], names: Collection[tuple[str, str]] = ()) -> None:
-        # #REF! is what is left of a reference to a sheet that is gone
-        self._sheets = {"ref", *(name.casefold() for name in sheets)}
+        # #REF! is what is left of a reference to a sheet that is gone. A name that no program gives a sheet is made up
+        # so that a reference to another file looks like one to a sheet.
+        self._sheets = {"ref", *(name.casefold() for name in sheets if not _NO_SHEET.search(name))}
         self._active_names: set[str] = set()
         while found := {
             name.casefold()
