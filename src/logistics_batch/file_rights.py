@@ -16,6 +16,7 @@ READ, WRITE = 4, 2
 _LIST_OF_RIGHTS = "system.posix_acl_access"
 _NAMED_USER, _OWNING_GROUP, _NAMED_GROUP, _MASK = 0x02, 0x04, 0x08, 0x10
 _FIRST_OF_PEOPLE = 1000  # groups below are this machine's own, with all their members in /etc/group
+_GROUP_OF_ALL = "users"  # the first group of everybody where people stand in a directory server
 _MOST_LINKS = 40
 _FOLDERS = ("jobs", "mappings", "calendars")  # with all that lies in them
 
@@ -186,7 +187,8 @@ def _is_private(gid: int, *, owner: int) -> bool:
         group = grp.getgrgid(gid)
     except KeyError:
         return members <= trusted
-    return members | {*group.gr_mem} <= trusted and (group.gr_name in trusted or gid < _FIRST_OF_PEOPLE)
+    has_all_members_here = gid < _FIRST_OF_PEOPLE and group.gr_name != _GROUP_OF_ALL
+    return members | {*group.gr_mem} <= trusted and (group.gr_name in trusted or has_all_members_here)
 
 
 def _group_name(gid: int) -> str:

@@ -172,6 +172,15 @@ def test_a_group_that_holds_only_its_owner_may_write(
 
 
 @as_root
+def test_the_group_of_all_users_is_nobodys_own(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number is one of this machine's own, but a directory server gives it to everybody."""
+    os.chown(workspace.root, -1, 100)
+    workspace.root.chmod(0o770)
+    people(monkeypatch, group="users", members=[], primary=[])
+    assert {code for code, _ in codes(workspace)} == {"group_can_write"}
+
+
+@as_root
 @pytest.mark.parametrize(("entries", "found"), [([(2, 6, STRANGER)], True), ([(2, 4, STRANGER), (2, 6, 0)], False)])
 def test_a_list_of_rights_counts_as_well(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch, entries: list[tuple[int, int, int]], found: bool

@@ -158,6 +158,14 @@ def test_a_formula_that_calculates_stays(formula: str) -> None:
     assert not judge().is_active(formula)
 
 
+def test_a_long_chain_of_names_that_ends_in_an_active_one_is_followed_once() -> None:
+    """20,000 names that each use the next took all the time that a file may take."""
+    names = [(f"n{number}", f"n{number + 1}") for number in range(20_000)] + [("n20000", "cmd|'/C calc'!A0")]
+    judge = FormulaJudge(["Orders"], names)
+    assert judge.is_active("n0+1")
+    assert not judge.is_active("SUM(A1:A2)")
+
+
 @pytest.mark.parametrize("formula", REACHING)
 def test_a_formula_that_does_more_is_known(formula: str) -> None:
     assert judge().is_active(formula)

@@ -89,12 +89,23 @@ class FormulaJudge:
         # so that a reference to another file looks like one to a sheet.
         self._sheets = {"ref", *(name.casefold() for name in sheets if not _NO_SHEET.search(name))}
         self._active_names: set[str] = set()
-        while found := {
-            name.casefold()
-            for name, text in names
-            if name.casefold() not in self._active_names and self.is_active(text)
-        }:
-            self._active_names |= found
+        users: dict[str, set[str]] = {}
+        for name, text in names:
+            for used in self._names_in(text):
+                users.setdefault(used, set()).add(name.casefold())
+        waiting = {name.casefold() for name, text in names if self.is_active(text)}
+        while waiting:
+            self._active_names |= waiting
+            waiting = {user for name in waiting for user in users.get(name, ())} - self._active_names
+
+    def _names_in(self, formula: str) -> set[str]:
+        """The defined names that a formula uses, as far as it can be read."""
+        text, found, position = formula.strip()[:LONGEST_FORMULA_CHARACTERS], set[str](), 0
+        while (piece := _PIECES.match(text, position)) is not None and piece.end() > position:
+            if piece.lastgroup == "name":
+                found.add(piece["name"].casefold())
+            position = piece.end()
+        return found
 
     def is_active(self, formula: str) -> bool:
         """Whether it may do more than calculate.
