@@ -92,14 +92,32 @@ def within(value: object) -> Iterator[re.Pattern[str] | re.Pattern[bytes]]:
             yield pattern
 
 
+def as_written(node: ast.expr) -> str | bytes:
+    """The text of a pattern, with an "x" for what is only known when it is made; empty if it is no text at all."""
+    match node:
+        case ast.Constant(value=str() | bytes() as text):
+            return text
+        case ast.JoinedStr(values=values):
+            return "".join(str(as_written(each)) if isinstance(each, ast.Constant) else "x" for each in values)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            one, other = as_written(left), as_written(right)
+            kind = type(one or other)
+            return (one or kind("x" if kind is str else b"x")) + (other or kind("x" if kind is str else b"x"))
+        case _:
+            return ""
+
+
 @cache
 def patterns() -> dict[str, tuple[re.Pattern[str] | re.Pattern[bytes], tuple[str, ...]]]:
     """Every pattern, and the methods by which it is used (all where that cannot be told)."""
-    text = "\n".join(path.read_text(encoding="utf-8") for path in modules())
+    calls: dict[str, set[str]] = {}
+    for path in modules():
+        for name, method in re.findall(r"\b(\w+)(?:\[\w+\])?\.(\w+)\(", path.read_text(encoding="utf-8")):
+            calls.setdefault(name, set()).add(method)
     found: dict[str, tuple[re.Pattern[str] | re.Pattern[bytes], tuple[str, ...]]] = {}
     for path in modules():
         for name, value in vars(importlib.import_module(name_of(path))).items():
-            used = set(re.findall(rf"\b{re.escape(name)}\.(\w+)\(", text)) if isinstance(value, re.Pattern) else set()
+            used = calls.get(name, set()) - {"get", "items", "values", "keys"}
             of_name = {method if method in METHODS else "search" for method in used} or set(METHODS)
             if not isinstance(value, re.Pattern) and (method := getattr(value, "__name__", "")) in METHODS:
                 of_name = {method}  # bound to it
@@ -108,8 +126,8 @@ def patterns() -> dict[str, tuple[re.Pattern[str] | re.Pattern[bytes], tuple[str
         known = {pattern.pattern for pattern, _ in found.values()}
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
-                case ast.Call(
-                    func=ast.Attribute(value=ast.Name(id="re"), attr=method), args=[ast.Constant(value=written), *_]
+                case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=method), args=[pattern, *_]) if (
+                    written := as_written(pattern)
                 ):
                     if not (method == "compile" and written in known):
                         used_as = METHODS if method == "compile" else (method if method in METHODS else "search",)

@@ -18,6 +18,17 @@ def text_with_a_zero_byte(path: Path) -> None:
     path.write_text(HEADER + ORDER.replace("MG", "M\0G"))
 
 
+@hostile("orders.csv", "C2")
+def text_of_long_runs_of_dots_for_telephones(path: Path) -> None:
+    cells = ("." * 32_000, "." * 32_000 + "x", " " * 32_000 + "7", "- " * 16_000 + "9", "9" + "." * 32_000 + "9")
+    path.write_text(HEADER + "".join(f"A-{row},Asha,{cell},12 MG Road,tea,2\n" for row, cell in enumerate(cells * 4)))
+
+
+@hostile("orders.csv", "empty ones among them")
+def text_of_forty_million_empty_cells_in_megabytes(path: Path) -> None:
+    path.write_text(HEADER + (ORDER.strip() + "," * 400 + "\n") * 100_000)
+
+
 @hostile("orders.csv", "control character")
 def text_with_control_characters(path: Path) -> None:
     path.write_text(HEADER + ORDER.replace("Asha", "As\x1b[2Jha"))

@@ -276,9 +276,14 @@ def test_line_breaks_within_a_cell_are_kept_up_to_the_limit(read):
 
 
 def test_a_cell_that_is_too_long_holds_the_file(read):
-    for cell in ("x" * 32_768, f'"{"x" * 140_000}"'):
+    for cell, where in (("x" * 32_768, "cell B2"), (f'"{"x" * 140_000}"', "row 2: a cell")):
         told = held(read, f"a,b\n1,{cell}\n", "csv|long_cell")
-        assert "row 2: a cell is longer than 32,767 characters" in told and "quotation" not in told
+        assert f"{where} is longer than 32,767 characters" in told and "quotation" not in told
+
+
+def test_a_text_of_more_cells_than_any_table_has_is_held_before_they_are_made(read):
+    told = held(read, "a,b\n" + "1,,,,,,,,,\n" * 20, "sheet|too_large", limits=Limits(max_csv_cells=100))
+    assert "202 cells" in told and "at most 100" in told
 
 
 def test_a_quotation_mark_that_swallows_very_much_is_still_named_as_that(read):

@@ -16,7 +16,7 @@ from logistics_batch.model.calendar import Calendar
 from logistics_batch.model.job import JobSpec, LabelsJob, PushJob, ReconcileJob
 from logistics_batch.operate.agenda import Agenda
 from logistics_batch.operate.figures import Figure, figures
-from logistics_batch.operate.heartbeat import EVERY_SECONDS, HEARTBEAT
+from logistics_batch.operate.heartbeat import HEARTBEAT, beating
 from logistics_batch.operate.metrics import metrics_server
 from logistics_batch.operate.run_job import Order, Outcome, run_job
 from logistics_batch.operate.schedule import Chore, Scheduler
@@ -24,6 +24,7 @@ from logistics_batch.operate.watch import Loaded, NightWatch, Station
 from logistics_batch.settings import Settings
 from logistics_batch.wiring import Need, Workspace
 
+_CHANGES_SECONDS = 10.0
 _SWEEP_SECONDS = 60.0
 _LOOK_SECONDS = 20.0
 _TELL_SECONDS = 15.0
@@ -59,6 +60,7 @@ def watch(
         if metrics_port is not None:
             port = around.enter_context(metrics_server(metrics_port, lambda: _figures(night, scheduler)))
             night.at.log.say("metrics", f"metrics at http://127.0.0.1:{port}/metrics", port=port)
+        around.enter_context(beating(lambda: night.give_a_sign(list(scheduler.running())), failed=night.failed))
         left = scheduler.serve(night.planned(), patience_seconds=patience_seconds)
         night.at.log.say("stopped", f"stopped (process {getpid()})", pid=getpid())
         return [name for name in left if name in night.jobs]
@@ -93,8 +95,7 @@ def _chores(
     """What is done beside the jobs; each says for itself what it cannot do."""
     seen = [fingerprint(workspace.folder)]
 
-    def sign() -> None:
-        night.give_a_sign(list(scheduler.running()))
+    def look_at_files() -> None:
         was, seen[0] = seen[0], fingerprint(workspace.folder)
         if settings.were_changed():
             _take_over(workspace, settings, night, say)
@@ -107,12 +108,12 @@ def _chores(
         write_figures(workspace, settings.now, lambda: _figures(night, scheduler))
 
     chores = {
-        "sign of life": (EVERY_SECONDS, sign),
+        "changed files": (_CHANGES_SECONDS, look_at_files),
         "look": (_LOOK_SECONDS, scheduler.look),
         "sweep": (_SWEEP_SECONDS, night.sweep),
         "expected files": (_FILES_SECONDS, night.watch_files),
         "alerts": (_TELL_SECONDS, night.tell),
-        "metrics": (EVERY_SECONDS, say_figures),
+        "metrics": (_CHANGES_SECONDS, say_figures),
         "retention": (_TIDY_SECONDS, night.tidy),
     }
     return [Chore(name, seconds, _guarded(night, name, do)) for name, (seconds, do) in chores.items()]

@@ -1,5 +1,6 @@
 """What most commands share: their workspace, dates, progress, and a clean end when they are asked to stop."""
 
+import faulthandler
 import functools
 import os
 import re
@@ -70,13 +71,18 @@ def json_option(command: Command) -> Command:
 
 
 @contextmanager
-def stopping() -> Iterator[Event]:
-    """An event that is set when the process is asked to end; asked a second time by Ctrl-C, it ends at once."""
+def stopping(*, within_seconds: float = 0.0) -> Iterator[Event]:
+    """An event that is set when the process is asked to end; asked a second time by Ctrl-C, it ends at once.
+
+    within_seconds: the process is ended then, whatever it does; 0: it ends when it has finished what is under way.
+    """
     stop = Event()
 
     def ask(number: int, _frame: FrameType | None) -> None:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
+        if within_seconds and not stop.is_set():  # by a thread of C that waits for no lock of Python's
+            faulthandler.dump_traceback_later(within_seconds, exit=True, file=2)
         stop.set()
         with suppress(OSError):  # the terminal may be gone; and this is safe in a signal handler
             os.write(2, b"Stopping: what is under way is finished, nothing more is begun.\n")

@@ -4,6 +4,8 @@ import click
 
 from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, stopping
 
+_END_SECONDS = 9.5  # a supervisor that sent SIGTERM gets its exit within ten
+
 
 @click.command(epilog="Example: logistics-batch receive --port 8480")
 @click.option("--port", type=WholeNumber(0, 65535), help="0: any free one; by default that of the settings.")
@@ -26,7 +28,7 @@ def receive(*, folder: str, port: int | None, as_json: bool) -> int:
     except ModuleNotFoundError as error:
         remedy = "Install the extra: pip install 'logistics-batch[web]'."
         raise UsageError(f"The receiver needs {error.name}, which is not installed.", remedy=remedy) from error
-    with stopping() as stop:
+    with stopping(within_seconds=_END_SECONDS) as stop:
         receive_events(
             Workspace(Path(folder)),
             port=port,

@@ -6,7 +6,7 @@ import click
 
 from logistics_batch.cli.opening import WholeNumber, in_workspace, json_option, stopping
 
-_PATIENCE_SECONDS = 8.0  # a supervisor that sent SIGTERM gets its exit within ten
+_PATIENCE_SECONDS, _END_SECONDS = 8.0, 9.5  # a supervisor that sent SIGTERM gets its exit within ten
 
 
 @click.group(invoke_without_command=True, epilog="Example: logistics-batch schedule")
@@ -34,9 +34,9 @@ def schedule(ctx: click.Context, *, folder: str, check: bool, metrics_port: int 
         return _check(workspace.folder)
     from logistics_batch.cli.night import watch
 
-    with stopping() as stop:
+    with stopping(within_seconds=_END_SECONDS) as stop:
         left = watch(workspace, stop=stop, say=_log, metrics_port=metrics_port, patience_seconds=_PATIENCE_SECONDS)
-    _leave(left)
+        _leave(left)
     return 0
 
 

@@ -3,12 +3,15 @@
 import json
 import os
 import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 HEARTBEAT = Path("var") / "schedule.json"
-EVERY_SECONDS = 10.0
+EVERY_SECONDS = 3.0
 OLD = timedelta(seconds=60)
 
 
@@ -44,6 +47,31 @@ def beat(
     beside = file.with_name(f"{file.name}.part")
     beside.write_text(json.dumps(asdict(sign), indent=1), encoding="utf-8")
     beside.replace(file)
+
+
+@contextmanager
+def beating(give_a_sign: Callable[[], None], *, failed: Callable[[str, Exception], None]) -> Iterator[None]:
+    """Give a sign now and every few seconds, in a thread that does nothing else, so that no work can hold it up.
+
+    failed: is told of a mistake of the program, after which there is no sign any more.
+    """
+    over = threading.Event()
+
+    def beat_on() -> None:
+        try:
+            while not over.wait(EVERY_SECONDS):
+                give_a_sign()
+        except Exception as error:
+            failed("sign of life", error)
+            raise
+
+    give_a_sign()
+    thread = threading.Thread(target=beat_on, name="sign of life", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 def last_beat(file: Path) -> Heartbeat | None:

@@ -13,11 +13,11 @@ import pikepdf
 
 from logistics_batch.paper.label_check import UNREADABLE
 
-_REFERENCE = re.compile(rb"(\d+) (\d+) R\b")
+_REFERENCE = re.compile(rb"(?<!\d)(\d{1,10}) (\d{1,5}) R\b")
 # Ways back to pages, document structure and metadata: never part of what a page paints.
 _LEFT_BEHIND = frozenset({"/Parent", "/P", "/StructParent", "/StructParents", "/Metadata", "/PieceInfo", "/Thumb"})
 # Text that does not tell by itself what its copy will be: it names a way back, or a reference may be part of a string.
-_UNSURE = re.compile(rb"/(?:Parent|P|StructParents?|Metadata|PieceInfo|Thumb) |\([^)]*(?:\d R|\\)")
+_UNSURE = re.compile(rb"/(?:Parent|P|StructParents?|Metadata|PieceInfo|Thumb) |\([^()]*(?:\d R|\\)")
 
 _PLAIN = (pikepdf.Name, pikepdf.String)
 _Number = tuple[int, int]

@@ -131,7 +131,7 @@ _CELL_FORMULA: Final = re.compile(rb"(?P<cell><(?:[^\s<>/:]+:)?c" + _ATTRIBUTES 
 _ROW_NUMBER: Final = re.compile(rb"(?<=[A-Z$])\d+(?![\w.(\s])")  # what formulas that were filled down differ in
 _ANY_FORMULA: Final = re.compile(rb"<(?:[^\s<>/:]+:)?f[\s/>]")
 _OLD_DRAWING_ADDRESS: Final = re.compile(
-    r"(?<![\w.-])(?:src|href|althref)\s*=|[a-z]{2,}:/|\\\\|javascript:", re.IGNORECASE
+    r"(?<![\w.-])(?:src|href|althref)\s*=|[a-z]{2}:/|\\\\|javascript:", re.IGNORECASE
 )
 _OLD_NAMESPACE: Final = re.compile(r"xmlns(?::[\w.-]+)?\s*=\s*(?:\"[^\"]*\"|'[^']*')")
 _OLD_MACRO: Final = re.compile(rb"<((?:[\w.-]+:)?FmlaMacro)(?=[\s>])[^<>]*>[^<>]*</\1\s*>")

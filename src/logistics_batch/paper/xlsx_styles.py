@@ -190,5 +190,5 @@ class StyleSheet:
 def _essence(xf: bytes) -> tuple[frozenset[bytes], bytes]:
     """What makes two styles equal: their attributes in any order, and what stands inside."""
     opening = opening_tag(xf)
-    attributes = frozenset(re.findall(rb"[\w:]+\s*=\s*[\"'][^\"']*[\"']", opening))
+    attributes = frozenset(re.findall(rb"(?<![\w:])[\w:]+\s*=\s*[\"'][^\"']*[\"']", opening))
     return attributes, b"" if opening.endswith(b"/>") else xf[len(opening) :]

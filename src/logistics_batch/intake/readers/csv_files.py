@@ -38,6 +38,7 @@ _QUOTED = "\x1f"  # stands for what is between two quotation marks; a control ch
 
 def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> Sheet:
     """The one sheet of a text file; raises FileHeld where rows could get lost or a limit is passed."""
+    _refuse_too_many_cells(path, name=printable(name), limits=limits)
     text = read_text(path, name=name, encoding=options.encoding, limits=limits)
     name, ending = printable(name), PurePosixPath(name).suffix
     notes = list(text.notes)
@@ -248,7 +249,7 @@ def _rows(reader: Any, widths: list[int], *, name: str, most_breaks: int, limits
             if "field limit" not in str(error):
                 raise _quote_fault(name, row, f"it does not end as a row should ({error})") from error
             if reader.line_num - lines_before <= most_breaks + 1:
-                raise _long_cell(name, row, limits) from error
+                raise _long_cell(name, f"row {row}: a cell", limits) from error
             raise _quote_fault(name, row, "one of its cells runs over many lines") from error
         if row > limits.max_csv_rows:
             raise _too_many_rows(name, limits)
@@ -316,12 +317,29 @@ def _refuse_long_cells(cells: pl.DataFrame, *, name: str, limits: Limits) -> Non
         # Before what looks like a formula a fix file of ours has one sign more.
         is_long = cells[column].str.strip_prefix("'").str.len_chars() > most
         if is_long.any():
-            raise _long_cell(name, int(is_long.arg_max() or 0) + 1, limits)
+            cell = f"cell {column_letters(int(column))}{int(is_long.arg_max() or 0) + 1}"
+            raise _long_cell(name, cell, limits)
 
 
-def _long_cell(name: str, row: int, limits: Limits) -> FileHeld:
+def _refuse_too_many_cells(path: Path, *, name: str, limits: Limits) -> None:
+    """Raise FileHeld before anything is kept in memory: also empty cells take some until they are seen to be empty."""
+    counts: Counter[bytes] = Counter()
+    signs = [sign.encode() for sign in _DELIMITERS]
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK_BYTES):
+            counts.update({sign: block.count(sign) for sign in (*signs, b"\n")})
+    cells = max(counts[sign] for sign in signs) + counts[b"\n"]
+    if cells > limits.max_csv_cells:
+        raise FileHeld(
+            f"{name} has {cells:,} cells, empty ones among them; at most {limits.max_csv_cells:,} are read.",
+            rule="sheet|too_large",
+            remedy="Delete the empty columns right of the table, or split the file.",
+        )
+
+
+def _long_cell(name: str, where: str, limits: Limits) -> FileHeld:
     return FileHeld(
-        f"{name}: row {row}: a cell is longer than {limits.max_cell_characters:,} characters.",
+        f"{name}: {where} is longer than {limits.max_cell_characters:,} characters.",
         rule="csv|long_cell",
         remedy="Shorten the cell and send the file again.",
     )

@@ -26,6 +26,7 @@ class Limits:
     max_columns: int = 512
     max_gap_rows: int = 1_000
     max_csv_rows: int = 1_048_576  # as many as a spreadsheet program shows
+    max_csv_cells: int = 32_000_000  # also empty ones, as far as there are separators
     max_sheets: int = 100  # visible ones, of a name that fits
     max_workbook_rows: int = 200_000
     max_workbook_cells: int = 25_000_000

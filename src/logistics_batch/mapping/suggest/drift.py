@@ -173,6 +173,8 @@ def _profile_below(sheet: Sheet, header: Header, name: str) -> Profile:
 
 
 def _spelt_alike(one: str, other: str) -> float:
+    if max(len(one), len(other)) > _LONGEST_NAME:  # to compare them takes the square of their length
+        return 0.0
     ratio = difflib.SequenceMatcher(None, ColumnName.of(one).identity, ColumnName.of(other).identity).ratio()
     return ratio if ratio > _SPELT_ALIKE else 0.0
 

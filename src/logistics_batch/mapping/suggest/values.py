@@ -20,10 +20,10 @@ _SHAPES: Final[dict[str, re.Pattern[str]]] = {
     ),
     "whole number": re.compile(r"\d{1,6}(?:\.0+)?"),
     "number": re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*(?:[a-z]{1,3}|%))?", re.IGNORECASE),
-    "e-mail": re.compile(r"\S+@\S+\.\S+"),
+    "e-mail": re.compile(r"[^\s@]+@(?=[^\s@]*[^\s@]\.[^\s@])[^\s@]+"),
     "AWB number": re.compile(r"SH-[0-9A-Z]+"),
     "words": re.compile(r".*[^\W\d_]{3}.*", re.DOTALL),
-    "code": re.compile(r"[A-Z]*[-_/]?[A-Z0-9_/-]*\d[A-Z0-9_/-]*"),
+    "code": re.compile(r"[A-Z_/-]*\d[A-Z0-9_/-]*"),
     "coordinate": re.compile(r"-?\d{1,3}\.\d{3,}"),
 }
 _OF_FORM: Final[dict[Form, str]] = {

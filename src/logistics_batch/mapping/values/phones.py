@@ -16,7 +16,8 @@ _COUNTRY_CODE: Final = r"(?:(?:\+|00)91[-\s.)]*|\+?091[-\s.)]+)"
 _AREA_CODE: Final = (  # 0712-2245566 of Nagpur; 091- is no area's code
     rf"^[^0-9+]*(?:0(?:[1-8][0-9]|9[02-9]|[1-9][0-9]{{2,3}})|{_COUNTRY_CODE}[1-9][0-9]{{1,3}})[)\s\-./]"
 )
-_LOCAL: Final = re.compile(r"[)\s\-./][\s\-]*[0-9]{6,8}\W*$")
+_LONGEST: Final = 250  # characters of a cell that can be a number, as the phone library has it
+_LOCAL: Final = re.compile(r"(?:[)./][\s\-]*|(?<![\s\-])[\s\-]+)[0-9]{6,8}\W*$")
 _TEN_DIGITS: Final = re.compile(r"[6-9][0-9]{9}")
 _PARTING: Final = re.compile(r"[/,;|]")
 _TRUNK_AND_COUNTRY: Final = re.compile(r"^[\s(+]*091[\s.\-)]+")  # 091- for +91
@@ -27,7 +28,9 @@ _LABEL: Final = re.compile(
 )
 _UNSEEN: Final = "\u00ad\u200b-\u200e\u202a\u202c\u202d\u2060\u2066\u2068\u2069\ufeff"  # telephones paste them along
 # Letters are keys to the phone library (X is 9), and signs it passes over stand for masked digits.
-_FOREIGN: Final = re.compile(rf"[^\d\s+\-\u2010-\u2015\u2212()\[\].:'\"{_UNSEEN}]|[-\u2010-\u2015.]{{2,}}\s*$")
+_FOREIGN: Final = re.compile(
+    rf"[^\d\s+\-\u2010-\u2015\u2212()\[\].:'\"{_UNSEEN}]|(?<![-\u2010-\u2015.])[-\u2010-\u2015.]{{2,}}\s*$"
+)
 
 
 def ten_digits(text: pl.Expr) -> pl.Expr:
@@ -61,7 +64,8 @@ def second_of_two(text: pl.Expr) -> pl.Expr:
 
 
 def _read_odd(odd: pl.Series, *, read: Callable[[str], str | None]) -> pl.Series:
-    found = {text: mobile for text in odd.drop_nulls().unique() if (mobile := read(text))}
+    texts = odd.filter(odd.str.len_chars() <= _LONGEST).drop_nulls().unique()
+    found = {text: mobile for text in texts if (mobile := read(text))}
     return odd.replace_strict(list(found), list(found.values()), default=None, return_dtype=pl.String)
 
 
