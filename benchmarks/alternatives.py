@@ -41,7 +41,7 @@ def map_ours(source: Path, target: Path) -> dict[str, Any]:
     """Read, map, judge by the contract, and write the documents."""
     from logistics_batch.intake.readers import read_file
     from logistics_batch.mapping import load_mapping
-    from logistics_batch.mapping.table import RunValues
+    from logistics_batch.mapping.fields.compile import RunValues
     from logistics_batch.mapping.whole_file import apply_mapping
 
     mapping = load_mapping(MAPPING, path="benchmark", read_lookup=lambda name: name)

@@ -16,6 +16,9 @@ from typing import Any, Final
 import polars as pl
 from pydantic import BaseModel
 
+from logistics_batch.mapping.fields.compile import RunValues
+from logistics_batch.mapping.fields.values.dates import CODES, written
+from logistics_batch.mapping.fields.values.verbs import Verb, vocabulary
 from logistics_batch.mapping.loading import Mapping, load_mapping
 from logistics_batch.mapping.spec.model import (
     ChecksSpec,
@@ -32,9 +35,6 @@ from logistics_batch.mapping.spec.model import (
 )
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS, Form, Targets, form_of, targets_of
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
-from logistics_batch.mapping.table import RunValues
-from logistics_batch.mapping.values.dates import CODES, written
-from logistics_batch.mapping.values.verbs import Verb, vocabulary
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, Operation, RowState
 from logistics_batch.model.issue import column_letters

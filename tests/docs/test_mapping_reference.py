@@ -5,8 +5,8 @@ from docs.mapping_reference_page import PAGE, reference_text
 from docs.pages import blocks
 
 from logistics_batch.mapping import hints_of, load_mapping, schema_json, vocabulary
+from logistics_batch.mapping.fields.values.dates import CODES, format_fault
 from logistics_batch.mapping.spec.targets import targets_of
-from logistics_batch.mapping.values.dates import CODES, format_fault
 from logistics_batch.model.document import Operation
 
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -29,7 +29,7 @@ from hostile.make_hostile import MAPPING
 from logistics_batch.errors import FileHeld, SpecificationError
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping, load_mapping
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 
 SEED = 20261121

@@ -25,7 +25,7 @@ from logistics_batch.intake.names import printable
 from logistics_batch.intake.pgp import PgpKey
 from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping import Mapping, load_mapping
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 
 CPU_SECONDS = 2

@@ -22,7 +22,7 @@ from logistics_batch.intake.names import printable
 from logistics_batch.intake.pgp import PgpKey
 from logistics_batch.ledger import open_ledger
 from logistics_batch.mapping import load_mapping
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 
 MOST_BYTES, MOST_SECONDS = 700 << 20, 60.0
 LONGEST_CELL = 32_000

@@ -20,7 +20,7 @@ from logistics_batch.errors import FileHeld, RunStopped
 from logistics_batch.flows.foreign_files import Mapped, map_file
 from logistics_batch.intake.limited_work import LimitedWork
 from logistics_batch.mapping import Mapping, load_mapping
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 
 SAMPLES = Path(__file__).parents[2] / "sample_data"
 MAPPINGS = Path(__file__).parents[2] / "mappings"

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from logistics_batch.mapping import Mapping, load_mapping
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import MARKS_SCHEMA, Mark, Sheet

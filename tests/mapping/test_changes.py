@@ -7,7 +7,7 @@ from mapping.sheets import mapping_of, run, sheet_of, states
 
 from logistics_batch.errors import SpecificationError
 from logistics_batch.mapping import load_mapping
-from logistics_batch.mapping.changes import with_item_ids
+from logistics_batch.mapping.documents.changes import with_item_ids
 from logistics_batch.model.document import MappedFile, OrderNumber
 
 UPDATE = """

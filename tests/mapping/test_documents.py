@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, order, run, sheet_of, states
 
-from logistics_batch.mapping.documents import BLOCK_DOCUMENTS
+from logistics_batch.mapping.documents.documents import BLOCK_DOCUMENTS
 from logistics_batch.model.document import Document, MappedFile
 
 MANY = BLOCK_DOCUMENTS + 30

@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 from mapping.sheets import mapping_of, sheet_of
 
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 
 MANIFEST = """

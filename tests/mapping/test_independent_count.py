@@ -14,7 +14,7 @@ import pytest
 from mapping.sheets import DAY, mapping_of
 
 from logistics_batch.intake.readers import read_file
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, RowState
 

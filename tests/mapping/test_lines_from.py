@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mapping.sheets import mapping_of, orders, run, sheet_of, states
 
 from logistics_batch.errors import FileHeld, SpecificationError
-from logistics_batch.mapping.lines_from import numbered_columns
+from logistics_batch.mapping.lines.split_rows import numbered_columns
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import Mark
 

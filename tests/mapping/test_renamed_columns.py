@@ -12,7 +12,7 @@ from mapping.test_shipped import EXAMPLES, NAMES, ZONE, load, mapped, source_of
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.readers import read_file
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, Operation
 from logistics_batch.model.sheet import MARKS_SCHEMA, Sheet

@@ -16,7 +16,7 @@ from openpyxl import Workbook, load_workbook
 
 from logistics_batch.flows.check_mapping import lint
 from logistics_batch.intake.readers import read_file
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, Operation
 

@@ -10,7 +10,7 @@ from messages.service_answers import SAID_BY_SERVICE
 from messages.wrong_rows import BLOCKED, HELD, INVALID, SKIPPED
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.cells import Damage
+from logistics_batch.mapping.rows.cells import Damage
 from logistics_batch.paper.clerks_words import HELD_FIXES
 
 LINES: list[Line] = [line[:3] for rows in parts() for line in rows]

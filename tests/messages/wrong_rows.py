@@ -8,7 +8,7 @@ import polars as pl
 from mapping.sheets import sheet_of
 
 from logistics_batch.mapping import load_mapping
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import Mark

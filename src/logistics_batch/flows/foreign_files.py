@@ -16,9 +16,9 @@ from logistics_batch.flows.own_reports import refuse_own
 from logistics_batch.intake.readers import read_file, sniff_format
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.alike import stands_in
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.legible import legible_rows
-from logistics_batch.mapping.lines_sheet import both_sheets
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.lines.two_sheets import both_sheets
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState

@@ -14,7 +14,7 @@ import polars as pl
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import StoredDocument
-from logistics_batch.mapping.changes import unnamed_items, with_item_ids
+from logistics_batch.mapping.documents.changes import unnamed_items, with_item_ids
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, OrderNumber, RowState
 from logistics_batch.model.issue import Issue, cell_address
 

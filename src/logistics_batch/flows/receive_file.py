@@ -16,7 +16,7 @@ from logistics_batch.intake.readers import identify
 from logistics_batch.intake.store import RemoteFile
 from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.model.answer_files import result_stem
 from logistics_batch.model.document import MappedFile, Operation
 from logistics_batch.model.sheet import SourceFile

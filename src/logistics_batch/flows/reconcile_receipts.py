@@ -18,7 +18,7 @@ from logistics_batch.intake.names import copy_name, name_fault, name_matches, pr
 from logistics_batch.intake.readiness import never_input
 from logistics_batch.intake.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place

@@ -4,8 +4,8 @@ Here stands what loads a mapping and explains the language. What applies it to s
 drafts one (`suggest`) is imported from its own module, so that whoever only loads a mapping does not pay for it.
 """
 
+from logistics_batch.mapping.fields.values import Verb, vocabulary
 from logistics_batch.mapping.loading import Mapping, hints_of, load_mapping
 from logistics_batch.mapping.spec import MappingSpec, schema_json
-from logistics_batch.mapping.values import Verb, vocabulary
 
 __all__ = ["Mapping", "MappingSpec", "Verb", "hints_of", "load_mapping", "schema_json", "vocabulary"]

@@ -7,29 +7,37 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.ambiguous_amounts import blame_ambiguous_amounts
-from logistics_batch.mapping.bodies import check_body
-from logistics_batch.mapping.changes import check_items, order_named
-from logistics_batch.mapping.checks import check, hold_mixed_dates, hold_swapped_dates
-from logistics_batch.mapping.contract import refused
-from logistics_batch.mapping.control_totals import hold_control_totals
-from logistics_batch.mapping.documents import Material, documents_of
-from logistics_batch.mapping.equal_rows import documents_with_equal_rows
+from logistics_batch.mapping.checks.ambiguous_amounts import blame_ambiguous_amounts
+from logistics_batch.mapping.checks.checks import check, hold_mixed_dates, hold_swapped_dates
+from logistics_batch.mapping.checks.control_totals import hold_control_totals
+from logistics_batch.mapping.checks.equal_rows import documents_with_equal_rows
+from logistics_batch.mapping.checks.header_units import hold_other_units
+from logistics_batch.mapping.checks.idle_rules import hold_idle_conditions, hold_idle_payment, hold_idle_skips
+from logistics_batch.mapping.checks.kits import check_kits
+from logistics_batch.mapping.checks.lines_named_total import blame_totals
+from logistics_batch.mapping.checks.renamed_columns import hold_renamed
+from logistics_batch.mapping.checks.stray_rows import stray_rows
+from logistics_batch.mapping.documents.bodies import check_body
+from logistics_batch.mapping.documents.changes import check_items, order_named
+from logistics_batch.mapping.documents.contract import refused
+from logistics_batch.mapping.documents.documents import Material, documents_of
+from logistics_batch.mapping.fields.compile import (
+    CELLS,
+    COLUMN,
+    HEAD_VALUES,
+    RULES,
+    CompiledSheet,
+    RunValues,
+    compile_sheet,
+)
+from logistics_batch.mapping.fields.grouping import disagreements, written_key
+from logistics_batch.mapping.fields.values.reading import say
 from logistics_batch.mapping.findings import Findings, listed, row_list
-from logistics_batch.mapping.grouping import disagreements, written_key
-from logistics_batch.mapping.header import choose, passed_over
-from logistics_batch.mapping.header_units import hold_other_units
-from logistics_batch.mapping.idle_rules import hold_idle_conditions, hold_idle_payment, hold_idle_skips
-from logistics_batch.mapping.kits import check_kits
-from logistics_batch.mapping.lines_from import Fault, blame_faults
-from logistics_batch.mapping.lines_named_total import blame_totals
+from logistics_batch.mapping.lines.split_rows import Fault, blame_faults
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.notes import notes_of
-from logistics_batch.mapping.renamed_columns import hold_renamed
-from logistics_batch.mapping.rows import sort_rows
-from logistics_batch.mapping.stray_rows import stray_rows
-from logistics_batch.mapping.table import CELLS, COLUMN, HEAD_VALUES, RULES, RunValues, Table, lay_out
-from logistics_batch.mapping.values.reading import say
+from logistics_batch.mapping.notes.notes import notes_of
+from logistics_batch.mapping.rows.classify import classify_rows
+from logistics_batch.mapping.rows.header import choose, passed_over
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet
@@ -58,8 +66,8 @@ def apply_mapping(
     hold_idle_conditions(mapping, sheet, header)
     hold_idle_payment(mapping, sheet, header)
     hold_renamed(mapping, sheet, header)
-    rows = sort_rows(mapping, sheet, header)
-    table = lay_out(mapping, sheet, header, rows, run_values)
+    rows = classify_rows(mapping, sheet, header)
+    table = compile_sheet(mapping, sheet, header, rows, run_values)
     hold_other_units(table)
     hold_mixed_dates(table)
     hold_swapped_dates(table)
@@ -96,7 +104,7 @@ def apply_mapping(
     )
 
 
-def _documents(table: Table) -> pl.DataFrame:
+def _documents(table: CompiledSheet) -> pl.DataFrame:
     """One line a document: doc, natural (its natural key), reference, and the header fields' values."""
     names = [field.value_name for field in table.header]
     known = [name for name in ("doc", "first", "key", *names) if name in table.grouped.heads.columns]
@@ -110,11 +118,11 @@ def _value(heads: pl.DataFrame, target: str) -> pl.Expr:
     return pl.col(name) if name in heads.columns else pl.lit(None, dtype=pl.String)
 
 
-def _reference(table: Table, heads: pl.DataFrame) -> pl.Expr:
+def _reference(table: CompiledSheet, heads: pl.DataFrame) -> pl.Expr:
     return pl.coalesce(_value(heads, target) for target in table.mapping.targets.reference)
 
 
-def _natural_key(table: Table, heads: pl.DataFrame) -> pl.Expr:
+def _natural_key(table: CompiledSheet, heads: pl.DataFrame) -> pl.Expr:
     """The key as people write it; where it cannot be read, what the key columns hold."""
     parts = [pl.coalesce(_value(heads, target) for target in group) for group in table.mapping.targets.natural]
     natural = parts[0] if len(parts) == 1 else pl.concat_str(parts, separator=" | ", ignore_nulls=True)
@@ -132,7 +140,7 @@ class _Barred:
 
 
 def _barred(
-    table: Table,
+    table: CompiledSheet,
     documents: pl.DataFrame,
     found: Findings,
     *,
@@ -161,7 +169,7 @@ def _barred(
     return _Barred(together.unique("doc", keep="first", maintain_order=True), invalid)
 
 
-def _torn_documents(table: Table) -> list[tuple[int, str, str]]:
+def _torn_documents(table: CompiledSheet) -> list[tuple[int, str, str]]:
     """Documents whose rows say different things."""
     torn = pl.concat([disagreements(table.grouped.heads, table.header), table.torn])
     if torn.is_empty():
@@ -183,7 +191,7 @@ def _torn_documents(table: Table) -> list[tuple[int, str, str]]:
     return reasons
 
 
-def _column_text(table: Table, place: str) -> str:
+def _column_text(table: CompiledSheet, place: str) -> str:
     if place.startswith(COLUMN):
         return table.bound.texts[int(place.removeprefix(COLUMN)) - 1].strip()
     field = table.field(place)
@@ -192,7 +200,7 @@ def _column_text(table: Table, place: str) -> str:
     return table.bound.texts[field.column - 1].strip()
 
 
-def _doubled(table: Table, documents: pl.DataFrame) -> list[tuple[int, str, str]]:
+def _doubled(table: CompiledSheet, documents: pl.DataFrame) -> list[tuple[int, str, str]]:
     """Documents that differ in their key columns and would be one document to the service."""
     if documents.height < 2 or table.mapping.operation is Operation.RECEIPT_READ:
         return []
@@ -223,7 +231,7 @@ def _as_read(names: pl.Expr) -> pl.Expr:
     return pl.when(plain).then(names.str.to_lowercase()).otherwise(others)
 
 
-def _material(table: Table, documents: pl.DataFrame, barred: _Barred, *, longitude: LongitudeName) -> Material:
+def _material(table: CompiledSheet, documents: pl.DataFrame, barred: _Barred, *, longitude: LongitudeName) -> Material:
     names = [field.value_name for field in (*table.line, *table.keep)]
     return Material(
         mapping=table.mapping,
@@ -239,7 +247,7 @@ def _material(table: Table, documents: pl.DataFrame, barred: _Barred, *, longitu
     )
 
 
-def _judge(material: Material, table: Table, found: Findings) -> None:
+def _judge(material: Material, table: CompiledSheet, found: Findings) -> None:
     """What the contract's model says against documents that nothing else bars becomes findings."""
     for heads, lines in material.blocks():
         judge = partial(_complaints, material, heads, lines)
@@ -262,7 +270,7 @@ def _complaints(
     return {place: complaints for place, complaints in told.items() if complaints}
 
 
-def _refuse(found: Findings, table: Table, doc: int, complaints: Sequence[Complaint]) -> None:
+def _refuse(found: Findings, table: CompiledSheet, doc: int, complaints: Sequence[Complaint]) -> None:
     """The contract's complaints about a document, at the rows and cells they come from."""
     rows = table.grouped.lines.filter(pl.col("doc") == doc)["row"]
     for complaint in complaints:
@@ -277,7 +285,7 @@ def _refuse(found: Findings, table: Table, doc: int, complaints: Sequence[Compla
 
 
 def _states(
-    table: Table, skipped: pl.DataFrame, documents: pl.DataFrame, barred: _Barred, found: Findings
+    table: CompiledSheet, skipped: pl.DataFrame, documents: pl.DataFrame, barred: _Barred, found: Findings
 ) -> pl.DataFrame:
     """Every row but the header, with what became of it."""
     invalid = pl.col("row").is_in(found.bad_rows().implode())
@@ -309,7 +317,7 @@ def _states(
     return in_order.with_columns(pl.lit("").alias("sheet"))  # one value, not one a row
 
 
-def _kept(table: Table, states: pl.DataFrame) -> pl.DataFrame:
+def _kept(table: CompiledSheet, states: pl.DataFrame) -> pl.DataFrame:
     """For each ready row of receipts what was read and what is kept; documents have theirs with them."""
     if table.mapping.operation is not Operation.RECEIPT_READ:
         return pl.DataFrame()

@@ -6,8 +6,8 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.header import Header
-from logistics_batch.mapping.values.reading import Words
+from logistics_batch.mapping.fields.values.reading import Words
+from logistics_batch.mapping.rows.header import Header
 from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.sheet import Sheet
 

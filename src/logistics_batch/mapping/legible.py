@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import polars as pl
 
-from logistics_batch.mapping.fields import Field
-from logistics_batch.mapping.header import choose
+from logistics_batch.mapping.fields.compile import RunValues, compile_sheet
+from logistics_batch.mapping.fields.fields import Field
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.rows import sort_rows
-from logistics_batch.mapping.table import RunValues, lay_out
+from logistics_batch.mapping.rows.classify import classify_rows
+from logistics_batch.mapping.rows.header import choose
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
@@ -25,7 +25,7 @@ def legible_rows(mapping: Mapping, sheets: Sequence[Sheet], *, run_values: RunVa
     if mapping.operation is Operation.RECEIPT_READ:  # each row stands alone, also one that names no invoice
         mapping = replace(mapping, spec=mapping.spec.model_copy(update={"key": []}))
     sheet, header = choose(mapping, sheets)
-    table = lay_out(mapping, sheet, header, sort_rows(mapping, sheet, header), run_values)
+    table = compile_sheet(mapping, sheet, header, classify_rows(mapping, sheet, header), run_values)
     lines = table.grouped.once_a_row("row", "head", *_columns(table.line))
     heads = table.grouped.heads.select("head", *_columns(table.header))
     both = lines.join(heads, on="head", how="left", maintain_order="left")

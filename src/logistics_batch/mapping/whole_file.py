@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.apply import apply_mapping as apply_to_sheet
-from logistics_batch.mapping.lines_answers import told_of_both
-from logistics_batch.mapping.lines_sheet import joined
+from logistics_batch.mapping.fields.compile import RunValues
+from logistics_batch.mapping.lines.exploded import parted, told_of_rows
+from logistics_batch.mapping.lines.two_sheet_answers import told_of_both
+from logistics_batch.mapping.lines.two_sheets import joined
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.parted import parted, told_of_rows
-from logistics_batch.mapping.table import RunValues
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.payloads import LongitudeName
 from logistics_batch.model.sheet import Sheet

@@ -13,7 +13,7 @@ from mapping.godown.register import write_csv, write_workbook
 from mapping.sheets import mapping_of, rules, states
 
 from logistics_batch.intake.readers import read_file
-from logistics_batch.mapping.table import RunValues
+from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile
 

@@ -5,12 +5,12 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from logistics_batch.mapping.fields.values.verbs import natural_step, verb_of
 from logistics_batch.mapping.lint.fields import GIVES, LintFinding, Place, place_of
 from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, MappingSpec, SheetSpec
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import Form, form_of, is_demanded
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
-from logistics_batch.mapping.values.verbs import natural_step, verb_of
 
 _SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal")}
 """Where the default is another thing than the same value said: amounts such as 1.200 are no longer asked about."""

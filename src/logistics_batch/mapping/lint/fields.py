@@ -4,12 +4,12 @@ import json
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from logistics_batch.mapping.fields.values import dates, numbers
+from logistics_batch.mapping.fields.values.numbers import contradicts, meant_by, unit_pair, unit_wanted
+from logistics_batch.mapping.fields.values.verbs import unfit_texts, verb_of
 from logistics_batch.mapping.spec.model import DateRead, FieldSpec, LookupRead, MappingSpec, UnitRead
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import Form, form_of
-from logistics_batch.mapping.values import dates, numbers
-from logistics_batch.mapping.values.numbers import contradicts, meant_by, unit_pair, unit_wanted
-from logistics_batch.mapping.values.verbs import unfit_texts, verb_of
 from logistics_batch.model.document import Operation
 
 Place = tuple[str | int, ...]

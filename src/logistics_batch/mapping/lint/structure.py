@@ -107,7 +107,9 @@ def _lines_from_findings(spec: MappingSpec) -> Iterator[LintFinding]:
         if identity not in used:
             known = ", ".join(f"`{each}`" for each in spec.lines)
             yield LintFinding(
-                ("lines_from",), f"`{name}` is not used.", f"Use it as `{{from: {name}}}` in one of {known or 'lines'}."
+                ("lines_from",),
+                f"`{name}` is not used.",
+                f"Use it as `{{from: {name}}}` in one of {known or 'lines'}.",
             )
 
 

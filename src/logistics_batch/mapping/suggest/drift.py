@@ -9,11 +9,11 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.errors import SpecificationError
-from logistics_batch.mapping.header import Header, likeliest
-from logistics_batch.mapping.lines_sheet_spec import header_mapping, lines_mapping
+from logistics_batch.mapping.lines.exploded import outer_mapping
+from logistics_batch.mapping.lines.two_sheet_spec import header_mapping, lines_mapping
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.parted import outer_mapping
-from logistics_batch.mapping.patterns import name_fits
+from logistics_batch.mapping.rows.header import Header, likeliest
+from logistics_batch.mapping.rows.patterns import name_fits
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.suggest.names import LIKELY, likeness, likeness_of_names, names_of_targets, reading_of

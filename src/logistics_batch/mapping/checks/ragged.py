@@ -1,0 +1,137 @@
+"""Rows of a text file with more or fewer cells than its header: their values may stand in the wrong columns."""
+
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.fields.compile import CompiledSheet
+from logistics_batch.mapping.fields.values.reading import say
+from logistics_batch.mapping.findings import Findings, listed, row_list
+
+_LOOKED_AT: Final = 1_000  # last rows of a file
+_HABIT: Final = 5
+_ONE_IN: Final = 10
+"""So many rows, and one in so many, that end at the same place are how a program writes empty cells at the end."""
+
+
+def ragged(found: Findings, table: CompiledSheet) -> None:
+    """Find the data rows whose cells have been shifted.
+
+    Too long is a row with more cells than the header and something written beyond the last column that the header
+    names. Too short is a row that ends before a column of the mapping: the cell that is missing may be any of them, and
+    each one behind it stands in the place of its neighbour. Only that the sender leaves empty cells at the end of a row
+    out makes it right; see `_short`.
+    """
+    counts = table.sheet.cell_counts
+    if counts is None:
+        return
+    frame = _counted(table)
+    header = int(frame.filter(pl.col("row") == table.bound.row)["cells"][0])
+    if frame.filter((pl.col("cells") != header) & (pl.col("cells") > 1)).is_empty():
+        return
+    _cut_off(found, table, frame)
+    rows = _data(table, frame)
+    own = table.sheet.width - table.sheet.added
+    named = max((number for number, text in enumerate(table.bound.texts[:own], 1) if text.strip()), default=0)
+    beyond = [pl.col(str(number)).is_not_null() for number in range(named + 1, own + 1)]
+    long = rows.filter((pl.col("cells") > header) & pl.any_horizontal(beyond)) if beyond else rows.clear()
+    short, _ = _short(table, frame)
+    remedy = "Put a cell that holds the separator in quotes, give every column its cell, or send the file as .xlsx."
+    may_be_blank = "Give every column its cell; if the sender leaves out empty cells at the end, the mapping says so."
+    is_certain = _writes_empty_ends(frame)
+    for (cells,), group in pl.concat([long, short]).group_by("cells", maintain_order=True):
+        number = int(str(cells))
+        cause = "is a comma not in quotes?" if number > header else "is a cell missing?"
+        words = say(
+            f"The row has {number} cell{'' if number == 1 else 's'}, the header {header}: {cause}",
+            remedy if number > header or is_certain else may_be_blank,
+        )
+        found.add(group["row"], table.key_column, "row|cells", words)
+
+
+def note_of_short_rows(table: CompiledSheet) -> list[str]:
+    """A note on short rows that are taken as they are: what their last cells stand under is nowhere written."""
+    if table.sheet.cell_counts is None:
+        return []
+    _, spared = _short(table, _counted(table))
+    notes: list[str] = []
+    for (cells,), group in spared.sort("cells", descending=True).group_by("cells", maintain_order=True):
+        missing = [table.bound.texts[column - 1].strip() for column in _cut(table, int(str(cells)))]
+        ends = "ends" if group.height == 1 else "end"
+        which = f"Row{'' if group.height == 1 else 's'} {row_list(table.sheet.physical_rows(group['row']))}"
+        notes.append(f"{which} {ends} before {listed(missing)}: taken as blank there.")
+    return notes
+
+
+def _counted(table: CompiledSheet) -> pl.DataFrame:
+    """The sheet's rows with the number of their cells."""
+    counts = table.sheet.cell_counts
+    return table.sheet.frame.with_columns(pl.lit(counts).cast(pl.UInt32).alias("cells"))
+
+
+def _data(table: CompiledSheet, frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.filter(pl.col("row").is_in(table.data_rows.implode()))
+
+
+def _cut(table: CompiledSheet, cells: int) -> list[int]:
+    """The columns in use that a row with so many cells does not reach."""
+    own = table.sheet.width - table.sheet.added
+    return sorted(column for column in set(table.bound.columns.values()) if cells < column <= own)
+
+
+def _filled_down(table: CompiledSheet) -> set[int | None]:
+    return {table.bound.column(table.mapping.names_of(name)) for name in table.mapping.spec.sheet.fill_down}
+
+
+def _required(table: CompiledSheet) -> set[int | None]:
+    """The columns without which a row is none; what is filled down may be blank on all but a document's first."""
+    return {table.bound.column(names) for names in table.mapping.required} - _filled_down(table)
+
+
+def _short(table: CompiledSheet, frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that are too short, and those that are spared.
+
+    Spared are rows that lack no required cell, if the mapping allows them; if they lack just all that is filled down;
+    or if so many rows end at the same place, beside whole ones and none that ends in an empty cell, that nobody can
+    have forgotten a separator in each.
+    """
+    mapping, bound = table.mapping, table.bound
+    data = _data(table, frame).filter(pl.col("cells") < max(bound.columns.values(), default=0))
+    if data.is_empty():
+        return data, data
+    filled, required = _filled_down(table), _required(table)
+    allowed, trims = mapping.spec.checks.short_rows == "allow", not _writes_empty_ends(frame)
+    all_rows = _data(table, frame)
+    whole = all_rows.height > data.height
+    faulty, spared = [0], [0]
+    for cells, count in data.group_by("cells").len().iter_rows():
+        cut = set(_cut(table, cells))
+        is_habit = whole and count >= max(_HABIT, all_rows.height // _ONE_IN)
+        if required & cut or not (allowed or (trims and (cut == filled or is_habit))):
+            faulty.append(cells if cut else 0)
+        elif cut != filled:
+            spared.append(cells)
+    return data.filter(pl.col("cells").is_in(faulty)), data.filter(pl.col("cells").is_in(spared))
+
+
+def _cut_off(found: Findings, table: CompiledSheet, frame: pl.DataFrame) -> None:
+    """The last row of a file that ends within it: no line break behind it, and fewer cells than any other row."""
+    *others, last = frame.filter(pl.col("cells") > 0)["cells"].to_list()[-_LOOKED_AT:]
+    row = frame["row"][-1]
+    is_data = row in table.grouped.lines["row"].tail(1) or row in table.keyless["row"].tail(1)
+    if table.sheet.ends_open and others and last < min(others) and is_data:
+        words = say(
+            f"The file ends within this row: it has {last} cell{'' if last == 1 else 's'}, others {min(others)}, "
+            "and no line break behind it.",
+            "Send the whole file again; if the row is complete, give every column its cell.",
+        )
+        found.add(pl.Series([row]), table.key_column, "row|cut_off", words)
+
+
+def _writes_empty_ends(frame: pl.DataFrame) -> bool:
+    """Whether some row of the file ends in an empty cell."""
+    for (cells,), group in frame.filter(pl.col("cells") > 1).group_by("cells"):
+        last = str(cells)
+        if last not in frame.columns or group[last].null_count():
+            return True
+    return False

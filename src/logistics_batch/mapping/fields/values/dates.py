@@ -1,0 +1,221 @@
+"""Dates by the formats that a mapping declares."""
+
+import re
+from calendar import month_name, monthrange
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.fields.values.reading import ReadContext
+
+EARLIEST_DAYS: Final = 365
+KEPT_DAYS: Final = 7305
+"""How long after the business date goods may expire: 20 years."""
+
+_FIRST_YEAR: Final = 1900
+_LONGEST: Final = 60  # characters of a cell that can be a date
+_SAMPLE: Final = datetime.fromisoformat("2026-11-23T21:05:09")
+_WHOLE_DATES: Final = (("%D", "%m/%d/%y"), ("%F", "%Y-%m-%d"))
+
+_ISO: Final = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")
+_NAMED_MONTHS: Final = tuple(f"%d{between}%b{between}%{year}" for between in "- /" for year in "Yy")
+CODES: Final = {
+    "d": "the day, in one digit or two",
+    "-d": "the same",
+    "e": "the same",
+    "m": "the month, in one digit or two",
+    "-m": "the same",
+    "b": "the month's name, short or whole",
+    "B": "the same",
+    "Y": "the year in four digits",
+    "y": "the year in two digits",
+    "a": "the weekday, short or whole",
+    "A": "the same",
+    "j": "the day of the year",
+    "H": "the hour, from 0 to 23",
+    "I": "the hour, from 1 to 12; with `%p`",
+    "p": "AM or PM",
+    "M": "the minute",
+    "S": "the second",
+    "f": "the fraction of a second, in nanoseconds",
+    ".f": "the fraction of a second, with its point",
+    "z": "the offset from UTC; with a time",
+    "D": "`%m/%d/%y`",
+    "F": "`%Y-%m-%d`",
+    "R": "`%H:%M`",
+    "T": "`%H:%M:%S`",
+    "%": "the sign %",
+}
+"""The codes of date formats, each behind a %, and what they stand for."""
+
+_DIRECTIVES: Final = frozenset(CODES)
+_TIME: Final = re.compile(r"%(?:[HIMSTRpzf]|\.f)")
+_DIGITS_FIRST: Final = r"^(\d{1,2})[-/. ](\d{1,2})[-/. ](?:\d{4}|\d{2})(?:\D.*)?$"
+_MONTHS: Final = 12
+_MONTH_NUMBERS: Final = {name.lower()[:length]: n for n, name in enumerate(month_name) for length in (3, 9) if name}
+_DIRECTIVE_PATTERNS: Final = {
+    **dict.fromkeys(("d", "-d", "e"), r"(?P<day>[0-9]{1,2})"),
+    **dict.fromkeys(("m", "-m"), r"(?P<month>[0-9]{1,2})"),
+    **dict.fromkeys(("b", "B"), r"(?P<name>[A-Za-z]{3,9})"),
+    "Y": r"(?P<year>[0-9]{4})",
+    "y": r"(?P<year>[0-9]{2})",
+}
+_LOOKS_LIKE_A_DATE: Final = r"^\d{1,4}[-/. ]+(?:\d{1,2}|[A-Za-z]{3,9})[-/., ]+\d{1,4}(?:\D.*)?$"
+
+
+def format_fault(date_format: str) -> str:
+    """What is wrong with a format, "" if nothing is."""
+    directives = re.findall(r"%(-?[A-Za-z]|\.f|%)", date_format)
+    unknown = [each for each in directives if each not in _DIRECTIVES]
+    if unknown or not directives:
+        return f"`{date_format}` is no date format: use %d, %m or %b, and %Y."
+    has = set(directives)
+    has_day_and_month = bool(has & {"d", "e", "-d"}) and bool(has & {"m", "b", "B", "-m"})
+    if not (has & {"F", "D"} or (has_day_and_month and has & {"Y", "y"})):
+        return f"`{date_format}` does not say day, month and year."
+    if not _reads_what_it_writes(date_format):
+        return f"`{date_format}` reads no date: %I goes with %p, %H without it, and %z with a time."
+    return ""
+
+
+def _reads_what_it_writes(date_format: str) -> bool:
+    """Whether a moment written in a format comes back from it."""
+    moment = pl.Series("text", [_SAMPLE])
+    written = moment.dt.replace_time_zone("Asia/Kolkata") if "%z" in date_format else moment
+    read = _parsed(pl.col("text"), date_format, ReadContext(_SAMPLE.date(), "Asia/Kolkata"))
+    try:
+        found = written.dt.strftime(date_format).to_frame().select(read.dt.date())["text"][0]
+    except pl.exceptions.PolarsError:
+        return False
+    return bool(found == _SAMPLE.date())
+
+
+def contradict(one: str, other: str) -> bool:
+    """Whether two formats can read the same digits as different dates (day and month change places)."""
+
+    def shape(date_format: str) -> str:
+        return re.sub(r"%-?[demyY]", "#", date_format)
+
+    def order(date_format: str) -> list[str]:
+        return [
+            part.strip("-").replace("e", "d").replace("Y", "y") for part in re.findall(r"%(-?[demyY])", date_format)
+        ]
+
+    for short, whole in _WHOLE_DATES:
+        one, other = one.replace(short, whole), other.replace(short, whole)
+    return shape(one) == shape(other) and order(one) != order(other)
+
+
+def is_day_first(formats: Sequence[str]) -> bool | None:
+    """Whether dates in digits begin with the day; None if formats differ in it, or none writes them so.
+
+    A month's name and a year in front cannot be mistaken, and say nothing of the others.
+    """
+    for short, whole in _WHOLE_DATES:
+        formats = [each.replace(short, whole) for each in formats]
+    parts = [[part[-1].replace("e", "d") for part in re.findall(r"%-?[demyY]", each)] for each in formats]
+    orders = {tuple(each[:2]) for each in parts if each[0] not in "yY" and "m" in each}
+    return {("d", "m"): True, ("m", "d"): False}.get(orders.pop()) if len(orders) == 1 else None
+
+
+def day_and_month(text: pl.Expr, *, day_first: bool) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    """Of dates in digits: fits only with day and month changed over; fits only as declared; fits both ways."""
+    first = text.str.extract(_DIGITS_FIRST, 1).cast(pl.Int8)
+    second = text.str.extract(_DIGITS_FIRST, 2).cast(pl.Int8)
+    day, month = (first, second) if day_first else (second, first)
+    swapped, sound = (month > _MONTHS) & (day <= _MONTHS), (day > _MONTHS) & (month <= _MONTHS)
+    either = (day <= _MONTHS) & (month <= _MONTHS) & (day != month)
+    return swapped.fill_null(value=False), sound.fill_null(value=False), either.fill_null(value=False)
+
+
+def moment_of(text: pl.Expr, formats: list[str], around: ReadContext) -> tuple[pl.Expr, pl.Expr]:
+    """Date and time in the zone of the run (null where no format fits), and whether a time of day was written.
+
+    True date cells and ISO dates need no declared format: they cannot be mistaken.
+    """
+    dates: list[pl.Expr] = []
+    times: list[pl.Expr] = []
+    for date_format in dict.fromkeys((*formats, *_ISO)):
+        (times if _TIME.search(date_format) else dates).append(_parsed(text, date_format, around))
+    at_midnight = [each.cast(pl.Datetime("us")) for each in dates]
+    with_time = pl.coalesce(times) if times else pl.lit(None, dtype=pl.Datetime("us"))
+    return pl.coalesce(*at_midnight, with_time), with_time.is_not_null()
+
+
+def _parsed(text: pl.Expr, date_format: str, around: ReadContext) -> pl.Expr:
+    if not _TIME.search(date_format):
+        day = text.str.to_date(date_format, strict=False)
+        # %Y reads "26" as the year 26: leave it to a format with %y.
+        return pl.when(day.dt.year() >= _FIRST_YEAR).then(day)
+    if "%z" in date_format:
+        aware = text.str.to_datetime(date_format, strict=False, time_unit="us")
+        return aware.dt.convert_time_zone(around.timezone).dt.replace_time_zone(None)
+    return text.str.to_datetime(date_format, strict=False, time_unit="us")
+
+
+def outside_window(moment: pl.Expr, around: ReadContext) -> pl.Expr:
+    """Whether a date is more than a year before the business date or too long after it: then a digit is wrong."""
+    earliest = around.business_date - timedelta(days=EARLIEST_DAYS)
+    latest = around.business_date + timedelta(days=around.latest_days)
+    return ~moment.dt.date().is_between(earliest, latest)
+
+
+def with_offset(moment: pl.Expr, has_time: pl.Expr, *, at: str, around: ReadContext) -> pl.Expr:
+    """ISO 8601 with the zone's offset; `at` is the time of day where none was written."""
+    hours, minutes, seconds = (int(part) for part in (at + ":00").split(":")[:3])
+    chosen = moment.dt.offset_by(f"{hours * 3600 + minutes * 60 + seconds}s")
+    filled = pl.when(has_time).then(moment).otherwise(chosen)
+    zoned = filled.dt.replace_time_zone(around.timezone, ambiguous="earliest", non_existent="null")
+    return zoned.dt.strftime("%Y-%m-%dT%H:%M:%S%:z")
+
+
+def no_such_day(text: str, formats: Sequence[str]) -> str:
+    """Why a text that is written as a format wants names no day of the calendar, "" if it is not so.
+
+    >>> no_such_day("31-Nov-2026", ["%d-%b-%Y"])
+    'This date does not exist: November 2026 has 30 days.'
+    """
+    if len(text) > _LONGEST:
+        return ""
+    for date_format in (*formats, *_ISO, *_NAMED_MONTHS):
+        found = re.fullmatch(_pattern(date_format), text.strip())
+        parts = found.groupdict() if found else {}
+        month = _MONTH_NUMBERS.get((parts.get("name") or "").lower(), int(parts.get("month") or 0))
+        if not found or (parts.get("name") and not month):
+            continue
+        day, year = int(parts["day"]), int(parts["year"])
+        year += 2000 if len(parts["year"]) == len("26") else 0
+        if not 1 <= month <= _MONTHS:
+            swapped = " Are day and month changed over?" if 1 <= day <= _MONTHS else ""
+            return f"This date does not exist: there is no month {month}.{swapped}"
+        days = monthrange(year, month)[1] if year else day
+        if not 1 <= day <= days:
+            return f"This date does not exist: {month_name[month]} {year} has {days} days."
+    return ""
+
+
+@cache
+def _pattern(date_format: str) -> str:
+    """A format as a pattern whose groups are day, month or its name, and year, each once."""
+    for short, whole in _WHOLE_DATES:
+        date_format = date_format.replace(short, whole)
+    parts: list[str] = []
+    for literal, directive in re.findall(r"([^%]+)|%(-?[A-Za-z]|\.f|%)", date_format):
+        group = re.escape(literal) if literal else _DIRECTIVE_PATTERNS.get(directive, r"[\w.:+]+")
+        name = re.match(r"\(\?P<\w+>", group)
+        parts.append(group if name is None or not any(part.startswith(name[0]) for part in parts) else r"\w+")
+    return "".join(parts)
+
+
+def written(date_format: str) -> str:
+    """How 3 November 2026, 18:05:09.25 is written in a format."""
+    moment = pl.Series(["2026-11-03T18:05:09.25+0530"]).str.to_datetime("%Y-%m-%dT%H:%M:%S%.f%z")
+    return str(moment.dt.convert_time_zone("Asia/Kolkata").dt.strftime(date_format)[0])
+
+
+def looks_like_a_date(text: pl.Expr) -> pl.Expr:
+    """Whether a text cell seems to hold a date, in any way of writing it."""
+    return text.str.contains(_LOOKS_LIKE_A_DATE).fill_null(value=False)

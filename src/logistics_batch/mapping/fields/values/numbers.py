@@ -1,0 +1,212 @@
+"""Numbers as people write them, to canonical digits: `₹1,23,456.50` is 123456.50, `(250)` is -250."""
+
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.fields.values.reading import ReadContext, where_unusual
+from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, UnitRead
+from logistics_batch.mapping.spec.names import PERCENT, RUPEES, Measure, measure_of
+from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.model.document import Operation
+
+# The first group is not nought: "0,500" has a decimal comma.
+_FIRST_GROUP = "(?:0{0,2}[1-9]|0?[1-9][0-9]|[1-9][0-9]{2})"
+_GROUPED = rf"^{_FIRST_GROUP}(?:(?:,[0-9]{{2}})*,[0-9]{{3}}|(?:,[0-9]{{3}})+)(?:\.[0-9]*)?$"
+_SPACED = rf"^{_FIRST_GROUP}(?:(?: [0-9]{{2}})* [0-9]{{3}}|(?: [0-9]{{3}})+)(?:[.,][0-9]*)?$"
+_WIDE_BLANK = r"[\u{a0}\u{2007}\u{2009}\u{202f}]"
+_PLAIN = r"^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)$"
+_GROUPED_COMMA = rf"^{_FIRST_GROUP}(?:\.[0-9]{{3}})+(?:,[0-9]*)?$"
+_PLAIN_COMMA = r"^(?:[0-9]+(?:,[0-9]*)?|,[0-9]+)$"
+_CURRENCY = r"(?i)^(?:₹|rs\.?|inr) *| *(?:/-|/=|₹|rs\.?|inr)$"
+_BRACKETS = r"^\( *([^()]*?) *\)$"
+_NEGATIVE = r"^[^0-9]*[-−] *[0-9.]|[0-9.] *[-−]$"
+_SIGN = r"^[-+−] *| *[-−]$"
+
+# Spellings that are canonical already; digits alone mean the same whatever the decimal mark is.
+_CANONICAL = {".": r"^[0-9]+(?:\.[0-9]+)?$", ",": r"^[0-9]+$"}
+_CANONICAL_WHOLE = r"^(?:0|[1-9][0-9]{0,17})$"
+_CANONICAL_MONEY = r"^(?:0|[1-9][0-9]{0,17})\.[0-9]{2}$"
+_CANONICAL_DECIMAL = r"^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{0,8}[1-9])?$"
+
+# g, kg and so on to the base unit of their kind, as exact decimals.
+_UNITS: Final[dict[str, tuple[str, str]]] = {
+    "mg": ("weight", "0.001"),
+    "g": ("weight", "1"),
+    "kg": ("weight", "1000"),
+    "lb": ("weight", "453.59237"),
+    "oz": ("weight", "28.349523125"),
+    "mm": ("length", "0.1"),
+    "cm": ("length", "1"),
+    "m": ("length", "100"),
+    "in": ("length", "2.54"),
+    "ft": ("length", "30.48"),
+    "cc": ("volume", "1"),
+    "ml": ("volume", "1"),
+    "l": ("volume", "1000"),
+    "cbm": ("volume", "1000000"),
+}
+_SPELLINGS: Final[dict[str, tuple[str, ...]]] = {
+    "g": ("g", "gm", "gms", "gram", "grams", "grm", "grms"),
+    "kg": ("kg", "kgs", "kilo", "kilos", "kilogram", "kilograms"),
+    "lb": ("lb", "lbs"),
+    "in": ("in", "inch", "inches"),
+    "l": ("l", "ltr", "litre", "litres"),
+    "cc": ("cc", "cm3"),
+}
+UNIT_NAMES: Final = tuple(_UNITS)
+
+
+def plain_number(text: pl.Expr, around: ReadContext) -> pl.Expr:
+    """Digits with at most one full stop, a minus before them if negative; null where the text is no number.
+
+    Thousands may be grouped as 1,234,567 or as 12,34,567, also with blanks; a decimal comma counts only where it is
+    declared. Any other blank between digits parts two numbers, which are none together.
+    """
+    if around.true_number is not None:
+        return _spelt_out(text, around)
+    return where_unusual(text, _CANONICAL[around.decimal], lambda cell: _spelt_out(cell, around))
+
+
+def _spelt_out(text: pl.Expr, around: ReadContext) -> pl.Expr:
+    """`plain_number` of any spelling."""
+    even = text.str.replace_all(_WIDE_BLANK, " ")
+    in_brackets = even.str.contains(_BRACKETS)
+    inner = even.str.replace(_BRACKETS, "$1")
+    signed = inner.str.contains(_NEGATIVE)
+    bare = without_currency(inner).str.replace(_SIGN, "")
+    joined = pl.when(bare.str.contains(_SPACED)).then(bare.str.replace_all(" ", "", literal=True)).otherwise(bare)
+    digits = _with_point(joined, around)
+    whole = digits.str.replace(r"^\.", "0.").str.strip_chars_end(".")
+    return pl.when(in_brackets | signed).then("-" + whole).otherwise(whole)
+
+
+def without_currency(text: pl.Expr) -> pl.Expr:
+    """The text without the signs of rupees around a number."""
+    return text.str.replace_all(_CURRENCY, "")
+
+
+def _with_point(bare: pl.Expr, around: ReadContext) -> pl.Expr:
+    point = pl.when(bare.str.contains(_PLAIN)).then(bare)
+    grouped = pl.when(bare.str.contains(_GROUPED)).then(bare.str.replace_all(",", "", literal=True))
+    with_point = pl.coalesce(point, grouped)
+    if around.decimal == ".":
+        return with_point
+    # A number cell of a workbook has no decimal mark of its own: its text always has a full stop.
+    matched = bare.str.contains(_PLAIN_COMMA) | bare.str.contains(_GROUPED_COMMA)
+    swapped = bare.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+    with_comma = pl.when(matched).then(swapped)
+    if around.true_number is None:
+        return with_comma
+    return pl.when(around.true_number).then(with_point).otherwise(with_comma)
+
+
+def whole(text: pl.Expr, around: ReadContext) -> pl.Expr:
+    """The digits of a whole number, without leading zeros; null where the text is none."""
+
+    def long_way(cell: pl.Expr) -> pl.Expr:
+        digits = plain_number(cell, around).str.extract(r"^(-?[0-9]{1,18})(?:\.0+)?$")
+        return digits.str.replace(r"^(-?)0+([0-9])", "$1$2")
+
+    return long_way(text) if around.true_number is not None else where_unusual(text, _CANONICAL_WHOLE, long_way)
+
+
+def money(text: pl.Expr, around: ReadContext) -> pl.Expr:
+    """Canonical digits with two decimals, halves away from zero; null where the text is none, or rounds to nothing."""
+
+    def long_way(cell: pl.Expr) -> pl.Expr:
+        number = plain_number(cell, around)
+        return _unless_nothing_is_left(rounded(number, places=2), number)
+
+    return long_way(text) if around.decimal != "." else where_unusual(text, _CANONICAL_MONEY, long_way)
+
+
+def decimal(text: pl.Expr, around: ReadContext) -> pl.Expr:
+    """Canonical digits to nine decimals, without trailing zeros; null where the text is no number."""
+
+    def long_way(cell: pl.Expr) -> pl.Expr:
+        number = plain_number(cell, around)
+        return _unless_nothing_is_left(shortest(number), number)
+
+    return long_way(text) if around.decimal != "." else where_unusual(text, _CANONICAL_DECIMAL, long_way)
+
+
+def _unless_nothing_is_left(result: pl.Expr, number: pl.Expr) -> pl.Expr:
+    """A rounded number; null where it is nought and the number is not."""
+    return pl.when(result.str.contains("[1-9]") | ~number.str.contains("[1-9]")).then(result)
+
+
+def rounded(number: pl.Expr, *, places: int) -> pl.Expr:
+    """Canonical digits with exactly so many decimals, halves away from zero."""
+    exact = number.cast(pl.Decimal(38, 9), strict=False).round(places, mode="half_away_from_zero")
+    return exact.cast(pl.Decimal(38, places)).cast(pl.String)
+
+
+def shortest(number: pl.Expr, *, factor: str = "1") -> pl.Expr:
+    """Canonical digits times a factor, to nine decimals, without trailing zeros."""
+    exact = number.cast(pl.Decimal(38, 9), strict=False)
+    if factor != "1":
+        exact = exact * pl.lit(factor).cast(pl.Decimal(38, 9))
+    text = exact.cast(pl.Decimal(38, 9)).cast(pl.String).str.strip_chars_end("0").str.strip_chars_end(".")
+    return text.replace("-0", "0")
+
+
+def unit_pair(text: str) -> tuple[str, str] | None:
+    """Source and target unit of `g -> kg`; None where a unit is not known or the two measure different things."""
+    source, arrow, target = (part.strip().lower() for part in text.partition("->"))
+    if not arrow or source not in _UNITS or target not in _UNITS or _UNITS[source][0] != _UNITS[target][0]:
+        return None
+    return source, target
+
+
+def factor(source: str, target: str) -> str:
+    """What to multiply by, as an exact decimal of nine places."""
+    from_base = pl.Series([_UNITS[source][1], _UNITS[target][1]]).cast(pl.Decimal(38, 18))
+    return str(from_base[0] / from_base[1])
+
+
+def spellings_of(unit: str) -> tuple[str, ...]:
+    """How a unit is written, in small letters; of one that is not known as it stands."""
+    return next((words for words in _SPELLINGS.values() if unit in words), (unit,))
+
+
+def without_unit(text: pl.Expr, unit: str) -> pl.Expr:
+    """The text without the unit behind the number, if it is the declared one."""
+    spellings = "|".join(spellings_of(unit))
+    return text.str.replace(rf"(?i)\s*\b(?:{spellings})\.?$", "").str.replace(rf"(?i)([0-9])(?:{spellings})\.?$", "$1")
+
+
+WEIGHT_UNITS: Final = {Operation.ORDER_CREATE: "kg", Operation.ORDER_ADD_ITEMS: "g", Operation.LABEL_CREATE: "g"}
+"""Orders are weighed in kilograms, added items and labels in grams (API §2.2, §2.3)."""
+
+_OF_FORMS: Final = {Form.MONEY: RUPEES, Form.PERCENT: PERCENT}
+_OF_ORDERS: Final = {**dict.fromkeys(("length", "breadth", "height"), "cm"), "volume": "cc"}  # API §2.3
+
+
+def meant_by(place: str, field: FieldSpec, operation: Operation) -> Measure | None:
+    """What the columns of a field are read as; None where nothing says. place as in `MappingSpec.everything`."""
+    part, target = place.split(".", 1)
+    for step in field.read or ():
+        if isinstance(step, UnitRead):
+            return measure_of((unit_pair(step.unit) or ("",))[0])
+    if part == "keep" or any(isinstance(step, LookupRead) for step in field.read or ()):
+        return None
+    if wanted := unit_wanted(target, operation):
+        return measure_of(wanted)
+    return _OF_FORMS.get(form_of(target, operation))
+
+
+def unit_wanted(target: str, operation: Operation) -> str:
+    """The unit that the service takes a weight or a size in; "" where the API names none."""
+    if target == "weight":
+        return WEIGHT_UNITS.get(operation, "")
+    return _OF_ORDERS.get(target, "") if operation is Operation.ORDER_CREATE else ""
+
+
+def contradicts(said: Measure, meant: Measure) -> bool:
+    """Whether values in one measure cannot be read as another: grams as kilograms, percentages as amounts.
+
+    A price "(kg)" is one for each kilogram, and contradicts nothing.
+    """
+    share_of_something = PERCENT in (said, meant) and not {said.kind, meant.kind} & {"count", "date"}
+    return said != meant and (said.kind == meant.kind or share_of_something)

@@ -1,0 +1,280 @@
+"""Which row is the header, and which column is which."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from itertools import islice
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.rows.two_row_header import names_above, names_over_two_rows
+from logistics_batch.mapping.spec.names import ColumnName, names_match, same
+from logistics_batch.model.answer_columns import earlier_columns
+from logistics_batch.model.sheet import Sheet
+
+SEARCHED_ROWS: Final = 30
+_SHOWN_SHEETS: Final = 5
+_LOOKED_THROUGH: Final = 2_000  # rows, of which the blank ones do not count
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A sheet's header row, bound to a mapping.
+
+    row: its physical number. texts: its cells by position ("" where empty). columns: for each name of the mapping that
+    was found, the column's number from 1. missing: required names that were not found. doubled: names that two columns
+    bear. own: numbers of our own result columns. unknown, unused: headers that the mapping does not speak of, and
+    other names of a column that was found already. printed: where names run over two rows, these as they stand.
+    score: how many of the mapping's columns are there.
+    """
+
+    row: int
+    texts: tuple[str, ...]
+    columns: dict[str, int]
+    missing: tuple[str, ...] = ()
+    doubled: tuple[str, ...] = ()
+    own: tuple[int, ...] = ()
+    unknown: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    absent: tuple[str, ...] = field(default=())
+    printed: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def score(self) -> int:
+        """How many different columns are bound."""
+        return len(set(self.columns.values()))
+
+    def column(self, names: Sequence[str]) -> int | None:
+        """The number of the first of some names that the sheet has."""
+        return next((self.columns[name] for name in names if name in self.columns), None)
+
+
+def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
+    """The sheet and header row that fit the mapping.
+
+    Raises FileHeld where none fits, several hold rows under a header that fits or all but fits (rows of one would be
+    dropped), or the one that fits doubles a column.
+    """
+    found = [(sheet, header) for sheet in sheets if (header := _header_of(mapping, sheet)) is not None]
+    complete = [(sheet, header) for sheet, header in found if not header.missing]
+    if not complete:
+        raise _nothing_fits(mapping, sheets, found)
+    fitting = complete if len(complete) == 1 else [each for each in complete if rows_below(*each)]
+    if len(fitting) > 1:
+        names = ", ".join(f'"{sheet.name}"' for sheet, _ in fitting[:_SHOWN_SHEETS])
+        names += f" and {len(fitting) - _SHOWN_SHEETS} more" if len(fitting) > _SHOWN_SHEETS else ""
+        raise FileHeld(
+            f"The sheets {names} all have the columns of the mapping; only one sheet of a file is read.",
+            rule="sheet",
+            remedy="Send each sheet as a file of its own, or name the sheet in the mapping (`sheet: {name: …}`).",
+        )
+    sheet, header = fitting[0] if fitting else complete[0]
+    _hold_near_misses(found, header)
+    if header.doubled:
+        twice = ", ".join(f'"{name}"' for name in header.doubled)
+        raise FileHeld(
+            f"{_place(sheet)}: the header row {header.row} has the column {twice} more than once.",
+            rule="header",
+            remedy="Rename or remove one of the two columns.",
+            rows_read=sheet.frame.height - 1,
+            sheet=sheet.name,
+            header_row=header.row,
+        )
+    return sheet, header
+
+
+def _hold_near_misses(found: Sequence[tuple[Sheet, Header]], chosen: Header) -> None:
+    """Refuse a file in which another sheet is like the chosen one but for one required column, which may be spelt
+    otherwise: the rows there would get no answer. Raises FileHeld."""
+    for sheet, header in found:
+        is_near = len(header.missing) == 1 and header.unknown and header.score >= max(chosen.score - 1, 3)
+        if is_near and _has_rows(sheet, header, until=int(sheet.frame["row"][-1]) + 1):
+            raise FileHeld(
+                f'The sheet "{sheet.name}" has rows and all columns but "{header.missing[0]}"; '
+                "only one sheet of a file is read.",
+                rule="sheet",
+                remedy="Send it as a file of its own with this column, or name the sheet to read in the mapping "
+                "(`sheet: {name: …}`).",
+                sheet=sheet.name,
+            )
+
+
+def rows_below(sheet: Sheet, header: Header | None) -> int:
+    """How many filled rows a sheet has below its header, or at all."""
+    body = sheet.frame.filter(pl.col("row") > (header.row if header else 0)).drop("row")
+    filled = pl.any_horizontal(pl.all().str.contains(r"\S").fill_null(value=False))
+    return int(body.select(filled.sum()).item()) if body.width else 0
+
+
+def passed_over(mapping: Mapping, sheets: Sequence[Sheet], chosen: Sheet) -> tuple[str, ...]:
+    """Notes on the sheets that were not read, and why."""
+    notes: list[str] = []
+    for sheet in sheets:
+        if sheet is chosen:
+            continue
+        header = _header_of(mapping, sheet)
+        lacking = header.missing if header else tuple(group[0] for group in mapping.required)
+        columns = ", ".join(f'"{name}"' for name in lacking)
+        why = f"it has no column{'s' if len(lacking) > 1 else ''} {columns}" if lacking else "it has a header only"
+        rows = rows_below(sheet, header if header and not lacking else None)
+        notes.append(f'Sheet "{sheet.name}", {rows} row{"" if rows == 1 else "s"}, was not read: {why}.')
+    return tuple(notes)
+
+
+def bind(mapping: Mapping, row: int, texts: Sequence[str]) -> Header:
+    """Bind one row's texts, taken as a header, to the names of a mapping."""
+    own = tuple(position + 1 for position in earlier_columns(texts))
+    names = {number: ColumnName.of(text) for number, text in enumerate(texts, 1) if text.strip() and number not in own}
+    columns: dict[str, int] = {}
+    doubled: list[str] = []
+    for name in mapping.column_names:
+        numbers = _matches(ColumnName.of(name), names)
+        if numbers:
+            columns[name] = numbers[0]
+        if len(numbers) > 1:
+            doubled.append(name)
+    taken = {number for group in mapping.groups if (number := _first(group, columns))}
+    spare = {columns[name] for name in columns if columns[name] not in taken}
+    ignored = {number for name in mapping.spec.ignore for number in _matches(ColumnName.of(name), names)}
+    unknown = [texts[number - 1].strip() for number in names if number not in taken | spare | ignored]
+    used = {name for group in mapping.groups for name in group if columns.get(name) in taken}
+    return Header(
+        row=row,
+        texts=tuple(texts),
+        columns=columns,
+        missing=tuple(group[0] for group in mapping.required if not _first(group, columns)),
+        doubled=tuple(name for name in doubled if name in used),
+        own=own,
+        unknown=tuple(unknown),
+        unused=tuple(texts[number - 1].strip() for number in sorted(spare - ignored)),
+        absent=tuple(group[0] for group in mapping.groups if not _first(group, columns)),
+    )
+
+
+def likeliest(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header | None]:
+    """The sheet and row that bear most of the mapping's names, or the longest sheet where none bears any."""
+    rows = [(sheet, row, texts) for sheet in sheets for row, texts in _rows(sheet, mapping.spec.sheet.header)]
+    found = [(sheet, header) for sheet, row, texts in rows if (header := bind(mapping, row, texts)).score]
+    longest = max(sheets, key=lambda sheet: sheet.frame.height)
+    return max(found, key=lambda each: (not each[1].missing, each[1].score), default=(longest, None))
+
+
+def _first(group: Sequence[str], columns: dict[str, int]) -> int | None:
+    return next((columns[name] for name in group if name in columns), None)
+
+
+def _matches(wanted: ColumnName, names: dict[int, ColumnName]) -> list[int]:
+    """The columns that bear a name: in full, else without trailing brackets where that is one column only."""
+    exact = [number for number, name in names.items() if same(name, wanted)]
+    if exact:
+        return exact
+    near = [number for number, name in names.items() if names_match(name, wanted)]
+    return near if len(near) == 1 else []
+
+
+def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
+    """The best header row of a sheet; None where no row bears any name of the mapping.
+
+    Raises FileHeld where two different rows are equally good, or rows of data stand between a fair one and the best.
+    """
+    form = mapping.spec.sheet
+    candidates = [bind(mapping, row, texts) for row, texts in _rows(sheet, form.header)]
+    if form.header_rows > 1:  # a sheet with one row of names is read all the same: answers have one
+        joined = [_over_two_rows(mapping, sheet, each) for each in candidates]
+        candidates = [max(pair, key=lambda each: each.score) for pair in zip(joined, candidates, strict=True)]
+    candidates = [each for each in candidates if each.score]
+    if not candidates:
+        return None
+    complete = [each for each in candidates if not each.missing]
+    best = max(each.score for each in complete or candidates)
+    first, *others = [each for each in complete or candidates if each.score == best]
+    # The same names in the same places are the header again, as on each page of a printed sheet.
+    rivals = [each for each in others if each.columns != first.columns]
+    rivals += [each for each in complete if each.row < first.row and _has_rows(sheet, each, until=first.row)]
+    if complete and rivals:
+        rows = ", ".join(str(row) for row in sorted({each.row for each in (first, *rivals)}))
+        raise FileHeld(
+            f"{_place(sheet)}: the rows {rows} could each be the header row.",
+            rule="header",
+            remedy="Leave one header row, or give its number in the mapping (`sheet: {header: N}`).",
+            rows_read=sheet.frame.height,
+            sheet=sheet.name,
+        )
+    return first
+
+
+def _over_two_rows(mapping: Mapping, sheet: Sheet, lower: Header) -> Header:
+    """A row as the lower one of two that name the columns."""
+    above = names_above(sheet, lower.row, len(lower.texts))
+    names = names_over_two_rows(sheet, lower.row, above=above, texts=lower.texts)
+    return replace(bind(mapping, lower.row, names), printed=(tuple(above), lower.texts))
+
+
+def _has_rows(sheet: Sheet, header: Header, *, until: int) -> bool:
+    """Whether rows above another header are filled under most columns of this one: they would be taken for titles."""
+    between = sheet.frame.filter(pl.col("row").is_between(header.row, until, closed="none"))
+    columns = set(header.columns.values())
+    filled = [pl.col(str(column)).str.contains(r"\S").fill_null(value=False) for column in columns]
+    return bool(between.select((pl.sum_horizontal(filled) * 2 > len(columns)).any()).item())
+
+
+def _rows(sheet: Sheet, wanted: int | str) -> list[tuple[int, list[str]]]:
+    """The rows that may be the header: the one that the mapping names, or the first with anything in them."""
+    frame = sheet.frame.filter(sheet.frame["row"] == wanted) if isinstance(wanted, int) else sheet.frame
+    every = ((int(row), [text or "" for text in texts]) for row, *texts in frame.head(_LOOKED_THROUGH).iter_rows())
+    return list(islice(((row, texts) for row, texts in every if any(text.strip() for text in texts)), SEARCHED_ROWS))
+
+
+def _place(sheet: Sheet) -> str:
+    return f'Sheet "{sheet.name}"' if sheet.name else "The file"
+
+
+def _nothing_fits(mapping: Mapping, sheets: Sequence[Sheet], found: Sequence[tuple[Sheet, Header]]) -> FileHeld:
+    """Why no header was found: the required columns that the best candidate lacks, with the names nearest to them."""
+    rows_read = max((sheet.frame.height for sheet in sheets), default=0)
+    found = [(sheet, header) for sheet, header in found if _looks_like_a_header(mapping, header)]
+    if not found:
+        wanted = ", ".join(f'"{group[0]}"' for group in mapping.required)
+        where = f"the first {SEARCHED_ROWS} rows"
+        if isinstance(mapping.spec.sheet.header, int):
+            where = f"row {mapping.spec.sheet.header}"
+        return FileHeld(
+            f"No header row was found in {where}: none has the columns {wanted}.",
+            rule="header",
+            remedy="Check that the file belongs to this mapping and that its header row is there.",
+            rows_read=rows_read,
+        )
+    sheet, header = max(found, key=lambda each: (each[1].score, -len(each[1].missing)))
+    missing = ", ".join(f'"{name}"' for name in header.missing)
+    plural = "s" if len(header.missing) > 1 else ""
+    seen = ", ".join(f'"{text.strip()}"' for text in header.texts if text.strip())
+    return FileHeld(
+        f"{_place(sheet)}: the required column{plural} {missing} {'are' if plural else 'is'} missing; "
+        f"row {header.row}, which looks most like a header, has {seen}.",
+        rule="header",
+        remedy=_nearest(mapping, header),
+        rows_read=sheet.frame.height,
+        sheet=sheet.name,
+    )
+
+
+def _looks_like_a_header(mapping: Mapping, header: Header) -> bool:
+    """Whether a row bears enough names not to be a row of data that holds one of these words by chance."""
+    filled = sum(1 for text in header.texts if text.strip())
+    return 2 * len(header.missing) <= len(mapping.required) or 3 * header.score >= filled
+
+
+def _nearest(mapping: Mapping, header: Header) -> str:
+    """For each missing column the header that may be meant."""
+    spare = {ColumnName.of(text).identity: text.strip() for text in (*header.unknown, *header.unused) if text}
+    hints = []
+    for group in mapping.required:
+        if group[0] in header.missing:
+            wanted = [ColumnName.of(name).identity for name in group]
+            near = [match for name in wanted for match in get_close_matches(name, list(spare), n=1, cutoff=0.6)]
+            hints += [f'Is "{spare[match]}" meant as "{group[0]}"?' for match in near[:1]]
+    advice = "Rename the column, or add its name to the mapping."
+    return " ".join([*hints, advice]) if hints else "Add the column, or add the name it has here to the mapping."
