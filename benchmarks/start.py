@@ -13,7 +13,7 @@ import time
 from logistics_batch.cli.commands import COMMANDS
 
 STARTS = 15
-LIMIT = 3.5
+LIMIT = 5.0
 
 
 def milliseconds(arguments: list[str], environment: dict[str, str]) -> float:

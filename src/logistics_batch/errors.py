@@ -21,9 +21,7 @@
 A bad row is never an exception: it is an `Issue`. Messages hold neither secrets nor personal data.
 """
 
-import traceback
 from dataclasses import dataclass
-from pathlib import PurePath
 
 _FRAMES_NAMED = 12
 _CAUSES_NAMED = 3
@@ -160,11 +158,13 @@ def where_it_failed(error: BaseException) -> str:
 
     The error's text and the values at these places are left out: they may hold data of a row, or a secret.
     """
+    import traceback  # help pages come without it
+
     told: list[str] = []
     cause: BaseException | None = error
     while cause is not None and len(told) < _CAUSES_NAMED:
         frames = traceback.StackSummary.extract(traceback.walk_tb(cause.__traceback__), lookup_lines=False)
-        places = [f"{'/'.join(PurePath(each.filename).parts[-3:])}:{each.lineno}" for each in frames[-_FRAMES_NAMED:]]
+        places = [f"{'/'.join(each.filename.split('/')[-3:])}:{each.lineno}" for each in frames[-_FRAMES_NAMED:]]
         told.append(f"{type(cause).__name__} at {' < '.join(reversed(places)) or 'an unknown place'}")
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
     return "; caused by ".join(told)

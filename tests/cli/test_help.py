@@ -3,41 +3,37 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
 
+import click
 import pytest
 
 from logistics_batch import cli
 from logistics_batch.cli.commands import COMMANDS
-from logistics_batch.cli.pages import FOLDER, page_for
-from logistics_batch.cli.write_pages import rendered
+from logistics_batch.cli.front import front
 
-PAGES = rendered()
+
+def rendered(command: click.Command, ctx: click.Context, words: tuple[str, ...] = ()) -> dict[tuple[str, ...], str]:
+    """The page of a command and of all below it, by the words that name it."""
+    pages = {words: command.get_help(ctx)}
+    for name in command.list_commands(ctx) if isinstance(command, click.Group) else ():
+        below = command.get_command(ctx, name)
+        assert below is not None
+        pages |= rendered(below, click.Context(below, info_name=name, parent=ctx), (*words, name))
+    return pages
+
+
+PAGES = rendered(front, click.Context(front, info_name="logistics-batch", **front.context_settings))
 HEAVY = ("polars", "pydantic", "sqlalchemy", "httpx", "paramiko", "rich", "openpyxl", "apscheduler", "yaml")
 
 
-def words_of(page: str) -> list[str]:
-    return page.removesuffix(".txt").split(".")[1:]
-
-
 @pytest.mark.parametrize("page", sorted(PAGES))
-def test_the_page_that_is_shown_is_the_one_that_fits(page: str) -> None:
-    shown = page_for([*words_of(page), "--help"])
-    assert shown == PAGES[page], "render the pages again: python -m logistics_batch.cli.write_pages"
-
-
-def test_there_is_no_page_of_a_command_that_is_gone() -> None:
-    assert {path.name for path in Path(FOLDER).iterdir()} == set(PAGES)
-
-
-@pytest.mark.parametrize("page", sorted(PAGES))
-def test_every_page_shows_an_example(page: str) -> None:
+def test_every_page_shows_an_example(page: tuple[str, ...]) -> None:
     example = PAGES[page].partition("Example: ")[2].strip()
-    assert example.startswith(" ".join(["logistics-batch", *words_of(page)]).partition(" COMMAND")[0])
+    assert example.startswith(" ".join(["logistics-batch", *page]).partition(" COMMAND")[0])
 
 
 def test_the_tool_lists_every_command() -> None:
-    page = PAGES["logistics-batch.txt"]
+    page = PAGES[()]
     assert all(f"  {name} " in page and entry.line in page for name, entry in COMMANDS.items())
 
 
@@ -49,14 +45,7 @@ def test_no_command_takes_a_secret_of_ours_as_an_argument() -> None:
         for option in re.findall(r"--[a-z-]*(?:key|secret|pass|token|header|credential)[a-z-]*", text)
         if not option.endswith("-file")
     }
-    assert options == {("logistics-batch.sandbox.txt", "--api-key")}
-
-
-@pytest.mark.parametrize(
-    "arguments", [["run", "nightly"], ["../secrets", "--help"], ["--workspace", "x", "--help"], []]
-)
-def test_other_arguments_have_no_page(arguments: list[str]) -> None:
-    assert page_for(arguments) is None
+    assert options == {(("sandbox",), "--api-key")}
 
 
 def test_help_of_a_command_is_printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,9 @@
 """Every command of the tool: where it lives, and its line in `--help`. Importing this imports none of them."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class CommandEntry:
+class CommandEntry(NamedTuple):
     """module: below logistics_batch.cli. attribute: the click command in it. line: what it does, for people."""
 
     module: str

@@ -5,7 +5,6 @@ import os
 import resource
 import signal
 import sys
-from difflib import get_close_matches
 from types import TracebackType
 
 import click
@@ -41,6 +40,8 @@ class LazyGroup(click.Group):
         """As click does it, with a suggestion for a misspelt command."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
+            from difflib import get_close_matches  # only for who mistyped
+
             near = get_close_matches(name, COMMANDS, n=1, cutoff=_NEAR)
             hint = f'Did you mean "{near[0]}"?' if near else "See --help for all commands."
             raise click.UsageError(f'There is no command "{name}". {hint}', ctx=ctx)
@@ -55,7 +56,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     no_args_is_help=True,
-    # A fixed width: pages that are rendered beforehand are the same as those rendered now.
+    # A fixed width: the pages are the same in every terminal, and as the documentation quotes them.
     context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 100},
     epilog="Example: logistics-batch demo",
 )
