@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "logistics_batch"
 NAME = PACKAGE.name
 
 # Every room may use the nouns; what else it may use stands here. "flows" means flows and all below, and so on.
-NOUNS = ("model", "errors", "specification", "crash_points", "child_process", "scratch", "__init__")
+NOUNS = ("model", "messages", "errors", "specification", "crash_points", "child_process", "scratch", "__init__")
 ARROWS: dict[str, tuple[str, ...]] = {
     "__main__": ("cli",),
     "cli": ("wiring", "jobs", "settings", "file_rights", "flows", "operate", "sandbox", "demo", "web", "paper"),
@@ -44,6 +44,7 @@ ARROWS: dict[str, tuple[str, ...]] = {
     "reconciliation": (),
     "paper": (),
     "model": (),
+    "messages": (),
     "specification": (),
     "crash_points": (),
     "errors": (),
@@ -54,8 +55,9 @@ ARROWS: dict[str, tuple[str, ...]] = {
 }
 WITHOUT_NOUNS = {
     "sandbox": ("__init__",),
-    "errors": (),
-    "model": ("errors",),
+    "errors": ("messages",),
+    "messages": (),
+    "model": ("errors", "messages"),
     "crash_points": (),
     "child_process": ("errors",),
     "scratch": (),

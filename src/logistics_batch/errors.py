@@ -21,7 +21,11 @@
 A bad row is never an exception: it is an `Issue`. Messages hold neither secrets nor personal data.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from logistics_batch import messages
 
 _FRAMES_NAMED = 12
 _CAUSES_NAMED = 3
@@ -84,10 +88,22 @@ class FileHeld(LogisticsBatchError):
     exit_code = 4
 
     def __init__(
-        self, message: str, *, rule: str, remedy: str = "", rows_read: int = 0, sheet: str = "", header_row: int = 0
+        self,
+        message: str,
+        *,
+        rule: str = "",
+        remedy: str = "",
+        values: Mapping[str, Any] | None = None,
+        rows_read: int = 0,
+        sheet: str = "",
+        header_row: int = 0,
     ) -> None:
-        super().__init__(message, remedy=remedy)
-        self.rule = rule
+        if rule:  # words that have not come into the catalogue yet
+            self.code, self.values = rule, {"reason": message, "remedy": remedy}
+        else:
+            self.code, self.values = message, dict(values or {})
+        super().__init__(messages.reason(self.code, self.values), remedy=messages.remedy(self.code, self.values))
+        self.rule = messages.rule_of(self.code)
         self.rows_read = rows_read
         self.sheet = sheet
         self.header_row = header_row

@@ -18,10 +18,11 @@ import polars as pl
 import pytest
 from campaigns.scale import SEED, report, size
 from openpyxl import Workbook
+from support.issues import issue
 from support.result_samples import fates_frame, row_result
 
 from logistics_batch.intake.readers import read_file
-from logistics_batch.model.issue import Issue, cell_address
+from logistics_batch.model.issue import cell_address
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import ReadOptions, Sheet
 from logistics_batch.paper.fix_file import fix_file
@@ -157,7 +158,17 @@ def answered(sheet: Sheet, number: int) -> FileReport:
         column = chance.randint(1, COLUMNS)
         seen = str(line[str(column)] or "")[:200]
         cell = cell_address(row, column)
-        issues.append(Issue(row, "field|rule", HEADER[column - 1], cell, seen, f"{seen} is wrong.", seen or "Mend it."))
+        issues.append(
+            issue(
+                row,
+                "field|rule",
+                column=HEADER[column - 1],
+                cell=cell,
+                value=seen,
+                reason=f"{seen} is wrong.",
+                remedy=seen or "Mend it.",
+            )
+        )
         rows.append(row_result(row, Fate.INVALID, sheet=sheet.name, document=f"D-{row}", reference_number=seen))
     return FileReport(
         file="x", sha256="0" * 64, size=1, run="run-1", mapping="m", mapping_digest="d", sheet=sheet.name, header_row=1,

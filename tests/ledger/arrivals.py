@@ -3,11 +3,11 @@
 import hashlib
 
 import polars as pl
+from support.issues import issue
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.ledger import Arrival, Decision, Ledger
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation
-from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import SourceFile
 
 CALLS = {"order.create": ("POST", "/orders/shipment"), "asn.create": ("POST", "/wms/advance-shipping-notice")}
@@ -44,7 +44,15 @@ def arrival(
             rows=pl.DataFrame(lines, schema=ROWS_SCHEMA, orient="row"),
             documents=documents,
             issues=tuple(
-                Issue(row, "customer_mobile|mobile", "Phone", f"B{row}", "12", "Too short.", "Write ten digits.")
+                issue(
+                    row,
+                    "customer_mobile|mobile",
+                    column="Phone",
+                    cell=f"B{row}",
+                    value="12",
+                    reason="Too short.",
+                    remedy="Write ten digits.",
+                )
                 for row in invalid
             ),
         ),

@@ -5,6 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from openpyxl.worksheet.worksheet import Worksheet
+from support.issues import issue
 from support.result_samples import (
     HEADERS,
     SHEET,
@@ -17,7 +18,6 @@ from support.result_samples import (
 )
 
 from logistics_batch.intake.readers import read_file
-from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
 from logistics_batch.paper.fix_file import fix_file
@@ -61,7 +61,7 @@ def test_each_row_says_first_why_and_what_to_do(tmp_path: Path) -> None:
 
 
 def test_of_several_wrong_cells_each_is_named(tmp_path: Path) -> None:
-    pin = Issue(8, "pin", "PIN", "D8", "56", "It is no PIN.", "Write six digits.")
+    pin = issue(8, "pin", column="PIN", cell="D8", value="56", reason="It is no PIN.", remedy="Write six digits.")
     found = rows_of(fixed(tmp_path, order_report(issues=(bad_phone(8), pin))))
     assert found[2][0] == "Phone: Four digits, ten are needed.\nPIN: It is no PIN."
     assert found[2][1] == "Write ten. Write six digits."

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from support.issues import issue
 from support.result_samples import HEADER_ROW, opened, order_report, parts_of, row_result
 from support.rich_workbooks import RICH, rich_workbook
 
 from logistics_batch.intake.readers import read_file
-from logistics_batch.model.issue import Issue, cell_address
+from logistics_batch.model.issue import cell_address
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.model.sheet import ReadOptions
 from logistics_batch.paper.result_workbook import result_workbook
@@ -39,7 +40,13 @@ def report_of_shipped(path: Path) -> FileReport:
         row_result(row, Fate.INVALID if row in wrong else Fate.ACCEPTED, sheet=sheet.name, document=f"D-{row}")
         for row in numbers
     ]
-    issues = [Issue(row, "x", "Column", cell_address(row, 2), "seen", "It is wrong.", "Mend it.") for row in wrong]
+    words = {"reason": "It is wrong.", "remedy": "Mend it."}
+    issues = [
+        issue(
+            row, "x", column="Column", cell=cell_address(row, 2), value="seen", reason="It is wrong.", remedy="Mend it."
+        )
+        for row in wrong
+    ]
     return order_report(
         sheet=sheet.name, header_row=header, rows=tuple(rows), issues=tuple(issues), rows_read=len(rows)
     )

@@ -14,6 +14,7 @@ from openpyxl.formatting.rule import CellIsRule
 from openpyxl.styles import Border, Font, PatternFill, Side
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
+from support.issues import issue
 
 from logistics_batch.intake.readers import read_file
 from logistics_batch.model.issue import Issue
@@ -169,8 +170,14 @@ def fates_frame(rows: Iterable[Row]) -> pl.DataFrame:
 
 def bad_phone(row: int, column: str = "C") -> Issue:
     """An issue of a telephone number."""
-    return Issue(
-        row, "customer_mobile|mobile", "Phone", f"{column}{row}", "+91 98", "Four digits, ten are needed.", "Write ten."
+    return issue(
+        row,
+        "customer_mobile|mobile",
+        column="Phone",
+        cell=f"{column}{row}",
+        value="+91 98",
+        reason="Four digits, ten are needed.",
+        remedy="Write ten.",
     )
 
 

@@ -16,7 +16,7 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import StoredDocument
 from logistics_batch.mapping.documents.changes import unnamed_items, with_item_ids
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, OrderNumber, RowState
-from logistics_batch.model.issue import Issue, cell_address
+from logistics_batch.model.issue import Issue, Place, cell_address
 
 _AT_ONCE = 400  # numbers in one question to the ledger
 _LONGEST_ID = 80
@@ -264,4 +264,6 @@ def _issues(mapped: MappedFile, unfit: _Unfit) -> Iterable[Issue]:
     """One issue for each row that is to blame."""
     for row, column in unfit.rows:
         name = mapped.columns[column - 1].strip() if column <= len(mapped.columns) else ""
-        yield Issue(row, unfit.rule, name, cell_address(row, column), unfit.value, unfit.reason, unfit.fix)
+        field, _, code = unfit.rule.rpartition("|")
+        place = Place(row, name, cell_address(row, column), unfit.value, field=field)
+        yield Issue.of(code, place, reason=unfit.reason, remedy=unfit.fix)

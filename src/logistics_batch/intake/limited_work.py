@@ -23,11 +23,11 @@ from logistics_batch.child_process import Answer, Child, ChildFailed, ChildLost,
 from logistics_batch.errors import FileHeld, LogisticsBatchError, RunStopped
 from logistics_batch.intake.names import printable
 from logistics_batch.model.document import Documents, MappedFile, Operation, OrderNumber
-from logistics_batch.model.issue import Issue
+from logistics_batch.model.issue import Issue, Place
 from logistics_batch.scratch import scratch_folder
 
 _FEW = 50  # so many objects of a kind are told one by one
-_KNOWN = (MappedFile, Issue, OrderNumber, Operation)
+_KNOWN = (MappedFile, Issue, Place, OrderNumber, Operation)
 
 _log = logging.getLogger(__name__)
 

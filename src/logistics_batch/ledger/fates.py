@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, Select, select
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.line_rows import SECOND_SHEET, lines_sheet, shown_row
 from logistics_batch.ledger.schema import document, file, issue, row
-from logistics_batch.model.issue import Issue
+from logistics_batch.model.issue import Issue, Place
 from logistics_batch.model.report import DOCUMENT_RESULTS, FATES, Fate, FileReport
 
 _CHUNK: Final = 400  # numbers in one IN (…)
@@ -192,5 +192,6 @@ def _file_report(
 
 def _issue(line: RowMapping, origin: Mapping[str, Any]) -> Issue:
     number, sheet = shown_row(line["row"], origin)
-    values = {name: line[name] for name in ("rule", "column", "cell", "value", "reason", "fix")}
-    return Issue(row=number, sheet=sheet, **values)
+    field, _, code = line["rule"].rpartition("|")
+    place = Place(number, line["column"], line["cell"], line["value"], sheet, field)
+    return Issue.of(code, place, reason=line["reason"], remedy=line["fix"])

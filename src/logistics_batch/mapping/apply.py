@@ -32,12 +32,13 @@ from logistics_batch.mapping.fields.compile import (
 )
 from logistics_batch.mapping.fields.grouping import disagreements, written_key
 from logistics_batch.mapping.fields.values.reading import say
-from logistics_batch.mapping.findings import Findings, listed, row_list
+from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.lines.split_rows import Fault, blame_faults
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.notes.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import choose, passed_over
+from logistics_batch.messages.words import listed, row_list
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet

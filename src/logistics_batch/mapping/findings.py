@@ -1,6 +1,5 @@
 """Broken rules to issues: which row, which cell, what stands there, what to write instead."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -8,7 +7,7 @@ import polars as pl
 
 from logistics_batch.mapping.fields.values.reading import Words
 from logistics_batch.mapping.rows.header import Header
-from logistics_batch.model.issue import Issue, cell_address
+from logistics_batch.model.issue import Issue, Place, cell_address
 from logistics_batch.model.sheet import Sheet
 
 SHOWN_CHARACTERS: Final = 200
@@ -22,7 +21,7 @@ class Findings:
     """
 
     rows: list[pl.DataFrame] = field(default_factory=list)
-    words: list[tuple[str, Words]] = field(default_factory=list)
+    words: list[tuple[str, str, Words]] = field(default_factory=list)
 
     def add(self, rows: pl.Series, column: int | None, rule: str, words: Words) -> None:
         """These rows break a rule in a column."""
@@ -35,7 +34,8 @@ class Findings:
                     pl.lit(len(self.words), dtype=pl.UInt32).alias("words"),
                 )
             )
-            self.words.append((rule, words))
+            field, _, code = rule.rpartition("|")
+            self.words.append((field, code, words))
 
     def frame(self) -> pl.DataFrame:
         """row, column, words (an index), in row order."""
@@ -61,11 +61,13 @@ class Findings:
         )
 
     def _issue(self, row: int, column: int, words: int, *, header: Header, value: str) -> Issue:
-        rule, say = self.words[words]
-        reason, fix = say(value)
+        field, code, message = self.words[words]
+        first, second = message(value)
+        if isinstance(second, str):  # words that have not come into the catalogue yet
+            first, second = code, {"reason": first, "remedy": second}
         name = header.texts[column - 1].strip() if column <= len(header.texts) else ""
-        cell = cell_address(row, column)
-        return Issue(row, rule, name, cell, value[:SHOWN_CHARACTERS], reason, fix)
+        place = Place(row, name, cell_address(row, column), value[:SHOWN_CHARACTERS], field=field)
+        return Issue.of(first, place, **second)
 
 
 def _cells(sheet: Sheet, found: pl.DataFrame) -> list[str | None]:
@@ -76,26 +78,3 @@ def _cells(sheet: Sheet, found: pl.DataFrame) -> list[str | None]:
         own = (found["column"] == number).arg_true()
         texts = texts.scatter(own, sheet.frame[str(number)].gather(places.gather(own)))
     return texts.to_list()
-
-
-def listed(names: Iterable[str], *, limit: int = 5) -> str:
-    """Names in words, the first few of them."""
-    shown = [f'"{name}"' for name in names]
-    more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
-    return ", ".join(shown[:limit]) + more
-
-
-def row_list(rows: Sequence[int], *, limit: int = 8) -> str:
-    """Row numbers in words; neighbours as a range.
-
-    >>> row_list([3, 5, 6, 7])
-    '3, 5-7'
-    """
-    ranges: list[list[int]] = []
-    for row in rows:
-        if ranges and row == ranges[-1][1] + 1:
-            ranges[-1][1] = row
-        else:
-            ranges.append([row, row])
-    shown = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:limit]]
-    return ", ".join(shown) + (" …" if len(ranges) > limit else "")

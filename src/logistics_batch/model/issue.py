@@ -1,6 +1,10 @@
 """What is wrong with a row, said so that a clerk can mend it."""
 
-from dataclasses import asdict, dataclass
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from logistics_batch import messages
 
 
 def column_letters(index: int) -> str:
@@ -26,24 +30,90 @@ def cell_address(row: int, column: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
-    """One finding about one row before sending.
+class Place:
+    """Where something is wrong; what is not known is 0 or "".
 
-    rule: the rule's name, `field|rule` (as `customer_mobile|mobile`), or a bare word for a rule over the whole row.
-    column: the column's header as the sheet shows it; cell: its A1 address, also for CSV.
-    sheet: the second sheet's name where the row is one of that, else "".
-    value: what was seen, as text, cut to 200 characters. reason: what is wrong. fix: what to write instead.
+    row: the physical row. column: the column's header as the sheet shows it. cell: its A1 address, also for CSV.
+    value: what was seen there, as text, cut to 200 characters. sheet: the second sheet's name where the row is one of
+    that, else "". field: the field of the mapping that is read from it, as `customer_mobile`.
     """
 
-    row: int
-    rule: str
-    column: str
-    cell: str
-    value: str
-    reason: str
-    fix: str
+    row: int = 0
+    column: str = ""
+    cell: str = ""
+    value: str = ""
     sheet: str = ""
+    field: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One finding about a row, or about a file where the place is blank: a code of the catalogue, where, and values.
+
+    values: packed as `messages.packed` does, so that issues are hashable and travel as they are.
+    """
+
+    code: str
+    place: Place = Place()
+    values: str = ""
+
+    @classmethod
+    def of(cls, code: str, place: Place | None = None, **values: Any) -> "Issue":
+        """An issue with its values by name."""
+        return cls(code, place or Place(), messages.packed(values))
+
+    def at(self, **changes: Any) -> "Issue":
+        """The same at another place."""
+        return replace(self, place=replace(self.place, **changes))
+
+    def renamed(self, name: str, other: str) -> "Issue":
+        """The same with another column's name, or another beginning of names, in its values."""
+        old, new = (json.dumps(text, ensure_ascii=False)[1:-1] for text in (name, other))
+        values = self.values.replace(f'"{old}', f'"{new}').replace(f'\\"{old}', f'\\"{new}')
+        return replace(self, values=values)
+
+    @property
+    def rule(self) -> str:
+        """The rule as users see it: `customer_mobile|mobile`, or a bare word where it is about the whole row."""
+        rule = messages.rule_of(self.code)
+        return f"{self.place.field}|{rule}" if self.place.field else rule
+
+    @property
+    def reason(self) -> str:
+        """What is wrong, in words."""
+        return messages.reason(self.code, messages.unpacked(self.values))
+
+    @property
+    def fix(self) -> str:
+        """What to do, in words."""
+        return messages.remedy(self.code, messages.unpacked(self.values))
+
+    @property
+    def row(self) -> int:
+        """That of its place."""
+        return self.place.row
+
+    @property
+    def column(self) -> str:
+        """That of its place."""
+        return self.place.column
+
+    @property
+    def cell(self) -> str:
+        """That of its place."""
+        return self.place.cell
+
+    @property
+    def value(self) -> str:
+        """That of its place."""
+        return self.place.value
+
+    @property
+    def sheet(self) -> str:
+        """That of its place."""
+        return self.place.sheet
 
     def as_told(self) -> dict[str, object]:
-        """Its values by name; the sheet only where it is a second one."""
-        return {name: value for name, value in asdict(self).items() if name != "sheet" or value}
+        """What is printed of it, by name; the sheet only where it is a second one."""
+        names = ("row", "rule", "column", "cell", "value", "reason", "fix", "sheet")
+        return {name: getattr(self, name) for name in names if name != "sheet" or self.sheet}

@@ -15,14 +15,15 @@ from logistics_batch.mapping.fields.fields import Field, amount
 from logistics_batch.mapping.fields.grouping import rows_where
 from logistics_batch.mapping.fields.values import dates
 from logistics_batch.mapping.fields.values.numbers import UNIT_NAMES, spellings_of
-from logistics_batch.mapping.fields.values.reading import ReadContext, Words, say
-from logistics_batch.mapping.findings import Findings, row_list
+from logistics_batch.mapping.fields.values.reading import ReadContext, Words, message, say
+from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.rows import cells
 from logistics_batch.mapping.rows.cells import Cleaned, Damage, name_of
 from logistics_batch.mapping.rows.column_kinds import column_kinds
 from logistics_batch.mapping.spec.model import DateRead, UnitRead
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.messages.words import row_list
 from logistics_batch.model.sheet import Mark
 
 _DAMAGING_MARKS: Final = {
@@ -158,17 +159,13 @@ def _users(table: CompiledSheet) -> Users:
 
 
 def _keyless(found: Findings, table: CompiledSheet) -> None:
-    words = say(
-        "The row belongs to no document: its key is blank.",
-        "Write the key on this row, or leave the row out.",
-    )
-    found.add(table.keyless["row"], table.key_column, "key|required", words)
+    found.add(table.keyless["row"], table.key_column, "key|required", message("required.key"))
 
 
 def _required_words(table: CompiledSheet, field: Field) -> Words:
     names = field.spec.columns[0] if field.spec.columns else [field.target]
     header = table.bound.texts[field.column - 1].strip() if field.column else names[0]
-    return say(f'"{header}" is required and the cell is blank.', f'Fill in "{header}".')
+    return message("required", name=header)
 
 
 def _required_in_header(found: Findings, table: CompiledSheet, field: Field) -> None:

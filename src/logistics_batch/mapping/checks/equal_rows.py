@@ -8,9 +8,9 @@ import polars as pl
 
 from logistics_batch.mapping.checks.counting_columns import counting_columns
 from logistics_batch.mapping.fields.compile import CompiledSheet
-from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header
+from logistics_batch.messages.words import listed, row_list
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 

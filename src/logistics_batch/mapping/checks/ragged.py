@@ -6,7 +6,8 @@ import polars as pl
 
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.values.reading import say
-from logistics_batch.mapping.findings import Findings, listed, row_list
+from logistics_batch.mapping.findings import Findings
+from logistics_batch.messages.words import listed, row_list
 
 _LOOKED_AT: Final = 1_000  # last rows of a file
 _HABIT: Final = 5

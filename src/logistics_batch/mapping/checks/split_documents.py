@@ -7,9 +7,9 @@ import polars as pl
 
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.grouping import with_documents, written_key
-from logistics_batch.mapping.findings import row_list
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows
+from logistics_batch.messages.words import row_list
 from logistics_batch.model.document import Operation
 
 _SHOWN_DOCUMENTS: Final = 5

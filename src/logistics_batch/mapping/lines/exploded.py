@@ -200,10 +200,9 @@ def _issues(issues: Sequence[Issue], made: ExplodedSheet, row_of: dict[int, int]
         if is_made:
             column = made.parting.sources[positions[issue.row]][made.parting.columns.index(column)]
         name = texts[column - 1].strip() if column <= len(texts) else issue.column
-        moved = replace(issue, row=row_of[issue.row], column=name, cell=cell_address(row_of[issue.row], column))
-        reason, fix = (words.replace(f'"{issue.column}"', f'"{name}"') for words in (issue.reason, issue.fix))
+        moved = issue.at(row=row_of[issue.row], column=name, cell=cell_address(row_of[issue.row], column))
         whole = made.text(positions[issue.row], column) if issue.rule.startswith("lines_from|") else issue.value
-        told.append(replace(moved, reason=reason, fix=fix, value=whole[:SHOWN_CHARACTERS]))
+        told.append(moved.renamed(issue.column, name).at(value=whole[:SHOWN_CHARACTERS]))
     return tuple(dict.fromkeys(sorted(told, key=lambda issue: issue.row)))
 
 

@@ -12,13 +12,14 @@ import polars as pl
 
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.values.reading import say
-from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings, listed
+from logistics_batch.mapping.findings import SHOWN_CHARACTERS, Findings
 from logistics_batch.mapping.lines.item_patterns import Line, example_item, read_items
 from logistics_batch.mapping.rows.cells import BLANKS
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.model import NUMBERS_AT_MOST, LinesFromSpec, MappingSpec
 from logistics_batch.mapping.spec.names import ColumnName, names_match, same
 from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.messages.words import listed
 from logistics_batch.model.sheet import Sheet
 
 _LONGEST_NUMBER: Final = 9  # digits, with zeros before it; Python itself refuses 4,301

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import polars as pl
 
-from logistics_batch.mapping.findings import row_list
 from logistics_batch.mapping.lines.exploded import told_of_rows
 from logistics_batch.mapping.lines.two_sheets import Joined, Key
+from logistics_batch.messages.words import row_list
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
-from logistics_batch.model.issue import Issue, cell_address
+from logistics_batch.model.issue import Issue, Place, cell_address
 
 _SIBLING: Final = "sibling"
 _STOPPED: Final = (RowState.INVALID.value, RowState.BLOCKED.value)
@@ -81,8 +81,7 @@ def _of_line(issue: Issue, both: Joined, *, row: int, column: int) -> Issue:
     """The same, said of a cell of the second sheet."""
     name, texts = both.second.sheet.name, both.second.header.texts
     title = texts[column - 1].strip() if column <= len(texts) else issue.column
-    reason, fix = (words.replace(f'"{name}: ', '"') for words in (issue.reason, issue.fix))
-    return replace(issue, row=row, column=title, cell=cell_address(row, column), reason=reason, fix=fix, sheet=name)
+    return issue.renamed(f"{name}: ", "").at(row=row, column=title, cell=cell_address(row, column), sheet=name)
 
 
 def _wrong(own: Sequence[Issue], of_lines: Sequence[Issue], both: Joined) -> _Wrong:
@@ -154,8 +153,10 @@ def _orphan(both: Joined, key: Key, row: int) -> Issue:
     title, cell = second.header.texts[column - 1].strip(), cell_address(row, column)
     if not value:
         reason, fix = f"{second.key_names} is blank.", f"Fill in {second.key_names}."
-        return Issue(row, "lines_sheet|no_key", title, cell, "", reason, fix, second.sheet.name)
+        place = Place(row, title, cell, "", second.sheet.name, "lines_sheet")
+        return Issue.of("no_key", place, reason=reason, remedy=fix)
     where = f'the sheet "{first.sheet.name}"' if first.sheet.name else "the first sheet"
     reason = f'No row of {where} has "{value}" in {first.key_names}.'
     fix = f"Correct {second.key_names}, or write the missing row on {where}."
-    return Issue(row, "lines_sheet|orphan", title, cell, value, reason, fix, second.sheet.name)
+    place = Place(row, title, cell, value, second.sheet.name, "lines_sheet")
+    return Issue.of("orphan", place, reason=reason, remedy=fix)

@@ -15,7 +15,6 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.checks.equal_rows import equal_lines, in_cells
 from logistics_batch.mapping.checks.idle_rules import hold_idle_skips
 from logistics_batch.mapping.checks.renamed_columns import hold_renamed, notes_of_renamed
-from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.lines.exploded import ExplodedSheet, Told, longer
 from logistics_batch.mapping.lines.split_rows import Fault, Parting
 from logistics_batch.mapping.lines.two_sheet_spec import header_mapping, inner_mapping, lines_mapping
@@ -24,6 +23,7 @@ from logistics_batch.mapping.rows.cells import BLANKS, name_of
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import Header, choose, likeliest, passed_over
 from logistics_batch.mapping.rows.patterns import name_fits
+from logistics_batch.messages.words import listed, row_list
 from logistics_batch.model.sheet import MARKS_SCHEMA, Sheet
 
 Key = tuple[str, ...]

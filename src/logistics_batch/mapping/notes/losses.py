@@ -8,11 +8,11 @@ import polars as pl
 from logistics_batch.mapping.fields.compile import CompiledSheet, marked_rows
 from logistics_batch.mapping.fields.fields import Field
 from logistics_batch.mapping.fields.values.verbs import verb_of
-from logistics_batch.mapping.findings import listed
 from logistics_batch.mapping.notes.odd_values import column_name, in_rows, rows_read
 from logistics_batch.mapping.rows.cells import ColumnKind, name_of
 from logistics_batch.mapping.rows.column_kinds import column_kinds
 from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.messages.words import listed
 from logistics_batch.model.sheet import Mark
 
 _PLACES: Final = {"money": ("two", 2), **dict.fromkeys(("decimal", "percent", "unit"), ("nine", 9))}  # kept decimals

@@ -13,13 +13,13 @@ from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.fields import second_phone_of
 from logistics_batch.mapping.fields.grouping import rows_where
 from logistics_batch.mapping.fields.values.phones import holds_two, second_of_two, ten_digits
-from logistics_batch.mapping.findings import listed, row_list
 from logistics_batch.mapping.notes.losses import losses
 from logistics_batch.mapping.notes.odd_in_india import indian_doubts
 from logistics_batch.mapping.notes.odd_values import doubts, in_rows, told
 from logistics_batch.mapping.notes.repairs import repair_notes
 from logistics_batch.mapping.rows.cells import ERROR_WORDS, name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
+from logistics_batch.messages.words import listed, row_list
 
 
 def notes_of(table: CompiledSheet, rows: Rows) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from logistics_batch.mapping.checks.checks import rows_of_heads
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.fields import Field
 from logistics_batch.mapping.fields.grouping import rows_where
-from logistics_batch.mapping.findings import row_list
+from logistics_batch.messages.words import row_list
 from logistics_batch.model.document import Operation
 
 LIGHTEST_KG: Final = 0.01

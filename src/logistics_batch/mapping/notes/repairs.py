@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from logistics_batch.mapping.fields.compile import CompiledSheet
-from logistics_batch.mapping.findings import listed
 from logistics_batch.mapping.rows.cells import SHOWN_REPAIRS, ColumnKind, Repairs
 from logistics_batch.mapping.spec.texts import printable_text
+from logistics_batch.messages.words import listed
 from logistics_batch.model.issue import cell_address
 
 _COLUMNS_ON_THEIR_OWN: Final = 3

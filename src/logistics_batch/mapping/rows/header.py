@@ -16,7 +16,6 @@ from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet
 
 SEARCHED_ROWS: Final = 30
-_SHOWN_SHEETS: Final = 5
 _LOOKED_THROUGH: Final = 2_000  # rows, of which the blank ones do not count
 
 
@@ -64,13 +63,7 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
         raise _nothing_fits(mapping, sheets, found)
     fitting = complete if len(complete) == 1 else [each for each in complete if rows_below(*each)]
     if len(fitting) > 1:
-        names = ", ".join(f'"{sheet.name}"' for sheet, _ in fitting[:_SHOWN_SHEETS])
-        names += f" and {len(fitting) - _SHOWN_SHEETS} more" if len(fitting) > _SHOWN_SHEETS else ""
-        raise FileHeld(
-            f"The sheets {names} all have the columns of the mapping; only one sheet of a file is read.",
-            rule="sheet",
-            remedy="Send each sheet as a file of its own, or name the sheet in the mapping (`sheet: {name: …}`).",
-        )
+        raise FileHeld("sheet.several", values={"names": [sheet.name for sheet, _ in fitting]})
     sheet, header = fitting[0] if fitting else complete[0]
     _hold_near_misses(found, header)
     if header.doubled:

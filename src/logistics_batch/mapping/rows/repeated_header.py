@@ -8,11 +8,11 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.findings import row_list
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.mapping.spec.names import ColumnName, names_match, same
+from logistics_batch.messages.words import row_list
 from logistics_batch.model.sheet import Sheet
 
 _MORE_CHARACTERS: Final = 20  # of a bracket behind a name

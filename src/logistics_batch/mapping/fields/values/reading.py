@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -13,8 +13,13 @@ from logistics_batch.mapping.spec.targets import Form
 LATEST_DAYS: Final = 730
 """How long after the business date a date may lie, unless it says until when goods keep."""
 
-Words = Callable[[str], tuple[str, str]]
-"""From the cell's text to reason and fix."""
+Words = Callable[[str], tuple[str, str | dict[str, Any]]]
+"""From the cell's text to a code of the catalogue and its values."""
+
+
+def message(code: str, **values: Any) -> Words:
+    """The same message whatever the cell holds."""
+    return lambda _value: (code, values)
 
 
 def say(reason: str, fix: str) -> Words:

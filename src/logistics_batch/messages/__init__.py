@@ -1,0 +1,57 @@
+"""What is told to people, as codes and values; the words stand once, in the catalogue, and are rendered at the edge.
+
+A code is a rule as users see it, with a variant behind a full stop where one rule has several texts: `date.no_such_day`
+is told as rule `date`. Values are JSON: texts, whole numbers, lists of these, or further messages as [code, values].
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from logistics_batch.messages.catalogue import CATALOGUE
+from logistics_batch.messages.entry import Entry, Level
+from logistics_batch.messages.words import Words
+
+__all__ = ["CATALOGUE", "Entry", "Level", "operator_words", "packed", "reason", "remedy", "rule_of", "unpacked"]
+
+Values = Mapping[str, Any]
+
+
+def rule_of(code: str) -> str:
+    """The rule that users see: the code without its variant."""
+    return code.partition(".")[0]
+
+
+def reason(code: str, values: Values) -> str:
+    """What is wrong, for the clerk."""
+    return _rendered(code, "reason", values)
+
+
+def remedy(code: str, values: Values) -> str:
+    """What to do about it, for the clerk; "" where there is nothing to do."""
+    return _rendered(code, "remedy", values)
+
+
+def operator_words(code: str, values: Values) -> str:
+    """What the operator is told, where that is more than the clerk is."""
+    return _rendered(code, "operator", values)
+
+
+def packed(values: Values) -> str:
+    """Values as compact JSON, as frames and the ledger keep them; "" where there are none."""
+    return json.dumps(dict(values), ensure_ascii=False, separators=(",", ":")) if values else ""
+
+
+def unpacked(text: str | None) -> dict[str, Any]:
+    """The values of a packed text."""
+    return dict(json.loads(text)) if text else {}
+
+
+def _rendered(code: str, part: str, values: Values) -> str:
+    entry = CATALOGUE.get(code)
+    if entry is None:
+        return str(values.get(part, ""))  # its words have not come into the catalogue yet
+    return _WORDS.vformat(getattr(entry, part), (), values)
+
+
+_WORDS = Words(nested=reason)

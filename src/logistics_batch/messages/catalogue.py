@@ -1,0 +1,15 @@
+"""Every code with its words; one module a subject."""
+
+from typing import Final
+
+from logistics_batch.messages.cells import CELLS
+from logistics_batch.messages.entry import Entry
+from logistics_batch.messages.files import FILES
+
+_SUBJECTS: Final = (CELLS, FILES)
+
+CATALOGUE: Final[dict[str, Entry]] = {code: entry for subject in _SUBJECTS for code, entry in subject.items()}
+"""The words of each code. A code stands in one subject only."""
+
+if len(CATALOGUE) != sum(map(len, _SUBJECTS)):
+    raise ValueError("A code stands twice in the catalogue.")

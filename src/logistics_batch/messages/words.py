@@ -1,0 +1,75 @@
+"""Values as people read them: names in quotation marks, rows as ranges, days, and one or many."""
+
+import string
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+Nested = Callable[[str, Mapping[str, Any]], str]
+
+
+class Words(string.Formatter):
+    """Formats of values in the catalogue's texts; any other format is Python's own.
+
+    `{names:names}`: "A", "B" and 3 more; `names 20` shows up to 20. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3,
+    rows 3-5, or 40 rows: 3-5, 9 … `{day:day}`: 3 November 2026, of an ISO date. `{count:row|rows}`: the word that fits
+    a number or the length of a list. `{hints:messages}`: further messages, one behind the other.
+    """
+
+    def __init__(self, *, nested: Nested) -> None:
+        """nested: renders a message within another one's values."""
+        self._nested = nested
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """One value as its text."""
+        if "|" in format_spec:
+            one, many = format_spec.split("|")
+            count = value if isinstance(value, int) else len(value)
+            return one if count == 1 else many
+        kind, _, limit = format_spec.partition(" ")
+        match kind:
+            case "names":
+                return listed(value, limit=int(limit or 5))
+            case "rows":
+                return row_list(value)
+            case "in":
+                return in_rows(value)
+            case "day":
+                day = date.fromisoformat(value)
+                return f"{day.day} {day:%B %Y}"
+            case "messages":
+                return " ".join(self._nested(code, values) for code, values in value)
+        return str(super().format_field(value, format_spec))
+
+
+def listed(names: Iterable[str], *, limit: int = 5) -> str:
+    """Names in words, the first few of them."""
+    shown = [f'"{name}"' for name in names]
+    more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
+    return ", ".join(shown[:limit]) + more
+
+
+def row_list(rows: Sequence[int], *, limit: int = 8) -> str:
+    """Row numbers in words; neighbours as a range.
+
+    >>> row_list([3, 5, 6, 7])
+    '3, 5-7'
+    """
+    ranges: list[list[int]] = []
+    for row in rows:
+        if ranges and row == ranges[-1][1] + 1:
+            ranges[-1][1] = row
+        else:
+            ranges.append([row, row])
+    shown = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:limit]]
+    return ", ".join(shown) + (" …" if len(ranges) > limit else "")
+
+
+def in_rows(rows: Sequence[int]) -> str:
+    """Rows in words; of many their number and the first ones.
+
+    >>> in_rows([3, 4])
+    'rows 3-4'
+    """
+    named = row_list(rows)
+    return f"{len(rows):,} rows: {named}" if named.endswith("…") else f"row{'' if len(rows) == 1 else 's'} {named}"
