@@ -40,7 +40,6 @@ def report_of_shipped(path: Path) -> FileReport:
         row_result(row, Fate.INVALID if row in wrong else Fate.ACCEPTED, sheet=sheet.name, document=f"D-{row}")
         for row in numbers
     ]
-    words = {"reason": "It is wrong.", "remedy": "Mend it."}
     issues = [
         issue(
             row, "x", column="Column", cell=cell_address(row, 2), value="seen", reason="It is wrong.", remedy="Mend it."

@@ -155,10 +155,8 @@ def test_each_row_has_its_answer_beside_it() -> None:
 
 
 def test_several_issues_of_a_row_are_all_told() -> None:
-    issues = (
-        bad_phone(8),
-        replace(bad_phone(8, "D"), values=values),
-    )
+    values = messages.packed({"reason": "Never begins with 0.", "remedy": "Write six digits."})
+    issues = (bad_phone(8), replace(bad_phone(8, "D"), values=values))
     changed = result(order_workbook(), order_report(issues=issues))
     _, reason, to_do, _, _ = status_of(changed, 8)
     assert reason == "C8: Four digits, ten are needed.\nD8: Never begins with 0."
