@@ -39,6 +39,7 @@ from support.result_samples import (
     with_shared_strings,
 )
 
+from logistics_batch import messages
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.paper.result_workbook import result_workbook
 from logistics_batch.paper.xlsx_inert import inert_workbook
