@@ -79,7 +79,6 @@ DOORS: dict[str, tuple[str, ...]] = {
     "psycopg": ("ledger/",),
     "click": ("cli/",),
     "rich": ("cli/",),
-    "pydantic_settings": ("settings.py",),
     "yaml": ("specification.py", "sandbox/"),
     "fastapi": ("sandbox/",),
     "starlette": ("web/", "sandbox/"),

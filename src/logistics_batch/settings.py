@@ -9,17 +9,9 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from pydantic import (
-    BaseModel,
-    Field,
-    SecretStr,
-    ValidationError,
-)
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 from logistics_batch.errors import SettingsError, UsageError
 from logistics_batch.file_rights import is_of_another, other_readers
@@ -49,10 +41,10 @@ _PASSWORD_IN_URL = re.compile(r"://[^:@/?]*:[^@]+@|[?&](ssl)?password=[^&]")
 _MAKE_ONE = "Make one: (umask 077; openssl rand -hex 32 > secrets/events)"
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """All settings of one workspace."""
 
-    model_config = SettingsConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     service: ServiceSettings = ServiceSettings()
     ledger: LedgerSettings = LedgerSettings()
@@ -66,11 +58,10 @@ class Settings(BaseSettings):
     secrets: SecretsSettings = SecretsSettings()
 
 
-class _Environment(PydanticBaseSettingsSource):
+class _Environment:
     """Variables LOGISTICS_BATCH_SECTION__KEY as a tree; `names` gives the variable of each path."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        super().__init__(Settings)
         self.tree: Tree = {}
         self.names: dict[tuple[str, ...], str] = {}
         for name, text in sorted(environment.items()):
@@ -87,39 +78,30 @@ class _Environment(PydanticBaseSettingsSource):
         node[path[-1]] = text
         self.names[path] = name
 
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002
-        """The part of the tree below one section."""
-        return self.tree.get(field_name), field_name, False
 
-    def __call__(self) -> Tree:
-        return self.tree
-
-
-class _File(TomlConfigSettingsSource):
-    """The settings file, less the secrets whose other form the environment gives."""
-
-    def __init__(self, path: Path, environment: Tree) -> None:
-        try:
-            super().__init__(Settings, toml_file=path)
-        except tomllib.TOMLDecodeError as error:
-            raise SettingsError(f"{path} is no TOML: {error}.", remedy="Mend that line.") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingsError(f"{path} cannot be read: {error}.") from error
-        self._environment = environment
-
-    def __call__(self) -> Tree:
-        return _without_twins(self.toml_data, self._environment)
+def _of_file(path: Path) -> Tree:
+    """What the settings file says; nothing where there is none."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} is no TOML: {error}.", remedy="Mend that line.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: {error}.") from error
 
 
-def _without_twins(tree: Tree, winner: Tree) -> Tree:
+def _merged(tree: Tree, winner: Tree) -> Tree:
+    """A tree in which the winner's values stand over the other's, and a secret of the winner over its other form."""
     kept: Tree = {}
     for name, value in tree.items():
         twin = name.removesuffix("_file") if name.endswith("_file") else f"{name}_file"
         if twin in winner and twin.removesuffix("_file") in _SECRETS:
             continue
         below = winner.get(name)
-        kept[name] = _without_twins(value, below) if isinstance(value, dict) and isinstance(below, dict) else value
-    return kept
+        if isinstance(value, dict) and isinstance(below, dict):
+            kept[name] = _merged(value, below)
+        else:
+            kept[name] = winner.get(name, value)
+    return kept | {name: value for name, value in winner.items() if name not in kept}
 
 
 def load_settings(workspace: Path, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -131,9 +113,9 @@ def load_settings(workspace: Path, environment: Mapping[str, str] = os.environ) 
         remedy = "Name a workspace with --workspace, or make one with `logistics-batch init DIR`."
         raise UsageError(f"The workspace {workspace} is no folder.", remedy=remedy)
     variables = _Environment(environment)
-    file = _File(workspace / FILE_NAME, variables.tree)
+    found = _merged(_of_file(workspace / FILE_NAME), variables.tree)
     try:
-        settings = Settings(_build_sources=((variables, file), {}))
+        settings = Settings.model_validate(found)
     except ValidationError as error:
         complaints = [
             _complaint(each, variables.names) for each in error.errors(include_url=False, include_input=False)

@@ -1,7 +1,7 @@
 """All that interprets the bytes and cells of files from outside; each function runs in a limited process.
 
-`Parts.limited` calls them there. What only some need is imported where it is needed: the process starts beside the
-command that uses it, and must not be slower.
+`Parts.limited` calls them there. What they need is imported in them: the command that names them here needs none of it,
+and the process imports beforehand what most files need (`WORKER_PRELOAD`).
 """
 
 from collections.abc import Sequence
@@ -12,14 +12,9 @@ from pathlib import Path
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.flows.own_reports import refuse_own
 from logistics_batch.intake.readers import read_file, sniff_format
 from logistics_batch.mapping import Mapping
-from logistics_batch.mapping.alike import stands_in
 from logistics_batch.mapping.fields.compile import RunValues
-from logistics_batch.mapping.legible import legible_rows
-from logistics_batch.mapping.lines.two_sheets import both_sheets
-from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
 from logistics_batch.model.payloads import LongitudeName
@@ -41,6 +36,10 @@ def map_file(
     path: Path, mapping: Mapping, *, name: str, run_values: RunValues, longitude: LongitudeName = "delivery_long"
 ) -> Mapped:
     """Read a file and map it; of one that is held the rows that can be counted."""
+    from logistics_batch.flows.own_reports import refuse_own
+    from logistics_batch.mapping.alike import stands_in
+    from logistics_batch.mapping.whole_file import apply_mapping
+
     kind = sniff_format(path)
     sheets: Sequence[Sheet] = ()
     try:
@@ -55,6 +54,8 @@ def map_file(
 
 def legible_of_file(path: Path, mapping: Mapping, *, name: str, run_values: RunValues) -> pl.DataFrame:
     """What can be read of each row of a file, wrong or not; raises FileHeld."""
+    from logistics_batch.mapping.legible import legible_rows
+
     return legible_rows(mapping, read_file(path, name=name, options=mapping.read_options), run_values=run_values)
 
 
@@ -113,6 +114,8 @@ def answer_files(
 
 def rows_of_held(sheets: Sequence[Sheet], held: FileHeld, mapping: Mapping) -> MappedFile | None:
     """The countable rows of a file that mapping refused, of both sheets if it reads two; None if it has none."""
+    from logistics_batch.mapping.lines.two_sheets import both_sheets
+
     named = [sheet for sheet in sheets if sheet.name == held.sheet] or sorted(
         sheets, key=lambda sheet: -sheet.frame.height
     )

@@ -7,7 +7,6 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from logistics_batch.flows.parts import Parts
-from logistics_batch.flows.snapshots import snapshots_before
 from logistics_batch.ledger import Purged, sqlite_path
 from logistics_batch.scratch import remove_stale_folders
 
@@ -55,7 +54,9 @@ def _files_of(parts: Parts, *, needed: frozenset[str], before: date) -> Iterator
             yield path
     for pattern in _KEPT_BY_NAME:
         yield from parts.files.glob(pattern)
-    yield from snapshots_before(parts, before)
+    for path in parts.files.glob("reconciliation/????-??-??_*"):  # as `snapshots` names them
+        if date.fromisoformat(path.name[:10]) < before:
+            yield path
     if ledger := sqlite_path(parts.ledger.url):
         yield from ledger.parent.glob(f"{ledger.name}.version-*")
 

@@ -123,15 +123,6 @@ def snapshot_names(parts: Parts) -> list[str]:
     return sorted(names)
 
 
-def snapshots_before(parts: Parts, day: date) -> list[Path]:
-    """The folders of the reconciliations that were made for earlier days."""
-    return [
-        parts.files / _FOLDER / name
-        for name in snapshot_names(parts)
-        if date.fromisoformat(name.split("_", 1)[0]) < day
-    ]
-
-
 def load_snapshot(parts: Parts, named: str) -> Snapshot:
     """The reconciliation of a run's id, or the last one of a business date.
 

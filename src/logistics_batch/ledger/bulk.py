@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 from sqlalchemy import Connection, Table, bindparam
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
 
@@ -31,6 +32,15 @@ class Change:
 
     found: dict[str, Any]
     values: dict[str, Any]
+
+
+def insert_into(connection: Connection, table: Table) -> Any:
+    """An insert of one record, which can say what becomes of one that is there already (ON CONFLICT)."""
+    if connection.dialect.name == "sqlite":
+        return sqlite.insert(table)
+    from sqlalchemy.dialects import postgresql  # a ledger in a file needs none of its drivers
+
+    return postgresql.insert(table)
 
 
 def insert_all(connection: Connection, table: Table, records: Sequence[dict[str, Any]]) -> None:

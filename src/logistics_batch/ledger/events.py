@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, func, select
-from sqlalchemy.dialects import postgresql, sqlite
 
+from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.records import NewEvent, StoredEvent
 from logistics_batch.ledger.schema import event
@@ -59,10 +59,9 @@ class Events(Connected):
                     yield StoredEvent(line.received_at, line.waybill, bytes(line.raw))
 
     def _keep(self, connection: Connection, new: NewEvent) -> bool:
-        dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
         values = {name: getattr(new, name) for name in NewEvent.__dataclass_fields__}
         statement = (
-            dialect.insert(event)
+            insert_into(connection, event)
             .values(values | {"account": self.account, "zone_assumed": int(new.zone_assumed), "seen": 1})
             .values(content=hashlib.sha256(new.raw).hexdigest())
             .on_conflict_do_update(index_elements=["account", "identity", "content"], set_={"seen": event.c.seen + 1})

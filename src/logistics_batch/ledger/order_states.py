@@ -10,8 +10,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Select, select
-from sqlalchemy.dialects import postgresql, sqlite
 
+from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import Connected, dump, named_for
 from logistics_batch.ledger.records import SentOrder, StoredDocument, stored_document
 from logistics_batch.ledger.schema import document, event, meta, order_state
@@ -143,8 +143,7 @@ def _number(connection: Connection, name: str, *, lock: bool = False) -> int:
 
 
 def _put_number_if_missing(connection: Connection, name: str) -> None:
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    connection.execute(dialect.insert(meta).values(name=name, value="0").on_conflict_do_nothing())
+    connection.execute(insert_into(connection, meta).values(name=name, value="0").on_conflict_do_nothing())
 
 
 def _put_number(connection: Connection, name: str, value: int) -> None:

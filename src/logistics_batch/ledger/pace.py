@@ -7,8 +7,8 @@ import json
 import time
 
 from sqlalchemy import Connection, select, text
-from sqlalchemy.dialects import postgresql, sqlite
 
+from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import Connected, named_for
 from logistics_batch.ledger.schema import meta
 
@@ -104,8 +104,7 @@ def _now(connection: Connection) -> tuple[float, float]:
 
 def _stored(connection: Connection, name: str, first: str) -> str:
     """What stands under a name, `first` if nothing does; nobody else changes it before the transaction ends."""
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    connection.execute(dialect.insert(meta).values(name=name, value=first).on_conflict_do_nothing())
+    connection.execute(insert_into(connection, meta).values(name=name, value=first).on_conflict_do_nothing())
     return str(connection.execute(select(meta.c.value).where(meta.c.name == name).with_for_update()).scalar_one())
 
 

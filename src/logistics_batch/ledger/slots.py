@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, Row, func, select
-from sqlalchemy.dialects import postgresql, sqlite
 
+from logistics_batch.ledger.bulk import insert_into
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.processes import is_gone, this_process
 from logistics_batch.ledger.schema import run, slot
@@ -163,8 +163,7 @@ def _is_abandoned(found: "Row[tuple[object, ...]]", now: str) -> bool:
 
 
 def _insert(connection: Connection, values: Mapping[str, str]) -> bool:
-    dialect = sqlite if connection.dialect.name == "sqlite" else postgresql
-    statement = dialect.insert(slot).values(dict(values)).on_conflict_do_nothing().returning(slot.c.job)
+    statement = insert_into(connection, slot).values(dict(values)).on_conflict_do_nothing().returning(slot.c.job)
     return connection.execute(statement).first() is not None
 
 

@@ -90,4 +90,4 @@ Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 class Part(BaseModel):
     """A part of a file: unknown keys are refused, values do not change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)

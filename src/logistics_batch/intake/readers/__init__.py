@@ -7,7 +7,6 @@ import hashlib
 from pathlib import Path
 
 from logistics_batch.intake.readers.archives import check_archive
-from logistics_batch.intake.readers.csv_files import read_csv
 from logistics_batch.intake.readers.formats import check_kind, check_size, sniff_format
 from logistics_batch.intake.readers.limits import Limits
 from logistics_batch.model.sheet import ReadOptions, Sheet, SourceFile
@@ -31,6 +30,8 @@ def read_file(path: Path, *, name: str, options: ReadOptions, limits: Limits | N
     check_size(path, name=name, limits=bounds)
     kind = check_kind(sniff_format(path), name=name)
     if kind == "csv":
+        from logistics_batch.intake.readers.csv_files import read_csv  # who only sniffs needs nothing of it
+
         return (read_csv(path, name=name, options=options, limits=bounds),)
     if kind != "xls":
         check_archive(path, name=name, limits=bounds)

@@ -78,7 +78,7 @@ EventDegrees = Annotated[float | None, BeforeValidator(_as_degrees)]
 class _Received(BaseModel):
     """What others send: everything optional, what we do not know is kept."""
 
-    model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True, defer_build=True)
 
 
 class EventLocation(_Received):
