@@ -1,10 +1,17 @@
 """What a run of a job, or a push by hand, prints."""
 
-from typing import Any
-
 import click
 
-from logistics_batch.cli.show import IN_ORDER, moment, plain, print_json, print_push, sentence, shown_path
+from logistics_batch.cli.show import (
+    IN_ORDER,
+    moment,
+    plain,
+    print_json,
+    print_push,
+    print_run_json,
+    sentence,
+    shown_path,
+)
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import answers_of_run
 from logistics_batch.model.counting import counted
@@ -13,7 +20,6 @@ from logistics_batch.model.report import RunReport
 from logistics_batch.model.run_reports import LabelReport, OrderStatusReport, ReconcileReport, asked_in_words
 from logistics_batch.operate.run_account import RunAccount, told
 from logistics_batch.operate.run_job import Outcome
-from logistics_batch.paper.report_json import report_json_text
 
 _SETTLED_SHOWN = 10
 
@@ -35,12 +41,6 @@ def print_outcome(parts: Parts, outcome: Outcome, *, as_json: bool) -> None:
         print_order_status(outcome.report)
     else:
         click.echo(f"{outcome.line}.")
-
-
-def print_run_json(report: RunReport, *, more: dict[str, Any] | None = None, counts_only: bool = False) -> None:
-    """A push as one JSON document, written as it is made. more: what stands beside its files."""
-    for piece in report_json_text(report, more=more, counts_only=counts_only):
-        click.echo(piece, nl=False)
 
 
 def print_past_run(parts: Parts, report: RunReport, account: RunAccount) -> None:

@@ -2,7 +2,7 @@
 
 import click
 
-from logistics_batch.cli.opening import in_workspace, json_option
+from logistics_batch.cli.opening import early_worker, in_workspace, json_option
 
 _PAYLOADS_SHOWN = 3
 
@@ -56,15 +56,15 @@ def preview(*, folder: str, file: str, name: str, output: str | None, as_json: b
     """
     from pathlib import Path
 
-    from logistics_batch.cli.job_report import print_run_json
-    from logistics_batch.cli.show import print_push
-    from logistics_batch.flows.check_mapping import preview as preview_file
-    from logistics_batch.flows.check_mapping import write_preview
-    from logistics_batch.wiring import Need, Workspace
+    with early_worker() as worker:
+        from logistics_batch.cli.show import print_push, print_run_json
+        from logistics_batch.flows.check_mapping import preview as preview_file
+        from logistics_batch.flows.check_mapping import write_preview
+        from logistics_batch.wiring import Need, Workspace
 
-    need = Need(calls=False, writes=False, knows_service=False)
-    with Workspace(Path(folder)).parts(need) as parts:
-        report = preview_file(parts, Path(file), mapping=name)
+        need = Need(calls=False, writes=False, knows_service=False)
+        with Workspace(Path(folder), worker=worker).parts(need) as parts:
+            report = preview_file(parts, Path(file), mapping=name)
     written = [path for each in report.files for path in write_preview(each, Path(output))] if output else []
     if as_json:
         print_run_json(report, counts_only=bool(output))  # the rest stands in the files

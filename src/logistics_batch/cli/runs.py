@@ -53,7 +53,8 @@ def show(*, folder: str, run: str, as_json: bool) -> int:
     """Show what became of every file of a run; RUN is its id, or a job's name for its latest run."""
     from pathlib import Path
 
-    from logistics_batch.cli.job_report import print_past_run, print_run_json
+    from logistics_batch.cli.job_report import print_past_run
+    from logistics_batch.cli.show import print_run_json
     from logistics_batch.flows.past_runs import past_run
     from logistics_batch.operate.run_account import run_account
     from logistics_batch.wiring import Need, Workspace

@@ -9,6 +9,7 @@ import click
 import polars as pl
 
 from logistics_batch.model.report import Fate, FileReport, RunReport
+from logistics_batch.paper.report_json import report_json_text
 from logistics_batch.paper.row_answers import answered
 
 WORDS: dict[Fate, str] = {
@@ -30,6 +31,12 @@ _REASONS_SHOWN = 5
 def print_json(document: Any) -> None:
     """One JSON document on standard output."""
     click.echo(json.dumps(document, ensure_ascii=False, indent=1, default=str))
+
+
+def print_run_json(report: RunReport, *, more: dict[str, Any] | None = None, counts_only: bool = False) -> None:
+    """A push as one JSON document, written as it is made. more: what stands beside its files."""
+    for piece in report_json_text(report, more=more, counts_only=counts_only):
+        click.echo(piece, nl=False)
 
 
 def plain(text: object) -> str:

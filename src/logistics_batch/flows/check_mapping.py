@@ -67,14 +67,12 @@ def write_preview(report: FileReport, folder: Path) -> list[Path]:
     Raises UsageError if the folder cannot be written.
     """
     issues = (json.dumps(issue.as_told(), ensure_ascii=False) + "\n" for issue in report.issues)
-    contents = {"documents.ndjson": report.documents.write_ndjson(), "issues.ndjson": "".join(issues)}
-    written = []
+    written = [folder / "documents.ndjson", folder / "issues.ndjson"]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in contents.items():
-            path = folder / name
-            path.write_text(text, encoding="utf-8")
-            written.append(path)
+        report.documents.write_ndjson(written[0])
+        with written[1].open("w", encoding="utf-8") as file:
+            file.writelines(issues)
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error.strerror}.", remedy="Name another --output.") from error
     return written
