@@ -18,6 +18,7 @@ import polars as pl
 import pytest
 from campaigns.scale import SEED, report, size
 from openpyxl import Workbook
+from support.cell_facts import types_of
 from support.issues import issue
 from support.result_samples import fates_frame, row_result
 
@@ -194,8 +195,8 @@ def formulas(content: bytes) -> int:
         return sum(len(FORMULA.findall(package.read(name))) for name in package.namelist() if "worksheets/" in name)
 
 
-def marks(sheet: Sheet) -> list[tuple[object, ...]]:
-    return sheet.marks.filter(pl.col("column") <= COLUMNS).sort("row", "column", "mark").rows()
+def own_facts(sheet: Sheet) -> list[tuple[object, ...]]:
+    return sheet.facts.filter(pl.col("column") <= COLUMNS).sort("row", "column", "kind").rows()
 
 
 @pytest.mark.slow
@@ -219,7 +220,7 @@ def test_every_cell_comes_back_and_none_is_a_formula(tmp_path: Path) -> None:
         assert formulas(fixed) == 0
         assert cells(read(fixed, tmp_path, f"fix-{number}.xlsx"), first=3) == expected
         if kind == "xlsx":
-            assert marks(again) == marks(came)
+            assert own_facts(again) == own_facts(came)
         _no_formula_in_csv(read(result_csv(told, came), tmp_path, "list.csv"))
         judged[kind] += ROWS * COLUMNS
         if number < size(2, 4):
@@ -248,7 +249,7 @@ def _through_libreoffice(folder: Path, name: str, before: Sheet) -> int:
     saved = (folder / "saved" / name).read_bytes()
     assert formulas(saved) == formulas((folder / name).read_bytes())
     after = read(saved, folder, f"saved-{name}")
-    texts = {(row, column) for row, column, _ in before.marks.rows()}
+    texts = set(types_of(before))
     compared = 0
     for row, (old, new) in enumerate(zip(cells(before), cells(after), strict=True), 1):
         for column, (here, there) in enumerate(zip(old, new, strict=True), 1):

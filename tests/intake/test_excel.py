@@ -11,12 +11,13 @@ import openpyxl
 import pytest
 from openpyxl.utils.datetime import CALENDAR_MAC_1904
 from openpyxl.worksheet.worksheet import Worksheet
+from support.cell_facts import number_format_texts, types_of
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.readers import Limits, read_file
 from logistics_batch.intake.readers.cells import number_text
 from logistics_batch.model.issue import column_letters
-from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
+from logistics_batch.model.sheet import CellFact, ReadOptions, Sheet
 
 Build = Callable[[openpyxl.Workbook, Worksheet], None]
 
@@ -63,10 +64,6 @@ def held(action: Callable[[], object], rule: str) -> str:
     return caught.value.message
 
 
-def marks(sheet: Sheet) -> dict[tuple[int, int], str]:
-    return {(row, column): mark for row, column, mark in sheet.marks.rows()}
-
-
 def test_cells_are_text_at_their_true_places(read):
     def build(book, sheet):
         sheet["B3"] = "Ref"
@@ -84,21 +81,21 @@ def test_cells_are_text_at_their_true_places(read):
         (4, None, None, None, None),
         (5, None, "  00123 ", None, "=1"),
     ]
-    assert marks(sheet) == {}
+    assert types_of(sheet) == {}
 
 
 NUMBERS = [
-    (9876543210, "9876543210", Mark.NUMBER),
-    (9876543210.0, "9876543210", Mark.NUMBER),
-    (-5, "-5", Mark.NUMBER),
-    (0.1, "0.1", Mark.NUMBER),
-    (12.340000000000001, "12.34", Mark.NUMBER),
-    (1.5e-7, "0.00000015", Mark.NUMBER),
-    (123456.789012345, "123456.789012345", Mark.NUMBER),
-    (999999999999999, "999999999999999", Mark.NUMBER),
-    (10**15, "1000000000000000", Mark.IMPRECISE),
-    (8901234567890123456, "8901234567890123776", Mark.IMPRECISE),
-    (1e20, "100000000000000000000", Mark.IMPRECISE),
+    (9876543210, "9876543210", CellFact.NUMBER),
+    (9876543210.0, "9876543210", CellFact.NUMBER),
+    (-5, "-5", CellFact.NUMBER),
+    (0.1, "0.1", CellFact.NUMBER),
+    (12.340000000000001, "12.34", CellFact.NUMBER),
+    (1.5e-7, "0.00000015", CellFact.NUMBER),
+    (123456.789012345, "123456.789012345", CellFact.NUMBER),
+    (999999999999999, "999999999999999", CellFact.NUMBER),
+    (10**15, "1000000000000000", CellFact.IMPRECISE),
+    (8901234567890123456, "8901234567890123776", CellFact.IMPRECISE),
+    (1e20, "100000000000000000000", CellFact.IMPRECISE),
 ]
 
 
@@ -109,7 +106,7 @@ def test_numbers_are_plain_decimals_and_marked(read):
 
     (sheet,) = read(build)
     assert sheet.frame["1"].to_list()[:9] == [text for _, text, _ in NUMBERS[:9]]
-    assert [marks(sheet)[row, 1] for row in range(1, len(NUMBERS) + 1)] == [mark for _, _, mark in NUMBERS]
+    assert [types_of(sheet)[row, 1] for row in range(1, len(NUMBERS) + 1)] == [mark for _, _, mark in NUMBERS]
     assert not any("e" in text.lower() or text.endswith(".0") for text in sheet.frame["1"])
 
 
@@ -145,8 +142,8 @@ def test_dates_and_times_in_both_date_systems(read, system_1904):
 
     (sheet,) = read(build)
     assert sheet.frame.rows()[0][1:] == ("2026-11-03", "2026-11-03 18:05:59", "2026-11-03", "09:30:00", "30:00:00")
-    kinds = [Mark.DATE, Mark.DATETIME, Mark.DATE, Mark.TIME, Mark.TIME]
-    assert marks(sheet) == {(1, column): mark for column, mark in enumerate(kinds, start=1)}
+    kinds = [CellFact.DATE, CellFact.DATETIME, CellFact.DATE, CellFact.TIME, CellFact.TIME]
+    assert types_of(sheet) == {(1, column): mark for column, mark in enumerate(kinds, start=1)}
 
 
 def test_booleans_are_words(read):
@@ -155,7 +152,7 @@ def test_booleans_are_words(read):
 
     (sheet,) = read(build)
     assert sheet.frame.rows() == [(1, "TRUE", "FALSE")]
-    assert marks(sheet) == dict.fromkeys([(1, 1), (1, 2)], Mark.TRUTH)
+    assert types_of(sheet) == dict.fromkeys([(1, 1), (1, 2)], CellFact.TRUTH)
 
 
 ERRORS = ["#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NUM!", "#NULL!"]
@@ -169,7 +166,7 @@ def test_error_cells_are_not_blanks(read):
 
     (sheet,) = read(build)
     assert sheet.frame["3"].to_list() == [None, *ERRORS]
-    assert marks(sheet) == {(row, 3): Mark.ERROR for row in range(2, 9)}
+    assert types_of(sheet) == {(row, 3): CellFact.ERROR for row in range(2, 9)}
 
 
 def test_formulas_without_a_value_are_not_blanks(read, tmp_path):
@@ -180,7 +177,7 @@ def test_formulas_without_a_value_are_not_blanks(read, tmp_path):
 
     (sheet,) = read(build)
     assert sheet.frame.height == 4 and sheet.width == 3
-    assert marks(sheet) == {(2, 2): Mark.NO_VALUE, (4, 3): Mark.NO_VALUE}
+    assert types_of(sheet) == {(2, 2): CellFact.NO_VALUE, (4, 3): CellFact.NO_VALUE}
 
 
 SHARED_TEXTS = (
@@ -251,7 +248,7 @@ def test_formulas_with_a_value_are_that_value(tmp_path):
 
     (sheet,) = read_file(with_sheet_xml(path, calculated), name="a.xlsx", options=ReadOptions())
     assert sheet.frame.rows() == [(1, "a", "2", "#NAME?")]
-    assert marks(sheet) == {(1, 2): Mark.NUMBER, (1, 3): Mark.ERROR}
+    assert types_of(sheet) == {(1, 2): CellFact.NUMBER, (1, 3): CellFact.ERROR}
 
 
 @pytest.mark.parametrize("code", ["0000000", "0000000;-0000000", "0000000_)", "[$-409]0000000"])
@@ -324,8 +321,8 @@ def test_numbers_that_show_words_are_told(read):
             sheet.cell(2, column, "13").number_format = code
 
     (sheet,) = read(build)
-    assert [shown for _, _, shown in sheet.worded] == list(SHOWS_MORE.values())
-    assert [column for _, column, _ in sheet.worded] == list(range(1, len(SHOWS_MORE) + 1))
+    assert [shown for _, _, shown in number_format_texts(sheet)] == list(SHOWS_MORE.values())
+    assert [column for _, column, _ in number_format_texts(sheet)] == list(range(1, len(SHOWS_MORE) + 1))
     padded = column_letters(codes.index("0000") + 1)
     assert [note for note in sheet.notes if "zeros" in note] == [
         f"leading zeros put back as the cells show them, in column {padded}"
@@ -387,7 +384,7 @@ def test_merged_cells_are_noted(read):
     (sheet,) = read(build)
     assert sheet.frame["1"].to_list() == ["INV-1", None, None]
     assert any("A1:A3" in note for note in sheet.notes)
-    assert sheet.merges == ((1, 1, 3, 1),)
+    assert sheet.merged_ranges == [(1, 1, 3, 1)]
 
 
 def test_empty_rows_and_columns_at_the_end_are_no_rows(read):
@@ -468,7 +465,7 @@ def test_sheets_without_addresses_or_with_prefixes_are_understood(tmp_path, pref
     path = with_sheet_xml(workbook(build, path=tmp_path / "file"), change)
     (sheet,) = read_file(path, name="a.xlsx", options=ReadOptions())
     assert sheet.frame.rows() == [(1, "a", "b"), (2, "c", "#N/A"), (3, None, None)]
-    assert marks(sheet) == {(2, 2): Mark.ERROR, (3, 2): Mark.NO_VALUE}
+    assert types_of(sheet) == {(2, 2): CellFact.ERROR, (3, 2): CellFact.NO_VALUE}
     assert sheet.hidden_rows == (3,)
 
 
@@ -489,7 +486,7 @@ def test_a_large_sheet_keeps_its_numbers_over_all_blocks(tmp_path):
     assert read.frame.filter(f"R{0}" != read.frame["1"])["1"].to_list() == [f"R{number}" for number in range(1, 20_001)]
     assert read.frame.row(14_999)[:3] == (15_000, "R15000", "#REF!")
     assert read.hidden_rows == (19_999,)
-    assert marks(read)[15_000, 2] == Mark.ERROR
+    assert types_of(read)[15_000, 2] == CellFact.ERROR
 
 
 def test_a_workbook_cut_off_anywhere_is_held(tmp_path):

@@ -15,9 +15,10 @@ from intake.test_excel import with_sheet_xml
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.styles import Font
+from support.cell_facts import cells_with, number_format_texts, struck_cells
 
 from logistics_batch.intake.readers import read_file
-from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
+from logistics_batch.model.sheet import CellFact, ReadOptions, Sheet
 
 WRITERS: dict[str, Callable[..., Path]] = {
     "xlsx": write_xlsx,
@@ -45,31 +46,27 @@ def sheet(ending: str, tmp_path: Path) -> Sheet:
     return read(WRITERS[ending](tmp_path / "file"), ending)
 
 
-def marked(sheet: Sheet, mark: Mark) -> list[tuple[int, int]]:
-    return [(row, column) for row, column, found in sheet.marks.rows() if found == mark]
-
-
 def test_error_cells_show_their_word(sheet: Sheet) -> None:
     assert sheet.frame["3"].to_list()[:4] == ["Sum", "#DIV/0!", "7", "#N/A"]
-    assert marked(sheet, Mark.ERROR) == [(2, 3), (4, 3)]
+    assert cells_with(sheet, CellFact.ERROR) == [(2, 3), (4, 3)]
 
 
 @pytest.mark.parametrize("ending", KNOW_UNCALCULATED, indirect=True)
 def test_a_formula_that_was_never_calculated_is_told(sheet: Sheet) -> None:
-    assert marked(sheet, Mark.NO_VALUE) == [(5, 3)]
+    assert cells_with(sheet, CellFact.NO_VALUE) == [(5, 3)]
 
 
 @pytest.mark.parametrize("ending", SEES_FORMATS, indirect=True)
 def test_leading_zeros_and_words_of_number_formats(sheet: Sheet) -> None:
     assert sheet.frame["2"].to_list() == ["Code", "0000022", "0000033", "44", "55"]
-    assert sheet.worded == ((4, 2, "ORD-0"),)
+    assert number_format_texts(sheet) == ((4, 2, "ORD-0"),)
     assert "leading zeros put back as the cells show them, in column B" in sheet.notes
 
 
 @pytest.mark.parametrize("ending", VALUES_ALONE, indirect=True)
 def test_what_is_not_seen_of_a_format_is_told_in_one_note(sheet: Sheet, ending: str) -> None:
     assert sheet.frame["2"].to_list() == ["Code", "22", "33", "44", "55"]
-    assert sheet.worded == ()
+    assert number_format_texts(sheet) == ()
     (note,) = [note for note in sheet.notes if f".{ending}" in note]
     assert "leading zeros" in note and "struck through" in note and "filters" in note
 
@@ -92,7 +89,7 @@ def test_hidden_rows_stay_for_the_mapping_to_answer(ending: str, tmp_path: Path)
 
 
 def test_merged_cells_are_told(sheet: Sheet) -> None:
-    assert sheet.merges == ((4, 1, 5, 1),)
+    assert sheet.merged_ranges == [(4, 1, 5, 1)]
     assert sheet.frame["1"].to_list() == ["Order No", "A-1", "A-2", "A-3", None]
     assert "merged cells, whose value stands in the first cell only: A4:A5" in sheet.notes
 
@@ -101,7 +98,7 @@ def test_merged_cells_are_told(sheet: Sheet) -> None:
 def test_dates_in_both_date_systems(ending: str, tmp_path: Path, is_1904: bool) -> None:
     sheet = read(WRITERS[ending](tmp_path / "file", is_1904=is_1904), ending)
     assert sheet.frame["4"].to_list() == ["Date", "2026-11-03", "2026-11-03 18:00:00", None, None]
-    assert marked(sheet, Mark.DATE) == [(2, 4)] and marked(sheet, Mark.DATETIME) == [(3, 4)]
+    assert cells_with(sheet, CellFact.DATE) == [(2, 4)] and cells_with(sheet, CellFact.DATETIME) == [(3, 4)]
 
 
 def test_truths_and_lengths_of_time_in_an_ods_are_what_the_cells_show(tmp_path: Path) -> None:
@@ -111,7 +108,7 @@ def test_truths_and_lengths_of_time_in_an_ods_are_what_the_cells_show(tmp_path: 
     cells += f"<table:table-cell {lasting}><text:p>30:05:00</text:p></table:table-cell>"
     sheet = read_ods_row(cells, tmp_path)
     assert sheet.frame.rows() == [(1, "TRUE", "30:05:00")]
-    assert (marked(sheet, Mark.TRUTH), marked(sheet, Mark.TIME)) == ([(1, 1)], [(1, 2)])
+    assert (cells_with(sheet, CellFact.TRUTH), cells_with(sheet, CellFact.TIME)) == ([(1, 1)], [(1, 2)])
 
 
 def test_tabs_and_line_breaks_of_an_ods_part_its_words_and_comments_are_no_part_of_the_cell(tmp_path: Path) -> None:
@@ -126,7 +123,7 @@ def test_tabs_and_line_breaks_of_an_ods_part_its_words_and_comments_are_no_part_
     cells += f"{text}{comment}<text:p>A-1</text:p></table:table-cell>"
     sheet = read_ods_row(cells, tmp_path)
     assert sheet.frame.rows() == [(1, "1\t2", "12  MG\nRoad\nPune", "3", "A-1")]
-    assert sheet.worded == ()
+    assert number_format_texts(sheet) == ()
 
 
 def read_ods_row(cells: str, folder: Path) -> Sheet:
@@ -167,7 +164,8 @@ def test_what_is_struck_through_in_libreoffice_is_told(tmp_path: Path) -> None:
     sheet["B2"].font = Font(strike=True)
     book.save(tmp_path / "orders.xlsx")
     told = {
-        (row, column): left for row, column, _, left in read(converted(tmp_path / "orders.xlsx", "xlsx"), "xlsx").struck
+        (row, column): left
+        for row, column, _, left in struck_cells(read(converted(tmp_path / "orders.xlsx", "xlsx"), "xlsx"))
     }
     assert told == {(1, 2): "21", (2, 2): ""}
 
@@ -186,9 +184,9 @@ def test_what_libreoffice_makes_of_it_is_read_alike(tmp_path: Path, to: str, is_
         (4, "A-3", "44", "#N/A", None),
         (5, None, "55", "2", None),
     ]
-    assert marked(sheet, Mark.ERROR) == [(2, 3), (4, 3)]
-    assert (sheet.hidden_rows, sheet.merges) == ((3,), ((4, 1, 5, 1),))
-    assert sheet.worded == (((4, 2, "ORD-0"),) if sees_formats else ())
+    assert cells_with(sheet, CellFact.ERROR) == [(2, 3), (4, 3)]
+    assert (sheet.hidden_rows, sheet.merged_ranges) == ((3,), [(4, 1, 5, 1)])
+    assert number_format_texts(sheet) == (((4, 2, "ORD-0"),) if sees_formats else ())
     assert ("hidden columns are read like the others: D" in sheet.notes) == sees_formats
 
 
@@ -208,7 +206,7 @@ def test_a_formula_left_at_nought_for_the_next_program_to_calculate_has_no_value
     with_sheet_xml(xlsxwriter_like, calculated)
     sheet = read(xlsxwriter_like, "xlsx")
     assert sheet.frame.rows() == [(1, "Qty", None, "4", "0")]
-    assert marked(sheet, Mark.NO_VALUE) == [(1, 2)]
+    assert cells_with(sheet, CellFact.NO_VALUE) == [(1, 2)]
     with_sheet_xml(xlsxwriter_like, lambda xml: xml.replace('fullCalcOnLoad="1"', ""), part="xl/workbook.xml")
     assert read(xlsxwriter_like, "xlsx").frame.rows() == [(1, "Qty", "0", "4", "0")]
 
@@ -222,4 +220,4 @@ def test_a_formula_of_an_old_workbook_left_at_nought_for_the_next_program_has_no
     ]
     sheet = read(write_xls(tmp_path / "file", [["Qty"]], more=b"".join(cells)), "xls")
     assert sheet.frame.rows() == [(1, "Qty", None, "4", "0", "0")]
-    assert marked(sheet, Mark.NO_VALUE) == [(1, 2)]
+    assert cells_with(sheet, CellFact.NO_VALUE) == [(1, 2)]

@@ -10,7 +10,7 @@ from logistics_batch.mapping import Mapping, load_mapping
 from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile
-from logistics_batch.model.sheet import MARKS_SCHEMA, Mark, Sheet
+from logistics_batch.model.sheet import CellFact, Sheet, facts_frame
 
 SHIPPED = Path(__file__).parents[2] / "mappings"
 DAY = date(2026, 11, 3)
@@ -32,9 +32,9 @@ ROW = ["A1", "Asha", "9876543210", "12 MG Road", "tea", "2"]
 
 
 def sheet_of(
-    rows: Sequence[Sequence[str | None]], *, name: str = "", marks: Sequence[tuple[int, int, Mark]] = ()
+    rows: Sequence[Sequence[str | None]], *, name: str = "", types: Sequence[tuple[int, int, CellFact]] = ()
 ) -> Sheet:
-    """A sheet from rows of cells; "" is a blank cell; marks are (row, column, mark)."""
+    """A sheet from rows of cells; "" is a blank cell; types are (row, column, what the cell is)."""
     width = max((len(row) for row in rows), default=0)
     cells = {
         str(number + 1): pl.Series(
@@ -43,8 +43,8 @@ def sheet_of(
         for number in range(width)
     }
     numbers = pl.Series("row", range(1, len(rows) + 1), dtype=pl.UInt32)
-    marked = pl.DataFrame([(row, column, mark.value) for row, column, mark in marks], schema=MARKS_SCHEMA, orient="row")
-    return Sheet(name, pl.DataFrame({"row": numbers, **cells}), marks=marked)
+    facts = facts_frame((*each, None) for each in types)
+    return Sheet(name, pl.DataFrame({"row": numbers, **cells}), facts=facts)
 
 
 def mapping_of(text: str, **files: str) -> Mapping:

@@ -4,7 +4,7 @@ import pytest
 from mapping.sheets import HEADER, ORDERS, order, orders, rules, run, sheet_of
 
 from logistics_batch.model.document import MappedFile
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact
 
 PRICED = ORDERS + "  item_price_per_each: {from: Rate}\n"
 WITH_RATE = [*HEADER, "Rate"]
@@ -45,7 +45,7 @@ def test_a_mapping_that_says_the_decimal_mark_settles_it(mark: str, read: str) -
 
 
 def test_a_number_cell_of_a_workbook_has_no_decimal_mark() -> None:
-    sheet = sheet_of([WITH_RATE, [*order(), "1.235"]], marks=[(2, 7, Mark.NUMBER)])
+    sheet = sheet_of([WITH_RATE, [*order(), "1.235"]], types=[(2, 7, CellFact.NUMBER)])
     (document,) = run(PRICED, sheet).documents
     assert '"item_price_per_each":"1.24"' in document.body
 

@@ -4,7 +4,7 @@ import pytest
 from mapping.sheets import run, sheet_of, states
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact
 
 NOTICES = """
 operation: asn.create
@@ -24,13 +24,13 @@ ROWS = [["Invoice", "Due", "SKU", "Qty"], ["A1", "2026-11-05", "tea", "2"], ["",
 
 def test_a_true_date_filled_down_is_not_mixed_with_itself() -> None:
     """A merged cell has its mark on the first row only: the rows below are not dates that somebody typed."""
-    assert states(run(NOTICES, sheet_of(ROWS, marks=[(2, 2, Mark.DATE)]))) == {2: "ready", 3: "ready"}
+    assert states(run(NOTICES, sheet_of(ROWS, types=[(2, 2, CellFact.DATE)]))) == {2: "ready", 3: "ready"}
 
 
 def test_a_date_typed_below_a_true_one_still_holds_the_file() -> None:
     rows = [*ROWS, ["A2", "13/11/2026", "tea", "1"]]
     with pytest.raises(FileHeld) as caught:
-        run(NOTICES, sheet_of(rows, marks=[(2, 2, Mark.DATE)]))
+        run(NOTICES, sheet_of(rows, types=[(2, 2, CellFact.DATE)]))
     assert caught.value.rule == "delivery_date|mixed_dates"
     assert "(rows 4)" in caught.value.message
 

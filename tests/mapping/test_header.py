@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, order, orders, run, sheet_of, states
+from support.cell_facts import with_facts
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.spec.names import ColumnName, names_match, same
@@ -214,12 +215,12 @@ TWO_ROW_ORDER = ["A1", "Asha", "9876543210", "12 MG Road", "tea", "2"]
 
 
 @pytest.mark.parametrize(
-    "merges",
+    "merged",
     [(), ((2, 1, 3, 1), (2, 2, 2, 3), (2, 4, 3, 4), (2, 5, 2, 6))],
     ids=["text file", "merged cells"],
 )
-def test_names_that_run_over_two_rows_are_joined_if_the_mapping_says_so(merges) -> None:
-    sheet = replace(sheet_of([["Acme"], ABOVE, BELOW, TWO_ROW_ORDER]), merges=merges)
+def test_names_that_run_over_two_rows_are_joined_if_the_mapping_says_so(merged) -> None:
+    sheet = with_facts(sheet_of([["Acme"], ABOVE, BELOW, TWO_ROW_ORDER]), merged=merged)
     mapped = run(CONSIGNEE, sheet)
     assert states(mapped) == {1: "skipped title", 2: "skipped title", 4: "ready"}
     assert (mapped.header_row, mapped.columns[1:3]) == (3, ("Consignee Name", "Consignee Phone"))
@@ -243,7 +244,7 @@ def test_names_over_two_rows_may_stand_again_on_each_page() -> None:
 def test_a_merged_name_reaches_no_farther_than_its_cell() -> None:
     above = ["", "Consignee", "", "", "", ""]
     below = ["Order No", "Name", "Phone", "Address", "Item SKU", "Item Qty"]
-    sheet = replace(sheet_of([above, below, TWO_ROW_ORDER]), merges=((1, 2, 1, 3),))
+    sheet = with_facts(sheet_of([above, below, TWO_ROW_ORDER]), merged=((1, 2, 1, 3),))
     names = ("Order No", "Consignee Name", "Consignee Phone", "Address", "Item SKU", "Item Qty")
     assert run(CONSIGNEE, sheet).columns == names
 

@@ -10,7 +10,7 @@ from mapping.sheets import mapping_of, orders, run, sheet_of, states
 from logistics_batch.errors import FileHeld, SpecificationError
 from logistics_batch.mapping.lines.split_rows import numbered_columns
 from logistics_batch.model.document import MappedFile
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact
 
 HEAD = """
 operation: order.create
@@ -246,7 +246,7 @@ def test_a_bad_cell_of_a_numbered_column_has_its_own_address() -> None:
 
 def test_a_damaged_cell_of_a_numbered_column_is_found() -> None:
     rows = [NUMBERED_HEADER, ["A1", "9876543210", "x", "tea", "2", "12345678901234567000", "1"]]
-    mapped = run(NUMBERED, sheet_of(rows, marks=[(2, 6, Mark.IMPRECISE)]))
+    mapped = run(NUMBERED, sheet_of(rows, types=[(2, 6, CellFact.IMPRECISE)]))
     assert [(issue.cell, issue.rule) for issue in mapped.issues] == [("F2", "item_name|imprecise")]
 
 

@@ -1,6 +1,7 @@
 """Orders on one sheet, their items on another: joined by key, every row of both sheets answered once."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ from mapping.sheets import mapping_of, rules, run, sheet_of, states
 
 from logistics_batch.errors import FileHeld, SpecificationError
 from logistics_batch.model.document import MappedFile
-from logistics_batch.model.sheet import Mark, Sheet
+from logistics_batch.model.sheet import CellFact, Sheet
 
 MAPPING = """
 operation: order.create
@@ -33,10 +34,12 @@ A1 = ["A1", "9876543210", "12 MG Road", "99", "N"]
 A2 = ["A2", "9876543211", "14 MG Road", "", "S"]
 
 
-def book(heads: list[list[str]], lines: list[list[str]], **marks: list[tuple[int, int, Mark]]) -> list[Sheet]:
+def book(
+    heads: list[list[str]], lines: list[list[str]], types: Sequence[tuple[int, int, CellFact]] = ()
+) -> list[Sheet]:
     return [
         sheet_of([HEADS, *heads], name="Orders"),
-        sheet_of([["Dispatch list"], LINES, *lines], name=LINES_NAME, marks=marks.get("marks", ())),
+        sheet_of([["Dispatch list"], LINES, *lines], name=LINES_NAME, types=types),
     ]
 
 
@@ -151,7 +154,7 @@ def test_blank_and_total_rows_of_the_lines_are_no_lines() -> None:
 
 
 def test_damaged_cells_of_lines_are_seen() -> None:
-    sheets = book([A1], [["A1", "tea", "#N/A", "1", ""]], marks=[(3, 3, Mark.ERROR)])
+    sheets = book([A1], [["A1", "tea", "#N/A", "1", ""]], types=[(3, 3, CellFact.ERROR)])
     found = run(mapping_of(MAPPING), *sheets)
     (issue,) = [issue for issue in found.issues if issue.rule.endswith("|error_value")]
     assert (issue.sheet, issue.cell) == (LINES_NAME, "C3")

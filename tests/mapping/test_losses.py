@@ -4,16 +4,18 @@ import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, rules, run, sheet_of
 
 from logistics_batch.model.document import MappedFile
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact
 
 PRICED = ORDERS + "  item_price_per_each: {from: Rate}\n  weight: {from: Weight}\n"
 COMMA = PRICED.replace("key:", 'sheet: {decimal: ","}\nkey:', 1)
 DRESSED = "currency signs, units, groups or leading zeros were taken off the numbers"
 
 
-def priced(*rows: tuple[str, str], mapping: str = PRICED, marks: tuple[tuple[int, int, Mark], ...] = ()) -> MappedFile:
+def priced(
+    *rows: tuple[str, str], mapping: str = PRICED, types: tuple[tuple[int, int, CellFact], ...] = ()
+) -> MappedFile:
     cells = [[f"A{number}", *ROW[1:], *row] for number, row in enumerate(rows)]
-    return run(mapping, sheet_of([[*HEADER, "Rate", "Weight"], *cells], marks=marks))
+    return run(mapping, sheet_of([[*HEADER, "Rate", "Weight"], *cells], types=types))
 
 
 def test_what_is_rounded_is_told_with_its_rows() -> None:
@@ -27,7 +29,7 @@ def test_what_is_rounded_is_told_with_its_rows() -> None:
 
 def test_a_decimal_comma_is_rounded_and_told_likewise() -> None:
     rows = ("12,345", "1"), ("12.345", "1"), ("12.345", "1"), ("1.234,50", "1")
-    found = priced(*rows, mapping=COMMA, marks=((4, len(HEADER) + 1, Mark.NUMBER),))
+    found = priced(*rows, mapping=COMMA, types=((4, len(HEADER) + 1, CellFact.NUMBER),))
     assert found.notes == (
         'Column "Rate": rounded to two decimals in rows 2, 4 ("12,345" is 12.35).',
         f'Column "Rate": {DRESSED} in row 5 ("1.234,50" is 1234.50).',
@@ -70,7 +72,7 @@ def test_an_amount_that_would_round_to_nothing_is_not_sent() -> None:
 
 def test_numbers_among_codes_with_leading_zeros_are_doubted() -> None:
     rows = [[code, *ROW[1:]] for code in ("00123", "124", "00125", "12345")]
-    found = run(ORDERS, sheet_of([HEADER, *rows], marks=[(3, 1, Mark.NUMBER), (5, 1, Mark.NUMBER)]))
+    found = run(ORDERS, sheet_of([HEADER, *rows], types=[(3, 1, CellFact.NUMBER), (5, 1, CellFact.NUMBER)]))
     told = "numbers in row 3, codes with leading zeros in rows 2, 4: were zeros lost? Format the column as Text."
     assert found.notes == (f'Column "Order No": {told}',)
     assert run(ORDERS, sheet_of([HEADER, *rows])).notes == ()
@@ -81,7 +83,7 @@ def codes(*cells: str, column: int = 5, mapping: str = ORDERS, numbers: tuple[in
     rows = [[f"A{number}", *ROW[1:]] for number in range(len(cells))]
     for row, cell in zip(rows, cells, strict=True):
         row[column - 1] = cell
-    return run(mapping, sheet_of([HEADER, *rows], marks=[(row, column, Mark.NUMBER) for row in numbers]))
+    return run(mapping, sheet_of([HEADER, *rows], types=[(row, column, CellFact.NUMBER) for row in numbers]))
 
 
 @pytest.mark.parametrize("column", [1, 5])
@@ -114,10 +116,10 @@ def test_batches_and_serial_numbers_are_codes(target: str) -> None:
 
 def test_prices_weights_and_what_is_kept_are_no_codes() -> None:
     rows = [[*HEADER, "Rate", "Weight", "Version"], [*ROW, "12.5", "1.5", "1.1"]]
-    marks = [(2, column, Mark.NUMBER) for column in (6, 7, 8, 9)]
-    assert run(PRICED + "keep: {version: {from: Version}}\n", sheet_of(rows, marks=marks)).issues == ()
+    types = [(2, column, CellFact.NUMBER) for column in (6, 7, 8, 9)]
+    assert run(PRICED + "keep: {version: {from: Version}}\n", sheet_of(rows, types=types)).issues == ()
     both = PRICED.replace("key: [Order No]", "key: [Order No, Rate]")
-    assert len(run(both, sheet_of(rows, marks=marks)).documents) == 1
+    assert len(run(both, sheet_of(rows, types=types)).documents) == 1
 
 
 def test_in_a_text_file_a_code_with_decimals_is_what_stands_there() -> None:

@@ -15,7 +15,7 @@ from logistics_batch.intake.readers import read_file
 from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile, Operation
-from logistics_batch.model.sheet import MARKS_SCHEMA, Sheet
+from logistics_batch.model.sheet import Sheet
 
 DEFAULT = ORDERS.replace("read: integer", 'read: integer, default: "1"')
 ADDRESS = ORDERS.replace("{from: Address}", "{join: [[Addr 1, Street], [Addr 2, Line 2], Town]}").replace(
@@ -153,12 +153,11 @@ def test_the_order_and_number_of_columns_of_a_shipped_layout_do_not_matter(name:
         frame = sheet.frame.select("row", *(pl.col(old).alias(new) for new, old in swapped.items()))
         extra = pl.when(pl.col("row") == row).then(pl.lit("Zzyx")).alias(str(sheet.width + 1))
         new_number = {int(old): int(new) for new, old in swapped.items()}
-        marks = sheet.marks.with_columns(pl.col("column").replace_strict(new_number, default=None).cast(pl.UInt16))
+        column = pl.col("column").replace_strict(new_number, default=None, return_dtype=pl.UInt16)
         changed = replace(
             sheet,
             frame=frame.with_columns(extra),
-            marks=marks.cast(MARKS_SCHEMA) if sheet.marks.height else sheet.marks,
-            worded=tuple((line, new_number[column], shown) for line, column, shown in sheet.worded),
+            facts=sheet.facts.with_columns(column),
             cell_counts=None if counts is None else counts + (counts == sheet.width),
         )
         found = drifted(name, [*sheets[:place], changed, *sheets[place + 1 :]])

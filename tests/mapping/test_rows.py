@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, order, orders, rules, run, sheet_of, states
+from support.cell_facts import with_facts
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.model.document import MappedFile
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact
 
 FILLED = ORDERS + "sheet: {fill_down: [Order No, Name, Phone, Address]}\n"
 WITH_QUANTITY = FILLED.replace("read: integer}", "read: integer, required: true}")
@@ -317,7 +318,7 @@ def test_damaged_cells_of_mapped_columns_are_issues_and_others_are_not() -> None
             order(Order_No="A2", Qty=""),
             order(Order_No="1234567890123456000"),
         ],
-        marks=[(2, 5, Mark.ERROR), (2, 7, Mark.ERROR), (3, 6, Mark.NO_VALUE), (4, 1, Mark.IMPRECISE)],
+        types=[(2, 5, CellFact.ERROR), (2, 7, CellFact.ERROR), (3, 6, CellFact.NO_VALUE), (4, 1, CellFact.IMPRECISE)],
     )
     mapped = run(ORDERS, sheet)
     assert rules(mapped) == [
@@ -329,7 +330,7 @@ def test_damaged_cells_of_mapped_columns_are_issues_and_others_are_not() -> None
 
 def test_a_row_of_formulas_that_no_program_has_worked_out_is_not_blank() -> None:
     nothing = [""] * len(HEADER)
-    sheet = sheet_of([HEADER, ROW, nothing, nothing], marks=[(3, column, Mark.NO_VALUE) for column in range(1, 7)])
+    sheet = sheet_of([HEADER, ROW, nothing, nothing], types=[(3, column, CellFact.NO_VALUE) for column in range(1, 7)])
     mapped = run(ORDERS, sheet)
     assert states(mapped)[3] == "invalid" and states(mapped)[4] == "skipped blank"
     assert ("A3", "reference_number|no_value") in rules(mapped)
@@ -367,31 +368,31 @@ def test_a_row_below_a_hidden_first_row_is_not_given_to_the_order_above() -> Non
     assert states(found) == {2: "ready", 3: "skipped hidden row", 4: "blocked hidden row"}
 
 
-def merged(*rows: list[str], merges: tuple[tuple[int, int, int, int], ...], mapping: str = ORDERS) -> MappedFile:
-    return run(mapping, replace(sheet_of([HEADER, *rows]), merges=merges))
+def merged(*rows: list[str], ranges: tuple[tuple[int, int, int, int], ...], mapping: str = ORDERS) -> MappedFile:
+    return run(mapping, with_facts(sheet_of([HEADER, *rows]), merged=ranges))
 
 
 def test_rows_under_a_merged_key_belong_to_its_document() -> None:
     lower = ["", *ROW[1:4], "jug", "1"]
-    assert states(merged(ROW, lower, merges=((2, 1, 3, 1),))) == {2: "ready", 3: "ready"}
+    assert states(merged(ROW, lower, ranges=((2, 1, 3, 1),))) == {2: "ready", 3: "ready"}
     bad = ["", *ROW[1:4], "jug", "x"]
-    assert states(merged(ROW, bad, merges=((2, 1, 3, 1),))) == {2: "blocked sibling", 3: "invalid"}
+    assert states(merged(ROW, bad, ranges=((2, 1, 3, 1),))) == {2: "blocked sibling", 3: "invalid"}
 
 
 def test_header_cells_that_are_merged_and_not_filled_down_block_the_document() -> None:
     lower = ["", "", *ROW[2:4], "jug", "1"]
-    found = merged(ROW, lower, merges=((2, 1, 3, 1), (2, 2, 3, 2)))
+    found = merged(ROW, lower, ranges=((2, 1, 3, 1), (2, 2, 3, 2)))
     assert states(found) == {2: "blocked disagree", 3: "blocked disagree"}
 
 
 def test_a_merge_fills_no_blank_rows_and_no_totals() -> None:
-    found = merged(ROW, ["", "Sub total", "", "", "", "3"], [], merges=((2, 1, 4, 1),), mapping=FILLED)
+    found = merged(ROW, ["", "Sub total", "", "", "", "3"], [], ranges=((2, 1, 4, 1),), mapping=FILLED)
     assert states(found) == {2: "ready", 3: "skipped total", 4: "skipped blank"}
 
 
 def test_an_issue_of_a_merged_cell_points_to_where_it_stands() -> None:
     first = order(Phone="12")
-    found = merged(first, ["", "", "", "", "jug", "1"], merges=((2, 1, 3, 1), (2, 3, 3, 3)), mapping=FILLED)
+    found = merged(first, ["", "", "", "", "jug", "1"], ranges=((2, 1, 3, 1), (2, 3, 3, 3)), mapping=FILLED)
     assert rules(found) == [("C2", "customer_mobile|mobile")]
     assert states(found) == {2: "invalid", 3: "blocked sibling"}
 
@@ -423,8 +424,9 @@ def test_a_row_whose_only_cell_is_damaged_is_not_blank() -> None:
 
 
 def test_a_number_that_shows_words_is_no_reference_and_no_sku() -> None:
-    sheet = replace(
-        sheet_of([HEADER, order(Order_No="13", SKU="5")]), worded=((2, 1, "ORD-0"), (2, 3, "0-0"), (2, 5, "0-0"))
+    sheet = with_facts(
+        sheet_of([HEADER, order(Order_No="13", SKU="5")]),
+        number_format_text=((2, 1, "ORD-0"), (2, 3, "0-0"), (2, 5, "0-0")),
     )
     found = run(ORDERS, sheet)
     assert rules(found) == [("A2", "reference_number|number_format"), ("E2", "item_name|number_format")]
@@ -453,33 +455,33 @@ def test_a_number_is_sent_only_as_its_cell_shows_it(column: str, read: str, show
     mapping = ORDERS.replace("lines:", f"  weight: {{from: {column}, read: {read}}}\nlines:")
     mapping = ORDERS.replace("read: integer", f"read: {read}") if column == "Qty" else mapping
     header = HEADER if column == "Qty" else [*HEADER, column]
-    sheet = replace(sheet_of([header, [*ROW, "2"][: len(header)]]), worded=((2, len(header), shown),))
+    sheet = with_facts(sheet_of([header, [*ROW, "2"][: len(header)]]), number_format_text=((2, len(header), shown),))
     assert [rule.rpartition("|")[2] for _, rule in rules(run(mapping, sheet))] == ([] if fine else ["number_format"])
 
 
 @pytest.mark.parametrize(
     ("mark", "rule"),
     [
-        (Mark.DATE, "date_cell"),
-        (Mark.DATETIME, "date_cell"),
-        (Mark.TIME, "date_cell"),
-        (Mark.TRUTH, "truth_cell"),
+        (CellFact.DATE, "date_cell"),
+        (CellFact.DATETIME, "date_cell"),
+        (CellFact.TIME, "date_cell"),
+        (CellFact.TRUTH, "truth_cell"),
     ],
 )
-def test_a_code_that_became_a_date_a_time_or_a_truth_is_no_reference_and_no_sku(mark: Mark, rule: str) -> None:
+def test_a_code_that_became_a_date_a_time_or_a_truth_is_no_reference_and_no_sku(mark: CellFact, rule: str) -> None:
     cells = order(Order_No="2026-03-01", Name="2026-03-01", SKU="2026-03-02")
-    found = run(ORDERS, sheet_of([HEADER, cells], marks=[(2, column, mark) for column in (1, 2, 5)]))
+    found = run(ORDERS, sheet_of([HEADER, cells], types=[(2, column, mark) for column in (1, 2, 5)]))
     assert rules(found) == [("A2", f"reference_number|{rule}"), ("E2", f"item_name|{rule}")]
 
 
-@pytest.mark.parametrize("mark", [Mark.DATE, Mark.DATETIME, Mark.TIME])
-def test_a_house_number_and_a_batch_that_became_a_date_are_not_sent(mark: Mark) -> None:
+@pytest.mark.parametrize("mark", [CellFact.DATE, CellFact.DATETIME, CellFact.TIME])
+def test_a_house_number_and_a_batch_that_became_a_date_are_not_sent(mark: CellFact) -> None:
     joined = ORDERS.replace("{from: Address}", '{join: [Address, House], with: ", "}')
-    sheet = sheet_of([[*HEADER, "House"], [*ROW, "2026-03-12"]], marks=[(2, 7, mark)])
+    sheet = sheet_of([[*HEADER, "House"], [*ROW, "2026-03-12"]], types=[(2, 7, mark)])
     assert rules(run(joined, sheet)) == [("G2", "delivery_address|date_cell")]
-    alone = sheet_of([HEADER, order(Address="2026-03-12")], marks=[(2, 4, mark)])
+    alone = sheet_of([HEADER, order(Address="2026-03-12")], types=[(2, 4, mark)])
     assert rules(run(ORDERS, alone)) == [("D2", "delivery_address|date_cell")]
-    batch = sheet_of([[*HEADER, "Batch"], [*ROW, "2026-03-12"]], marks=[(2, 7, mark)])
+    batch = sheet_of([[*HEADER, "Batch"], [*ROW, "2026-03-12"]], types=[(2, 7, mark)])
     assert rules(run(f"{ORDERS}  package_id: {{from: Batch}}\n", batch)) == [("G2", "package_id|date_cell")]
     dated = f"{ORDERS}  package_id: {{from: Batch, read: {{date: ['%d/%m/%Y']}}}}\n"
     assert rules(run(dated, batch)) == []

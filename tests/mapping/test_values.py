@@ -9,7 +9,7 @@ from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, order, orders, rules
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping import vocabulary
 from logistics_batch.model.document import MappedFile
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact
 from logistics_batch.paper.safe_text import guarded
 
 PLAIN = """
@@ -23,11 +23,11 @@ fields:
 
 
 def mapped(
-    field: str, cell: str | None, *, marks: tuple[Mark, ...] = (), more: str = "", zone: str = "Asia/Kolkata"
+    field: str, cell: str | None, *, kinds: tuple[CellFact, ...] = (), more: str = "", zone: str = "Asia/Kolkata"
 ) -> MappedFile:
     """One order whose field reads one cell in column B; the order has a second column so that it is never blank."""
-    marked = [(2, 2, mark) for mark in marks]
-    sheet = sheet_of([["Order No", "Cell"], ["A1", cell or ""]], marks=marked)
+    types = [(2, 2, kind) for kind in kinds]
+    sheet = sheet_of([["Order No", "Cell"], ["A1", cell or ""]], types=types)
     return run(PLAIN + f"  {field}\n" + more, sheet, zone=zone)
 
 
@@ -223,18 +223,18 @@ def test_decimal_has_no_trailing_zeros(cell: str, read: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "mark", "read"),
+    ("cell", "kind", "read"),
     [
         ("1.234,50", None, "1234.5"),
         ("1,5", None, "1.5"),
         ("1.5", None, "decimal"),
-        ("1.5", Mark.NUMBER, "1.5"),
+        ("1.5", CellFact.NUMBER, "1.5"),
         ("1.234", None, "1234"),
     ],
 )
-def test_a_decimal_comma_counts_only_where_it_is_declared(cell: str, mark: Mark | None, read: str) -> None:
-    marks = (mark,) if mark else ()
-    assert value("volume: {from: Cell, read: decimal}", cell, more='sheet: {decimal: ","}\n', marks=marks) == read
+def test_a_decimal_comma_counts_only_where_it_is_declared(cell: str, kind: CellFact | None, read: str) -> None:
+    kinds = (kind,) if kind else ()
+    assert value("volume: {from: Cell, read: decimal}", cell, more='sheet: {decimal: ","}\n', kinds=kinds) == read
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,8 @@ def test_a_written_offset_is_converted_to_the_zone() -> None:
 
 def test_a_true_date_cell_needs_no_format_and_a_date_target_takes_the_date() -> None:
     assert (
-        value("expected_delivery_time: {from: Cell}", "2026-11-05", marks=(Mark.DATE,)) == "2026-11-05T23:59:59+05:30"
+        value("expected_delivery_time: {from: Cell}", "2026-11-05", kinds=(CellFact.DATE,))
+        == "2026-11-05T23:59:59+05:30"
     )
 
 
@@ -313,10 +314,10 @@ def test_true_dates_mixed_with_text_dates_hold_the_file() -> None:
         [*order(Order_No="A3"), "ASAP"],
     ]
     with pytest.raises(FileHeld) as caught:
-        run(mapping, sheet_of(rows, marks=[(2, 7, Mark.DATE)]))
+        run(mapping, sheet_of(rows, types=[(2, 7, CellFact.DATE)]))
     assert caught.value.rule == "expected_delivery_time|mixed_dates"
     assert 'Column "Due" has true dates and dates written as text (rows 3)' in str(caught.value)
-    words_only = run(mapping, sheet_of([rows[0], rows[1], rows[3]], marks=[(2, 7, Mark.DATE)]))
+    words_only = run(mapping, sheet_of([rows[0], rows[1], rows[3]], types=[(2, 7, CellFact.DATE)]))
     assert rules(words_only) == [("G3", "expected_delivery_time|date")]
 
 
@@ -768,11 +769,11 @@ def test_what_is_written_otherwise_is_no_date_as_agreed(cell: str) -> None:
 def test_a_named_month_without_such_a_day_among_true_dates_is_the_row_s_own_fault() -> None:
     mapping = ORDERS.replace("lines:", "  expected_delivery_time: {from: Due}\nlines:")
     rows = [[*HEADER, "Due"], [*ROW, "2026-11-05"], [*order(Order_No="A2"), "31-Nov-2026"]]
-    found = run(mapping, sheet_of(rows, marks=[(2, 7, Mark.DATE)]))
+    found = run(mapping, sheet_of(rows, types=[(2, 7, CellFact.DATE)]))
     assert [(issue.cell, issue.reason) for issue in found.issues] == [
         ("G3", "This date does not exist: November 2026 has 30 days.")
     ]
     rows[2][6] = "31/11/2026"
     declared = mapping.replace("{from: Due}", '{from: Due, read: {date: "%d/%m/%Y"}}')
     with pytest.raises(FileHeld, match='"31/11/2026": This date does not exist'):
-        run(declared, sheet_of(rows, marks=[(2, 7, Mark.DATE)]))
+        run(declared, sheet_of(rows, types=[(2, 7, CellFact.DATE)]))

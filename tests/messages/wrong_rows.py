@@ -1,17 +1,19 @@
 """Sheets with one thing wrong in a row, so that each message about rows is said once as a clerk sees it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import Any
 
 import polars as pl
 from mapping.sheets import sheet_of
+from support.cell_facts import with_facts
 
 from logistics_batch.mapping import load_mapping
 from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact
 
 DAY = date(2026, 11, 3)
 ORDERS = """
@@ -44,8 +46,8 @@ class WrongRow:
     """Orders in which something is wrong in the first row or between rows.
 
     cells: what differs from a good row, and further columns. more: further rows, as what differs from the first.
-    above: lines above the header. counts, hidden, worded, struck, covered: as a sheet has them.
-    mark: what a spreadsheet program says of the first of `cells`. fields, lines, rest: what the mapping says besides.
+    above: lines above the header. counts, hidden: as a sheet has them; facts: as `with_facts` takes them.
+    kind: what the first of `cells` is to a spreadsheet program. fields, lines, rest: what the mapping says besides.
     item, quantity: the names that the two are read from.
     """
 
@@ -54,10 +56,8 @@ class WrongRow:
     above: Sequence[str] = ()
     counts: Sequence[int] = ()
     hidden: tuple[int, ...] = ()
-    worded: tuple[tuple[int, int, str], ...] = ()
-    struck: tuple[tuple[int, int, str, str], ...] = ()
-    covered: tuple[tuple[int, int], ...] = ()
-    mark: Mark | None = None
+    facts: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    kind: CellFact | None = None
     fields: str = ""
     lines: str = ""
     rest: str = ""
@@ -71,14 +71,14 @@ class WrongRow:
         header = list(first)
         above = [[text] for text in self.above]
         rows = [*above, header, list(first.values()), *(list((first | each).values()) for each in self.more)]
-        marks = [(2, header.index(next(iter(self.cells))) + 1, self.mark)] if self.mark else ()
+        types = [(2, header.index(next(iter(self.cells))) + 1, self.kind)] if self.kind else ()
         indented = {name: "\n".join(f"  {line}" for line in text.splitlines()) for name, text in self._more_fields()}
         text = ORDERS.format(**indented, rest=self.rest, item=self.item, quantity=self.quantity, key=self.key)
         mapping = load_mapping(text, path="orders.yaml", read_lookup=lambda _: "")
         run = RunValues(file_name="orders.csv", business_date=DAY, timezone="Asia/Kolkata")
         counts = pl.Series(self.counts, dtype=pl.UInt32) if self.counts else None
-        told = {"worded": self.worded, "struck": self.struck, "covered": self.covered}
-        sheet = replace(sheet_of(rows, marks=marks), cell_counts=counts, hidden_rows=self.hidden, **told)  # type: ignore[arg-type]
+        sheet = with_facts(sheet_of(rows, types=types), **self.facts)
+        sheet = replace(sheet, cell_counts=counts, hidden_rows=self.hidden)
         return apply_mapping(mapping, [sheet], run_values=run)
 
     def _more_fields(self) -> list[tuple[str, str]]:
@@ -124,9 +124,9 @@ INVALID: dict[str, WrongRow] = {
     "several_values": WrongRow({"Phone": "9876543210\n9812345678"}),
     "control": WrongRow({"SKU": "TE\x07A"}),
     "scientific": WrongRow({"Phone": "9.87E+09"}),
-    "error_value": WrongRow({"SKU": "#REF!"}, mark=Mark.ERROR),
-    "no_value": WrongRow({"SKU": ""}, mark=Mark.NO_VALUE),
-    "imprecise": WrongRow({"Order No": "12345678901234567890"}, mark=Mark.IMPRECISE),
+    "error_value": WrongRow({"SKU": "#REF!"}, kind=CellFact.ERROR),
+    "no_value": WrongRow({"SKU": ""}, kind=CellFact.NO_VALUE),
+    "imprecise": WrongRow({"Order No": "12345678901234567890"}, kind=CellFact.IMPRECISE),
     "pattern": WrongRow(
         {"SKU": "TEA twice"},
         item="code",
@@ -149,14 +149,14 @@ INVALID: dict[str, WrongRow] = {
     "blank_inside": WrongRow({"AWB": "SH - 22T70ZX"}, fields="awb_number: {from: AWB}"),
     "cells": WrongRow({"Remarks": "fragile", "": "call first"}, counts=(7, 8), rest="ignore: [Remarks]"),
     "ditto": WrongRow({"SKU": "-do-"}),
-    "date_cell": WrongRow({"SKU": "2026-03-01"}, mark=Mark.DATE),
-    "decimal_code": WrongRow({"SKU": "1001.1"}, mark=Mark.NUMBER),
-    "truth_cell": WrongRow({"SKU": "TRUE"}, mark=Mark.TRUTH),
-    "number_format": WrongRow({"SKU": "17"}, worded=((2, 5, "0-0"),)),
-    "item_quantity|struck_through": WrongRow({"Qty": "1221"}, struck=((2, 6, "12", "21"),)),
-    "item_name|struck_through": WrongRow(struck=((2, 5, "", ""),)),
-    "struck_through": WrongRow(struck=tuple((2, column, "", "") for column in range(1, 7))),
-    "covered": WrongRow({"Qty": "7"}, covered=((2, 6),)),
+    "date_cell": WrongRow({"SKU": "2026-03-01"}, kind=CellFact.DATE),
+    "decimal_code": WrongRow({"SKU": "1001.1"}, kind=CellFact.NUMBER),
+    "truth_cell": WrongRow({"SKU": "TRUE"}, kind=CellFact.TRUTH),
+    "number_format": WrongRow({"SKU": "17"}, facts={"number_format_text": [(2, 5, "0-0")]}),
+    "item_quantity|struck_through": WrongRow({"Qty": "1221"}, facts={"strikethrough": [(2, 6, "12", "21")]}),
+    "item_name|struck_through": WrongRow(facts={"strikethrough": [(2, 5, "", "")]}),
+    "struck_through": WrongRow(facts={"strikethrough": [(2, column, "", "") for column in range(1, 7)]}),
+    "covered": WrongRow({"Qty": "7"}, facts={"hidden_by_merge": [(2, 6)]}),
 }
 
 BLOCKED: dict[str, WrongRow] = {
@@ -188,7 +188,7 @@ HELD: dict[str, WrongRow] = {
     "mixed_dates": WrongRow(
         {"Deliver by": "2026-11-03"},
         more=[{"Order No": "A-2", "Deliver by": "04/11/2026"}],
-        mark=Mark.DATE,
+        kind=CellFact.DATE,
         fields=_DATE,
     ),
     "swapped_dates": WrongRow(

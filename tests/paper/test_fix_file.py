@@ -19,7 +19,7 @@ from support.result_samples import (
 
 from logistics_batch.intake.readers import read_file
 from logistics_batch.model.report import Fate, FileReport
-from logistics_batch.model.sheet import Mark, ReadOptions, Sheet
+from logistics_batch.model.sheet import CellFact, ReadOptions, Sheet, facts_frame
 from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.result_workbook import result_workbook
 from logistics_batch.paper.xlsx_inert import inert_workbook
@@ -103,11 +103,7 @@ def test_numbers_stay_numbers_and_texts_texts(tmp_path: Path) -> None:
     sheet = Sheet(
         "orders",
         frame_of(("Code", "Qty", "Due", "Note"), ("0012", "7", "2026-11-03", "=1+1")),
-        marks=pl.DataFrame(
-            [(2, 2, Mark.NUMBER.value), (2, 3, Mark.DATE.value)],
-            schema={"row": pl.UInt32, "column": pl.UInt16, "mark": pl.String},
-            orient="row",
-        ),
+        facts=facts_frame([(2, 2, CellFact.NUMBER, None), (2, 3, CellFact.DATE, None)]),
     )
     report = order_report(sheet="orders", header_row=1, rows=(row_result(2, Fate.REFUSED, sheet="orders"),), issues=())
     content = fix_file(report, sheet=sheet)

@@ -1,7 +1,6 @@
 """Input that is no .xlsx comes back as a plain workbook of the same rows, which reads as the file did."""
 
 import io
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl import load_workbook
+from support.cell_facts import cells_with, number_format_texts, struck_cells, types_of, with_facts
 from support.result_samples import (
     HEADER_ROW,
     STATUS,
@@ -22,7 +22,7 @@ from support.result_samples import (
 )
 
 from logistics_batch.model.report import Fate, FileReport
-from logistics_batch.model.sheet import Mark, Sheet
+from logistics_batch.model.sheet import CellFact, Sheet
 from logistics_batch.paper.fix_file import fix_file
 from logistics_batch.paper.plain_workbook import sheet_title
 from logistics_batch.paper.result_workbook import result_workbook
@@ -31,16 +31,14 @@ from logistics_batch.paper.xlsx_sheet import LAST_COLUMN
 
 
 def sheet_of(
-    *rows: tuple[str | None, ...], name: str = "orders", marks: dict[tuple[int, int], Mark] | None = None
+    *rows: tuple[str | None, ...], name: str = "orders", types: dict[tuple[int, int], CellFact] | None = None
 ) -> Sheet:
     columns = {str(index): [row[index - 1] for row in rows] for index in range(1, len(rows[0]) + 1)}
     frame = pl.DataFrame(
         {"row": range(1, len(rows) + 1), **columns},
         schema={"row": pl.UInt32, **dict.fromkeys(columns, pl.String)},
     )
-    lines = [(row, column, mark.value) for (row, column), mark in (marks or {}).items()]
-    marked = pl.DataFrame(lines, schema={"row": pl.UInt32, "column": pl.UInt16, "mark": pl.String}, orient="row")
-    return Sheet(name=name, frame=frame, marks=marked)
+    return with_facts(Sheet(name=name, frame=frame), types=[(*cell, kind) for cell, kind in (types or {}).items()])
 
 
 def report_of(sheet: Sheet, fate: Fate = Fate.ACCEPTED, **more: object) -> FileReport:
@@ -79,49 +77,49 @@ def test_text_that_looks_like_a_formula_stays_text_also_when_it_is_edited() -> N
 
 
 def test_numbers_dates_and_truths_stay_what_they_were(tmp_path: Path) -> None:
-    marks = {
-        (2, 1): Mark.NUMBER,
-        (2, 2): Mark.DATE,
-        (2, 3): Mark.DATETIME,
-        (2, 4): Mark.ERROR,
-        (2, 5): Mark.TRUTH,
-        (2, 6): Mark.TIME,
-        (3, 1): Mark.NUMBER,
-        (3, 3): Mark.DATE,
-        (3, 5): Mark.TRUTH,
-        (3, 6): Mark.TIME,
+    types = {
+        (2, 1): CellFact.NUMBER,
+        (2, 2): CellFact.DATE,
+        (2, 3): CellFact.DATETIME,
+        (2, 4): CellFact.ERROR,
+        (2, 5): CellFact.TRUTH,
+        (2, 6): CellFact.TIME,
+        (3, 1): CellFact.NUMBER,
+        (3, 3): CellFact.DATE,
+        (3, 5): CellFact.TRUTH,
+        (3, 6): CellFact.TIME,
     }
     sheet = sheet_of(
         ("Qty", "Due", "At", "Rate", "SKU", "Ref"),
         ("1200.5", "2026-11-03", "2026-11-03 18:30:00", "#N/A", "TRUE", "10:05:09"),
         ("-7", "03/11/2026", "not a date", "00123", "FALSE", "30:00:00"),
-        marks=marks,
+        types=types,
     )
     again = read_again(plain(sheet), tmp_path)[0]
     assert again.frame.select("1", "2", "3", "4", "5", "6").rows() == sheet.frame.drop("row").rows()
-    read = {(row, column): mark for row, column, mark in again.marks.rows()}
-    assert read == {place: mark.value for place, mark in marks.items() if place != (3, 3)}
+    assert types_of(again) == {place: kind.value for place, kind in types.items() if place != (3, 3)}
 
 
 def codes_sheet() -> Sheet:
     """Numbers that show leading zeros or words, and merged cells, as a workbook of another format had them."""
     rows = [("Order", "Code", "Rate"), ("0000123", "5", "12"), ("0000123", "7", "0.125"), (None, "8", "123457")]
-    marks = {(row, column): Mark.NUMBER for row in (2, 3, 4) for column in (1, 2, 3) if (row, column) != (4, 1)}
+    types = {(row, column): CellFact.NUMBER for row in (2, 3, 4) for column in (1, 2, 3) if (row, column) != (4, 1)}
     worded = ((2, 2, "ORD-0"), (2, 3, "0 Nos"), (3, 2, "0-0"), (3, 3, "0%"), (4, 2, ";"), (4, 3, "0,"))
-    return replace(sheet_of(*rows, marks=marks), worded=worded, merges=((3, 1, 4, 1),))
+    return with_facts(sheet_of(*rows, types=types), number_format_text=worded, merged=((3, 1, 4, 1),))
 
 
 def test_what_number_formats_showed_and_merged_cells_come_back(tmp_path: Path) -> None:
     sheet = codes_sheet()
     again = read_again(plain(sheet), tmp_path)[0]
     assert again.frame.select("1", "2", "3").rows() == sheet.frame.drop("row").rows()
-    assert (again.worded, again.merges) == (sheet.worded, sheet.merges)
+    assert number_format_texts(again) == number_format_texts(sheet)
+    assert again.merged_ranges == sheet.merged_ranges
 
 
 def test_a_row_that_is_merged_across_the_whole_sheet_leaves_room_for_our_columns(tmp_path: Path) -> None:
     beyond = ((5, 1, 5, LAST_COLUMN), (6, 40, 6, LAST_COLUMN), (7, 3, 7, LAST_COLUMN))
-    again = read_again(plain(replace(codes_sheet(), merges=((3, 1, 4, 1), *beyond))), tmp_path)[0]
-    assert again.merges == ((3, 1, 4, 1), (5, 1, 5, 3))
+    again = read_again(plain(with_facts(codes_sheet(), merged=beyond)), tmp_path)[0]
+    assert again.merged_ranges == [(3, 1, 4, 1), (5, 1, 5, 3)]
 
 
 def test_they_are_at_their_new_places_in_a_fix_file(tmp_path: Path) -> None:
@@ -131,23 +129,25 @@ def test_they_are_at_their_new_places_in_a_fix_file(tmp_path: Path) -> None:
     assert content is not None
     again = read_again(content, tmp_path)[0]
     assert again.frame["3"].to_list() == ["Order", "0000123", None]
-    assert again.worded == ((2, 4, "0-0"), (2, 5, "0%"), (3, 4, ";"), (3, 5, "0,"))
+    assert number_format_texts(again) == ((2, 4, "0-0"), (2, 5, "0%"), (3, 4, ";"), (3, 5, "0,"))
 
 
 def test_what_was_struck_through_still_is_and_what_was_unseen_is_told_again(tmp_path: Path) -> None:
     rows = [("Order", "Qty", "Rate"), ("A-1", "12 <21", "5"), ("A-2", "x & y", "7"), ("A-3", "8", "9")]
-    marks = {(row, 3): Mark.NUMBER for row in (2, 3, 4)}
+    types = {(row, 3): CellFact.NUMBER for row in (2, 3, 4)}
     struck = ((2, 2, "12", "<21"), (3, 2, "", ""), (3, 3, "", ""))
-    sheet = replace(sheet_of(*rows, marks=marks), struck=struck, merges=((2, 3, 4, 3),), covered=((3, 3), (4, 3)))
+    sheet = with_facts(
+        sheet_of(*rows, types=types), strikethrough=struck, merged=((2, 3, 4, 3),), hidden_by_merge=((3, 3), (4, 3))
+    )
     again = read_again(plain(sheet), tmp_path)[0]
     assert again.frame.select("1", "2", "3").rows() == sheet.frame.drop("row").rows()
-    assert again.struck == ((2, 2, "12", "<21"), (3, 2, "x & y", ""), (3, 3, "7", ""))
-    assert again.covered == ((3, 3), (4, 3))
+    assert struck_cells(again) == struck
+    assert cells_with(again, CellFact.HIDDEN_BY_MERGE) == [(3, 3), (4, 3)]
 
     report = report_of(sheet, rows=tuple(row_result(row, Fate.REFUSED, sheet=sheet.name) for row in (3, 4)))
     content = fix_file(report, sheet=sheet)
     assert content is not None
-    assert read_again(content, tmp_path)[0].struck == ((2, 4, "x & y", ""), (2, 5, "7", ""))
+    assert struck_cells(read_again(content, tmp_path)[0]) == ((2, 4, "", ""), (2, 5, "", ""))
 
 
 CELLS = st.one_of(

@@ -136,7 +136,7 @@ def test_our_own_intake_reads_the_users_cells_as_before(tmp_path: Path) -> None:
     before = read_again(original, tmp_path, name="before.xlsx")[0]
     after = next(sheet for sheet in read_again(result(original), tmp_path) if sheet.name == SHEET)
     assert after.frame.select(before.frame.columns).equals(before.frame)
-    assert after.marks.filter(pl.col("column") <= 8).equals(before.marks)
+    assert after.facts.filter(pl.col("column") <= 8).equals(before.facts)
 
 
 # -- what is added ----------------------------------------------------------------------------------------------------

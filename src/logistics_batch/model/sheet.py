@@ -1,8 +1,10 @@
 """A sheet as it was dropped: every cell as text, at its true place."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 import polars as pl
 
@@ -18,8 +20,8 @@ class ReadOptions:
     max_embedded_newlines: int = 3
 
 
-class Mark(StrEnum):
-    """What a cell is beyond its text; cells without a mark are plain text or plain numbers."""
+class CellFact(StrEnum):
+    """What a cell is or shows beyond its text; cells without a fact are plain text."""
 
     DATE = "date"  # a true date cell; the text is YYYY-MM-DD
     DATETIME = "datetime"  # a true date-time cell; the text is YYYY-MM-DD HH:MM:SS
@@ -29,14 +31,43 @@ class Mark(StrEnum):
     IMPRECISE = "imprecise"  # a number cell of more than 15 digits: Excel has already lost the rest
     ERROR = "error"  # #N/A, #REF! … ; the text is the error word
     NO_VALUE = "no_value"  # a formula that was never calculated; the text is empty
+    NUMBER_FORMAT_TEXT = "number_format_text"  # of a number: words or signs that its number format shows beside it
+    STRIKETHROUGH = "strikethrough"  # the cell or a part of its text is struck through
+    MERGED = "merged"  # the first cell of a merged range; its value is the one that is seen
+    HIDDEN_BY_MERGE = "hidden_by_merge"  # under merged cells, and its value is another than the one that is seen
 
 
-MARKS_SCHEMA = {"row": pl.UInt32, "column": pl.UInt16, "mark": pl.String}
+CELL_TYPES: Final = tuple(CellFact)[:8]
+"""The facts of which a cell has at most one: as what its spreadsheet program keeps the value."""
+
+FACTS_SCHEMA: Final = pl.Schema(
+    {"row": pl.UInt32(), "column": pl.UInt16(), "kind": pl.Enum(CellFact), "detail": pl.String()}
+)
+"""Facts of cells: row and column of the cell from 1, `CellFact`, and its detail, null for all but these:
+
+number_format_text: what the cell shows, with 0 for the number, as ORD-0 for "ORD-"000. strikethrough: null where the
+whole cell is struck through, else JSON of the part that is and of what is left. merged: JSON of the last row and the
+last column of the range.
+"""
+
+CellRange = tuple[int, int, int, int]
+"""First row, first column, last row and last column of merged cells, from 1."""
 
 
-def empty_marks() -> pl.DataFrame:
-    """A marks frame without marks."""
-    return pl.DataFrame(schema=MARKS_SCHEMA)
+def facts_frame(facts: Iterable[tuple[int, int, CellFact, str | None]] = ()) -> pl.DataFrame:
+    """Facts of cells as a frame of FACTS_SCHEMA."""
+    return pl.DataFrame(list(facts), schema=FACTS_SCHEMA, orient="row")
+
+
+def merged_facts(ranges: Iterable[CellRange]) -> pl.DataFrame:
+    """The facts of merged ranges."""
+    return facts_frame((top, left, CellFact.MERGED, json.dumps([*last])) for top, left, *last in ranges)
+
+
+def struck_parts(detail: str | None) -> tuple[str, str]:
+    """The struck part of a text and what is left of it; two empty texts where the whole cell is struck through."""
+    struck, left = json.loads(detail) if detail else ("", "")
+    return struck, left
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +77,13 @@ class Sheet:
     frame: one line a physical row, in order. Column `row` (UInt32) is the number that the spreadsheet program shows
         (in CSV a record counts as one row, blank lines count); then one String column for each sheet column, named
         by its number from 1: "1" is column A. An empty cell is null. Text is as it stands in the file, untrimmed.
-    marks: sparse, see `Mark`; columns row, column (from 1), mark.
+    facts: of cells, sparse and in no particular order; columns as FACTS_SCHEMA.
     hidden_rows: numbers of the rows that the user cannot see; they are in `frame` like the others.
     cell_counts: how many cells each record of a text file has, trailing empty ones among them, a line of `frame` each;
         None for workbooks, whose rows are all of one width.
     delimiter, encoding: of a text file what its cells are separated by, and the encoding that the mapping declares; ""
         of workbooks, and where the encoding was found.
     ends_open: of a text file whether its last line has no line break behind it.
-    merges: merged ranges as first row, first column, last row, last column, from 1; the first cell's value is seen.
-    worded: number cells (row, column) whose number format shows words or signs that are not in the text, as "ORD-"000,
-        and what they show, with 0 for the number: ORD-0.
-    struck: cells (row, column) that are struck through: of a text of which only a part is, that part and what is left;
-        where the whole cell is, nothing is left.
-    covered: cells (row, column) under merged cells that hold another value than the one that is seen.
     notes: what a reader had to decide or repair, in words for the report ("read as cp1252").
     origins, added: where mapping has parted rows into several lines: the physical row of each line of `frame`, whose
         `row` then numbers the lines; and how many columns were added on the right.
@@ -66,14 +91,10 @@ class Sheet:
 
     name: str
     frame: pl.DataFrame
-    marks: pl.DataFrame = field(default_factory=empty_marks)
+    facts: pl.DataFrame = field(default_factory=facts_frame)
     hidden_rows: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     cell_counts: pl.Series | None = None
-    merges: tuple[tuple[int, int, int, int], ...] = ()
-    worded: tuple[tuple[int, int, str], ...] = ()
-    struck: tuple[tuple[int, int, str, str], ...] = ()
-    covered: tuple[tuple[int, int], ...] = ()
     ends_open: bool = False
     delimiter: str = ""
     encoding: str = ""
@@ -86,6 +107,16 @@ class Sheet:
             return sorted(set(rows))
         place = dict(zip(self.frame["row"].to_list(), self.origins.to_list(), strict=True))
         return sorted({place.get(row, row) for row in rows})
+
+    def facts_of(self, *kinds: CellFact) -> pl.DataFrame:
+        """The facts of some kinds."""
+        return self.facts.filter(pl.col("kind").is_in(kinds)) if self.facts.height else self.facts
+
+    @property
+    def merged_ranges(self) -> list[CellRange]:
+        """The merged cells, in the order of their first cells."""
+        merged = self.facts_of(CellFact.MERGED).sort("row", "column").select("row", "column", "detail")
+        return [(top, left, *json.loads(last)) for top, left, last in merged.iter_rows()]
 
     @property
     def width(self) -> int:

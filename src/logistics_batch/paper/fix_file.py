@@ -12,7 +12,7 @@ import polars as pl
 from logistics_batch.model.answer_columns import ANSWER_COLUMNS
 from logistics_batch.model.issue import cell_address
 from logistics_batch.model.report import Fate, FileReport
-from logistics_batch.model.sheet import Sheet
+from logistics_batch.model.sheet import CellFact, Sheet
 from logistics_batch.paper.answer_cells import ANSWERS
 from logistics_batch.paper.plain_workbook import plain_workbook
 from logistics_batch.paper.row_answers import NEEDS_CORRECTING, CellNote, answered, cell_notes
@@ -67,17 +67,14 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series) -> tupl
         return row in moved and column in places
 
     column = pl.col("column").replace_strict(places, default=None, return_dtype=pl.UInt16)
-    marks = sheet.marks.join(numbers, on="row", how="inner").select(pl.col("new").alias("row"), column, "mark")
+    facts = sheet.facts.filter(~pl.col("kind").is_in((CellFact.MERGED, CellFact.HIDDEN_BY_MERGE)))
+    facts = facts.join(numbers, on="row").select(pl.col("new").alias("row"), column, "kind", "detail")
     made = replace(
         sheet,
         frame=frame.rename(dict(zip(frame.columns, names, strict=True))),
-        marks=marks.drop_nulls("column"),
+        facts=facts.drop_nulls("column"),
         hidden_rows=(),
         cell_counts=None,
-        merges=(),
-        worded=tuple((moved[row], places[at], shown) for row, at, shown in sheet.worded if stays(row, at)),
-        struck=tuple((moved[row], places[at], cut, left) for row, at, cut, left in sheet.struck if stays(row, at)),
-        covered=(),
     )
     notes = []
     for note in cell_notes(report):

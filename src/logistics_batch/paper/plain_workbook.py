@@ -15,7 +15,7 @@ import polars as pl
 from logistics_batch.model.answer_columns import ANSWER_COLUMNS
 from logistics_batch.model.issue import cell_address, column_letters
 from logistics_batch.model.report import Fate
-from logistics_batch.model.sheet import Mark, Sheet
+from logistics_batch.model.sheet import CELL_TYPES, CellFact, Sheet, struck_parts
 from logistics_batch.paper.answer_cells import ANSWERS, WRAPPED_COLUMNS
 from logistics_batch.paper.plain_parts import PlainStyle, plain_package, plain_sheet
 from logistics_batch.paper.safe_text import cell_xml, formula_like, xml_text
@@ -72,7 +72,7 @@ def _titles(sheets: Sequence[tuple[Sheet, Annotations]]) -> list[str]:
 
 def _shown_texts(sheets: Sequence[Sheet]) -> list[str]:
     """What number formats show in the cells of these sheets, with 0 for the number, each once."""
-    return sorted({shown for sheet in sheets for _, _, shown in sheet.worded})
+    return sorted({shown for sheet in sheets for shown in sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT)["detail"]})
 
 
 def _styles(sheets: Sequence[Sheet]) -> dict[str, int]:
@@ -96,7 +96,7 @@ def _merges(sheet: Sheet) -> list[str]:
     """The merged ranges, as far as there are columns: only their first cells have a value, the others count as merged
     with it."""
     width = _width(sheet)
-    clipped = [(top, left, bottom, min(right, width)) for top, left, bottom, right in sheet.merges]
+    clipped = [(top, left, bottom, min(right, width)) for top, left, bottom, right in sheet.merged_ranges]
     return [
         f"{cell_address(top, left)}:{cell_address(bottom, right)}"
         for top, left, bottom, right in clipped
@@ -137,9 +137,9 @@ def _blocks(
     sheet: Sheet, annotations: Annotations, looks: Looks, *, number_formats: Mapping[str, int], wrapped: int
 ) -> Iterator[bytes]:
     """The rows as XML, some thousands at a time."""
-    schema = {"row": pl.UInt32, "column": pl.UInt16, "style": pl.Int64}
-    worded = [(row, column, number_formats[shown]) for row, column, shown in sheet.worded]
-    every = sheet.marks.join(pl.DataFrame(worded, schema=schema, orient="row"), on=["row", "column"], how="left")
+    types = sheet.facts_of(*CELL_TYPES).rename({"kind": "type"})
+    style = pl.col("detail").replace_strict(number_formats, return_dtype=pl.Int64).alias("style")
+    shown = sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).select("row", "column", style)
     struck = _struck(sheet)
     failing = pl.DataFrame(
         [(row, column) for row, columns in columns_by_row(annotations.notes).items() for column in columns],
@@ -153,7 +153,7 @@ def _blocks(
     rows = pl.concat([sheet.frame, pl.DataFrame({"row": sorted(written)}, schema={"row": pl.UInt32})], how="diagonal")
     for frame in (rows.sort("row") if written else rows).iter_slices(_ROWS_A_BLOCK):
         wide = frame
-        for facts, kind in ((every, "mark"), (every, "style"), (struck, "parts"), (failing, "failing")):
+        for facts, kind in ((types, "type"), (shown, "style"), (struck, "parts"), (failing, "failing")):
             wide = _beside(wide, facts, kind, columns=frame.columns)
         wide = wide.join(answers, on="row", how="left", maintain_order="left")
         wide = wide.join(heights, on="row", how="left", maintain_order="left")
@@ -211,9 +211,11 @@ class _Row:
 def _struck(sheet: Sheet) -> pl.DataFrame:
     """The cells that are struck through: of those of which only a part is, the parts as XML, else ""."""
     schema = {"row": pl.UInt32, "column": pl.UInt16, "parts": pl.String}
+    struck_facts = sheet.facts_of(CellFact.STRIKETHROUGH).select("row", "column", "detail")
+    facts = [(row, column, struck_parts(detail)) for row, column, detail in struck_facts.iter_rows()]
     cells = [
         (row, column, _STRUCK_RUN.format(_xml(struck)) + _RUN.format(" " + _xml(left)) if left else "")
-        for row, column, struck, left in sheet.struck
+        for row, column, (struck, left) in facts
     ]
     return pl.DataFrame(cells, schema=schema, orient="row")
 
@@ -253,7 +255,7 @@ def _cell(name: str, columns: Sequence[str], how: _Row) -> pl.Expr:
         blank = _joined(address, '" s="', own, '"/>')
         empty = pl.when(pl.col(f"failing {name}")).then(blank).otherwise(empty)
     cell = pl.when(text.is_null() | (text == "")).then(empty).otherwise(_inline(name, address, style))
-    if f"mark {name}" in columns:
+    if f"type {name}" in columns:
         number = pl.coalesce(f"style {name}", pl.lit(PlainStyle.GENERAL.value)) if f"style {name}" in columns else None
         cell = _typed(name, address, look, number).fill_null(cell)
     if f"parts {name}" in columns:
@@ -281,11 +283,11 @@ def _typed(
     name: str, address: pl.Expr, look: Callable[[PlainStyle | pl.Expr], pl.Expr], number: pl.Expr | None
 ) -> pl.Expr:
     """A number, date, time, truth or error as what it is; null where the cell is text after all."""
-    text, mark = pl.col(name), pl.col(f"mark {name}")
+    text, kind = pl.col(name), pl.col(f"type {name}")
     day = text.str.to_datetime("%Y-%m-%d", strict=False)
     moment = text.str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)
     lasting = _days(text)
-    numeric = mark.is_in([Mark.NUMBER.value, Mark.IMPRECISE.value]) & text.str.contains(_NUMBER)
+    numeric = kind.is_in((CellFact.NUMBER, CellFact.IMPRECISE)) & text.str.contains(_NUMBER)
 
     def valued(style: PlainStyle | pl.Expr, value: pl.Expr, kind: str = "") -> pl.Expr:
         return _joined(address, '" s="', look(style), f'"{kind}><v>', value, "</v></c>")
@@ -293,15 +295,15 @@ def _typed(
     return (
         pl.when(numeric)
         .then(valued(PlainStyle.GENERAL if number is None else number, text))
-        .when((mark == Mark.DATE.value) & day.is_not_null())
+        .when((kind == CellFact.DATE) & day.is_not_null())
         .then(valued(PlainStyle.DATE, _serial(day).cast(pl.Int64)))
-        .when((mark == Mark.DATETIME.value) & moment.is_not_null())
+        .when((kind == CellFact.DATETIME) & moment.is_not_null())
         .then(valued(PlainStyle.DATE_TIME, _serial(moment)))
-        .when((mark == Mark.TIME.value) & lasting.is_not_null())
+        .when((kind == CellFact.TIME) & lasting.is_not_null())
         .then(valued(PlainStyle.TIME, lasting))
-        .when((mark == Mark.TRUTH.value) & text.is_in(["TRUE", "FALSE"]))
+        .when((kind == CellFact.TRUTH) & text.is_in(["TRUE", "FALSE"]))
         .then(valued(PlainStyle.GENERAL, (text == "TRUE").cast(pl.Int8), ' t="b"'))
-        .when((mark == Mark.ERROR.value) & text.is_in(_ERROR_WORDS))
+        .when((kind == CellFact.ERROR) & text.is_in(_ERROR_WORDS))
         .then(valued(PlainStyle.GENERAL, text, ' t="e"'))
         .otherwise(None)
     )

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import IO
 
 from logistics_batch.intake.readers.cells import Address, Shown
-from logistics_batch.intake.readers.limits import Merge
 from logistics_batch.intake.readers.xlsx_book import relation_targets
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact, CellRange
 
 _ERRORS = {
     0x00: "#NULL!",
@@ -26,7 +25,7 @@ _ERRORS = {
     0x2A: "#N/A",
     0x2B: "#GETTING_DATA",
 }
-_NO_VALUE: Shown = ("", Mark.NO_VALUE)
+_NO_VALUE: Shown = ("", CellFact.NO_VALUE)
 
 _SECTOR_BYTES = (512, 4096)
 _SHORT_SECTOR_BYTES, _SHORT_BELOW = 64, 4096  # short streams share sectors of their own
@@ -59,7 +58,7 @@ class BinarySheet:
     gap: Address = (0, 0)
     special: dict[Address, Shown] = field(default_factory=dict)
     hidden_rows: list[int] = field(default_factory=list)
-    merges: list[Merge] = field(default_factory=list)
+    merged: list[CellRange] = field(default_factory=list)
 
     def take(self, row: int, column: int) -> None:
         """Count a cell in which something stands."""
@@ -69,7 +68,7 @@ class BinarySheet:
 
     def note_error(self, row: int, column: int, code: int) -> None:
         """Put down an error cell by the number of the error."""
-        self.special[row, column] = _ERRORS.get(code, "#VALUE!"), Mark.ERROR
+        self.special[row, column] = _ERRORS.get(code, "#VALUE!"), CellFact.ERROR
 
     def note_gaps(self, rows: Iterable[int], *, after: int = 0) -> None:
         """Keep the largest gap between filled rows, which come in order; after: the filled row before them."""
@@ -225,7 +224,7 @@ def _walk_xlsb_sheet(archive: zipfile.ZipFile, part: str, *, longest: int, most_
                 sheet.hidden_rows.append(row)
         elif kind == _XLSB_MERGE:
             first, last, left, right = struct.unpack_from("<IIII", data)
-            sheet.merges.append((first + 1, left + 1, last + 1, right + 1))
+            sheet.merged.append((first + 1, left + 1, last + 1, right + 1))
         elif kind in _XLSB_CELLS or kind == _XLSB_RICH_TEXT_CELL:
             column = struct.unpack_from("<I", data)[0] + 1
             sheet.note_gaps([row], after=sheet.last_row)

@@ -1,4 +1,4 @@
-"""Cells of workbooks as text and mark, and a sheet of them."""
+"""Cells of workbooks as texts and facts, and a sheet of them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,10 +9,9 @@ from math import isfinite
 
 import polars as pl
 
-from logistics_batch.intake.readers.limits import Merge
-from logistics_batch.model.sheet import MARKS_SCHEMA, Mark, empty_marks
+from logistics_batch.model.sheet import CellFact, CellRange, facts_frame
 
-Shown = tuple[str, Mark | None]
+Shown = tuple[str, CellFact | None]
 """The text of a cell, and what the cell is beyond it."""
 
 Cell = str | float | int | bool | date | datetime | time | timedelta | Shown
@@ -33,21 +32,19 @@ _MILLISECONDS = 86_400_000  # of a day
 class SheetCells:
     """One sheet of a workbook before it is trimmed.
 
-    frame: text columns named from "1", all rows from the first; marks, hidden_rows, merges, worded, struck: as of
-    `model.sheet.Sheet`. hidden_columns: first and last of each group. is_filtered: rows are hidden by a filter. padded:
-    columns of numbers with leading zeros that their cells show. least: rows and columns that count though they look
-    empty.
+    frame: text columns named from "1", all rows from the first. facts, hidden_rows: as of `model.sheet.Sheet`, without
+    what merged cells bring about. merged: their ranges. hidden_columns: first and last of each group. is_filtered: rows
+    are hidden by a filter. padded: columns of numbers with leading zeros that their cells show. least: rows and columns
+    that count though they look empty.
     """
 
     frame: pl.DataFrame = field(default_factory=pl.DataFrame)
-    marks: pl.DataFrame = field(default_factory=empty_marks)
+    facts: pl.DataFrame = field(default_factory=facts_frame)
     hidden_rows: list[int] = field(default_factory=list)
-    merges: list[Merge] = field(default_factory=list)
+    merged: list[CellRange] = field(default_factory=list)
     hidden_columns: list[tuple[int, int]] = field(default_factory=list)
     is_filtered: bool = False
     padded: set[int] = field(default_factory=set)
-    worded: dict[Address, str] = field(default_factory=dict)
-    struck: dict[Address, tuple[str, str]] = field(default_factory=dict)
     least: Address = (0, 0)
 
 
@@ -55,24 +52,21 @@ def cells_of(rows: Iterable[Sequence[Cell]]) -> SheetCells:
     """A sheet of the rows that a parser gives, all from the first, each as long as it likes; some rows at a time."""
     sheet = SheetCells()
     frames: list[pl.DataFrame] = [pl.DataFrame()]
-    marks = [empty_marks()]
+    facts = [facts_frame()]
     above, source = 0, iter(rows)
     while some := list(islice(source, _ROWS_AT_ONCE)):
         columns = []
         for number, cells in enumerate(zip_longest(*some, fillvalue=""), start=1):
-            texts, found = zip(*map(shown, cells), strict=True)
+            texts, types = zip(*map(shown, cells), strict=True)
             columns.append(pl.Series(str(number), texts, dtype=pl.String))
-            rows_of = [row for row, mark in enumerate(found, above + 1) if mark]
-            told = [mark.value for mark in found if mark]
-            marks.append(
-                pl.DataFrame({"row": rows_of, "column": [number] * len(told), "mark": told}, schema=MARKS_SCHEMA)
-            )
+            found = ((row, number, kind, None) for row, kind in enumerate(types, above + 1) if kind)
+            facts.append(facts_frame(found))
         frame = pl.DataFrame(columns) if columns else pl.DataFrame({"1": [None] * len(some)}, schema={"1": pl.String})
         frames.append(frame.with_columns(pl.when(pl.all() != "").then(pl.all())))
         above += len(some)
     sheet.frame = pl.concat(frames, how="diagonal")
-    sheet.marks = pl.concat(marks).sort("row", "column")
-    uncalculated = sheet.marks.filter(mark=Mark.NO_VALUE.value)
+    sheet.facts = pl.concat(facts)
+    uncalculated = sheet.facts.filter(kind=CellFact.NO_VALUE)
     if uncalculated.height:
         sheet.least = int(uncalculated["row"].max()), int(uncalculated["column"].max())  # type: ignore[arg-type]
     return sheet
@@ -82,32 +76,32 @@ def shown(cell: Cell) -> Shown:
     """The text of a cell as its spreadsheet program would show it unformatted, and what kind of cell it is.
 
     >>> shown(9876543210.0)
-    ('9876543210', <Mark.NUMBER: 'number'>)
+    ('9876543210', <CellFact.NUMBER: 'number'>)
     """
     if isinstance(cell, str):  # most of them
         return cell, None
     if isinstance(cell, tuple):
         return cell
     if isinstance(cell, bool):
-        return ("TRUE" if cell else "FALSE"), Mark.TRUTH
+        return ("TRUE" if cell else "FALSE"), CellFact.TRUTH
     if isinstance(cell, float | int):
-        return number_text(cell), _number_mark(cell)
+        return number_text(cell), _number_type(cell)
     if isinstance(cell, datetime):
-        return (cell + timedelta(microseconds=500_000)).strftime("%Y-%m-%d %H:%M:%S"), Mark.DATETIME
+        return (cell + timedelta(microseconds=500_000)).strftime("%Y-%m-%d %H:%M:%S"), CellFact.DATETIME
     if isinstance(cell, date):
-        return cell.isoformat(), Mark.DATE
+        return cell.isoformat(), CellFact.DATE
     if isinstance(cell, time):
-        return cell.strftime("%H:%M:%S"), Mark.TIME
+        return cell.strftime("%H:%M:%S"), CellFact.TIME
     minutes, seconds = divmod(round(cell.total_seconds()), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}", Mark.TIME
+    return f"{hours}:{minutes:02}:{seconds:02}", CellFact.TIME
 
 
 def shown_date(serial: float, *, is_1904: bool, is_length: bool = False) -> Shown:
     """The date, time of day, or length of time that Excel keeps as a number of days.
 
     >>> shown_date(46329.75, is_1904=False), shown_date(1.25, is_1904=False, is_length=True)
-    (('2026-11-03 18:00:00', <Mark.DATETIME: 'datetime'>), ('30:00:00', <Mark.TIME: 'time'>))
+    (('2026-11-03 18:00:00', <CellFact.DATETIME: 'datetime'>), ('30:00:00', <CellFact.TIME: 'time'>))
     """
     if not 0 <= serial < _LAST_DAY - 1_462 * is_1904:  # a cell shows no date then
         return shown(serial)
@@ -122,7 +116,7 @@ def shown_date(serial: float, *, is_1904: bool, is_length: bool = False) -> Show
 
 
 def shown_numbers(numbers: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """The texts and marks of numbers, as `shown` gives them."""
+    """The texts and types of numbers, as `shown` gives them."""
     exact = numbers.abs() < IMPRECISE_FROM
     whole = numbers.cast(pl.Int64, strict=False)
     is_whole = (exact & (whole.cast(pl.Float64) == numbers)).fill_null(value=False)
@@ -133,11 +127,11 @@ def shown_numbers(numbers: pl.Series) -> tuple[pl.Series, pl.Series]:
         is_long = shortest.str.contains("e", literal=True) | (shortest.str.len_bytes() > _MOST_DIGITS)
         odd = (~is_whole & (is_long | ~exact)).arg_true()
         texts = texts.scatter(odd, [number_text(number) for number in numbers.gather(odd)])
-    marks = pl.repeat(Mark.NUMBER.value, numbers.len(), dtype=pl.String, eager=True)
+    types = pl.repeat(CellFact.NUMBER.value, numbers.len(), dtype=pl.String, eager=True)
     if not exact.all():
         odd = (~exact).fill_null(value=True).arg_true()
-        marks = marks.scatter(odd, [_number_mark(number).value for number in numbers.gather(odd)])
-    return texts, marks
+        types = types.scatter(odd, [_number_type(number).value for number in numbers.gather(odd)])
+    return texts, types
 
 
 def number_text(value: float) -> str:
@@ -158,10 +152,10 @@ def number_text(value: float) -> str:
     return format(Decimal(text), "f") if "e" in text else text
 
 
-def _number_mark(value: float) -> Mark:
+def _number_type(value: float) -> CellFact:
     if not isfinite(value):
-        return Mark.ERROR
-    return Mark.NUMBER if -IMPRECISE_FROM < value < IMPRECISE_FROM else Mark.IMPRECISE
+        return CellFact.ERROR
+    return CellFact.NUMBER if -IMPRECISE_FROM < value < IMPRECISE_FROM else CellFact.IMPRECISE
 
 
 def widened(rows: Iterable[Sequence[Cell]], *, left: int, special: dict[Address, Shown]) -> Iterator[list[Cell]]:

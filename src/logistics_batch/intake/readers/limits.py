@@ -8,8 +8,7 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.names import printable
 from logistics_batch.model.issue import column_letters
-
-Merge = tuple[int, int, int, int]  # first row, first column, last row, last column, from 1
+from logistics_batch.model.sheet import CellRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +150,14 @@ def gap_fault(what: str, *, row: int, empty: int) -> FileHeld:
     )
 
 
-def hidden_by_merge(frame: pl.DataFrame, merges: Iterable[Merge]) -> tuple[tuple[int, int], ...]:
+def hidden_by_merge(frame: pl.DataFrame, merged: Iterable[CellRange]) -> list[tuple[int, int]]:
     """The cells (row, column) under merged cells that hold another value than the one that is seen, from 1.
 
     frame: all rows from the first. Merged cells never overlap, and where they do all the same, each is looked at once.
     """
     found: list[tuple[int, int]] = []
     done = dict.fromkeys(range(1, frame.width + 1), 0)
-    for top, left, bottom, right in sorted(merges):
+    for top, left, bottom, right in sorted(merged):
         seen = (frame[str(left)][top - 1] or "").strip() if left <= frame.width and top <= frame.height else ""
         for column in range(left, min(right, frame.width) + 1):
             first = max(top + (column == left), done[column] + 1)
@@ -167,4 +166,4 @@ def hidden_by_merge(frame: pl.DataFrame, merges: Iterable[Merge]) -> tuple[tuple
             if own.null_count() < own.len():
                 texts = ((text or "").strip() for text in own.to_list())
                 found += [(row, column) for row, text in enumerate(texts, first) if text not in ("", seen)]
-    return tuple(sorted(found))
+    return sorted(found)

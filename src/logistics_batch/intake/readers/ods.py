@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from logistics_batch.intake.readers.cells import Cell, SheetCells, cells_of
-from logistics_batch.intake.readers.limits import Merge, ReadBudget
+from logistics_batch.intake.readers.limits import ReadBudget
 from logistics_batch.intake.readers.xml_events import read_events
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact, CellRange
 
 _TABLE = ["document-content", "body", "spreadsheet", "table"]
 _CELLS = ("table-cell", "covered-table-cell")
@@ -33,12 +33,12 @@ class OdsSheet:
     is_visible: bool
     rows: list[list[Cell]] = field(default_factory=list)
     hidden_rows: list[int] = field(default_factory=list)
-    merges: list[Merge] = field(default_factory=list)
+    merged: list[CellRange] = field(default_factory=list)
 
     def cells(self) -> SheetCells:
-        """The cells as text and marks."""
+        """The cells as texts and facts."""
         sheet = cells_of(self.rows)
-        sheet.hidden_rows, sheet.merges = self.hidden_rows, self.merges
+        sheet.hidden_rows, sheet.merged = self.hidden_rows, self.merged
         return sheet
 
 
@@ -113,7 +113,7 @@ class _Reader:
         repeats = _count(attributes, "table:number-columns-repeated")
         left, self._column = self._column, self._column + repeats
         is_uncalculated = "table:formula" in attributes and not self._paragraphs and not _kind(attributes)
-        cell = ("", Mark.NO_VALUE) if is_uncalculated else _value(attributes, shown)
+        cell = ("", CellFact.NO_VALUE) if is_uncalculated else _value(attributes, shown)
         if cell == "":
             return
         sheet, last_row = self.sheets[-1], self._row + self._row_repeats
@@ -123,7 +123,7 @@ class _Reader:
         self._row_cells += [""] * (left - len(self._row_cells)) + [cell] * repeats
         down, across = (_count(attributes, f"table:number-{way}-spanned") for way in ("rows", "columns"))
         if down > 1 or across > 1:
-            sheet.merges.append((self._row + 1, left + 1, self._row + down, left + across))
+            sheet.merged.append((self._row + 1, left + 1, self._row + down, left + across))
 
     def _end_row(self) -> None:
         sheet, above, self._row = self.sheets[-1], self._row, self._row + self._row_repeats
@@ -138,7 +138,7 @@ def _value(attributes: dict[str, str], shown: str) -> Cell:
     """What a cell holds. Raises ValueError for a number that is none."""
     kind = _kind(attributes)
     if kind == "error" or (kind not in ("", "string") and shown.startswith(_ERROR_SIGNS)):
-        return shown or "#VALUE!", Mark.ERROR
+        return shown or "#VALUE!", CellFact.ERROR
     if kind in (*_NUMBERS, "boolean") and shown.upper() in _TRUTHS:
         return shown.upper() == "TRUE"
     if kind in _NUMBERS:

@@ -18,13 +18,13 @@ from logistics_batch.intake.readers.archives import damaged, is_out_of_memory, u
 from logistics_batch.intake.readers.binary import BinarySheet, walk_xls, walk_xlsb
 from logistics_batch.intake.readers.cells import SheetCells, cells_of, widened
 from logistics_batch.intake.readers.formats import check_kind
-from logistics_batch.intake.readers.limits import Limits, Merge, ReadBudget, hidden_by_merge, trimmed
+from logistics_batch.intake.readers.limits import Limits, ReadBudget, hidden_by_merge, trimmed
 from logistics_batch.intake.readers.ods import read_ods
 from logistics_batch.intake.readers.xlsx_book import has_filtered_table, read_book, read_shared_texts, read_styles
 from logistics_batch.intake.readers.xlsx_sheet import CellValues, SheetReader
 from logistics_batch.intake.readers.xml_events import UnsafeXml
 from logistics_batch.model.issue import cell_address, column_letters
-from logistics_batch.model.sheet import ReadOptions, Sheet
+from logistics_batch.model.sheet import CellFact, CellRange, ReadOptions, Sheet, facts_frame, merged_facts
 
 _SHOWN_RANGES = 5
 _SHOWN_SPANS = 20  # of row numbers
@@ -121,7 +121,7 @@ def _binary_sheets(path: Path, kind: str, budget: ReadBudget, notes: list[str]) 
         rows = source.iter_rows() if source.end else ()
         cells = cells_of(widened(rows, left=source.start[1] if source.start else 0, special=known.special))
         ranges = source.merged_cell_ranges or ()
-        cells.merges = known.merges or [(a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in ranges]
+        cells.merged = known.merged or [(a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in ranges]
         cells.hidden_rows = known.hidden_rows
         return cells
 
@@ -191,17 +191,14 @@ def _sheet(name: str, cells: SheetCells, options: ReadOptions, budget: ReadBudge
         return None
     budget.take(frame)
     _refuse_long_cells(frame, budget, sheet=name)
+    covered = facts_frame((*cell, CellFact.HIDDEN_BY_MERGE, None) for cell in hidden_by_merge(frame, cells.merged))
     hidden = tuple(sorted({row for row in cells.hidden_rows if row <= frame.height}))
     return Sheet(
         name=name,
         frame=frame.with_row_index("row", offset=1),
-        marks=cells.marks,
+        facts=pl.concat([cells.facts, merged_facts(cells.merged), covered]),
         hidden_rows=hidden,
         notes=tuple(_notes(cells, options, hidden=hidden, width=frame.width)),
-        merges=tuple(cells.merges),
-        worded=tuple((*place, text) for place, text in sorted(cells.worded.items())),
-        struck=tuple((*place, *parts) for place, parts in sorted(cells.struck.items())),
-        covered=hidden_by_merge(frame, cells.merges),
     )
 
 
@@ -229,13 +226,13 @@ def _notes(cells: SheetCells, options: ReadOptions, *, hidden: Sequence[int], wi
     if cells.padded:
         letters = ", ".join(map(column_letters, sorted(cells.padded)))
         yield f"leading zeros put back as the cells show them, in column {letters}"
-    if cells.merges:
-        yield f"merged cells, whose value stands in the first cell only: {_ranges(cells.merges)}"
+    if cells.merged:
+        yield f"merged cells, whose value stands in the first cell only: {_ranges(cells.merged)}"
 
 
-def _ranges(merges: Sequence[Merge]) -> str:
-    shown = [f"{cell_address(a, b)}:{cell_address(c, d)}" for a, b, c, d in merges[:_SHOWN_RANGES]]
-    return ", ".join(shown) + (f" and {len(merges) - _SHOWN_RANGES} more" if len(merges) > _SHOWN_RANGES else "")
+def _ranges(merged: Sequence[CellRange]) -> str:
+    shown = [f"{cell_address(a, b)}:{cell_address(c, d)}" for a, b, c, d in merged[:_SHOWN_RANGES]]
+    return ", ".join(shown) + (f" and {len(merged) - _SHOWN_RANGES} more" if len(merged) > _SHOWN_RANGES else "")
 
 
 def _spans(rows: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""One sheet of an .xlsx workbook: its cells as text columns and marks, and what else its XML says of them.
+"""One sheet of an .xlsx workbook: its cells as text columns and facts, and what else its XML says of them.
 
 The XML is read in blocks of whole rows. A pattern takes what almost every program writes, a whole block at a time; a
 block in which anything is written otherwise goes through an XML parser, which gives the same fields. What fits neither
@@ -6,6 +6,7 @@ is damaged: no cell is left out.
 """
 
 import io
+import json
 import re
 import zipfile
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ from logistics_batch.intake.readers.xlsx_book import (
     without_references,
 )
 from logistics_batch.intake.readers.xml_events import UnsafeXml, read_events
-from logistics_batch.model.sheet import MARKS_SCHEMA, Mark
+from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, facts_frame
 
 _ROW: Final = r'^#r="([0-9]{1,9})"((?: [A-Za-z][A-Za-z0-9:]{0,40}="[^<>"]*")*)(?:/>|>)(?:</row>)?$'
 _CELL: Final = (
@@ -79,7 +80,7 @@ class SheetReader:
         self._budget = budget
         self._sheet = SheetCells()
         self._frames: list[pl.DataFrame] = []
-        self._marks: list[pl.DataFrame] = [self._sheet.marks]
+        self._facts: list[pl.DataFrame] = [self._sheet.facts]
         self._last_row = self._filled_row = self._width = self._characters = 0
         self._last_place = _SEVERAL  # no cell stands above the first row
 
@@ -95,7 +96,7 @@ class SheetReader:
         _note_around(bytes(around), self._sheet)
         sheet = self._sheet
         sheet.frame = pl.concat([pl.DataFrame(), *self._frames], how="diagonal")
-        sheet.marks = pl.concat(self._marks)
+        sheet.facts = pl.concat(self._facts)
         return sheet
 
     def _rows(self, prefix: bytes, around: bytearray) -> Iterator[bytes]:
@@ -139,16 +140,14 @@ class SheetReader:
         self._budget.check_longest(self._name, int(lengths.max() or 0))  # type: ignore[arg-type]
         self._characters += int(lengths.sum())
         self._budget.check_texts(self._name, self._characters)
-        texts, marks = values.shown(block.cells)
-        filled = texts.is_not_null() | (marks == Mark.NO_VALUE.value).fill_null(value=False)
-        cells = block.cells.with_columns(text=texts, mark=marks).filter(filled)
+        texts, types = values.shown(block.cells)
+        filled = texts.is_not_null() | (types == CellFact.NO_VALUE.value).fill_null(value=False)
+        cells = block.cells.with_columns(text=texts, type=types).filter(filled)
         if not cells.height:
             return
         self._check_extent(cells)
         values.note(cells, self._sheet)
-        self._sheet.struck |= {place: block.struck[place] for place in _places(cells, block.struck)}
-        told = cells.drop_nulls("mark")
-        self._marks.append(told.select(pl.col(name).cast(kind) for name, kind in MARKS_SCHEMA.items()))
+        self._facts += values.facts(cells, block.struck)
         self._frames.append(_unfolded(cells, above=self._filled_row))
         self._filled_row = int(cells["row"][-1])
 
@@ -160,12 +159,6 @@ class SheetReader:
         steps = pl.concat([pl.Series([self._filled_row]), rows]).diff(null_behavior="drop")
         at = int(steps.arg_max() or 0)
         self._budget.check_gap(self._name, int(rows[at]), int(steps[at]) - 1)
-
-
-def _places(cells: pl.DataFrame, known: dict[Address, Struck]) -> Iterator[Address]:
-    """The cells of which something is known."""
-    if known:
-        yield from (place for place in cells.select("row", "column").iter_rows() if place in known)
 
 
 def _unfolded(cells: pl.DataFrame, *, above: int) -> pl.DataFrame:
@@ -194,7 +187,7 @@ def _note_around(content: bytes, sheet: SheetCells) -> None:
                 raise ValueError("merged cells have no place")
             left, top, right, bottom = found.groups()
             if right:
-                sheet.merges.append((int(top), _number(left), int(bottom), _number(right)))
+                sheet.merged.append((int(top), _number(left), int(bottom), _number(right)))
 
     read_events(io.BytesIO(content), start=start)
 
@@ -344,23 +337,23 @@ class CellValues:
         return index
 
     def shown(self, cells: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
-        """The texts and marks of cells; null where there are none."""
+        """The texts and types of cells; null where there are none."""
         texts = pl.repeat(None, cells.height, dtype=pl.String, eager=True)
-        marks = texts.clone()
+        types = texts.clone()
         has_value = cells["value"].is_not_null()
         for kind in cells["kind"].unique().to_list():
             at = (has_value & (cells["kind"] == kind)).arg_true()
             values, styles = cells["value"].gather(at), cells["style"].gather(at)
             found, told = self._of_kind(kind, values, styles)
-            texts, marks = texts.scatter(at, found), marks.scatter(at, told)
+            texts, types = texts.scatter(at, found), types.scatter(at, told)
         texts = texts.set(texts == "", None)
         if cells["formula"].any():
             is_left = self._is_uncalculated(cells)
-            texts, marks = texts.set(is_left, None), marks.set(is_left, Mark.NO_VALUE.value)
-        return texts, marks
+            texts, types = texts.set(is_left, None), types.set(is_left, CellFact.NO_VALUE.value)
+        return texts, types
 
     def _of_kind(self, kind: str, values: pl.Series, styles: pl.Series) -> tuple[pl.Series, pl.Series | str | None]:
-        """The texts of cells of one kind, and the marks of each or of all."""
+        """The texts of cells of one kind, and the types of each or of all."""
         if kind == "n":
             return self._numbers(values, styles)
         if kind == "s":
@@ -368,9 +361,9 @@ class CellValues:
         if kind in ("str", "inlineStr"):
             return unescaped(values), None
         if kind == "b":
-            return values.replace_strict(_TRUTHS, return_dtype=pl.String), Mark.TRUTH.value
+            return values.replace_strict(_TRUTHS, return_dtype=pl.String), CellFact.TRUTH.value
         if kind == "e":
-            return values, Mark.ERROR.value
+            return values, CellFact.ERROR.value
         if kind == "d":
             return _iso_dates(values)
         raise ValueError("a cell is of a kind that is not known")
@@ -384,53 +377,74 @@ class CellValues:
         return cells.select((pl.col("formula") & is_left).fill_null(value=False)).to_series()
 
     def _numbers(self, values: pl.Series, styles: pl.Series) -> tuple[pl.Series, pl.Series]:
-        """The texts and marks of number cells; what is no number stays the text that it is."""
+        """The texts and types of number cells; what is no number stays the text that it is."""
         numbers = values.cast(pl.Float64, strict=False)
         if not numbers.null_count():
-            texts, marks = shown_numbers(numbers)
+            texts, types = shown_numbers(numbers)
         else:
             at = numbers.is_not_null().arg_true()
             found, told = shown_numbers(numbers.gather(at))
-            marks = pl.repeat(None, values.len(), dtype=pl.String, eager=True).scatter(at, told)
+            types = pl.repeat(None, values.len(), dtype=pl.String, eager=True).scatter(at, told)
             texts = values.scatter(at, found)
         if self._styles.dates:
             at = (styles.is_in(list(self._styles.dates)) & numbers.is_finite()).arg_true()
             dates = [self._date(*each) for each in zip(numbers.gather(at), styles.gather(at), strict=True)]
             texts = texts.scatter(at, [text for text, _ in dates])
-            marks = marks.scatter(at, [mark for _, mark in dates])
+            types = types.scatter(at, [kind for _, kind in dates])
         for style, width in self._styles.padded.items():
-            is_whole = (styles == style) & (marks == Mark.NUMBER.value) & texts.str.contains("^[0-9]+$")
+            is_whole = (styles == style) & (types == CellFact.NUMBER.value) & texts.str.contains("^[0-9]+$")
             texts = texts.zip_with(~is_whole.fill_null(value=False), texts.str.zfill(width))
-        return texts, marks
+        return texts, types
 
     def _date(self, number: float, style: int) -> tuple[str, str]:
         found = self._dates.get((number, style))
         if found is None:
             is_length = self._styles.dates[style] == "length"
-            text, mark = shown_date(number, is_1904=self._is_1904, is_length=is_length)
-            found = self._dates[number, style] = text, str(mark)
+            text, kind = shown_date(number, is_1904=self._is_1904, is_length=is_length)
+            found = self._dates[number, style] = text, str(kind)
         return found
 
     def note(self, cells: pl.DataFrame, sheet: SheetCells) -> None:
-        """Put down what the styles of filled cells say, and which shared texts are struck through."""
-        uncalculated = cells.filter(mark=Mark.NO_VALUE.value)
+        """Put down how far uncalculated cells reach, and which columns show leading zeros."""
+        uncalculated = cells.filter(type=CellFact.NO_VALUE)
         if uncalculated.height:
             rows, columns = int(uncalculated["row"][-1]), int(uncalculated["column"].max())  # type: ignore[arg-type]
             sheet.least = max(sheet.least[0], rows), max(sheet.least[1], columns)
+        if self._styles.padded:
+            is_padded = (pl.col("type") == CellFact.NUMBER) & pl.col("style").is_in(list(self._styles.padded))
+            sheet.padded |= set(cells.filter(is_padded)["column"].to_list())
+
+    def facts(self, cells: pl.DataFrame, struck: dict[Address, Struck]) -> Iterator[pl.DataFrame]:
+        """The facts of filled cells; struck: what is struck through in texts that they do not share."""
         styles = self._styles
-        numbers = cells.filter(mark=Mark.NUMBER.value)
-        if styles.padded:
-            sheet.padded |= set(numbers.filter(pl.col("style").is_in(list(styles.padded)))["column"].to_list())
+        yield _as_facts(cells.drop_nulls("type"), kind=pl.col("type"))
         if styles.worded:
-            worded = numbers.filter(pl.col("style").is_in(list(styles.worded))).select("row", "column", "style")
-            sheet.worded |= {(row, column): styles.worded[style] for row, column, style in worded.iter_rows()}
+            worded = cells.filter(type=CellFact.NUMBER).filter(pl.col("style").is_in(list(styles.worded)))
+            shown = pl.col("style").replace_strict(styles.worded, return_dtype=pl.String)
+            yield _as_facts(worded, kind=pl.lit(CellFact.NUMBER_FORMAT_TEXT.value), detail=shown)
+        found: dict[Address, str | None] = {}
         if styles.struck:
-            struck = cells.filter(pl.col("style").is_in(list(styles.struck))).select("row", "column")
-            sheet.struck |= dict.fromkeys(struck.iter_rows(), ("", ""))
+            whole = cells.filter(pl.col("style").is_in(list(styles.struck))).select("row", "column")
+            found |= dict.fromkeys(whole.iter_rows())
         if self._texts.struck:
             shared = cells.filter(kind="s").select("row", "column", pl.col("value").cast(pl.Int64))
             for row, column, text in shared.filter(pl.col("value").is_in(list(self._texts.struck))).iter_rows():
-                sheet.struck[row, column] = self._texts.struck[text]
+                found[row, column] = _detail(self._texts.struck[text])
+        if struck:
+            places = (place for place in cells.select("row", "column").iter_rows() if place in struck)
+            found |= {place: _detail(struck[place]) for place in places}
+        if found:
+            yield facts_frame((*place, CellFact.STRIKETHROUGH, detail) for place, detail in found.items())
+
+
+def _detail(struck: Struck) -> str | None:
+    """What is told of a text of which a part is struck through; null where nothing is left."""
+    return json.dumps(struck) if struck[1] else None
+
+
+def _as_facts(cells: pl.DataFrame, *, kind: pl.Expr, detail: pl.Expr | None = None) -> pl.DataFrame:
+    what = pl.lit(None) if detail is None else detail
+    return cells.select("row", "column", kind.alias("kind"), what.alias("detail")).cast(FACTS_SCHEMA)
 
 
 def _iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
@@ -441,8 +455,8 @@ def _iso_dates(values: pl.Series) -> tuple[pl.Series, pl.Series]:
             found.append(shown(datetime.fromisoformat(value).replace(tzinfo=None)))
         except ValueError:
             found.append((value, None))
-    texts, marks = [text for text, _ in found], [mark and mark.value for _, mark in found]
-    return pl.Series(texts, dtype=pl.String), pl.Series(marks, dtype=pl.String)
+    texts, types = [text for text, _ in found], [kind and kind.value for _, kind in found]
+    return pl.Series(texts, dtype=pl.String), pl.Series(types, dtype=pl.String)
 
 
 def _whole(digits: str) -> int:

@@ -11,18 +11,18 @@ from logistics_batch.mapping.rows.cells import DAMAGE_SCHEMA, Damage
 from logistics_batch.mapping.rows.column_kinds import CODES_IN_TEXTS, columns_of_codes
 from logistics_batch.mapping.spec.model import DateRead
 from logistics_batch.mapping.spec.targets import Form, form_of
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact
 
 CODES: Final = (Form.IDENTITY, Form.WAYBILL, Form.GOODS)
 """The forms of values by which something is known."""
 
-_DATED: Final = dict.fromkeys((Mark.DATE.value, Mark.DATETIME.value, Mark.TIME.value), Damage.DATED.value)
-_NO_CODES: Final = {**_DATED, Mark.TRUTH.value: Damage.TRUTH.value}
+_DATED: Final = dict.fromkeys((CellFact.DATE.value, CellFact.DATETIME.value, CellFact.TIME.value), Damage.DATED.value)
+_NO_CODES: Final = {**_DATED, CellFact.TRUTH.value: Damage.TRUTH.value}
 
 
 def altered_values(table: CompiledSheet) -> Iterator[pl.DataFrame]:
     """The cells of a sheet that hold no longer what was typed: row, column, damage."""
-    if table.sheet.marks.is_empty():
+    if table.sheet.facts.is_empty():
         return
     yield _marked(table, _columns_of_codes(table), _NO_CODES)
     yield _marked(table, _columns_of_addresses(table), _DATED)
@@ -39,8 +39,8 @@ def reads_dates(table: CompiledSheet, field: Field) -> bool:
 
 def _marked(table: CompiledSheet, columns: set[int], damages: dict[str, str]) -> pl.DataFrame:
     """The cells of some columns that are something else to the spreadsheet program."""
-    found = table.sheet.marks.filter(pl.col("column").is_in(list(columns)) & pl.col("mark").is_in(list(damages)))
-    damage = pl.col("mark").replace_strict(damages, default=None, return_dtype=pl.String).alias("damage")
+    found = table.sheet.facts.filter(pl.col("column").is_in(list(columns)) & pl.col("kind").is_in(list(damages)))
+    damage = pl.col("kind").replace_strict(damages, default=None, return_dtype=pl.String).alias("damage")
     return found.select(pl.col("row").cast(pl.UInt32), pl.col("column").cast(pl.UInt16), damage)
 
 
@@ -73,7 +73,7 @@ def _with_decimals(table: CompiledSheet) -> Iterator[pl.DataFrame]:
     """
     for column in columns_of_codes(table.mapping, table.bound):
         has_decimals = pl.col(str(column)).str.contains(".", literal=True)
-        numbers = marked_rows(table.sheet, column, (Mark.NUMBER,))
+        numbers = marked_rows(table.sheet, column, (CellFact.NUMBER,))
         rows = table.sheet.frame.filter(has_decimals & pl.col("row").is_in(numbers.implode()))["row"]
         yield (
             rows.to_frame()

@@ -12,7 +12,7 @@ from logistics_batch.mapping.fields.values.numbers import without_currency
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.spec.targets import Form, form_of
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact
 
 _EITHER: Final = r"^[-+(]? *0{0,2}[1-9][0-9]{0,2}\.[0-9]{3} *[-)]?$"
 _POINT_PARTS_PAISE: Final = r"^[^.]*\.(?:[0-9]{1,2}|[0-9]{4,})?[^0-9.]*$|[0-9]{4}\.[0-9]|^[^0-9]*0*\.[0-9]|,.*\."
@@ -30,7 +30,7 @@ def blame_ambiguous_amounts(found: Findings, table: CompiledSheet) -> None:
         cells = table.grouped.lines.select("row", without_currency(pl.col(name_of(column))).alias("cell"))
         if not cells["cell"].str.contains(_EITHER).any():
             continue
-        numbers = marked_rows(table.sheet, column, (Mark.NUMBER,))
+        numbers = marked_rows(table.sheet, column, (CellFact.NUMBER,))
         written = cells.filter(~pl.col("row").is_in(numbers.implode()))
         if not written["cell"].str.contains(_POINT_PARTS_PAISE).any():
             found.add(

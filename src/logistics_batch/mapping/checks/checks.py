@@ -24,15 +24,15 @@ from logistics_batch.mapping.spec.model import DateRead, UnitRead
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.messages.words import row_list
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact
 
-_DAMAGING_MARKS: Final = {
-    Mark.ERROR.value: Damage.ERROR_VALUE.value,
-    Mark.NO_VALUE.value: Damage.NO_VALUE.value,
-    Mark.IMPRECISE.value: Damage.IMPRECISE.value,
+_DAMAGING: Final = {
+    CellFact.ERROR.value: Damage.ERROR_VALUE.value,
+    CellFact.NO_VALUE.value: Damage.NO_VALUE.value,
+    CellFact.IMPRECISE.value: Damage.IMPRECISE.value,
 }
 NOT_SHOWN: Final = ";"
-"""What a cell shows, in `Sheet.worded`, whose number format shows nothing."""
+"""The number format text of a cell that shows nothing."""
 
 _SAME_NUMBER: Final = "0(?: 0)* ?"  # blanks part thousands
 _PIECES: Final = "nos?|pcs?|pieces?|units?|each|ea"
@@ -92,15 +92,12 @@ def rows_of_heads(table: CompiledSheet, mask: pl.Expr, field: Field | None = Non
 
 def _damaged(found: Findings, table: CompiledSheet, cleaned: Cleaned, users: Users) -> None:
     """Cells of mapped columns whose value is lost: error values, formulas without one, too many digits."""
-    if table.sheet.marks.is_empty() and not table.sheet.worded and cleaned.damage.is_empty():
+    if table.sheet.facts.is_empty() and cleaned.damage.is_empty():
         return
-    marks = table.sheet.marks.filter(pl.col("mark").is_in(list(_DAMAGING_MARKS)))
-    marked = marks.select(
-        pl.col("row").cast(pl.UInt32),
-        pl.col("column").cast(pl.UInt16),
-        pl.col("mark").replace_strict(_DAMAGING_MARKS, return_dtype=pl.String).alias("damage"),
+    lost = table.sheet.facts.filter(pl.col("kind").is_in(list(_DAMAGING))).select(
+        "row", "column", pl.col("kind").replace_strict(_DAMAGING, return_dtype=pl.String).alias("damage")
     )
-    damage = pl.concat([marked, cleaned.damage, _worded(table), *altered_values(table)]).filter(
+    damage = pl.concat([lost, cleaned.damage, _worded(table), *altered_values(table)]).filter(
         pl.col("row").is_in(table.data_rows.implode())
     )
     for (column, kind), rows in damage.group_by("column", "damage", maintain_order=True):
@@ -111,10 +108,11 @@ def _damaged(found: Findings, table: CompiledSheet, cleaned: Cleaned, users: Use
 def _worded(table: CompiledSheet) -> pl.DataFrame:
     """Number cells that show something else than they hold; phones and PINs lose nothing by words and signs."""
     uses = column_kinds(table.mapping, table.bound)
-    units, shares = (_units(table), _of_percentages(table)) if table.sheet.worded else ({}, set())
+    facts = table.sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).sort("row", "column").select("row", "column", "detail")
+    units, shares = (_units(table), _of_percentages(table)) if facts.height else ({}, set())
     found = [
         (row, column, Damage.WORDED.value)
-        for row, column, shown in table.sheet.worded
+        for row, column, shown in facts.iter_rows()
         if column in uses
         and not (column in shares and shown == PERCENTAGE)
         and not (uses[column] is cells.ColumnKind.DIGITS and shown != NOT_SHOWN)
@@ -290,7 +288,7 @@ def hold_mixed_dates(table: CompiledSheet) -> None:
         lines, own = table.grouped.lines, f"own:{name_of(field.column)}"
         lines = lines.filter(own) if own in lines.columns else lines  # what was filled down has no mark of its own
         rows = lines.select("row", pl.col(name_of(field.column)).alias("cell")).drop_nulls("cell")
-        true_dates = marked_rows(table.sheet, field.column, (Mark.DATE, Mark.DATETIME))
+        true_dates = marked_rows(table.sheet, field.column, (CellFact.DATE, CellFact.DATETIME))
         is_date = pl.col("row").is_in(true_dates.implode())
         written = rows.filter(~is_date & dates.looks_like_a_date(pl.col("cell")))
         if written.is_empty() or not rows.filter(is_date).height:

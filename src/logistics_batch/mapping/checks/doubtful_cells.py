@@ -11,7 +11,7 @@ import polars as pl
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.values.reading import Words, say
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.model.sheet import Sheet
+from logistics_batch.model.sheet import CellFact, Sheet, struck_parts
 
 Users = dict[object, str]
 """For each column that is sent or is part of the key the first target that it feeds."""
@@ -30,14 +30,16 @@ _PART: Final = "Write only the value that counts, without a line through it."
 
 def find_doubtful(found: Findings, table: CompiledSheet, users: Users) -> None:
     """What is struck through or cannot be seen, in the mapped columns of the rows that hold data."""
-    if table.sheet.struck or table.sheet.covered:  # as of few sheets
+    if table.sheet.facts_of(CellFact.STRIKETHROUGH, CellFact.HIDDEN_BY_MERGE).height:  # as of few sheets
         rows = set(table.data_rows.to_list())
         _find_struck(found, table.sheet, users, rows)
         _find_covered(found, table.sheet, users, rows)
 
 
 def _find_struck(found: Findings, sheet: Sheet, users: Users, rows: Set[int]) -> None:
-    struck = [each for each in sheet.struck if each[0] in rows and each[1] in users]
+    facts = sheet.facts_of(CellFact.STRIKETHROUGH).sort("row", "column").select("row", "column", "detail")
+    struck = [(row, column, *struck_parts(detail)) for row, column, detail in facts.iter_rows()]
+    struck = [each for each in struck if each[0] in rows and each[1] in users]
     whole = _wholly_struck(sheet, users, struck)
     first = {row: column for row, column, _, _ in reversed(struck) if row in whole}
     by_column: dict[int, dict[int, tuple[str, str]]] = {}
@@ -80,7 +82,8 @@ def _words(cells: set[tuple[str, str, str]]) -> Words:
 
 def _find_covered(found: Findings, sheet: Sheet, users: Users, rows: Set[int]) -> None:
     """Values under merged cells that differ from the one that is seen: the program reads what nobody sees."""
-    cells = [(row, column) for row, column in sheet.covered if row in rows and column in users]
+    hidden = sheet.facts_of(CellFact.HIDDEN_BY_MERGE).select("row", "column")
+    cells = [(row, column) for row, column in hidden.iter_rows() if row in rows and column in users]
     for column in sorted({column for _, column in cells}):
         own = (row for row, each in cells if each == column)
         _add(found, own, column, f"{users[column]}|covered", _covered_words)

@@ -24,7 +24,7 @@ from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.model.answer_files import answered_name
 from logistics_batch.model.document import Operation
-from logistics_batch.model.sheet import Mark, Sheet
+from logistics_batch.model.sheet import CellFact, Sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class CompiledSheet:
 
 
 PERCENTAGE: Final = "0%"
-"""What a cell shows, in `Sheet.worded`, that is a percentage."""
+"""The number format text of a percentage."""
 
 COLUMN: Final = "column:"
 """So begins the place of a column that is no field's own, as one that a sum adds."""
@@ -179,20 +179,20 @@ def _header_cells(mapping: Mapping, bound: Header, lines: pl.DataFrame) -> list[
 def _around(mapping: Mapping, bound: Header, place: str, run: RunValues, sheet: Sheet) -> ReadContext:
     around = ReadContext(run.business_date, run.timezone, decimal=mapping.spec.sheet.decimal)
     columns = source_columns(mapping, bound, mapping.spec.everything[place])
-    if columns and sheet.worded:
-        shares = [row for row, column, shown in sheet.worded if column == columns[0] and shown == PERCENTAGE]
-        around = replace(around, hundredths=pl.col("row").is_in(shares) if shares else None)
+    if columns:
+        is_share = (pl.col("column") == columns[0]) & (pl.col("detail") == PERCENTAGE)
+        shares = sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).filter(is_share)["row"]
+        around = replace(around, hundredths=pl.col("row").is_in(shares.implode()) if shares.len() else None)
     if around.decimal == "." or not columns:
         return around
-    return replace(around, true_number=pl.col("row").is_in(marked_rows(sheet, columns[0], (Mark.NUMBER,)).implode()))
+    return replace(
+        around, true_number=pl.col("row").is_in(marked_rows(sheet, columns[0], (CellFact.NUMBER,)).implode())
+    )
 
 
-def marked_rows(sheet: Sheet, column: int, marks: Sequence[Mark]) -> pl.Series:
-    """The rows whose cell in a column bears one of some marks."""
-    if sheet.marks.is_empty():  # as of every text file
-        return pl.Series("row", [], dtype=pl.UInt32)
-    wanted = (pl.col("column") == column) & pl.col("mark").is_in([mark.value for mark in marks])
-    return sheet.marks.filter(wanted)["row"].cast(pl.UInt32)
+def marked_rows(sheet: Sheet, column: int, kinds: Sequence[CellFact]) -> pl.Series:
+    """The rows of whose cell in a column a fact of some kinds is known."""
+    return sheet.facts_of(*kinds).filter(pl.col("column") == column)["row"]
 
 
 def _with_run_values(lines: pl.DataFrame, mapping: Mapping, run: RunValues) -> pl.DataFrame:

@@ -1,8 +1,8 @@
 """A sheet whose rows hold several lines, made longer for mapping, and what mapping says told of its rows again."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVarTuple
+from typing import Final
 
 import polars as pl
 
@@ -14,10 +14,7 @@ from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, RowState
 from logistics_batch.model.issue import Issue, cell_address
-from logistics_batch.model.sheet import MARKS_SCHEMA, Sheet
-
-Told = TypeVarTuple("Told")
-"""What is told of a cell, behind its row and column."""
+from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, CellRange, Sheet, merged_facts
 
 _SEARCHED_ROWS: Final = 200
 _BY_WEIGHT: Final = (RowState.INVALID, RowState.HELD, RowState.BLOCKED, RowState.READY, RowState.SKIPPED)
@@ -103,7 +100,7 @@ def _inner(mapping: Mapping, header: Header, parting: Parting) -> Mapping:
 
 
 def longer(sheet: Sheet, header: Header, parting: Parting) -> Sheet:
-    """The sheet with a line in the place of each row, and marks and all where their lines are now."""
+    """The sheet with a line in the place of each row, and the facts of cells where their lines are now."""
     positions = pl.Series("position", parting.rows, dtype=pl.UInt32)
     frame = sheet.frame[positions]
     origins = frame["row"].cast(pl.UInt32)
@@ -117,57 +114,37 @@ def longer(sheet: Sheet, header: Header, parting: Parting) -> Sheet:
     return replace(
         sheet,
         frame=frame,
-        marks=_marks(sheet, moved, parting),
+        facts=_facts(sheet, moved, parting),
         hidden_rows=tuple(hidden["line"].to_list()),
         cell_counts=None if sheet.cell_counts is None else sheet.cell_counts[positions],
-        merges=_merges(sheet, moved),
-        worded=_on_lines(sheet.worded, sheet, moved, parting),
-        struck=_on_lines(sheet.struck, sheet, moved, parting),
-        covered=_on_lines(sheet.covered, sheet, moved, parting),
         origins=origins,
         added=max(0, frame.width - 1 - sheet.width),
     )
 
 
-def _marks(sheet: Sheet, moved: pl.DataFrame, parting: Parting) -> pl.DataFrame:
-    """Each cell's mark on all lines of its row, and on the made columns those of the cells that they came from."""
-    on_lines = sheet.marks.rename({"row": "origin"}).join(moved, on="origin")
-    found = [on_lines.select(pl.col("line").alias("row"), "column", "mark").cast(MARKS_SCHEMA)]  # type: ignore[arg-type]
+def _facts(sheet: Sheet, moved: pl.DataFrame, parting: Parting) -> pl.DataFrame:
+    """Each cell's facts on all lines of its row, and on the made columns those of the cells that they came from."""
+    if sheet.facts.is_empty():
+        return sheet.facts
+    cells = sheet.facts.filter(pl.col("kind") != CellFact.MERGED).rename({"row": "origin"})
+    on_lines = cells.join(moved, on="origin", maintain_order="right").rename({"line": "row"}).select(*FACTS_SCHEMA)
+    found = [on_lines, merged_facts(_merged_lines(sheet, moved))]
     for position, column in enumerate(parting.columns):
-        if column > sheet.width and sheet.marks.height:
+        if column > sheet.width:
             came = pl.Series("column", [each[position] for each in parting.sources], dtype=pl.UInt16)
             there = pl.DataFrame([moved["line"].alias("row"), came])
-            here = found[0].join(there, on=["row", "column"])
+            here = on_lines.join(there, on=["row", "column"])
             found.append(here.with_columns(pl.lit(column, dtype=pl.UInt16).alias("column")))
     return pl.concat(found)
 
 
-def _merges(sheet: Sheet, moved: pl.DataFrame) -> tuple[tuple[int, int, int, int], ...]:
+def _merged_lines(sheet: Sheet, moved: pl.DataFrame) -> Iterator[CellRange]:
+    """The merged cells, from the first line of their first row to the last line of their last one."""
     lines = moved.group_by("origin").agg(pl.col("line").min().alias("first"), pl.col("line").max().alias("last"))
     ends = {origin: (first, last) for origin, first, last in lines.iter_rows()}
-    return tuple(
-        (ends[top][0], left, ends[bottom][1], right)
-        for top, left, bottom, right in sheet.merges
-        if top in ends and bottom in ends
-    )
-
-
-def _on_lines(
-    cells: tuple[tuple[int, int, *Told], ...], sheet: Sheet, moved: pl.DataFrame, parting: Parting
-) -> tuple[tuple[int, int, *Told], ...]:
-    """What is told of cells, on all lines of their rows, and on the made columns where they came from such a cell."""
-    if not cells:
-        return ()
-    told: dict[int, dict[int, tuple[*Told]]] = {}
-    for cell in cells:
-        told.setdefault(cell[0], {})[cell[1]] = cell[2:]
-    made = [(position, column) for position, column in enumerate(parting.columns) if column > sheet.width]
-    found: list[tuple[int, int, *Told]] = []
-    for (origin, line), sources in zip(moved.iter_rows(), parting.sources, strict=True):
-        here = told.get(origin, {})
-        came = {column: here[sources[position]] for position, column in made if sources[position] in here}
-        found += [(line, column, *rest) for column, rest in (here | came).items()]
-    return tuple(found)
+    for top, left, bottom, right in sheet.merged_ranges:
+        if top in ends and bottom in ends:
+            yield ends[top][0], left, ends[bottom][1], right
 
 
 def told_of_rows(mapped: MappedFile, made: ExplodedSheet) -> MappedFile:

@@ -15,7 +15,7 @@ from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.checks.equal_rows import equal_lines, in_cells
 from logistics_batch.mapping.checks.idle_rules import hold_idle_skips
 from logistics_batch.mapping.checks.renamed_columns import hold_renamed, notes_of_renamed
-from logistics_batch.mapping.lines.exploded import ExplodedSheet, Told, longer
+from logistics_batch.mapping.lines.exploded import ExplodedSheet, longer
 from logistics_batch.mapping.lines.split_rows import Fault, Parting
 from logistics_batch.mapping.lines.two_sheet_spec import header_mapping, inner_mapping, lines_mapping
 from logistics_batch.mapping.loading import Mapping
@@ -24,7 +24,7 @@ from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import Header, choose, likeliest, passed_over
 from logistics_batch.mapping.rows.patterns import name_fits
 from logistics_batch.messages.words import listed, row_list
-from logistics_batch.model.sheet import MARKS_SCHEMA, Sheet
+from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, Sheet
 
 Key = tuple[str, ...]
 
@@ -92,15 +92,7 @@ def joined(mapping: Mapping, sheets: Sequence[Sheet]) -> Joined:
         _blame_equal(parting, first, second, twice, cells)
     passed, orphans = _left_over(first, second)
     whole = longer(first.sheet, first.header, parting)
-    other = second.sheet
-    rows = list(zip(whole.frame["row"].to_list(), lines, strict=True))
-    whole = replace(
-        whole,
-        marks=_marks(whole, second, added, lines),
-        worded=_told(whole.worded, other.worded, added, rows),
-        struck=_told(whole.struck, other.struck, added, rows),
-        covered=_told(whole.covered, other.covered, added, rows),
-    )
+    whole = replace(whole, facts=_facts(whole, second, added, lines))
     notes = (*_notes(reading, second), *_note_of_equal(second, twice, cells), *passed_over(outer, others, first.sheet))
     made = ExplodedSheet(inner, whole, first.header, parting, first.sheet, notes)
     return Joined(made, first, second, lines, added, passed, orphans)
@@ -289,34 +281,16 @@ def _fault(parting: Parting, first: Side, rule: str, reason: str, fix: str) -> N
     parting.faults.append(Fault(len(parting.rows) - 1, first.key_columns[0], f"lines_sheet|{rule}", reason, fix))
 
 
-def _marks(whole: Sheet, second: Side, added: Table[int, int], lines: Sequence[int | None]) -> pl.DataFrame:
-    """The marks of the longer sheet: those of the first sheet's cells, and of the second's where they are now."""
-    moved = pl.DataFrame({"origin": lines, "line": whole.frame["row"]}, schema={"origin": pl.UInt32, "line": pl.UInt32})
-    found = [whole.marks]
+def _facts(whole: Sheet, second: Side, added: Table[int, int], lines: Sequence[int | None]) -> pl.DataFrame:
+    """The facts of the longer sheet: those of the first sheet's cells, and of the second's where they are now."""
+    moved = pl.DataFrame({"origin": lines, "row": whole.frame["row"]}, schema_overrides={"origin": pl.UInt32})
+    found = [whole.facts]
     for made, column in added.items():
-        marks = second.sheet.marks.filter(pl.col("column") == column).rename({"row": "origin"})
-        here = marks.join(moved.drop_nulls(), on="origin").with_columns(pl.lit(made).alias("column"))
-        found.append(here.select(pl.col("line").alias("row"), "column", "mark").cast(MARKS_SCHEMA))  # type: ignore[arg-type]
+        there = (pl.col("column") == column) & (pl.col("kind") != CellFact.MERGED)
+        facts = second.sheet.facts.filter(there).rename({"row": "origin"})
+        here = facts.join(moved.drop_nulls(), on="origin", maintain_order="right")
+        found.append(here.with_columns(pl.lit(made, dtype=pl.UInt16).alias("column")).select(*FACTS_SCHEMA))
     return pl.concat(found)
-
-
-def _told(
-    whole: tuple[tuple[int, int, *Told], ...],
-    second: tuple[tuple[int, int, *Told], ...],
-    added: Table[int, int],
-    rows: Sequence[tuple[int, int | None]],
-) -> tuple[tuple[int, int, *Told], ...]:
-    """What is told of cells: of those of the first sheet, and of the second's where they are now."""
-    if not second:
-        return whole
-    rest = {(cell[0], cell[1]): cell[2:] for cell in second}
-    here = (
-        (number, made, *rest[line, column])
-        for number, line in rows
-        for made, column in added.items()
-        if line is not None and (line, column) in rest
-    )
-    return *whole, *here
 
 
 def _notes(reading: Mapping, second: Side) -> tuple[str, ...]:

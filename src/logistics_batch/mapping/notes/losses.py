@@ -13,7 +13,7 @@ from logistics_batch.mapping.rows.cells import ColumnKind, name_of
 from logistics_batch.mapping.rows.column_kinds import column_kinds
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.messages.words import listed
-from logistics_batch.model.sheet import Mark
+from logistics_batch.model.sheet import CellFact
 
 _PLACES: Final = {"money": ("two", 2), **dict.fromkeys(("decimal", "percent", "unit"), ("nine", 9))}  # kept decimals
 _READ_AS: Final = {Form.MONEY: "money", Form.DECIMAL: "decimal", Form.PERCENT: "percent", Form.DEGREES: "decimal"}
@@ -83,7 +83,7 @@ def _has_decimals(table: CompiledSheet, column: int, pattern: str) -> pl.Expr:
     with_point, with_comma = (cell.str.contains(f"(?:^|[^A-Za-z]){sign}{pattern}") for sign in (r"\.", ","))
     if table.mapping.spec.sheet.decimal == ".":
         return with_point
-    is_number = pl.col("row").is_in(marked_rows(table.sheet, column, (Mark.NUMBER,)).implode())
+    is_number = pl.col("row").is_in(marked_rows(table.sheet, column, (CellFact.NUMBER,)).implode())
     return pl.when(is_number).then(with_point).otherwise(with_comma)
 
 
@@ -99,7 +99,7 @@ def _lost_zeros(table: CompiledSheet) -> Iterator[str]:
         name = name_of(column)
         if use not in (ColumnKind.IDENTITY, ColumnKind.GOODS) or name not in table.grouped.lines.columns:
             continue
-        numbers = marked_rows(table.sheet, column, (Mark.NUMBER,))
+        numbers = marked_rows(table.sheet, column, (CellFact.NUMBER,))
         if numbers.is_empty():
             continue
         cells = table.grouped.lines.select(

@@ -16,7 +16,7 @@ from logistics_batch.mapping.rows.patterns import fits
 from logistics_batch.mapping.rows.repeated_header import repeats_header, resembles_header
 from logistics_batch.mapping.rows.totals_as_goods import totals_as_goods
 from logistics_batch.mapping.spec.words import SIGNED, SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_INVOICE, TOTAL_KEY
-from logistics_batch.model.sheet import Mark, Sheet
+from logistics_batch.model.sheet import CellFact, Sheet
 
 _DRAWN: Final = r"^[-=_+]{3,}$"
 
@@ -126,8 +126,7 @@ def _numbers(mapping: Mapping, header: Header) -> list[int]:
 
 def _uncalculated(sheet: Sheet, keys: Sequence[int]) -> list[int]:
     """The rows with a formula in a key column that no program has worked out: they may be orders."""
-    wanted = (pl.col("mark") == Mark.NO_VALUE.value) & pl.col("column").is_in(list(keys))
-    return sheet.marks.filter(wanted)["row"].to_list()
+    return sheet.facts_of(CellFact.NO_VALUE).filter(pl.col("column").is_in(list(keys)))["row"].to_list()
 
 
 def _spread_rules(rows: pl.Series, skipped: pl.DataFrame) -> list[pl.Series]:
@@ -317,7 +316,7 @@ def merged_values(mapping: Mapping, sheet: Sheet, header: Header, marked: pl.Dat
     named = [*mapping.spec.key, *mapping.spec.sheet.fill_down]
     wanted = {column for name in named if (column := header.column(mapping.names_of(name))) is not None}
     found: dict[str, dict[int, str]] = {}
-    for first_row, column, last_row, _ in sheet.merges:
+    for first_row, column, last_row, _ in sheet.merged_ranges:
         if column in wanted and last_row > first_row > header.row:
             cells = marked.filter(pl.col("row").is_between(first_row, last_row)).select("row", name_of(column))
             (value, *below) = cells[name_of(column)].to_list() or [None]

@@ -28,7 +28,9 @@ def names_over_two_rows(sheet: Sheet, row: int, *, above: Sequence[str], texts: 
 
 def _merged(sheet: Sheet, row: int, above: Sequence[str]) -> list[str] | None:
     """What each column has in common with others by merged cells of one row; None if there are none."""
-    ranges = [(left, right) for first, left, last, right in sheet.merges if first == last == row and right > left]
+    ranges = [
+        (left, right) for first, left, last, right in sheet.merged_ranges if first == last == row and right > left
+    ]
     if not ranges:
         return None
     common = list(above)
