@@ -22,7 +22,9 @@ def main(folder: Path, file: Path) -> None:
         rules = sending_mapping(parts, "orders")
         parts.ledger.plan_file(run, arrival_of(parts, ReceivedFile(file, file.name), rules, business_date=day))
         arm("intent.after_commit")
-        parts.ledger.step(outcomes=[], claim=parts.ledger.planned_of(run), run=run, now=now.isoformat())
+        parts.ledger.step(
+            outcomes=[], claim=parts.ledger.stored(parts.ledger.planned_of(run)["id"]), run=run, now=now.isoformat()
+        )
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ def _plant(listed: list[dict[str, str]], folder: Path, target: Path) -> None:
     ledger = open_ledger(f"sqlite:///{target}/var/ledger.db", account="http://127.0.0.1:9")
     ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-03", now=NOW)
     ledger.plan_file("R1", arrival)
-    planned = ledger.planned_of("R1")
+    planned = ledger.stored(ledger.planned_of("R1")["id"])
     ledger.step(outcomes=[], claim=planned, run="R1", now=NOW)
     awbs = {one["reference"]: one["awb_number"] for one in listed}
     outcomes = [

@@ -16,7 +16,6 @@ SCRIPT_SECONDS = 5.0  # at the limit; where a script does a tenth of that, it ta
 RATE, RATE_ORDERS = 20.0, 200
 WORDS = {
     "ours": "logistics-batch: intent and outcome durable",
-    "kept": "the same, on connections that are kept",
     "bare": "the same client, no ledger",
     "script": "a script with httpx.AsyncClient, no ledger",
 }

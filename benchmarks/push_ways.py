@@ -66,17 +66,11 @@ def _since(began: float, used: float) -> tuple[float, float]:
     return time.perf_counter() - began, time.process_time() - used
 
 
-def ours(
-    url: str, orders: int, in_flight: int, *, rate: str = "none", kept_idle_seconds: float = 0.0
-) -> tuple[float, float]:
-    """Intents and outcomes durable: the dispatcher with its ledger on this disk; reading is not counted.
-
-    kept_idle_seconds: what `doctor --staging` saw of connections; 0: each create has its own.
-    """
+def ours(url: str, orders: int, in_flight: int, *, rate: str = "none") -> tuple[float, float]:
+    """Intents and outcomes durable: the dispatcher with its ledger on this disk; reading is not counted."""
     from logistics_batch.flows.dispatch import Dispatcher
     from logistics_batch.flows.push import sending_mapping
     from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
-    from logistics_batch.ledger import ServiceFacts
     from logistics_batch.wiring import Need, Workspace
 
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as made:
@@ -92,23 +86,16 @@ def ours(
             parts = replace(opened, policy=replace(opened.policy, concurrency=in_flight))
             now, ledger = parts.clock.now(), parts.ledger
             day = now.date()
-            if kept_idle_seconds:
-                ledger.keep_facts(ServiceFacts(now.isoformat(), True, "refused", "", (), kept_idle_seconds))
             ledger.start_run("B", job="bench", kind="push", business_date=day.isoformat(), now=now.isoformat())
             file = ReceivedFile(folder / "orders.csv", "orders.csv")
             ledger.plan_file("B", arrival_of(parts, file, sending_mapping(parts, "orders"), business_date=day))
-            documents = ledger.planned_of("B")
+            planned = ledger.planned_of("B")["id"]
             began, used = time.perf_counter(), time.process_time()
-            stopped = Dispatcher(parts, run="B").send(documents).stopped
+            stopped = Dispatcher(parts, run="B").send(planned).stopped
             taken = _since(began, used)
             if stopped or len(ledger.documents(states=["accepted"])) != orders:
                 raise SystemExit(f"Not all were accepted: {stopped}")
     return taken
-
-
-def kept(url: str, orders: int, in_flight: int) -> tuple[float, float]:
-    """Ours, on connections that are used again."""
-    return ours(url, orders, in_flight, kept_idle_seconds=2.0)
 
 
 def bare(url: str, orders: int, in_flight: int) -> tuple[float, float]:
@@ -150,7 +137,6 @@ def paced(url: str, orders: int, in_flight: int) -> tuple[float, float]:
 
 WAYS: dict[str, Callable[[str, int, int], tuple[float, float]]] = {
     "ours": ours,
-    "kept": kept,
     "bare": bare,
     "script": script,
     "paced": paced,

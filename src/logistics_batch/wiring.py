@@ -294,7 +294,6 @@ class Workspace:
                 updates_asns=service.asn.update_identity == "invoice_number",
                 names_in_alerts=settings.notify.file_names,
                 change_unseen=service.change_unseen,
-                reuse_connections=service.reuse_connections,
             ),
             progress=need.progress,
             stop=need.stop,

@@ -2,11 +2,12 @@
 
 import gzip
 import json
+import socket
 import threading
 import zlib
 
 import pytest
-from support.raw_servers import after_request, answering, http_bytes
+from support.raw_servers import RawServer, after_request, answering, http_bytes
 
 from logistics_batch.api.answers import Meaning, judge
 from logistics_batch.api.client import Client, ServiceAccess
@@ -138,18 +139,20 @@ def test_a_proxy_of_the_settings_is_used(connect: Connect) -> None:
     assert proxy.requests[0].header("Proxy-Authorization") == "Basic dXNlcjpwQHNz"
 
 
-def test_each_call_has_a_connection_of_its_own(connect: Connect) -> None:
+def test_each_new_asn_has_a_connection_of_its_own(connect: Connect) -> None:
     client, server = connect(answering(200, PASS))
-    for name in ("order.create", "order.create", "asn.fetch", "asn.fetch"):
+    for name in ("order.create", "asn.fetch", "asn.create", "asn.create", "asn.fetch", "order.create"):
         assert client.call(name, body=None if name == "asn.fetch" else "{}").status == 200
-    assert server.connections == 4
-    assert all(request.header("Connection") == "close" for request in server.requests)
+    assert server.connections == 3
+    alone = [request.header("Connection") == "close" for request in server.requests]
+    assert alone == [False, False, True, True, False, False]
 
 
-def test_a_server_that_hangs_up_after_each_answer_costs_no_call(connect: Connect) -> None:
+def test_a_server_that_hangs_up_after_each_answer_costs_one_call_at_most(connect: Connect) -> None:
     client, server = connect(after_request(http_bytes(200, b'{"status":"PASS"}', headers={"Connection": "keep-alive"})))
-    assert [client.call("order.create", body="{}").failure for _ in range(20)] == [""] * 20
-    assert len(server.requests) == 20
+    failures = [client.call("order.create", body="{}").failure for _ in range(20)]
+    assert sum(map(bool, failures)) <= 1  # where its end had not come in when the connection was used again
+    assert len(server.requests) >= 19
 
 
 def test_no_cookie_is_kept(connect: Connect) -> None:
@@ -279,9 +282,9 @@ def test_a_process_that_ends_sends_nothing_more(connect: Connect) -> None:
 
 
 def test_sixteen_threads_share_a_client(connect: Connect) -> None:
-    def echo(connection: object, server: object) -> None:
-        request = server.request(connection)  # type: ignore[attr-defined]
-        connection.sendall(http_bytes(200, request.body))  # type: ignore[attr-defined]
+    def echo(connection: socket.socket, server: RawServer) -> None:
+        while (request := server.request(connection)) is not None:
+            connection.sendall(http_bytes(200, request.body))
 
     client, _ = connect(echo)
     wrong: list[object] = []

@@ -35,8 +35,7 @@ def answering_with(answer: bytes, *, times: int = 1_000_000) -> Play:
 
 
 def test_calls_follow_each_other_on_one_connection_if_they_may(connect: Connect) -> None:
-    client, server = connect(answering(200, PASS))
-    client.keep_lines(30)
+    client, server = connect(answering(200, PASS), kept_idle_seconds=30)
     replies = [create(client) for _ in range(5)]
     assert server.connections == 1
     assert [reply.trace.on_kept_line for reply in replies] == [False, True, True, True, True]
@@ -44,19 +43,15 @@ def test_calls_follow_each_other_on_one_connection_if_they_may(connect: Connect)
     assert not client.kept_line_broke
 
 
-def test_when_they_may_not_any_more_each_has_its_own(connect: Connect) -> None:
-    client, server = connect(answering(200, PASS))
-    client.keep_lines(30)
-    create(client)
-    client.keep_lines(0)
-    assert [create(client).trace.on_kept_line for _ in range(2)] == [False, False]
+def test_when_they_may_not_each_has_its_own(connect: Connect) -> None:
+    client, server = connect(answering(200, PASS), kept_idle_seconds=0)
+    assert [create(client).trace.on_kept_line for _ in range(3)] == [False] * 3
     assert server.connections == 3
-    assert server.requests[-1].header("Connection") == "close"
+    assert all(request.header("Connection") == "close" for request in server.requests)
 
 
 def test_a_connection_that_was_idle_too_long_is_not_used(connect: Connect) -> None:
-    client, server = connect(answering(200, PASS))
-    client.keep_lines(0.02)
+    client, server = connect(answering(200, PASS), kept_idle_seconds=0.02)
     create(client)
     time.sleep(0.1)
     assert not create(client).trace.on_kept_line
@@ -64,8 +59,7 @@ def test_a_connection_that_was_idle_too_long_is_not_used(connect: Connect) -> No
 
 
 def test_a_connection_that_the_service_closed_is_not_used(connect: Connect) -> None:
-    client, server = connect(answering_with(ANSWER, times=1))
-    client.keep_lines(30)
+    client, server = connect(answering_with(ANSWER, times=1), kept_idle_seconds=30)
     for _ in range(3):
         reply = create(client)
         assert (reply.status, reply.failure) == (200, "")
@@ -87,8 +81,7 @@ def test_a_connection_that_the_service_closed_is_not_used(connect: Connect) -> N
     ids=["two answers", "a line more", "close", "continue", "chunked", "1.0"],
 )
 def test_an_answer_that_is_not_quite_plain_ends_its_connection(connect: Connect, answer: bytes) -> None:
-    client, server = connect(answering_with(answer))
-    client.keep_lines(30)
+    client, server = connect(answering_with(answer), kept_idle_seconds=30)
     for _ in range(3):
         assert create(client).status == 200
     assert server.connections == 3
@@ -107,8 +100,7 @@ def in_pieces(*pieces: bytes) -> Play:
 
 
 def test_an_answer_whose_body_comes_in_pieces_is_plain(connect: Connect) -> None:
-    client, server = connect(in_pieces(ANSWER[:-30], ANSWER[-30:-10], ANSWER[-10:]))
-    client.keep_lines(30)
+    client, server = connect(in_pieces(ANSWER[:-30], ANSWER[-30:-10], ANSWER[-10:]), kept_idle_seconds=30)
     replies = [create(client) for _ in range(3)]
     assert {judge(reply, operation="order.create").awb_number for reply in replies} == {"SH-1"}
     assert server.connections == 1
@@ -135,8 +127,9 @@ def test_an_answer_whose_head_comes_in_pieces_is_read_all_the_same(connect: Conn
 )
 def test_an_answer_that_breaks_the_rules_of_http_proves_nothing(connect: Connect, head: str) -> None:
     """What stands behind such a head may be another's answer."""
-    client, server = connect(answering_with(b"HTTP/1.1 200 OK\r\n" + head.encode() + b"\r\n\r\n{}"))
-    client.keep_lines(30)
+    client, server = connect(
+        answering_with(b"HTTP/1.1 200 OK\r\n" + head.encode() + b"\r\n\r\n{}"), kept_idle_seconds=30
+    )
     for _ in range(2):
         reply = create(client)
         assert reply.failure == "protocol"
@@ -151,8 +144,7 @@ def test_what_breaks_on_a_kept_connection_is_a_doubt_and_the_last_of_its_kind(co
         if server.request(connection) is not None and server.connections > 1:
             connection.sendall(ANSWER)
 
-    client, server = connect(play)
-    client.keep_lines(30)
+    client, server = connect(play, kept_idle_seconds=30)
     assert create(client).status == 200
     broken = create(client)
     assert broken.trace.on_kept_line
@@ -170,8 +162,7 @@ def test_each_call_on_a_kept_connection_has_its_own_deadline(connect: Connect) -
             time.sleep(0.15)
             connection.sendall(ANSWER)
 
-    client, server = connect(play, create_deadline_seconds=0.6)
-    client.keep_lines(30)
+    client, server = connect(play, create_deadline_seconds=0.6, kept_idle_seconds=30)
     assert [create(client).status for _ in range(6)] == [200] * 6
     assert server.connections == 1
 
@@ -185,8 +176,7 @@ def test_a_time_out_that_nobody_asked_for_is_a_doubt(connect: Connect) -> None:
         server.request(connection)
         connection.sendall(http_bytes(408))
 
-    client, _ = connect(play)
-    client.keep_lines(30)
+    client, _ = connect(play, kept_idle_seconds=30)
     create(client)
     assert judge(create(client), operation="order.create").meaning is Meaning.UNKNOWN
     assert client.kept_line_broke
@@ -195,8 +185,9 @@ def test_a_time_out_that_nobody_asked_for_is_a_doubt(connect: Connect) -> None:
 def test_encrypted_connections_are_kept_as_well(tmp_path: Path) -> None:
     pem, context = authority(tmp_path, host="127.0.0.1")
     with serving(answering(200, PASS), tls=context) as service:
-        client = Client(ServiceAccess(service.url, Secret(KEY), ca_file=str(pem)), pacer=Pacer("none"))
-        client.keep_lines(30)
+        client = Client(
+            ServiceAccess(service.url, Secret(KEY), ca_file=str(pem)), pacer=Pacer("none"), kept_idle_seconds=30
+        )
         assert [create(client).status for _ in range(3)] == [200] * 3
         assert service.connections == 1
         client.close()
@@ -205,8 +196,7 @@ def test_encrypted_connections_are_kept_as_well(tmp_path: Path) -> None:
 def test_nothing_is_kept_through_a_proxy() -> None:
     with serving(answering(200, PASS)) as proxy:
         access = ServiceAccess("http://127.0.0.1:9", Secret(KEY), proxy=proxy.url)
-        client = Client(access, pacer=Pacer("none"))
-        client.keep_lines(30)
+        client = Client(access, pacer=Pacer("none"), kept_idle_seconds=30)
         assert [create(client).status for _ in range(3)] == [200] * 3
         assert proxy.connections == 3
         client.close()

@@ -1,7 +1,6 @@
 """`doctor --staging`: what test orders show, and how doubts are settled with it, for a service of each kind."""
 
 import json
-import re
 import sqlite3
 import threading
 from collections import Counter
@@ -27,10 +26,9 @@ Service = Callable[..., tuple[RunningSandbox, Workspace]]
 def service(tmp_path: Path) -> Iterator[Service]:
     started: list[RunningSandbox] = []
 
-    def start(*, connections: str = "never", **switches: str) -> tuple[RunningSandbox, Workspace]:
+    def start(**switches: str) -> tuple[RunningSandbox, Workspace]:
         started.append(start_sandbox(tmp_path, **switches))
         workspace = Workspace(tmp_path, url=started[0].url)
-        workspace.configure(f'reuse_connections = "{connections}"')  # to look at connections takes some seconds
         return started[0], workspace
 
     yield start
@@ -151,7 +149,6 @@ def test_a_service_that_makes_two_orders_of_creates_at_the_same_time_is_not_uniq
 
     with between(sandbox.url, rule) as proxy:
         workspace = Workspace(workspace.root, url=proxy.url)
-        workspace.configure('reuse_connections = "never"')
         found = checks(run("doctor", "--staging", "--json"))
         assert found["one order for a reference"][0] == "warning"
         assert found["duplicate reference"][1].endswith("is refused, in words of its own")
@@ -171,7 +168,6 @@ def test_what_was_seen_with_another_key_does_not_count(run: Run, service: Servic
 
     with between(sandbox.url, rule) as proxy:
         workspace = Workspace(workspace.root, url=proxy.url)
-        workspace.configure('reuse_connections = "never"')
         assert run("doctor", "--staging").code == 0
         workspace.secret("api-key", "another-key-of-the-tests")
         state, text = checks(run("doctor", "--json"))["uniqueness"]
@@ -227,23 +223,3 @@ def test_a_service_that_takes_no_test_order_is_a_problem(run: Run, service: Serv
     assert done.code == 2
     assert "took no test order" in checks(done)["service and ledger"][1]
     assert sandbox.orders() == []
-
-
-def test_connections_are_kept_only_where_that_was_seen_to_be_safe(run: Run, service: Service) -> None:
-    sandbox, workspace = service(connections="when_verified")
-    for _ in range(3):  # on a machine that stands still for seconds the sandbox closes them before they are tried
-        state, text = checks(run("doctor", "--staging", "--json"))["connections"]
-        assert state == "ok"
-        if stays := re.match("they stay open for [25] s without a call", text):  # it closes them at 5 s
-            break
-    assert stays, text
-    assert text.endswith("within 1 s")
-    references = [f"K-{number}" for number in range(20)]
-    assert set(fates(push(run, workspace, references)).values()) == {"accepted"}
-    assert created(sandbox) == dict.fromkeys(references, 1)
-
-
-def test_connections_are_not_looked_at_where_keeping_them_is_forbidden(run: Run, service: Service) -> None:
-    service()
-    text = checks(run("doctor", "--staging", "--json"))["connections"][1]
-    assert text == "each create has a connection of its own; service.reuse_connections is never"

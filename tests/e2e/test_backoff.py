@@ -16,8 +16,7 @@ from support.workspace import Workspace, asn_lines, order_lines
 from logistics_batch import wiring
 from logistics_batch.api.deadline import TimedBackend
 from logistics_batch.flows import dispatch
-from logistics_batch.flows.dispatch import Dispatcher
-from logistics_batch.flows.dispatch_state import DispatchResult
+from logistics_batch.flows.dispatch import Dispatcher, DispatchResult
 from logistics_batch.flows.parts import Clock
 
 REFERENCES = [f"T-{number}" for number in range(1, 7)]
@@ -81,7 +80,8 @@ def opened(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Open:
             def send() -> DispatchResult:
                 with parts.ledger.sending("again"):
                     planned = parts.ledger.documents(states=["planned"])
-                    return Dispatcher(replace(parts, clock=clock), run="R").send(planned)
+                    dispatcher = Dispatcher(replace(parts, clock=clock), run="R")
+                    return dispatcher.send([each.id for each in planned])
 
             yield Room(send, clock, pauses, lambda: Counter(each.state for each in parts.ledger.documents()))
 

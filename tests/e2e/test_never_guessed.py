@@ -58,7 +58,6 @@ def test_an_order_in_doubt_that_was_cancelled_by_hand_is_not_created_again(tmp_p
     sandbox = start_sandbox(tmp_path, order_id_reading="id")
     try:
         workspace = Workspace(tmp_path / "workspace", url=sandbox.url, settle_after="1h")
-        workspace.configure('reuse_connections = "never"')
         assert workspace.run("doctor", "--staging").code == 0
         sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 1}])
         assert push(workspace, "A") == 4
@@ -71,7 +70,6 @@ def test_an_order_in_doubt_that_was_cancelled_by_hand_is_not_created_again(tmp_p
         assert push(workspace, "A") == 4
         assert "held now" not in workspace.run("order", "cancel", awb_of(sandbox, "A")).out
         workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
-        workspace.configure('reuse_connections = "never"')
         assert workspace.run("settle", "--wait").code == 0
         assert created(sandbox) == ["A", "A"]
     finally:
@@ -83,7 +81,6 @@ def test_an_order_cancelled_by_a_number_that_nobody_here_knew_is_not_created_aga
     sandbox = start_sandbox(tmp_path, order_id_reading="id")
     try:
         workspace = Workspace(tmp_path / "workspace", url=sandbox.url, settle_after="1h")
-        workspace.configure('reuse_connections = "never"')
         workspace.mapping("cancel", "operation: order.cancel\nkey: [AWB]\norder_id: {from: AWB}\n")
         assert workspace.run("doctor", "--staging").code == 0
         sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 2}])
@@ -96,7 +93,6 @@ def test_an_order_cancelled_by_a_number_that_nobody_here_knew_is_not_created_aga
         workspace.run("push", killed, "--mapping", "orders", LOGISTICS_BATCH_CRASH_AT="send.after:1")
         workspace.run("order", "cancel", awb_of(sandbox, "C"))
         workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
-        workspace.configure('reuse_connections = "never"')
         workspace.run("settle", "--wait")
         assert held(workspace) == ["found_cancelled"] * 3
         assert created(sandbox) == ["A", "B", "C"]
@@ -126,7 +122,6 @@ def test_an_order_accepted_without_its_number_is_known_when_it_is_cancelled(tmp_
     sandbox = start_sandbox(tmp_path, order_id_reading="id")
     try:
         workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
-        workspace.configure('reuse_connections = "never"')
         assert workspace.run("doctor", "--staging").code == 0
         sandbox.set_faults([{"endpoint": "order.create", "kind": "drop_after", "times": 1}])
         push(workspace, "A")
@@ -172,7 +167,6 @@ def test_a_refusal_for_a_taken_reference_is_believed_only_if_the_order_is_seen(
 
     with between(sandbox.url, rule) as proxy:
         workspace = Workspace(tmp_path / "workspace", url=proxy.url)
-        workspace.configure('reuse_connections = "never"')
         assert push(workspace, "E", name="first.csv") == 0
         assert workspace.run("doctor", "--staging").code == 0
         push(workspace, "K")
@@ -274,7 +268,6 @@ def test_nothing_is_sent_again_to_an_account_that_does_not_know_our_orders(tmp_p
     sandbox = start_sandbox(tmp_path, order_id_reading="id")
     try:
         workspace = Workspace(tmp_path / "workspace", url=sandbox.url)
-        workspace.configure('reuse_connections = "never"')
         assert workspace.run("doctor", "--staging").code == 0
         assert push(workspace, "Q") == 0
         gone = {"endpoint": "order.fetch", "reference": awb_of(sandbox, "Q"), "kind": "status_400"}

@@ -78,7 +78,8 @@ def test_what_is_sent_the_first_time_does_not_leave_late(
 
         monkeypatch.setattr("logistics_batch.flows.dispatch.crash_point", before_the_first_byte)
         monkeypatch.setattr(opened.client.pacer, "_clock", clock.monotonic)  # it is the same machine
-        Dispatcher(replace(opened, clock=clock), run="R").send(opened.ledger.documents(states=["planned"]))
+        (planned,) = opened.ledger.documents(states=["planned"])
+        Dispatcher(replace(opened, clock=clock), run="R").send([planned.id])
         (sent,) = opened.ledger.documents()
         assert (sent.state, sent.attempts) == ("accepted", 2)
     assert len(sandbox.received("order.create")) == 1

@@ -296,7 +296,8 @@ def test_it_pauses_for_as_long_as_the_service_asks_however_often_it_does(
 
     monkeypatch.setattr(Pacer, "slow_down", noted)
     with wiring.Workspace(workspace.root).parts(wiring.Need()) as parts, parts.ledger.sending("again"):
-        Dispatcher(parts, run="R").send(parts.ledger.documents(states=["planned"]))
+        planned = parts.ledger.documents(states=["planned"])
+        Dispatcher(parts, run="R").send([each.id for each in planned])
     assert set(pauses) == {0.05}
     assert created(sandbox) == dict.fromkeys(REFERENCES, 1)
 

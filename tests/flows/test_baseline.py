@@ -23,7 +23,7 @@ def sent(tmp_path: Path) -> StoredDocument:
     ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", account="http://service.test")
     ledger.start_run("R1", job="asns", kind="push", business_date="2026-11-22", now="2026-11-22T09:00:00+05:30")
     ledger.plan_file("R1", arrival({"I-1": json.dumps(SENT)}))
-    (planned,) = ledger.planned_of("R1")
+    (planned,) = ledger.stored(ledger.planned_of("R1")["id"])
     ledger.close()
     return replace(planned, baseline=Baseline((record_digest(THERE),), like_it=1).text)
 

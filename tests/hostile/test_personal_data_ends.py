@@ -68,7 +68,7 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
         ledger.result_stem(place="p", name=f"{FILE}_{number}", sha256=came.source.sha256)
         ledger.keep_last_written(place="p", stem=f"{FILE}_{number}", ending="fix.csv", sha256="0" * 64)
         ledger.keep_notes(run, [f"{name} came late."])
-        planned = ledger.planned_of(run)
+        planned = ledger.stored(ledger.planned_of(run)["id"])
         intents = ledger.step(outcomes=[], claim=planned, run=run, now=LONG_AGO)
         assert len(intents) == len(planned)
         ledger.step(

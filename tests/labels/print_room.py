@@ -125,7 +125,7 @@ class PrintRoom:
         if self.ledger.run(run) is None:
             self.ledger.start_run(run, job=job, kind="push", business_date=now[:10], now=now)
         self.ledger.plan_file(run, self._arrival(documents, now))
-        return {document.reference: document.id for document in self.ledger.planned_of(run)}
+        return {document.reference: document.id for document in self.ledger.stored(self.ledger.planned_of(run)["id"])}
 
     def accept(self, numbers: dict[str, int], awbs: dict[str, str], *, run: str = "run-1", **told: Any) -> None:
         """The service took these orders: AWB by reference."""
@@ -137,7 +137,7 @@ class PrintRoom:
 
     def _settle(self, numbers: dict[str, int], ends: dict[str, tuple[str, str]], *, run: str, **told: Any) -> None:
         now = self.parts.clock.now().isoformat()
-        planned = {document.id: document for document in self.ledger.planned_of(run)}
+        planned = {document.id: document for document in self.ledger.stored(self.ledger.planned_of(run)["id"])}
         self.ledger.step(outcomes=[], claim=[planned[numbers[name]] for name in ends], run=run, now=now)
         outcomes = [
             Outcome(

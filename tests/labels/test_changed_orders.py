@@ -32,7 +32,7 @@ def change(room: PrintRoom, reference: str, operation: Operation, body: dict[str
         key=awb, operation=operation, rows=(2,), body=json.dumps(body), reference=reference, order_id=awb, path="/any"
     )
     room.plan(document, run=run)
-    (planned,) = room.ledger.planned_of(run)
+    (planned,) = room.ledger.stored(room.ledger.planned_of(run)["id"])
     room.accept({reference: planned.id}, {reference: ""}, run=run)
 
 

@@ -35,7 +35,7 @@ def room(sandbox: RunningSandbox, tmp_path: Path) -> Iterator[PrintRoom]:
 
 def push(room: PrintRoom, *wishes: Wish) -> None:
     room.drop(*wishes)
-    Dispatcher(room.parts, run="run-1").send(room.ledger.planned_of("run-1"))
+    Dispatcher(room.parts, run="run-1").send(room.ledger.planned_of("run-1")["id"])
 
 
 def wishes(count: int) -> list[Wish]:

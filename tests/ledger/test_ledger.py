@@ -30,7 +30,7 @@ def send(ledger: Ledger, document: StoredDocument, state: str, *, run: str = "R1
 def test_a_file_is_planned_whole(ledger: Ledger) -> None:
     run = start(ledger)
     file_id = ledger.plan_file(run, arrival({"A": '{"a":"é"}', "B": '{"b":1}'}, invalid=(4,)))
-    planned = ledger.planned_of(run)
+    planned = ledger.stored(ledger.planned_of(run)["id"])
     assert [(document.key, document.body, document.rows) for document in planned] == [
         ("A", '{"a":"é"}', (2,)),
         ("B", '{"b":1}', (3,)),
@@ -48,16 +48,16 @@ def test_a_file_is_planned_whole(ledger: Ledger) -> None:
 def test_a_claim_has_one_owner(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.plan_file(run, arrival({"A": "{}"}))
-    document = ledger.planned_of(run)[0]
+    document = ledger.stored(ledger.planned_of(run)["id"])[0]
     assert len(ledger.step(outcomes=[], claim=[document], run=run, now=NOW)) == 1
     assert ledger.step(outcomes=[], claim=[document], run=run, now=NOW) == []
-    assert ledger.planned_of(run) == []
+    assert ledger.planned_of(run).is_empty()
 
 
 def test_many_documents_move_in_one_step_each_with_what_was_said_to_it(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.plan_file(run, arrival({f"O-{number}": "{}" for number in range(250)}))
-    documents = ledger.planned_of(run)
+    documents = ledger.stored(ledger.planned_of(run)["id"])
     intents = ledger.step(outcomes=[], claim=documents, run=run, now=NOW)
     assert [(intent.document.id, intent.n) for intent in intents] == [(document.id, 1) for document in documents]
     told = [
@@ -82,7 +82,7 @@ def test_many_documents_move_in_one_step_each_with_what_was_said_to_it(ledger: L
 def test_one_document_that_is_elsewhere_stops_the_whole_step(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.plan_file(run, arrival({"A": "{}", "B": "{}"}))
-    first, second = ledger.planned_of(run)
+    first, second = ledger.stored(ledger.planned_of(run)["id"])
     ledger.step(outcomes=[], claim=[first], run=run, now=NOW)
     with pytest.raises(LedgerRefused, match=str(second.id)):
         ledger.step(
@@ -94,7 +94,14 @@ def test_one_document_that_is_elsewhere_stops_the_whole_step(ledger: Ledger) -> 
 def test_acceptance_keeps_what_the_service_said(ledger: Ledger) -> None:
     run = start(ledger)
     file_id = ledger.plan_file(run, arrival({"A": "{}"}))
-    send(ledger, ledger.planned_of(run)[0], "accepted", awb_number="SH-1", order_id="77", accepted_run=run)
+    send(
+        ledger,
+        ledger.stored(ledger.planned_of(run)["id"])[0],
+        "accepted",
+        awb_number="SH-1",
+        order_id="77",
+        accepted_run=run,
+    )
     stored = ledger.documents(states=["accepted"])[0]
     assert (stored.awb_number, stored.order_id, stored.accepted_run, stored.accepted_at) == ("SH-1", "77", run, NOW)
     assert ledger.file_report(file_id).rows["awb_number"][0] == "SH-1"
@@ -103,10 +110,10 @@ def test_acceptance_keeps_what_the_service_said(ledger: Ledger) -> None:
 
 def test_the_same_file_in_a_later_run_is_unchanged(ledger: Ledger) -> None:
     first = ledger.plan_file(start(ledger), arrival({"A": "{}"}))
-    send(ledger, ledger.planned_of("R1")[0], "accepted", accepted_run="R1")
+    send(ledger, ledger.stored(ledger.planned_of("R1")["id"])[0], "accepted", accepted_run="R1")
     again = ledger.plan_file(start(ledger, "R2"), arrival({"A": "{}"}, name="copy.csv"))
     assert (fates(ledger, first), fates(ledger, again)) == (["accepted"], ["unchanged"])
-    assert ledger.planned_of("R2") == []
+    assert ledger.planned_of("R2").is_empty()
     assert ledger.file_report(again).earlier_file == "orders.csv (run R1)"
     assert "R1" in ledger.file_report(again).rows["reason"][0]
 
@@ -116,13 +123,13 @@ def test_a_correction_supersedes_what_was_not_sent(ledger: Ledger) -> None:
     new = ledger.plan_file(start(ledger, "R2"), arrival({"A": '{"x":1}'}))
     assert (fates(ledger, old), fates(ledger, new)) == (["skipped"], ["pending"])
     assert "Replaced by orders.csv" in ledger.file_report(old).rows["reason"][0]
-    assert [document.body for document in ledger.planned_of("R2")] == ['{"x":1}']
+    assert [document.body for document in ledger.stored(ledger.planned_of("R2")["id"])] == ['{"x":1}']
 
 
 def test_whoever_finds_a_send_without_its_sender_finds_a_doubt(ledger: Ledger) -> None:
     run = start(ledger)
     file_id = ledger.plan_file(run, arrival({"A": "{}", "B": "{}"}))
-    ledger.step(outcomes=[], claim=ledger.planned_of(run)[:1], run=run, now=NOW)
+    ledger.step(outcomes=[], claim=ledger.stored(ledger.planned_of(run)["id"])[:1], run=run, now=NOW)
     assert len(ledger.take_over(NOW)) == 1
     assert [document.key for document in ledger.in_doubt()] == ["A"]
     assert fates(ledger, file_id) == ["in_doubt", "pending"]
@@ -134,13 +141,13 @@ def test_a_held_file_holds_every_sendable_row(ledger: Ledger) -> None:
     report = ledger.file_report(file_id)
     assert report.rows["fate"].to_list() == ["held", "invalid"]
     assert (report.reason, report.remedy) == (held.message, held.remedy)
-    assert ledger.planned_of("R1") == []
+    assert ledger.planned_of("R1").is_empty()
 
 
 def test_a_person_settles_what_is_held_and_the_reason_stays(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.plan_file(run, arrival({"A": "{}"}))
-    document = ledger.planned_of(run)[0]
+    document = ledger.stored(ledger.planned_of(run)["id"])[0]
     send(ledger, document, "held", rule="reference_taken")
     dropped = Outcome(document.id, "abandoned", "decided", reason="not wanted")
     assert ledger.settle_document(dropped, expected="held", now=NOW, evidence_text="drop: not wanted", who="asha")
@@ -151,7 +158,7 @@ def test_a_person_settles_what_is_held_and_the_reason_stays(ledger: Ledger) -> N
 def test_the_database_refuses_an_illegal_transition(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.plan_file(run, arrival({"A": "{}"}))
-    send(ledger, ledger.planned_of(run)[0], "accepted", accepted_run=run)
+    send(ledger, ledger.stored(ledger.planned_of(run)["id"])[0], "accepted", accepted_run=run)
     with pytest.raises(LedgerRefused, match="illegal transition"), ledger._write() as connection:
         connection.execute(text("UPDATE document SET state = 'planned'"))
     assert ledger.documents(states=["accepted"])
@@ -161,7 +168,7 @@ def test_the_database_refuses_an_illegal_transition(ledger: Ledger) -> None:
 def test_the_database_refuses_to_forget_evidence(ledger: Ledger, statement: str) -> None:
     run = start(ledger)
     ledger.plan_file(run, arrival({"A": "{}"}))
-    ledger.note_check(ledger.planned_of(run)[0].id, at=NOW, text="not found")
+    ledger.note_check(ledger.stored(ledger.planned_of(run)["id"])[0].id, at=NOW, text="not found")
     with pytest.raises(LedgerRefused, match="append-only"), ledger._write() as connection:
         connection.execute(text(statement))
 
@@ -179,7 +186,7 @@ def test_documents_of_another_account_are_not_ours(ledger: Ledger, url: str) -> 
     ledger.plan_file(start(ledger), arrival({"A": "{}"}))
     other = open_ledger(url, account="http://other.test")
     other.plan_file(start(other, "R2"), arrival({"A": "{}"}))
-    assert len(other.planned_of("R2")) == 1
+    assert len(other.stored(other.planned_of("R2")["id"])) == 1
     assert len(other.documents()) == 1
     other.close()
 
@@ -239,7 +246,7 @@ def test_prints_are_counted_and_reprints_carry_a_reason(ledger: Ledger) -> None:
 def test_an_order_cancelled_by_hand_is_not_printed_and_not_created_again(ledger: Ledger) -> None:
     run = start(ledger)
     ledger.plan_file(run, arrival({"A": "{}"}))
-    send(ledger, ledger.planned_of(run)[0], "accepted", awb_number="SH-1", accepted_run=run)
+    send(ledger, ledger.stored(ledger.planned_of(run)["id"])[0], "accepted", awb_number="SH-1", accepted_run=run)
     assert ledger.record_by_hand(reference_or_awb="SH-1", at=NOW, text="cancelled", cancelled=True)
     assert not ledger.record_by_hand(reference_or_awb="SH-9", at=NOW, text="cancelled", cancelled=True)
     assert ledger.unprinted_orders() == []
@@ -259,7 +266,9 @@ def test_one_file_is_read_back_with_how_much_of_it_is_to_be_sent(ledger: Ledger)
     second = ledger.plan_file("R1", arrival({"C": "{}"}, name="more.csv"))
     assert [ledger.file(number).name for number in (first, second)] == ["orders.csv", "more.csv"]
     assert [ledger.planned_in(number) for number in (first, second)] == [2, 1]
-    ledger.step(outcomes=[], claim=ledger.planned_of("R1")[:1], run="R1", now="2026-11-21T21:16:00+05:30")
+    ledger.step(
+        outcomes=[], claim=ledger.stored(ledger.planned_of("R1")["id"])[:1], run="R1", now="2026-11-21T21:16:00+05:30"
+    )
     assert [ledger.planned_in(number) for number in (first, second)] == [1, 1]
 
 
@@ -267,7 +276,7 @@ def test_the_number_of_a_cancelled_attempt_is_no_other_orders(ledger: Ledger) ->
     """A number is issued once: an answer that brings it again speaks of the order that was found cancelled."""
     run = start(ledger)
     ledger.plan_file(run, arrival({"A": "{}", "B": "[]"}))
-    lost, accepted = ledger.planned_of(run)
+    lost, accepted = ledger.stored(ledger.planned_of(run)["id"])
     send(ledger, lost, "in_doubt")
     send(ledger, accepted, "accepted", awb_number="SH-2")
     found = Outcome(lost.id, "held", "held", rule=FOUND_CANCELLED, awb_number="SH-1")

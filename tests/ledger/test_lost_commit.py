@@ -49,7 +49,8 @@ def test_an_intent_whose_commit_was_lost_sends_nothing_and_is_planned_or_a_doubt
             patch.setattr(sending, "crash_point", points.append)
             patch.setattr(dialect, "do_commit", cut)
             with pytest.raises(LedgerRefused, match="cannot be written"), parts.ledger.sending("again"):
-                Dispatcher(parts, run="R").send(parts.ledger.documents(states=["planned"]))
+                planned = parts.ledger.documents(states=["planned"])
+                Dispatcher(parts, run="R").send([each.id for each in planned])
             states = {each.reference: each.state for each in parts.ledger.documents()}
             assert (states["B"], states["C"]) == (left, "planned")
         assert [line["body"]["reference_number"] for line in sandbox.received("order.create")] == ["A"]

@@ -19,7 +19,7 @@ def sent(ledger: Ledger, *references: str, run: str = "R1") -> list[int]:
     """Orders that were accepted, and their documents."""
     ledger.start_run(run, job="orders", kind="push", business_date="2026-11-21", now=NOW)
     ledger.plan_file(run, arrival(dict.fromkeys(references, "{}"), name=f"{run}.csv"))
-    planned = ledger.planned_of(run)
+    planned = ledger.stored(ledger.planned_of(run)["id"])
     ledger.step(outcomes=[], claim=planned, run=run, now=NOW)
     outcomes = [
         Outcome(document.id, "accepted", "accepted", awb_number=f"SH-{document.reference}", accepted_run=run)

@@ -19,7 +19,7 @@ def filled(ledger: Ledger) -> None:
     for run, at, orders in (("R1", LONG_AGO, "ABC"), ("R2", NOW, "D")):
         ledger.start_run(run, job="orders", kind="push", business_date=at[:10], now=at)
         ledger.plan_file(run, arrival({key: f'["{NAME} {key}"]' for key in orders}, name=f"{run}.csv", at=at))
-        first, *others = ledger.planned_of(run)
+        first, *others = ledger.stored(ledger.planned_of(run)["id"])
         ledger.step(outcomes=[], claim=[first, *others[:1]], run=run, now=at)
         done = Outcome(first.id, "accepted", "accepted", status=200, reply=NAME, awb_number=f"SH-{first.key}")
         doubts = [Outcome(other.id, "in_doubt", "unknown", reply=NAME) for other in others[:1]]

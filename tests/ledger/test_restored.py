@@ -41,7 +41,7 @@ def one_run(ledger: Ledger, run: str = "R1") -> None:
     with ledger.sending("orders"):
         ledger.start_run(run, job="orders", kind="push", business_date="2026-11-21", now=NOW)
         ledger.plan_file(run, arrival({f"{run}-A": "{}", f"{run}-B": "[]"}))
-        documents = ledger.planned_of(run)
+        documents = ledger.stored(ledger.planned_of(run)["id"])
         ledger.step(outcomes=[], claim=documents[:1], run=run, now=NOW)
         ledger.step(outcomes=[Outcome(documents[0].id, "accepted", "accepted")], claim=[], run=run, now=NOW)
 
@@ -61,7 +61,7 @@ def test_every_commit_is_noted_at_once(url: str, opened: Opened, marks: tuple[Pa
     with ledger.sending("orders"):
         ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
         ledger.plan_file("R1", arrival({"A": "{}"}))
-        ledger.step(outcomes=[], claim=ledger.planned_of("R1"), run="R1", now=NOW)
+        ledger.step(outcomes=[], claim=ledger.stored(ledger.planned_of("R1")["id"]), run="R1", now=NOW)
         assert json.loads(marks[0].read_text())["seq"] == seq(url)
     ledger.close()
 
@@ -165,7 +165,7 @@ def test_a_doubt_of_an_older_copy_is_never_sent_again_by_itself(url: str, opened
     with ledger.sending("orders"):
         ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
         ledger.plan_file("R1", arrival({"A": "{}", "B": "{}"}))
-        first, second = ledger.planned_of("R1")
+        first, second = ledger.stored(ledger.planned_of("R1")["id"])
         ledger.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
         ledger.step(outcomes=[Outcome(first.id, "in_doubt", "unknown", rule="in_doubt")], claim=[], run="R1", now=NOW)
     ledger.accept_restored(reason="the disk died", now=NOW)

@@ -19,7 +19,7 @@ def known(ledger: Ledger) -> Ledger:
     ledger.plan_file(
         "R1", arrival({f"{state}-É1": "{}" for state in (*states, "sending", "planned")}, name="first.csv")
     )
-    for document in ledger.planned_of("R1"):
+    for document in ledger.stored(ledger.planned_of("R1")["id"]):
         state = document.key.split("-")[0]
         if state != "planned":
             ledger.step(outcomes=[], claim=[document], run="R1", now=NOW)

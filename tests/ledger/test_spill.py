@@ -55,7 +55,7 @@ def begun(ledger: Ledger) -> list[StoredDocument]:
     """Three orders of which the intents are written."""
     ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
     ledger.plan_file("R1", arrival({"A": "{}", "B": "[]", "C": "1"}))
-    documents = ledger.planned_of("R1")
+    documents = ledger.stored(ledger.planned_of("R1")["id"])
     ledger.step(outcomes=[], claim=documents, run="R1", now=NOW)
     return documents
 

@@ -20,7 +20,7 @@ NOW, LATER = "2026-11-21T21:15:00+05:30", "2026-11-21T21:20:00+05:30"
 def claimed(ledger: Ledger) -> StoredDocument:
     ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
     ledger.plan_file("R1", arrival({"A": "{}"}))
-    (intent,) = ledger.step(outcomes=[], claim=ledger.planned_of("R1"), run="R1", now=NOW)
+    (intent,) = ledger.step(outcomes=[], claim=ledger.stored(ledger.planned_of("R1")["id"]), run="R1", now=NOW)
     return intent.document
 
 

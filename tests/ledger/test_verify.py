@@ -16,7 +16,7 @@ def filled(ledger: Ledger) -> None:
     """A accepted, B in doubt, C planned, and an invalid row."""
     ledger.start_run("R1", job="orders", kind="push", business_date="2026-11-21", now=NOW)
     ledger.plan_file("R1", arrival({"A": '{"customer_name": "Asha"}', "B": "[1]", "C": "[2]"}, invalid=(5,)))
-    first, second, _ = ledger.planned_of("R1")
+    first, second, _ = ledger.stored(ledger.planned_of("R1")["id"])
     ledger.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
     done = Outcome(first.id, "accepted", "accepted", status=200, reply='{"name": "Asha"}', awb_number="SH-1")
     ledger.step(outcomes=[done, Outcome(second.id, "in_doubt", "unknown")], claim=[], run="R1", now=NOW)

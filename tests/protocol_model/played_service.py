@@ -38,7 +38,7 @@ def first_ledger(folder: Path) -> None:
     with ledger.sending("play"):
         for kind in KEYS:
             ledger.plan_file(RUN, dropped(kind, "A", name=f"{kind}.csv", reference=CONTROL))
-        order, asn = ledger.planned_of(RUN)
+        order, asn = ledger.stored(ledger.planned_of(RUN)["id"])
         ledger.step(outcomes=[], claim=[order, asn], run=RUN, now=AT)
         accepted = Outcome(order.id, "accepted", "accepted", awb_number=CONTROL_AWB, accepted_run=RUN)
         ledger.step(

@@ -146,9 +146,7 @@ def _do(parts: Parts, wanted: tuple[object, ...]) -> None:
         case "plan", str(kind), str(content), str(name):
             parts.ledger.plan_file(RUN, dropped(kind, content, name=name))
         case "send", int(number):
-            document = parts.ledger.document(number)
-            assert document is not None
-            Dispatcher(parts, run=RUN).send([document])
+            Dispatcher(parts, run=RUN).send([number])
         case "settle", bool(give_up):
             settle_due(parts, run=RUN, give_up=give_up)
         case ("retry",):

@@ -20,7 +20,15 @@ from logistics_batch.api.hints import retry_after_seconds
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.reply import Failure, Reply, Trace
 from logistics_batch.api.secret import Redactor
-from logistics_batch.api.transport import FAILURES, Credential, DeadlineTransport, Evidence, failure_of, verifying
+from logistics_batch.api.transport import (
+    FAILURES,
+    KEPT_IDLE_SECONDS,
+    Credential,
+    DeadlineTransport,
+    Evidence,
+    failure_of,
+    verifying,
+)
 from logistics_batch.errors import UsageError
 
 __all__ = ["Client", "Reply", "ServiceAccess", "Trace"]
@@ -35,23 +43,33 @@ _ZLIB_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
 class Client:
-    """Calls the service; one for all threads, each call over a connection of its own unless `keep_lines` was called.
+    """Calls the service; one for all threads.
 
-    pacer: the rate of everything that uses this key; by default one call a second.
-    kept_line_broke: whether a call on a kept connection had no whole answer.
+    kept_line_broke: whether a call on a kept connection had no whole answer; from then on each call has its own.
     """
 
     def __init__(
-        self, settings: ServiceAccess, *, pacer: Pacer | None = None, wall_clock: Callable[[], float] = time.time
+        self,
+        settings: ServiceAccess,
+        *,
+        pacer: Pacer | None = None,
+        wall_clock: Callable[[], float] = time.time,
+        kept_idle_seconds: float = KEPT_IDLE_SECONDS,
     ) -> None:
-        """Raises SettingsError if the file of certificate authorities cannot be used."""
+        """Raises SettingsError if the file of certificate authorities cannot be used.
+
+        pacer: the rate of everything that uses this key; by default one call a second. kept_idle_seconds: for how long
+        a connection may be idle and still take another call; 0: each call has its own.
+        """
         self.settings = settings
         self.pacer = pacer or Pacer("1/s")
         self._wall_clock = wall_clock
         key = settings.api_key
         self._redactor = Redactor([key] if len(key.reveal()) >= _SHORTEST_KEY_TO_REDACT else [])
         # Without httpx.Client: its cookies, redirects and settings of the environment are not wanted, and cost a third.
-        self._transport = DeadlineTransport(ssl_context=verifying(settings.ca_file), proxy=settings.proxy)
+        self._transport = DeadlineTransport(
+            ssl_context=verifying(settings.ca_file), proxy=settings.proxy, idle_seconds=kept_idle_seconds
+        )
         self.kept_line_broke = False
         self._headers = {
             "Accept": "application/json",
@@ -94,14 +112,6 @@ class Client:
             return Reply(endpoint, detail="the program was asked to end before the call had its turn")
         return self._exchange(found, url, body.encode() if isinstance(body, str) else body)
 
-    def keep_lines(self, idle_seconds: float) -> None:
-        """From now on use connections again that were idle no longer than that; 0: none.
-
-        After the first that breaks, each call has its own again.
-        """
-        self.kept_line_broke = False
-        self._transport.keep(idle_seconds)
-
     def close(self) -> None:
         """End the client; calls under way end by themselves."""
         self._transport.close()
@@ -110,7 +120,7 @@ class Client:
         """What the answer says about the rate and about kept connections."""
         if reply.trace.on_kept_line and (reply.failure or reply.status == _REQUEST_TIMEOUT):
             self.kept_line_broke = True
-            self._transport.keep(0.0)
+            self._transport.close()
         if reply.status == 429:
             self.pacer.refused(departed, pause_seconds=reply.retry_after_seconds or _PAUSE_AFTER_429_SECONDS)
         elif reply.status == 503 and reply.retry_after_seconds:
@@ -155,17 +165,19 @@ class Client:
     ) -> httpx.Request:
         # A create may keep us waiting up to its own deadline without a sign of life.
         read = self.settings.create_deadline_seconds if endpoint.creates else READ_SECONDS
+        alone = endpoint.name == "asn.create" or not self._transport.keeps
         return httpx.Request(
             endpoint.method,
             _address(url),
             content=body,
             headers=self._headers
-            | ({} if self._transport.keeps else {"Connection": "close"})
+            | ({"Connection": "close"} if alone else {})
             | ({} if body is None else {"Content-Type": "application/json"}),
             extensions={
                 "timeout": httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS, read=read).as_dict(),
                 "deadline": deadline,
                 "trace": evidence,
+                "alone": alone,
                 "credential": Credential(self.settings.api_key, in_query=endpoint.key_in_query),
             },
         )

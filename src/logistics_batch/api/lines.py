@@ -1,4 +1,4 @@
-"""Connections, each for one call after the other where that was shown to work, else for one.
+"""Connections, each for one call after the other.
 
 A request leaves in one piece, and an answer in plain form (HTTP/1.1, one length, nothing odd) is read here, in as few
 steps as can be: with many threads on the telephone, each wait that begins is a wait for the interpreter when it ends.
@@ -246,15 +246,16 @@ def _plain(heard: bytes) -> _Plain | None:
 class KeptLines:
     """Connections between two calls; safe for threads."""
 
-    def __init__(self) -> None:
-        self.idle_seconds = 0.0
+    def __init__(self, idle_seconds: float) -> None:
+        """idle_seconds: for how long a connection is kept without a call; 0: not at all."""
+        self.idle_seconds = idle_seconds
         self._lock = Lock()
         self._idle: deque[tuple[float, Line]] = deque()  # since when, the longest first
 
-    def keep(self, idle_seconds: float) -> None:
-        """Keep connections that were idle no longer than that; 0: none."""
+    def close(self) -> None:
+        """End those that are kept; from now on none is."""
         with self._lock:
-            self.idle_seconds = idle_seconds
+            self.idle_seconds = 0.0
             self._close_old()
 
     def take(self, origin: httpcore.Origin) -> Line | None:

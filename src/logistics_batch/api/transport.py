@@ -1,8 +1,9 @@
-"""One call, one deadline, and its own connection: the transport under httpx, with evidence of how far each call got.
+"""One call, one deadline: the transport under httpx, with evidence of how far each call got.
 
-Each call opens its own connection, unless it was shown that this service answers on kept ones (see `lines`): a kept
-connection may have been closed by the other side, and then breaks for a request that was never seen but looks sent.
-The key goes in here, below httpx, so that no request, response, log line or exception of httpx ever holds it.
+Calls follow each other on connections that were idle for a second at most (see `lines`). Each new ASN has a connection
+of its own: a kept one may have been closed by the other side, and then breaks for a request that was never seen but
+looks sent, and an ASN is not sent again by itself. The key goes in here, below httpx, so that no request, response, log
+line or exception of httpx ever holds it.
 """
 
 import math
@@ -26,6 +27,7 @@ from logistics_batch.errors import SettingsError
 
 __all__ = ["FAILURES", "Credential", "Deadline", "DeadlineTransport", "Evidence", "failure_of", "proxy_of", "verifying"]
 
+KEPT_IDLE_SECONDS = 1.0
 _KEY_NAME = b"API_KEY"  # API §5, in this spelling
 
 # Cookies would tie calls of several threads together. A redirect is prepared by httpx even if it is not followed, and
@@ -151,20 +153,19 @@ class _Body(httpx.SyncByteStream):
 
 
 class DeadlineTransport(httpx.BaseTransport):
-    """httpx's way to the network; takes `deadline`, `credential` and `trace` from the request's extensions.
+    """httpx's way to the network; takes `deadline`, `credential`, `trace` and `alone` from the request's extensions.
+
+    alone: the request has a connection of its own.
 
     Raises httpcore's exceptions; `failure_of` knows them.
     """
 
-    def __init__(self, *, ssl_context: ssl.SSLContext, proxy: str | None = None) -> None:
+    def __init__(self, *, ssl_context: ssl.SSLContext, proxy: str | None = None, idle_seconds: float = 0.0) -> None:
+        """idle_seconds: for how long a connection is kept without a call; 0: not at all. A proxy's never is."""
         self._ssl_context = ssl_context
         ssl_context.set_alpn_protocols(["http/1.1"])
         self._proxy = proxy_of(proxy) if proxy else None
-        self._kept = KeptLines()
-
-    def keep(self, idle_seconds: float) -> None:
-        """Keep connections that were idle no longer than that; 0: each request has its own. Never through a proxy."""
-        self._kept.keep(0.0 if self._proxy else idle_seconds)
+        self._kept = KeptLines(0.0 if proxy else idle_seconds)
 
     @property
     def keeps(self) -> bool:
@@ -180,7 +181,8 @@ class DeadlineTransport(httpx.BaseTransport):
             asked.extensions = {"timeout": times, "trace": request.extensions["trace"]}
             return self._through_proxy(asked, deadline, self._proxy)
         waits = Waits(deadline, connect=times["connect"], write=times["write"], read=times["read"])
-        line = self._kept.take(message.origin) or Line(message.origin, self._ssl_context)
+        kept = None if request.extensions["alone"] else self._kept.take(message.origin)
+        line = kept or Line(message.origin, self._ssl_context)
         try:
             response = line.send(message, waits=waits, witness=request.extensions["trace"])
         except BaseException:
@@ -189,8 +191,8 @@ class DeadlineTransport(httpx.BaseTransport):
         return _answer(response, lambda: self._kept.give_back(line))
 
     def close(self) -> None:
-        """End the connections that are kept."""
-        self._kept.keep(0.0)
+        """End the connections that are kept; from now on each request has its own."""
+        self._kept.close()
 
     def _through_proxy(self, asked: httpcore.Request, deadline: Deadline, proxy: httpcore.Proxy) -> httpx.Response:
         """A pool, only for what it knows about proxies."""

@@ -19,9 +19,13 @@ class FirstQuestions:
     The thread that owns the ledger calls all of this; what `begin` gives may run in any other.
     """
 
-    def __init__(self, parts: Parts, documents: Sequence[StoredDocument]) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._looks = OrderLooks(parts, documents)
+        self._looks = OrderLooks(parts)
+
+    def prepare(self, documents: Sequence[StoredDocument]) -> None:
+        """Look up in the ledger what has to be known of documents that go out next; call before all else for them."""
+        self._looks.prepare(documents)
 
     def unfit(self, document: StoredDocument) -> Outcome | None:
         """What to write down about a document that must not go out, as far as that can be told without asking."""

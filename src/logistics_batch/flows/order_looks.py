@@ -95,12 +95,17 @@ def whose(ledger: Ledger, named: NamedOrder, order: OrderDetails) -> Whose:
 class OrderLooks:
     """The looks of one run: at most one for an order, however many changes of it go out."""
 
-    def __init__(self, parts: Parts, documents: Sequence[StoredDocument]) -> None:
+    def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        changes = [document for document in documents if _is_change(document)]
-        self._named = parts.ledger.orders_named(document.order_id for document in changes)
+        self._named: dict[str, NamedOrder] = {}
         self._under_way: set[int] = set()
         self._unlooked = 0  # orders that are changed though the service does not show them
+
+    def prepare(self, documents: Sequence[StoredDocument]) -> None:
+        """Find the orders that these documents change."""
+        numbers = {document.order_id for document in documents if _is_change(document)} - set(self._named)
+        if numbers:
+            self._named |= self._parts.ledger.orders_named(numbers)
 
     @property
     def notes(self) -> tuple[str, ...]:

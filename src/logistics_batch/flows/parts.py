@@ -87,7 +87,6 @@ class Policy:
     longitude: how the longitude fields of orders are spelt on the wire.
     names_in_alerts: whether alerts show the whole names of files, which may be those of people.
     change_unseen: whether a change goes to the AWB number of an order that the service does not show, or is held.
-    reuse_connections: whether creates may go out one after the other on connections that are kept.
     """
 
     timezone: str = "Asia/Kolkata"
@@ -105,7 +104,6 @@ class Policy:
     updates_asns: bool = False
     names_in_alerts: bool = False
     change_unseen: Literal["hold", "send"] = "hold"
-    reuse_connections: Literal["when_verified", "never"] = "when_verified"
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,18 @@ nothing came after it under its key: an older version must not overwrite a newer
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import polars as pl
+
 from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.decisions import SENT_BESIDE
 from logistics_batch.flows.deliver import deliver, deliver_stale
-from logistics_batch.flows.dispatch_state import DispatchResult
-from logistics_batch.flows.in_turn import send_in_turn
+from logistics_batch.flows.dispatch import DispatchResult, send_in_turn
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.past_runs import past_run
 from logistics_batch.flows.run_record import recorded_run
 from logistics_batch.flows.settle import settle_due
 from logistics_batch.flows.take_over import take_over
-from logistics_batch.ledger import Outcome, StoredDocument, StoredRun, kind_of
+from logistics_batch.ledger import PLANNED, Outcome, StoredDocument, StoredRun, kind_of
 from logistics_batch.model.document import Operation
 from logistics_batch.model.report import FileReport, RunReport, exit_code
 
@@ -60,7 +61,8 @@ def retry_run(parts: Parts, run_id: str, *, only: str = "") -> RetryReport:
         with recorded_run(parts, letter="T", kind="retry", job="retry", business_date=day) as run:
             settle_due(parts, run=run.id, give_up=False)
             chosen, left = _chosen(parts, stored, only)
-            result = send_in_turn(parts, chosen, run=run.id)
+            planned = [(each.id, each.key, each.operation, each.released) for each in chosen]
+            result = send_in_turn(parts, pl.DataFrame(planned, schema=PLANNED, orient="row"), run=run.id)
             confirm_marked(parts)
             undelivered, notes = _answer(parts, stored)
             reports = tuple(parts.ledger.file_report(file.id) for file in parts.ledger.files(run=stored.id))

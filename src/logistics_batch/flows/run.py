@@ -18,8 +18,8 @@ from logistics_batch.errors import (
 from logistics_batch.flows.asn_markers import confirm_marked
 from logistics_batch.flows.cancelled_by_id import note_cancelled_by_id
 from logistics_batch.flows.deliver import acknowledge, deliver, deliver_stale
+from logistics_batch.flows.dispatch import send_in_turn
 from logistics_batch.flows.file_reports import FileReports
-from logistics_batch.flows.in_turn import send_in_turn
 from logistics_batch.flows.late_awb import fill_in_awb_numbers
 from logistics_batch.flows.moved_ledger import told_once
 from logistics_batch.flows.never_sent import told_of_never_sent
@@ -165,9 +165,9 @@ def plan_arrival(parts: Parts, run: PushRun, arrival: Arrival) -> None:
 
 def send(parts: Parts, run: PushRun) -> None:
     """Everything that this run's files ask for goes out; then doubts that became due are settled."""
-    documents = parts.ledger.planned_of(run.id)
-    run.sent_along = tuple(document.id for document in documents if document.released)
-    result = send_in_turn(parts, documents, run=run.id)
+    planned = parts.ledger.planned_of(run.id)
+    run.sent_along = tuple(planned.filter("released")["id"])
+    result = send_in_turn(parts, planned, run=run.id)
     run.stopped, run.remedy = result.stopped, result.remedy
     run.notes += result.notes
     if not run.stopped:

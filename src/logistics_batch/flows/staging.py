@@ -19,7 +19,6 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import ServiceFacts, TestOrder, form_of
 
 _AT_ONCE = 4
-_IDLE_SECONDS = (0.0, 0.0, 0.0, 1.0, 2.0, 5.0)  # without a call on a connection, before the next
 # Each makes a refusal that has nothing to do with the reference (API §2.3, §4.6).
 _SPOILT = (
     {"delivery_address": None},
@@ -76,7 +75,6 @@ def _seen(parts: Parts, pincode: str) -> ServiceFacts:
         duplicate=_kind(first, second),
         duplicate_form=form if form not in others else "",
         found_by=_found_by(parts, first, reference),
-        kept_idle_seconds=_kept_idle_seconds(parts, first.awb_number or reference),
         key_print=key_print(parts.client.settings),
     )
 
@@ -105,26 +103,6 @@ def _found_by(parts: Parts, answer: Answer, reference: str) -> tuple[str, ...]:
         if seen is not None and reference in (seen.order.reference_number, ""):
             found.append(name)
     return tuple(found)
-
-
-def _kept_idle_seconds(parts: Parts, number: str) -> float:
-    """The longest time after which a kept connection still answered a read; 0 if it is not to be found out."""
-    if parts.policy.reuse_connections == "never":
-        return 0.0
-    longest = 0.0
-    parts.client.keep_lines(2 * _IDLE_SECONDS[-1])
-    try:
-        parts.client.call("order.fetch", order_id=number)
-        for seconds in _IDLE_SECONDS:
-            parts.clock.sleep(seconds)
-            reply = parts.client.call("order.fetch", order_id=number)
-            if reply.failure or not reply.trace.on_kept_line:
-                break
-            longest = seconds
-        broke = parts.client.kept_line_broke
-    finally:
-        parts.client.keep_lines(0)
-    return 0.0 if broke else longest
 
 
 def _order(parts: Parts, number: str) -> OrderFound | None:

@@ -46,7 +46,7 @@ from logistics_batch.ledger.records import (
 from logistics_batch.ledger.restored import RESTORED
 from logistics_batch.ledger.result_names import ResultNames
 from logistics_batch.ledger.seen import NamedOrder, Seen
-from logistics_batch.ledger.sending import Sending
+from logistics_batch.ledger.sending import PLANNED, Sending
 from logistics_batch.ledger.slots import RAN_THROUGH, Slots, StoredSlot
 from logistics_batch.ledger.spill import Spill
 from logistics_batch.ledger.tally import NeverSent, Tallies, Tally
@@ -60,6 +60,7 @@ __all__ = [
     "NEW",
     "NOT_FROM_HERE",
     "OTHER_SPELLING",
+    "PLANNED",
     "RAN_THROUGH",
     "REOPENED",
     "RESTORED",

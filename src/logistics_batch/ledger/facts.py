@@ -10,7 +10,6 @@ from sqlalchemy import Connection, select
 from logistics_batch.ledger.connection import Connected, dump, named_for
 from logistics_batch.ledger.schema import meta
 
-_LONGEST_REUSE_SECONDS = 1.0
 _WORDS_FOR_TAKEN = re.compile(r"\*|already|exist|duplicat|unique|taken|in use|used|repeated", re.IGNORECASE)
 _AWB_NUMBER = re.compile(r"\bSH-\w+")  # API §1
 
@@ -22,8 +21,7 @@ class ServiceFacts:
     unique: a second create of a live reference makes no second order, also at the same moment (API §8.4). duplicate:
     how it is answered: "refused", "repeated" (the first answer again) or "unclear". duplicate_form: the refusal's
     words, with the reference taken out; "" if other refusals have the same. found_by: by what an order is found (API
-    §4.5): "reference_number", "awb_number", "order_id". kept_idle_seconds: for how long a connection without calls was
-    seen to stay open and to answer then; 0 if it was not. key_print: a mark of the API key that was used, "" in
+    §4.5): "reference_number", "awb_number", "order_id". key_print: a mark of the API key that was used, "" in
     those of earlier versions.
     """
 
@@ -32,13 +30,7 @@ class ServiceFacts:
     duplicate: str
     duplicate_form: str
     found_by: tuple[str, ...]
-    kept_idle_seconds: float = 0.0
     key_print: str = ""
-
-    @property
-    def reuse_seconds(self) -> float:
-        """For how long a connection may be idle and still take another call, well below what was seen; 0: never."""
-        return min(_LONGEST_REUSE_SECONDS, self.kept_idle_seconds / 2)
 
     def says_taken(self, message: str, reference: str) -> bool:
         """Whether a refusal says that the reference belongs to an order that is there.

@@ -1,8 +1,9 @@
 """Intents before the first byte, outcomes after the last: every change of a document's state goes through here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import polars as pl
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, literal, select, union_all
 
 from logistics_batch.crash_points import crash_point
@@ -20,6 +21,8 @@ from logistics_batch.ledger.stale import mark_stale
 _CHUNK = 400  # numbers in one IN (…)
 CHECKED_LATER = "Nothing: it is checked with the service at the next run, or by “settle --wait”."
 _NOT_IN_ALL = ("folded_key", "seen")  # columns that a ledger of an earlier version, which is only read, may lack
+PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "released": pl.Boolean})
+"""Of documents that are to be sent."""
 _LOOKS_AT_MOST = 3  # for an accepted ASN that is not found by its marker
 
 
@@ -66,15 +69,25 @@ class Sending(Connected):
         wanted = document.c.id.in_(mine) | (document.c.released == 1) | (document.c.rule == "retry")
         return document.c.account == self.account, document.c.state == "planned", wanted
 
-    def planned_of(self, run: str) -> list[StoredDocument]:
-        """What this run has to send, in file order: what its files ask for, and what a person wants sent.
+    def planned_of(self, run: str) -> pl.DataFrame:
+        """What this run has to send, in file order, as `PLANNED`: what its files ask for, and what a person wants sent.
 
         That is what was released, and what was to be tried again: a retry that was broken off has no file that would
         bring its documents again.
         """
+        query = select(*(document.c[name] for name in PLANNED)).where(*self._due(run)).order_by(document.c.id)
         with self._read() as connection:
-            found = connection.execute(select_documents().where(*self._due(run)).order_by(document.c.id))
-            return [stored_document(record) for record in found.mappings()]
+            return pl.DataFrame([tuple(each) for each in connection.execute(query)], schema=PLANNED, orient="row")
+
+    def stored(self, numbers: Iterable[int]) -> list[StoredDocument]:
+        """Documents by their numbers, in the order of these."""
+        wanted = list(numbers)
+        found: dict[int, StoredDocument] = {}
+        with self._read() as connection:
+            for start in range(0, len(wanted), _CHUNK):
+                query = select_documents().where(document.c.id.in_(wanted[start : start + _CHUNK]))
+                found |= {each["id"]: stored_document(each) for each in connection.execute(query).mappings()}
+        return [found[number] for number in wanted if number in found]
 
     def planned_in(self, file_id: int) -> int:
         """How many documents that one file asks for are to be sent."""

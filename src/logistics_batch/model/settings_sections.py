@@ -131,7 +131,6 @@ class ServiceSettings(_Section):
     ca_file: str | None = None
     proxy: WebAddress = ""
     change_unseen: Literal["hold", "send"] = "hold"
-    reuse_connections: Literal["when_verified", "never"] = "when_verified"
     asn: AsnSettings = AsnSettings()
 
 

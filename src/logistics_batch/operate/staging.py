@@ -52,7 +52,6 @@ def stage(parts: Parts, *, pincode: str) -> Iterator[Check]:
     """
     report = verify_service(parts, pincode=pincode)
     yield from _of_facts(report.facts)
-    yield _of_connections(report.facts, forbidden=parts.policy.reuse_connections == "never")
     yield _of_leftovers(report)
 
 
@@ -70,19 +69,6 @@ def _of_facts(facts: ServiceFacts) -> Iterator[Check]:
         text = f"An order is found by {names}, not by its reference." if names else "An order cannot be fetched."
         remedy = "Orders in doubt cannot be looked for: see `one order for a reference`."
         yield Check("orderId", State.WARNING, text, remedy)
-
-
-def _of_connections(facts: ServiceFacts, *, forbidden: bool) -> Check:
-    if forbidden:
-        text = "each create has a connection of its own; service.reuse_connections is never"
-    elif facts.reuse_seconds:
-        text = (
-            f"they stay open for {facts.kept_idle_seconds:g} s without a call, and answer then; creates use them again "
-            f"within {facts.reuse_seconds:g} s"
-        )
-    else:
-        text = "they do not stay open, or not for a second; each create has a connection of its own"
-    return Check("connections", State.OK, text)
 
 
 def _of_leftovers(report: StagingReport) -> Check:
