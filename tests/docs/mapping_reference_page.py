@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import polars as pl
 from pydantic import BaseModel
+from support.issues import reasons
 
 from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.fields.values.dates import CODES, written
@@ -305,7 +306,9 @@ def _outcome(mapped: MappedFile) -> Iterator[str]:
     others = mapped.rows.filter(pl.col("state").is_in([RowState.BLOCKED.value, RowState.SKIPPED.value]))
     told += [
         f"- row {row}{_on(sheet)} **{state}**: {reason}"
-        for row, state, reason, sheet in others.select("row", "state", "reason", "sheet").iter_rows()
+        for (row, state, sheet), reason in zip(
+            others.select("row", "state", "sheet").iter_rows(), reasons(others), strict=True
+        )
     ]
     if told:
         yield "".join(map(_prose, told))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from ledger.arrivals import arrival
 from sqlalchemy import text
+from support.issues import reasons
 
 from logistics_batch.errors import FileHeld, LedgerBusy, LedgerRefused
 from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocument, open_ledger
@@ -115,14 +116,14 @@ def test_the_same_file_in_a_later_run_is_unchanged(ledger: Ledger) -> None:
     assert (fates(ledger, first), fates(ledger, again)) == (["accepted"], ["unchanged"])
     assert ledger.planned_of("R2").is_empty()
     assert ledger.file_report(again).earlier_file == "orders.csv (run R1)"
-    assert "R1" in ledger.file_report(again).rows["reason"][0]
+    assert "R1" in reasons(ledger.file_report(again).rows)[0]
 
 
 def test_a_correction_supersedes_what_was_not_sent(ledger: Ledger) -> None:
     old = ledger.plan_file(start(ledger), arrival({"A": "{}"}))
     new = ledger.plan_file(start(ledger, "R2"), arrival({"A": '{"x":1}'}))
     assert (fates(ledger, old), fates(ledger, new)) == (["skipped"], ["pending"])
-    assert "Replaced by orders.csv" in ledger.file_report(old).rows["reason"][0]
+    assert "Replaced by orders.csv" in reasons(ledger.file_report(old).rows)[0]
     assert [document.body for document in ledger.stored(ledger.planned_of("R2")["id"])] == ['{"x":1}']
 
 

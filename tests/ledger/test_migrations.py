@@ -38,6 +38,8 @@ NEWER_TABLES = (
 NEWER_COLUMNS = {
     "slot": ("business_date", "state", "owner", "alive_at", "exit_code", "ended_at"),
     "document": ("folded_key", "seen"),
+    "row": ("code", "values", "rule", "reason"),  # what was said in words is a value now
+    "issue": ("code", "values", "field", "rule", "reason", "fix"),
 }
 
 POSTGRES_GUARDS = """

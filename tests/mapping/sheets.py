@@ -80,7 +80,7 @@ def states(mapped: MappedFile) -> dict[int, str]:
     """The state of each row; with the rule where there is one."""
     return {
         row: f"{state} {rule}" if rule else state
-        for row, state, rule in mapped.rows.select("row", "state", "rule").iter_rows()
+        for row, state, rule in mapped.rows.select("row", "state", "code").iter_rows()
     }
 
 

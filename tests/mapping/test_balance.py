@@ -96,7 +96,7 @@ def assert_balanced(mapped: MappedFile, *, rows_in_sheet: int) -> None:
     places = {row: index for index, document in enumerate(mapped.documents) for row in document.rows}
     assert mapped.rows["document"].to_list() == [places.get(row) for row in numbers]
     unexplained = mapped.rows.filter(
-        mapped.rows["state"].is_in(["blocked", "skipped"]) & mapped.rows["reason"].is_null()
+        mapped.rows["state"].is_in(["blocked", "skipped"]) & mapped.rows["values"].is_null()
     )
     assert unexplained.is_empty()
 

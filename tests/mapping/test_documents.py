@@ -4,6 +4,7 @@ from itertools import islice
 
 import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, order, run, sheet_of, states
+from support.issues import reasons
 
 from logistics_batch.mapping.documents.documents import BLOCK_DOCUMENTS
 from logistics_batch.model.document import Document, MappedFile
@@ -103,7 +104,7 @@ def test_a_column_that_counts_the_rows_does_not_tell_them_apart(numbers: tuple[s
     found = run(ORDERS + "ignore: [Sr No]\n", sheet_of([["Sr No", *HEADER], *cells]))
     assert [document.reference for document in found.documents] == (["A2"] if held else ["A1", "A2"])
     if held:
-        assert 'are equal in every cell but "Sr No", which only counts the rows' in found.rows["reason"][0]
+        assert 'are equal in every cell but "Sr No", which only counts the rows' in reasons(found.rows)[0]
 
 
 def test_a_column_that_counts_and_is_read_tells_rows_apart() -> None:
@@ -123,7 +124,7 @@ def test_a_document_with_equal_rows_is_held_back_unless_the_mapping_allows_them(
     """Pasted twice they double the goods."""
     blocked = pasted_twice("")
     assert states(blocked) == {2: "blocked equal rows", 3: "blocked equal rows", 4: "blocked equal rows", 5: "ready"}
-    assert "The rows 2, 4 are equal" in blocked.rows["reason"][0]
+    assert "The rows 2, 4 are equal" in reasons(blocked.rows)[0]
     allowed = pasted_twice("allow")
     assert len(allowed.documents) == 2
     assert not [note for note in allowed.notes if "equal" in note]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from mapping.sheets import mapping_of, rules, run, sheet_of, states
+from support.issues import reasons
 
 from logistics_batch.errors import FileHeld, SpecificationError
 from logistics_batch.model.document import MappedFile
@@ -97,7 +98,7 @@ def test_what_is_wrong_with_a_line_is_said_at_the_line_and_blocks_its_order() ->
     quantity = {issue.rule: issue for issue in found.issues}["item_quantity|integer"]
     assert (quantity.value, quantity.reason) == ("x", "The cell is not a whole number.")
     assert '"Order lines: ' not in " ".join(issue.reason + issue.fix for issue in found.issues)
-    blocked = found.rows.filter(state="blocked")["reason"].to_list()
+    blocked = reasons(found.rows.filter(state="blocked"))
     assert blocked == [
         'The document is not sent: row 3 of the sheet "Order lines" is invalid.',
         "The document is not sent: row 3 is invalid.",
@@ -109,7 +110,7 @@ def test_what_is_wrong_with_an_order_blocks_its_lines() -> None:
     assert told(found) == {2: "invalid"}
     assert told(found, LINES_NAME) == {1: "skipped title", 3: "blocked sibling", 4: "invalid"}
     assert [(issue.sheet, issue.cell) for issue in found.issues] == [("", "B2"), (LINES_NAME, "B4")]
-    (blocked,) = found.rows.filter(state="blocked")["reason"]
+    (blocked,) = reasons(found.rows.filter(state="blocked"))
     assert blocked == 'The document is not sent: row 4 and row 2 of the sheet "Orders" is invalid.'
 
 
@@ -143,7 +144,7 @@ def test_lines_of_a_skipped_order_are_skipped_with_it() -> None:
     found = mapped([A1, A2], [["A1", "tea", "1", "1", ""], ["A2", "tea", "1", "1", ""]], text=text)
     assert told(found) == {2: "ready", 3: "skipped only_rows_where"}
     assert told(found, LINES_NAME) == {1: "skipped title", 3: "ready", 4: "skipped lines_sheet"}
-    assert found.rows["reason"][-1] == 'Its row of the sheet "Orders" was skipped: row 3.'
+    assert reasons(found.rows)[-1] == 'Its row of the sheet "Orders" was skipped: row 3.'
     assert not found.issues
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, order, orders, rules, run, sheet_of, states
 from support.cell_facts import with_facts
+from support.issues import reasons
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.model.document import MappedFile
@@ -64,7 +65,7 @@ def test_skip_rules_match_patterns_without_case_and_outer_blanks() -> None:
         mapping=mapping,
     )
     assert states(mapped) == {2: "ready", 3: "skipped skip_rows_where", 4: "skipped skip_rows_where", 5: "ready"}
-    assert mapped.rows["reason"][1] == '"Sub-Total INV-1" in "Order No": the mapping skips such rows.'
+    assert reasons(mapped.rows)[1] == '"Sub-Total INV-1" in "Order No": the mapping skips such rows.'
 
 
 def test_a_pattern_of_many_stars_takes_no_longer_than_others() -> None:
@@ -121,7 +122,7 @@ def test_a_document_below_which_goods_without_a_key_stand_is_not_sent_as_if_it_w
     assert states(mapped) == {
         2: "ready", 3: "blocked sibling", 4: "skipped repeated header", 5: "invalid", 6: "invalid",
     }  # fmt: skip
-    assert mapped.rows["reason"][1] == "The document is not sent: row 5-6 is invalid."
+    assert reasons(mapped.rows)[1] == "The document is not sent: row 5-6 is invalid."
     signed = orders(ROW, [], ["", "", "", "", "S. Rao, dock 3", ""], mapping=WITH_QUANTITY)
     of_its_own = orders(ROW, [], ["", "Ravi", "9876543211", "1 Lake", "jug", "4"], mapping=WITH_QUANTITY)
     assert states(signed)[2] == states(of_its_own)[2] == "ready"
@@ -184,13 +185,13 @@ def test_a_document_with_one_wrong_row_is_not_sent_at_all() -> None:
     mapped = orders(ROW, order(Qty="x"), order(Order_No="A2"))
     assert states(mapped) == {2: "blocked sibling", 3: "invalid", 4: "ready"}
     assert [document.key for document in mapped.documents] == ["A2"]
-    assert mapped.rows["reason"][0] == "The document is not sent: row 3 is invalid."
+    assert reasons(mapped.rows)[0] == "The document is not sent: row 3 is invalid."
 
 
 def test_rows_that_disagree_block_their_document() -> None:
     mapped = orders(ROW, order(Address="14 MG Road", SKU="jug"), order(Order_No="A2"))
     assert states(mapped) == {2: "blocked disagree", 3: "blocked disagree", 4: "ready"}
-    assert mapped.rows["reason"][0] == '"Address" differs between the rows 2-3 of one document.'
+    assert reasons(mapped.rows)[0] == '"Address" differs between the rows 2-3 of one document.'
 
 
 def test_a_blank_beside_a_value_disagrees() -> None:
@@ -218,7 +219,7 @@ def test_keys_that_differ_in_a_dash_or_a_quotation_mark_only_are_not_two_orders(
     """A program that corrects while one types makes a dash of the hyphen in one row and not in the other."""
     mapped = orders(order(Order_No="A-1"), order(Order_No="A\u20131"), order(Order_No="A-2"))
     assert states(mapped) == {2: "blocked duplicate", 3: "blocked duplicate", 4: "ready"}
-    assert mapped.rows["reason"][0] == '"A-1", "A\u20131" differ only in a dash (rows 2-3): are they one?'
+    assert reasons(mapped.rows)[0] == '"A-1", "A\u20131" differ only in a dash (rows 2-3): are they one?'
 
 
 @pytest.mark.parametrize("cell", ["zé-1", "Ze\u0301-1", "Ｚé-1"])
@@ -350,7 +351,7 @@ def test_hidden_rows_are_answered_and_never_leave_half_an_order() -> None:
         4: "ready",
         5: "skipped hidden row",
     }
-    assert found.rows["reason"][0] == "The document is not sent: its row 3 is hidden and was skipped."
+    assert reasons(found.rows)[0] == "The document is not sent: its row 3 is hidden and was skipped."
     assert [document.key for document in found.documents] == ["A2"]
 
 
@@ -556,7 +557,7 @@ def test_references_that_a_spreadsheet_program_makes_one_are_asked_about() -> No
     asked = dict.fromkeys((2, 4, 9, 10), "blocked duplicate")
     assert states(mapped) == {**dict.fromkeys(range(2, 11), "ready"), **asked}
     told = '"0012", "12" differ only in leading zeros (rows 2, 9): are they one?'
-    assert mapped.rows["reason"][0] == told
+    assert reasons(mapped.rows)[0] == told
 
 
 def test_references_that_differ_in_capitals_only_are_asked_about() -> None:
@@ -575,7 +576,7 @@ def test_further_rows_of_an_order_that_is_left_out_go_with_its_first() -> None:
         **dict.fromkeys((5, 6, 9), "ready"),
         8: "skipped blank",
     }
-    assert mapped.rows["reason"][2] == "It belongs to row 2, which the mapping leaves out."
+    assert reasons(mapped.rows)[2] == "It belongs to row 2, which the mapping leaves out."
     assert [document.rows for document in mapped.documents] == [(5, 6), (9,)]
 
 

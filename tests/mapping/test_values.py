@@ -5,6 +5,7 @@ import json
 import polars as pl
 import pytest
 from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, order, orders, rules, run, sheet_of, states
+from support.issues import reasons
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping import vocabulary
@@ -557,7 +558,7 @@ def test_a_sum_refuses_cells_that_are_no_numbers_and_charges_that_differ() -> No
     )
     assert rules(found) == [("H2", "cash_on_delivery|sum")]
     assert states(found) == {2: "invalid", 3: "blocked disagree", 4: "blocked disagree"}
-    assert found.rows["reason"][1] == '"Ship" differs between the rows 3-4 of one document.'
+    assert reasons(found.rows)[1] == '"Ship" differs between the rows 3-4 of one document.'
 
 
 def test_a_sum_refuses_a_line_that_would_count_for_nothing_and_what_would_be_taken_off_twice() -> None:

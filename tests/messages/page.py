@@ -12,6 +12,7 @@ from messages.said_in_source import CHANGING, Message, holds, refusals, waiting
 from messages.service_answers import ANSWERS
 from messages.wrong_rows import BLOCKED, INVALID, SKIPPED, WrongRow
 
+from logistics_batch.messages import packed
 from logistics_batch.model.document import RowState
 from logistics_batch.model.payloads import forms
 from logistics_batch.model.report import FATES, Fate, FileReport
@@ -86,7 +87,7 @@ def _issue_line(name: str, row: WrongRow) -> Line:
 
 def _row_line(name: str, row: WrongRow, state: RowState) -> Line:
     found = [each for each in row.mapped().rows.iter_rows(named=True) if each["state"] == state.value]
-    told = {"fate": state.value, "rule": found[-1]["rule"], "reason": found[-1]["reason"]}
+    told = {"fate": state.value, "code": found[-1]["code"], "values": found[-1]["values"] or ""}
     return name, *_answer(told)
 
 
@@ -101,7 +102,8 @@ FATES_OF_ANSWERS = {
 def _told(rule: str, reason: str, fix: str, fate: Fate | None = None) -> str:
     """What a row is told to do about that."""
     fate = fate or FATES_OF_ANSWERS[rule]
-    return _answer({"document": "A-1", "fate": fate.value, "rule": rule, "reason": reason, "fix": fix})[1]
+    words = packed({"reason": reason, "remedy": fix})
+    return _answer({"document": "A-1", "fate": fate.value, "code": rule, "values": words})[1]
 
 
 def _answer(told: dict[str, str]) -> tuple[str, str]:

@@ -1,5 +1,8 @@
 """Issues with words of a test's own."""
 
+import polars as pl
+
+from logistics_batch import messages
 from logistics_batch.model.issue import Issue, Place
 
 
@@ -7,3 +10,9 @@ def issue(row: int, rule: str, *, reason: str, remedy: str, **place: str) -> Iss
     """An issue of a rule, `field|rule`, that no catalogue knows: its words are its values."""
     field, _, code = rule.rpartition("|")
     return Issue.of(code, Place(row=row, field=field, **place), reason=reason, remedy=remedy)
+
+
+def reasons(rows: pl.DataFrame) -> list[str]:
+    """What rows (ROWS_SCHEMA) are told, in words."""
+    told = rows.select("code", "values").iter_rows()
+    return [messages.told(code or "", values or "")[0] for code, values in told]

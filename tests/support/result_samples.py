@@ -16,6 +16,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 from support.issues import issue
 
+from logistics_batch import messages
 from logistics_batch.intake.readers import read_file
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import FATES, Fate, FileReport
@@ -151,9 +152,10 @@ def with_shared_strings(content: bytes) -> bytes:
 Row = dict[str, object]
 
 
-def row_result(row: int, fate: Fate, **more: str) -> Row:
-    """One row's fate, with its order as document."""
+def row_result(row: int, fate: Fate, *, rule: str = "", reason: str = "", fix: str = "", **more: str) -> Row:
+    """One row's fate, with its order as document; reason and fix are a test's own words."""
     order = f"SO-{1000 + (row - FIRST_ROW) // 2}" if FIRST_ROW <= row < TOTAL_ROW else ""
+    more = {"code": rule, "values": messages.packed({"reason": reason, "remedy": fix} if reason else {})} | more
     texts = dict.fromkeys(FATES, "") | {"reference_number": order} | more
     return texts | {
         "sheet": more.get("sheet", SHEET),
@@ -189,7 +191,7 @@ ORDER_ROWS = (
     row_result(6, Fate.ACCEPTED, awb_number="SH-22T70ZX"),
     row_result(7, Fate.BLOCKED, rule="sibling", reason="The document is not sent: row 8 is invalid."),
     row_result(8, Fate.INVALID),
-    row_result(9, Fate.REFUSED, reason="PIN 056001 is not served.", cell="D9"),
+    row_result(9, Fate.REFUSED, reason="PIN 056001 is not served."),
     row_result(10, Fate.REFUSED, reason="PIN 056001 is not served."),
     row_result(11, Fate.SKIPPED, rule="total", reason="A total."),
 )

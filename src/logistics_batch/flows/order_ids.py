@@ -15,6 +15,7 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import StoredDocument
 from logistics_batch.mapping.documents.changes import unnamed_items, with_item_ids
+from logistics_batch.messages import packed
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation, OrderNumber, RowState
 from logistics_batch.model.issue import Issue, Place, cell_address
 
@@ -22,7 +23,7 @@ _AT_ONCE = 400  # numbers in one question to the ledger
 _LONGEST_ID = 80
 _UNSETTLED = ("planned", "sending", "in_doubt", "held")
 _MAY_BE_THERE = ("planned", "sending", "in_doubt", "accepted")
-_SIBLING = "The document is not sent: another row of it cannot be used."
+_SIBLING = packed({"reason": "The document is not sent: another row of it cannot be used."})
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +241,8 @@ def _rewritten(mapped: MappedFile, found: _Sorted) -> MappedFile:
             told[row] = (str(blamed[row]), None, None) if row in blamed else ("blocked", "sibling", _SIBLING)
         issues += [issue for unfit in reasons for issue in _issues(mapped, unfit)]
     lines = []
-    for row, state, rule, document, key, reason, sheet in mapped.rows.select(list(ROWS_SCHEMA)).iter_rows():
-        said = (state, rule, reason)
+    for row, state, code, document, key, values, sheet in mapped.rows.select(list(ROWS_SCHEMA)).iter_rows():
+        said = (state, code, values)
         if document in found.unfit:
             said = _said_of_line(found.unfit[document][0]) if sheet else told.get(row, said)
         lines.append((row, *said[:2], places.get(document), key, said[2], sheet))
@@ -254,9 +255,9 @@ def _rewritten(mapped: MappedFile, found: _Sorted) -> MappedFile:
 
 
 def _said_of_line(unfit: _Unfit) -> tuple[str, str, str]:
-    """State, rule and reason of a row of the second sheet whose document cannot be sent."""
+    """State, code and values of a row of the second sheet whose document cannot be sent."""
     if unfit.state is RowState.HELD:
-        return RowState.HELD.value, unfit.rule, unfit.reason
+        return RowState.HELD.value, unfit.rule, packed({"reason": unfit.reason})
     return RowState.BLOCKED.value, "sibling", _SIBLING
 
 

@@ -14,13 +14,14 @@ from logistics_batch.flows.program_errors import safe_arrival
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.ledger import FATE_OF_STATE, KNOWN, LINES, NEW, Arrival, Decision, Decisions, fates
 from logistics_batch.mapping import Mapping
+from logistics_batch.messages import packed
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, Operation, RowState, calls_of
 from logistics_batch.model.report import DOCUMENT_RESULTS, Fate, FileReport, RunReport, exit_code
 
 _NOT_PUSHED: Final[dict[str, str]] = {
-    Operation.LABEL_CREATE: "Its label would be asked for.",
-    Operation.RECEIPT_READ: "It would be reconciled.",
+    Operation.LABEL_CREATE: ".would_ask_label",
+    Operation.RECEIPT_READ: ".would_reconcile",
 }
 """What becomes of the rows of mappings that no push takes; the ledger knows nothing of them."""
 _STATES: Final = {"plan": "planned", "hold": "held"}
@@ -149,21 +150,21 @@ def _rows(
     ready, is_sent = pl.col("state") == RowState.READY.value, arrival.held is None
     lines = mapped.rows.with_columns(
         pl.when(pl.col("sheet") != "").then("sheet").otherwise(pl.lit(mapped.sheet)).alias("sheet"),
-        pl.col("key", "rule", "reason").fill_null(""),
+        pl.col("key", "code", "values").fill_null(""),
         # Rows without a document are lines of goods, of which none is made.
         pl.when(ready).then(pl.coalesce(pl.col("document").cast(pl.Int64), pl.lit(-1))).alias("place"),
     )
     told: list[tuple[int, str, str, str]] = []
     if arrival.held is not None:
-        usual = (Fate.HELD.value, arrival.held.rule, arrival.held.message)
+        usual = (Fate.HELD.value, arrival.held.code, packed(arrival.held.values))
     else:
         told += [(at, *_told(decision, arrival.operation)) for at, decision in decisions.others.items()]
         told.append((-1, *_told(NEW, arrival.operation)))
         usual = _told(decisions.usual, arrival.operation)
-    names = ("fate", "rule", "reason")
+    names = ("fate", "code", "values")
     schema = {"place": pl.Int64} | {f"told:{name}": pl.String for name in names}
     lines = lines.join(pl.DataFrame(told, schema=schema, orient="row"), on="place", how="left", maintain_order="left")
-    mapping_says = {"fate": "state", "rule": "rule", "reason": "reason"}
+    mapping_says = {"fate": "state", "code": "code", "values": "values"}
     lines = lines.with_columns(
         pl.when(ready).then(pl.coalesce(f"told:{name}", pl.lit(text))).otherwise(mapping_says[name]).alias(name)
         for name, text in zip(names, usual, strict=True)
@@ -184,12 +185,12 @@ def _rows(
 
 
 def _told(decision: Decision, operation: str) -> tuple[str, str, str]:
-    """Fate, rule and reason of the rows of a document; "" where those of the one count that it stands for already."""
+    """Fate, code and values of the rows of a document; "" where those of the one count that it stands for already."""
     match decision.action:
         case "plan":
-            return Fate.PENDING.value, "", _NOT_PUSHED.get(operation, "It would go out.")
+            return Fate.PENDING.value, _NOT_PUSHED.get(operation, ".would_go_out"), ""
         case "hold":
-            return Fate.HELD.value, decision.rule, decision.reason
+            return Fate.HELD.value, decision.rule, packed({"reason": decision.reason, "operator": decision.fix})
         case "unchanged":
             return Fate.UNCHANGED.value, "", ""
         case _:

@@ -112,6 +112,6 @@ def _noted(mapped: MappedFile, archive_notes: object) -> MappedFile:
     """
     if isinstance(archive_notes, list):
         mapped = replace(mapped, notes=(*archive_notes, *mapped.notes))
-    if not mapped.rows.filter(~pl.col("rule").is_in(_NO_DATA) | pl.col("rule").is_null()).is_empty():
+    if not mapped.rows.filter(~pl.col("code").is_in(_NO_DATA) | pl.col("code").is_null()).is_empty():
         return mapped
     return replace(mapped, notes=(NO_ROWS, *mapped.notes))

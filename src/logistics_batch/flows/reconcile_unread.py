@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch import messages
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.legible import legible_rows
@@ -27,7 +28,7 @@ def unread_note(mapped: MappedFile, *, file_words: str) -> tuple[str, ...]:
     rows = mapped.rows.filter(pl.col("state").is_in(_UNREAD))
     if rows.is_empty():
         return ()
-    reasons = {row: f"row {row}: {reason}" for row, reason in rows.select("row", "reason").iter_rows() if reason}
+    reasons = {row: f"row {row}: {reason}" for row, reason in _with_reasons(rows).iter_rows() if reason}
     reasons |= {row: _told(issue) for row, issue in _first_issues(mapped).items()}
     first = "; ".join(reasons[row] for row in sorted(reasons)[:_NAMED])
     return (f"{file_words}: {rows.height} rows could not be read and are in no sum ({first}).",)
@@ -37,7 +38,7 @@ def unread_rows(
     mapping: Mapping, sheets: Sequence[Sheet], mapped: MappedFile, *, run_values: RunValues
 ) -> pl.DataFrame:
     """The same rows (UNREAD_ROWS) with what can be read of them nevertheless."""
-    rows = mapped.rows.filter(pl.col("state").is_in(_UNREAD)).select("row", "reason")
+    rows = _with_reasons(mapped.rows.filter(pl.col("state").is_in(_UNREAD)))
     if rows.is_empty():
         return pl.DataFrame(schema=UNREAD_ROWS)
     issues = _first_issues(mapped)
@@ -58,7 +59,7 @@ def skipped_goods(
 
     A pattern for totals, as "TOTAL*", fits the invoice number TOTAL-77, too.
     """
-    rows = mapped.rows.filter(pl.col("rule") == "skip_rows_where").select("row", "reason")
+    rows = _with_reasons(mapped.rows.filter(pl.col("code") == "skip_rows_where"))
     if rows.is_empty():
         return pl.DataFrame(schema=UNREAD_ROWS)
     legible = legible_rows(_without_patterns(mapping), sheets, run_values=run_values)
@@ -121,6 +122,12 @@ def _without_patterns(mapping: Mapping) -> Mapping:
     }
     sheet = sheet.model_copy(update={"skip_rows_where": kept})
     return replace(mapping, spec=mapping.spec.model_copy(update={"sheet": sheet}))
+
+
+def _with_reasons(rows: pl.DataFrame) -> pl.DataFrame:
+    """row, and reason in words."""
+    told = [messages.told(code or "", values or "")[0] for code, values in rows.select("code", "values").iter_rows()]
+    return rows.select("row", pl.Series("reason", told, dtype=pl.String))
 
 
 def _filled(name: str) -> pl.Expr:

@@ -144,14 +144,15 @@ def _chunks(records: Sequence[_Record]) -> Iterator[Sequence[_Record]]:
 
 @lru_cache(maxsize=256)
 def _insertion(table: str, columns: tuple[str, ...], records: int) -> str:
-    return f"INSERT INTO {table} ({', '.join(columns)}) {_given(len(columns), records)}"
+    names = ", ".join(f'"{name}"' for name in columns)  # some are words of SQL
+    return f"INSERT INTO {table} ({names}) {_given(len(columns), records)}"
 
 
 @lru_cache(maxsize=256)
 def _updating(table: str, found: tuple[str, ...], values: tuple[str, ...], records: int) -> str:
     """SQLite names the columns of a list of values column1, column2 …"""
     names = [f"given.column{place}" for place in range(1, len(found) + len(values) + 1)]
-    assigned = ", ".join(f"{name} = {given}" for name, given in zip(values, names[len(found) :], strict=True))
+    assigned = ", ".join(f'"{name}" = {given}' for name, given in zip(values, names[len(found) :], strict=True))
     equal = " AND ".join(f"{table}.{name} = {given}" for name, given in zip(found, names, strict=False))
     # Names of our own schema; values are never part of the text.
     return f"UPDATE {table} SET {assigned} FROM ({_given(len(names), records)}) AS given WHERE {equal}"  # noqa: S608

@@ -12,9 +12,9 @@ from logistics_batch.ledger.schema import metadata
 # What holds names, phone numbers and addresses of people.
 _PERSONAL = {
     "document": ("body", "keep"),
-    "row": ("reason",),  # that of a skipped row quotes its cell, such as a signature
+    "row": ("values",),  # those of a skipped row quote its cell, such as a signature
     "attempt": ("reply",),
-    "issue": ("value",),
+    "issue": ("value", "values"),
     "event": ("raw",),
 }
 _AT_ONCE = 500  # records in memory

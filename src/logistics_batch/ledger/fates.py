@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, Select, select
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.line_rows import SECOND_SHEET, lines_sheet, shown_row
 from logistics_batch.ledger.schema import document, file, issue, row
-from logistics_batch.model.issue import Issue, Place
+from logistics_batch.model.issue import Issue, Place, read_notes
 from logistics_batch.model.report import DOCUMENT_RESULTS, FATES, Fate, FileReport
 
 _CHUNK: Final = 400  # numbers in one IN (…)
@@ -32,8 +32,8 @@ LINES: Final = pl.Schema(
         "document_id": pl.Int64,  # the document whose fate the row has, null if it has its own
         "fate": pl.String,  # the row's own fate, "" where its document's counts
         "key": pl.String,
-        "rule": pl.String,
-        "reason": pl.String,
+        "code": pl.String,
+        "values": pl.String,
     }
 )
 """Rows of a file as the ledger holds them."""
@@ -46,19 +46,12 @@ KNOWN: Final = pl.Schema(
         "key": pl.String,
         "reference": pl.String,
         "awb_number": pl.String,
-        "rule": pl.String,
-        "reason": pl.String,
-        "fix": pl.String,
+        "code": pl.String,
+        "values": pl.String,
         "accepted_run": pl.String,
     }
 )
 """What of a document its rows show."""
-
-_OF_STATE: Final = {
-    "sending": "Sent, and no answer has been recorded yet.",
-    "planned": "Not sent yet: it goes out with the next run.",
-}
-_NO_AWB_NUMBER: Final = "Accepted; the AWB number is not known."
 
 
 def fates(lines: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
@@ -69,35 +62,28 @@ def fates(lines: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     fate = pl.when(own).then("fate").otherwise(state.replace_strict(FATE_OF_STATE, default=Fate.SKIPPED.value))
     unchanged = (pl.col("fate") == Fate.UNCHANGED.value) & state.is_not_null()
     has_its = ~own & state.is_not_null()
-    before = pl.format("Accepted earlier, in run {}; not sent again.", pl.col("its:accepted_run"))
-    blank = pl.lit("")
+    before = pl.struct(pl.col("its:accepted_run").alias("run")).struct.json_encode()
+    blank, nameless = pl.lit(""), (state == "accepted") & (pl.col("its:awb_number") == "")
+    nameless &= pl.col("its:operation") == "order.create"
+    # Of a document that goes its way nothing else is to be said.
+    its_code = (
+        pl.when((state == "sending") | ((state == "planned") & (pl.col("its:code") == "")))
+        .then(pl.format(".{}", state))
+        .when(nameless & (pl.col("its:code") == ""))
+        .then(pl.lit(".no_awb_number"))
+        .otherwise("its:code")
+    )
     return both.select(
         "sheet",
         "row",
         pl.coalesce("its:key", "key").alias("document"),
         fate.cast(pl.String).alias("fate"),
-        pl.when(unchanged).then(pl.lit("unchanged")).when(has_its).then("its:rule").otherwise("rule").alias("rule"),
-        *(blank.alias(name) for name in ("column", "cell", "value")),  # of rows with issues, which stand beside
-        pl.when(unchanged).then(before).when(has_its).then(_document_reason()).otherwise("reason").alias("reason"),
-        pl.when(has_its).then("its:fix").otherwise(blank).alias("fix"),
+        pl.when(unchanged).then(pl.lit("unchanged")).when(has_its).then(its_code).otherwise("code").alias("code"),
+        pl.when(unchanged).then(before).when(has_its).then("its:values").otherwise("values").alias("values"),
         pl.col("its:reference").fill_null("").alias("reference_number"),
         pl.col("its:awb_number").fill_null("").alias("awb_number"),
         blank.alias("would"),
     ).cast(FATES)
-
-
-def _document_reason() -> pl.Expr:
-    reason, state = pl.col("its:reason"), pl.col("its:state")
-    nameless = (state == "accepted") & (pl.col("its:operation") == "order.create") & (pl.col("its:awb_number") == "")
-    said = pl.when(reason != "").then(reason)
-    standard = state.replace_strict(_OF_STATE, default=None, return_dtype=pl.String)
-    return (
-        pl.when(state == "sending")
-        .then(standard)
-        .when(nameless)
-        .then(pl.coalesce(said, pl.lit(_NO_AWB_NUMBER)))
-        .otherwise(pl.coalesce(said, standard, pl.lit("")))
-    )
 
 
 class Fates(Connected):
@@ -109,10 +95,10 @@ class Fates(Connected):
             head = connection.execute(select(file).where(file.c.id == file_id)).mappings().one()
             lines = _frame(
                 connection,
-                select(row.c.row, row.c.document_id, row.c.fate, row.c.key, row.c.rule, row.c.reason)
+                select(*row.c["row", "document_id", "fate", "key", "code", "values"])
                 .where(row.c.file_id == file_id)
                 .order_by(row.c.row),
-                {"row": pl.Int64, **{name: LINES[name] for name in ("document_id", "fate", "key", "rule", "reason")}},
+                {"row": pl.Int64, **{name: LINES[name] for name in ("document_id", "fate", "key", "code", "values")}},
             )
             asked = select(row.c.document_id).where(row.c.file_id == file_id)
             documents = _documents(connection, document.c.id.in_(asked))
@@ -137,11 +123,17 @@ class Fates(Connected):
 
 
 def _documents(connection: Connection, wanted: ColumnElement[bool]) -> pl.DataFrame:
-    more = {"method": pl.String, "path": pl.String, "rows": pl.String, "body": pl.Binary}
-    query = select(*(document.c[name] for name in (*KNOWN, *more))).where(wanted).order_by(document.c.id)
-    found = _frame(connection, query, {**KNOWN, **more})
+    words = {"rule": pl.String, "reason": pl.String, "fix": pl.String}
+    own = {name: kind for name, kind in KNOWN.items() if name not in ("code", "values")}
+    more = words | {"method": pl.String, "path": pl.String, "rows": pl.String, "body": pl.Binary}
+    query = select(*(document.c[name] for name in (*own, *more))).where(wanted).order_by(document.c.id)
+    found = _frame(connection, query, {**own, **more})
+    packed = pl.struct("reason", pl.col("fix").alias("remedy")).struct.json_encode()
     return found.with_columns(
-        pl.col("rows").str.json_decode(pl.List(pl.UInt32)), pl.col("body").cast(pl.String, strict=True)
+        pl.col("rule").alias("code"),
+        pl.when(pl.col("reason") == "").then(pl.lit("")).otherwise(packed).alias("values"),
+        pl.col("rows").str.json_decode(pl.List(pl.UInt32)),
+        pl.col("body").cast(pl.String, strict=True),
     )
 
 
@@ -182,7 +174,7 @@ def _file_report(
         rows=rows,
         documents=documents,
         issues=issues,
-        notes=tuple(json.loads(head["notes"])),
+        notes=read_notes(json.loads(head["notes"])),
         reason=head["reason"],
         remedy=head["remedy"],
         earlier_file=head["earlier_file"],
@@ -192,6 +184,5 @@ def _file_report(
 
 def _issue(line: RowMapping, origin: Mapping[str, Any]) -> Issue:
     number, sheet = shown_row(line["row"], origin)
-    field, _, code = line["rule"].rpartition("|")
-    place = Place(number, line["column"], line["cell"], line["value"], sheet, field)
-    return Issue.of(code, place, reason=line["reason"], remedy=line["fix"])
+    place = Place(number, line["column"], line["cell"], line["value"], sheet, line["field"])
+    return Issue(line["code"], place, line["values"])

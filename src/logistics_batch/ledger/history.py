@@ -15,6 +15,7 @@ from logistics_batch.ledger.schema import attempt, document, evidence, file, iss
 from logistics_batch.ledger.sending import select_documents
 from logistics_batch.ledger.stale import UNWRITTEN
 from logistics_batch.ledger.version import reaches
+from logistics_batch.messages import told
 from logistics_batch.model.document import Operation
 
 _NOTES_FROM_VERSION = 7
@@ -57,7 +58,13 @@ def _stored_file(record: RowMapping) -> StoredFile:
 
 def _not_sent(line: Row[Any]) -> RowNotSent:
     number, second = shown_row(line.row, json.loads(line.origin))
-    why = line.issue_reason or line.reason
+    mapping = line._mapping
+    code, values = (
+        (mapping["issue_code"], mapping["issue_values"])
+        if mapping["issue_code"]
+        else (mapping["code"], mapping["values"])
+    )
+    why = told(code, values)[0]
     sheet = second or line.sheet
     return RowNotSent(line.name, sheet, number, line.key, line.fate, why, line.run_id, line.received_at)
 
@@ -301,13 +308,8 @@ class History(Connected):
 
         A row whose key was accepted in a later, corrected file is not listed.
         """
-        first_issue = (
-            select(issue.c.reason)
-            .where(issue.c.file_id == row.c.file_id, issue.c.row == row.c.row)
-            .order_by(issue.c.id)
-            .limit(1)
-            .scalar_subquery()
-        )
+        other = issue.alias()
+        first_issue = select(func.min(other.c.id)).where(other.c.file_id == row.c.file_id, other.c.row == row.c.row)
         accepted = select(document.c.key).where(
             document.c.account == self.account, document.c.operation == operation, document.c.state == "accepted"
         )
@@ -315,9 +317,11 @@ class History(Connected):
             select(
                 row,
                 *file.c["name", "sheet", "origin", "run_id", "received_at"],
-                first_issue.label("issue_reason"),
+                issue.c.code.label("issue_code"),
+                issue.c["values"].label("issue_values"),
             )
             .join(file, row.c.file_id == file.c.id)
+            .outerjoin(issue, issue.c.id == first_issue.scalar_subquery())
             .where(row.c.fate.in_(("invalid", "blocked", "held")), row.c.key.not_in(accepted))
             .where(file.c.operation == operation)
             .order_by(row.c.file_id, row.c.row)

@@ -104,6 +104,25 @@ def _to_version_12(op: Operations, dialect: str) -> None:
         op.execute(sa.text(statement.strip()))
 
 
+def _to_version_13(op: Operations, dialect: str) -> None:
+    """Rows and issues hold codes and values; what was said in words before is a value."""
+    made, length = ("json_object", 120) if dialect == "sqlite" else ("json_build_object", 120)
+    for table, words in (("row", "'reason', reason"), ("issue", "'reason', reason, 'remedy', fix")):
+        for name, kind in (("code", sa.String(length)), ("values", sa.Text), ("field", sa.String(80))):
+            if (table, name) != ("row", "field"):
+                op.add_column(table, sa.Column(name, kind, nullable=False, server_default=""))
+        filled = f"UPDATE {table} SET code = rule, \"values\" = CAST({made}({words}) AS TEXT) WHERE reason <> ''"  # noqa: S608
+        op.execute(sa.text(filled))
+        op.execute(sa.text(f"UPDATE {table} SET code = rule WHERE reason = ''"))  # noqa: S608
+        for name in ("rule", "reason", *(["fix"] if table == "issue" else [])):
+            op.drop_column(table, name)
+    connection = op.get_bind()
+    split = sa.text("UPDATE issue SET field = :field, code = :rule WHERE code = :code")
+    for (code,) in connection.execute(sa.text("SELECT DISTINCT code FROM issue")).all():
+        field, _, rule = code.rpartition("|")
+        connection.execute(split, {"field": field, "rule": rule, "code": code})
+
+
 _LEGAL_10 = " OR ".join(
     f"(OLD.state = '{before}' AND NEW.state = '{after}')"
     for before, afters in (
@@ -173,4 +192,5 @@ _STEPS: dict[int, Callable[[Operations, str], None]] = {
     10: _to_version_10,
     11: _to_version_11,
     12: _to_version_12,
+    13: _to_version_13,
 }

@@ -32,8 +32,10 @@ from logistics_batch.ledger.replanning import Kept, kept_rows, withdraw
 from logistics_batch.ledger.same_bytes import ask_whether_twice
 from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
+from logistics_batch.messages import packed
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, Operation, RowState, calls_of
+from logistics_batch.model.issue import stored_notes
 from logistics_batch.model.sheet import SourceFile
 from logistics_batch.model.spelling import folded_key
 
@@ -324,7 +326,7 @@ def _said_of_file(arrival: Arrival) -> dict[str, object]:
         "rule": held.rule if held else "",
         "reason": held.message if held else "",
         "remedy": held.remedy if held else "",
-        "notes": dump(list(mapped.notes) if mapped else []),
+        "notes": dump(stored_notes(mapped.notes) if mapped else []),
     }
 
 
@@ -338,11 +340,11 @@ def _insert_rows(
     lines = mapped.rows.with_columns(
         pl.lit(file_id, dtype=pl.Int64).alias("file_id"),
         pl.when(pl.col("sheet") == "").then(number).otherwise(number + SECOND_SHEET).alias("row"),
-        pl.col("key", "rule", "reason").fill_null(""),
+        pl.col("key", "code", "values").fill_null(""),
     )
     ready = pl.col("state") == RowState.READY.value
     if held is not None:
-        told = {"fate": "held", "rule": held.rule, "reason": held.message}
+        told = {"fate": "held", "code": held.code, "values": packed(held.values)}
         lines = lines.with_columns(pl.col("state").alias("fate"), pl.lit(None, dtype=pl.Int64).alias("document_id"))
         lines = lines.with_columns(
             pl.when(ready).then(pl.lit(text)).otherwise(name).alias(name) for name, text in told.items()
@@ -360,12 +362,13 @@ def _insert_rows(
         stays = pl.col("sent").is_not_null()
         lines = lines.with_columns(
             pl.coalesce("sent", "document_id").alias("document_id"),
-            *(pl.when(stays).then(pl.lit("")).otherwise(name).alias(name) for name in ("fate", "rule", "reason")),
+            *(pl.when(stays).then(pl.lit("")).otherwise(name).alias(name) for name in ("fate", "code", "values")),
         )
-    insert_frame(connection, row, lines.select("file_id", "row", "document_id", "fate", "key", "rule", "reason"))
-    fields = ("rule", "column", "cell", "value", "reason", "fix")
+    insert_frame(connection, row, lines.select("file_id", "row", "document_id", "fate", "key", "code", "values"))
+    fields = ("field", "column", "cell", "value")
     issues = [
-        {"file_id": file_id, "row": stored} | {name: getattr(found, name) for name in fields}
+        {"file_id": file_id, "row": stored, "code": found.code, "values": found.values}
+        | {name: getattr(found.place, name) for name in fields}
         for found in mapped.issues
         if (stored := stored_row(found.row, sheet=found.sheet)) not in kept.documents
     ]

@@ -124,10 +124,10 @@ class Purging(Connected):
                     nameless = {"stem": f"{_WITHOUT_NAME}{number}", "over_why": ""}
                     connection.execute(held_file.update().where(held_file.c.file_id == number).values(nameless))
                 some = [each.id for each in found]
-                words = {"value": "", "reason": "", "fix": ""}
+                words = {"value": "", "values": ""}
                 connection.execute(issue.update().where(issue.c.file_id.in_(some)).values(words))
-                said = row.update().where(row.c.file_id.in_(some), row.c.reason != "")
-                connection.execute(said.values(reason=""))
+                said = row.update().where(row.c.file_id.in_(some), row.c["values"] != "")
+                connection.execute(said.values({"values": ""}))
                 _forget_result_names(connection, [each.sha256 for each in found])
             emptied += len(found)
             if len(found) < _FILES_AT_ONCE:

@@ -6,7 +6,7 @@ Texts that hold several values are JSON. Times are ISO 8601 with offset, as text
 from sqlalchemy import Column, ForeignKey, Index, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 # A change here needs a step in `migrations`, frozen as it was written.
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 
 metadata = MetaData()
 
@@ -117,8 +117,8 @@ row = Table(
     Column("document_id", ForeignKey("document.id")),
     Column("fate", String(12), nullable=False, default=""),
     Column("key", Text, nullable=False, default=""),
-    Column("rule", String(120), nullable=False, default=""),
-    Column("reason", Text, nullable=False, default=""),
+    Column("code", String(120), nullable=False, server_default=""),  # why it has a fate of its own, in `messages`
+    Column("values", Text, nullable=False, server_default=""),  # of the code, packed
 )
 Index("row_document", row.c.document_id)
 
@@ -128,12 +128,12 @@ issue = Table(
     Column("id", Integer, primary_key=True),
     Column("file_id", ForeignKey("file.id"), nullable=False),
     Column("row", Integer, nullable=False),
-    Column("rule", String(120), nullable=False),
     Column("column", Text, nullable=False),
     Column("cell", String(16), nullable=False),
     Column("value", Text, nullable=False),
-    Column("reason", Text, nullable=False),
-    Column("fix", Text, nullable=False),
+    Column("code", String(120), nullable=False, server_default=""),
+    Column("values", Text, nullable=False, server_default=""),
+    Column("field", String(80), nullable=False, server_default=""),  # "" where it is about the whole row
 )
 Index("issue_file", issue.c.file_id)
 

@@ -294,9 +294,9 @@ def _states(
     numbered = good.with_row_index("document") if table.mapping.operation is not Operation.RECEIPT_READ else good
     known = table.grouped.once_a_row("row", "doc")
     known = known.join(documents.select("doc", "natural"), on="doc", how="left")
-    known = known.join(barred.documents, on="doc", how="left").join(numbered, on="doc", how="left")
+    known = known.join(_coded(barred.documents), on="doc", how="left").join(numbered, on="doc", how="left")
     keyless = table.keyless.select("row")
-    parts = [known, keyless, skipped.with_columns(pl.lit(value=True).alias("skipped"))]
+    parts = [known, keyless, _coded(skipped).with_columns(pl.lit(value=True).alias("skipped"))]
     together = pl.concat(parts, how="diagonal").with_columns(invalid.alias("invalid"))
     skipped_row = pl.col("skipped").fill_null(value=False) if "skipped" in together.columns else pl.lit(value=False)
     state = (
@@ -304,18 +304,24 @@ def _states(
         .then(pl.lit(RowState.SKIPPED.value))
         .when("invalid")
         .then(pl.lit(RowState.INVALID.value))
-        .when(pl.col("rule").is_not_null())
+        .when(pl.col("code").is_not_null())
         .then(pl.lit(RowState.BLOCKED.value))
         .otherwise(pl.lit(RowState.READY.value))
     )
     document = pl.col("document") if "document" in together.columns else pl.lit(None, dtype=pl.UInt32)
     told = together.with_columns(state.alias("state"), document.alias("document"), pl.col("natural").alias("key"))
     own_word = pl.col("state") != RowState.INVALID.value
-    told = told.with_columns(pl.when(own_word).then(pl.col(name)).alias(name) for name in ("rule", "reason"))
+    told = told.with_columns(pl.when(own_word).then(pl.col(name)).alias(name) for name in ("code", "values"))
     kinds = {name: kind for name, kind in ROWS_SCHEMA.items() if name != "sheet"}
     rows = told.select(pl.col(name).cast(kind) for name, kind in kinds.items())
     in_order = rows if rows["row"].is_sorted() else rows.sort("row")
     return in_order.with_columns(pl.lit("").alias("sheet"))  # one value, not one a row
+
+
+def _coded(told: pl.DataFrame) -> pl.DataFrame:
+    """Rules and reasons in words as codes and values."""
+    values = pl.when(pl.col("reason").is_not_null()).then(pl.struct("reason").struct.json_encode())
+    return told.with_columns(values.alias("values"), pl.col("rule").alias("code")).drop("rule", "reason")
 
 
 def _kept(table: CompiledSheet, states: pl.DataFrame) -> pl.DataFrame:

@@ -6,13 +6,14 @@ is told as rule `date`. Values are JSON: texts, whole numbers, lists of these, o
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from logistics_batch.messages.catalogue import CATALOGUE
 from logistics_batch.messages.entry import Entry, Level
 from logistics_batch.messages.words import Words
 
-__all__ = ["CATALOGUE", "Entry", "Level", "operator_words", "packed", "reason", "remedy", "rule_of", "unpacked"]
+__all__ = ["CATALOGUE", "Entry", "Level", "operator_words", "packed", "reason", "remedy", "rule_of", "told", "unpacked"]
 
 Values = Mapping[str, Any]
 
@@ -35,6 +36,13 @@ def remedy(code: str, values: Values) -> str:
 def operator_words(code: str, values: Values) -> str:
     """What the operator is told, where that is more than the clerk is."""
     return _rendered(code, "operator", values)
+
+
+@lru_cache(maxsize=10_000)
+def told(code: str, values: str) -> tuple[str, str]:
+    """Reason and remedy for the clerk. values: packed."""
+    given = unpacked(values)
+    return reason(code, given), remedy(code, given)
 
 
 def packed(values: Values) -> str:

@@ -3,10 +3,11 @@
 from typing import Final
 
 from logistics_batch.messages.cells import CELLS
+from logistics_batch.messages.documents import DOCUMENTS
 from logistics_batch.messages.entry import Entry
 from logistics_batch.messages.files import FILES
 
-_SUBJECTS: Final = (CELLS, FILES)
+_SUBJECTS: Final = (CELLS, DOCUMENTS, FILES)
 
 CATALOGUE: Final[dict[str, Entry]] = {code: entry for subject in _SUBJECTS for code, entry in subject.items()}
 """The words of each code. A code stands in one subject only."""

@@ -9,7 +9,7 @@ from typing import overload
 
 import polars as pl
 
-from logistics_batch.model.issue import Issue
+from logistics_batch.model.issue import Issue, Note
 
 
 class Operation(StrEnum):
@@ -231,10 +231,10 @@ class RowState(StrEnum):
 ROWS_SCHEMA = {
     "row": pl.UInt32,
     "state": pl.String,  # RowState
-    "rule": pl.String,  # for skipped and blocked: why ("blank", "title", "repeated header", "sibling", "disagree" …)
+    "code": pl.String,  # for skipped and blocked: why ("blank", "title", "repeated header", "sibling", "disagree" …)
     "document": pl.UInt32,  # index into MappedFile.documents, null where there is none
     "key": pl.String,  # the document's key as far as it could be read, also for invalid and blocked rows
-    "reason": pl.String,  # for blocked and skipped rows, in words
+    "values": pl.String,  # of the code, as `messages.packed` packs them; "" or null where it has none
     "sheet": pl.String,  # the second sheet's name for rows of that, else ""
 }
 
@@ -249,7 +249,7 @@ class MappedFile:
     documents: those that can be sent, in file order; of a large file they are made while one goes through them.
     issues: in row order; each belongs to an invalid row.
     columns: the sheet's header texts by position (index 0 is column A; "" where there is none).
-    notes: repairs, ignored unknown columns, hidden rows: whatever a report should mention.
+    notes: repairs, ignored unknown columns, hidden rows: whatever a report should mention, as issues or in words.
     keep: for receipt.read one line a ready row with `row` and a String column for each target and each `keep` name;
         what is kept of documents stands in these.
     stands_in: where all rows fail alike, the one other column whose values look as that rule wants them; else "".
@@ -261,7 +261,7 @@ class MappedFile:
     rows: pl.DataFrame
     documents: Sequence[Document]
     issues: tuple[Issue, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     keep: pl.DataFrame = field(default_factory=pl.DataFrame)
     lines_sheet: str = ""
     lines_header_row: int = 0

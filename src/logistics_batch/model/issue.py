@@ -1,6 +1,7 @@
 """What is wrong with a row, said so that a clerk can mend it."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -81,12 +82,12 @@ class Issue:
     @property
     def reason(self) -> str:
         """What is wrong, in words."""
-        return messages.reason(self.code, messages.unpacked(self.values))
+        return messages.told(self.code, self.values)[0]
 
     @property
     def fix(self) -> str:
         """What to do, in words."""
-        return messages.remedy(self.code, messages.unpacked(self.values))
+        return messages.told(self.code, self.values)[1]
 
     @property
     def row(self) -> int:
@@ -117,3 +118,22 @@ class Issue:
         """What is printed of it, by name; the sheet only where it is a second one."""
         names = ("row", "rule", "column", "cell", "value", "reason", "fix", "sheet")
         return {name: getattr(self, name) for name in names if name != "sheet" or self.sheet}
+
+
+Note = Issue | str
+"""What is told of a file beside its rows; words stand for themselves."""
+
+
+def note_words(note: Note) -> str:
+    """A note for people."""
+    return note if isinstance(note, str) else note.reason
+
+
+def stored_notes(notes: Iterable[Note]) -> list[object]:
+    """Notes as the ledger keeps them: an issue as [code, values]."""
+    return [note if isinstance(note, str) else [note.code, note.values] for note in notes]
+
+
+def read_notes(stored: Iterable[Any]) -> tuple[Note, ...]:
+    """Notes as they were before they were stored."""
+    return tuple(note if isinstance(note, str) else Issue(note[0], values=note[1]) for note in stored)

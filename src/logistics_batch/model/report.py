@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.model.issue import Issue
+from logistics_batch.model.issue import Issue, Note
 
 
 class Fate(StrEnum):
@@ -42,18 +42,15 @@ FATES: Final = pl.Schema(
         "row": pl.UInt32,  # as the spreadsheet program numbers it
         "document": pl.String,  # its document's key, "" where it has none
         "fate": pl.String,  # Fate
-        "rule": pl.String,
-        "column": pl.String,  # the failing cell: its header, its A1 address, what stands there
-        "cell": pl.String,
-        "value": pl.String,
-        "reason": pl.String,
-        "fix": pl.String,
+        "code": pl.String,  # why, "" where the fate says it all; see `messages`
+        "values": pl.String,  # of the code, packed
         "reference_number": pl.String,
         "awb_number": pl.String,
         "would": pl.String,  # only in a dry run: "create" or "update" where the row would go out
     }
 )
-"""What became of each row of a file; texts are "" where there is nothing to say."""
+"""What became of each row of a file; texts are "" where there is nothing to say. What is wrong with single cells stands
+in the report's issues."""
 
 DOCUMENT_RESULTS: Final = pl.Schema(
     {
@@ -94,7 +91,7 @@ class FileReport:
     rows: pl.DataFrame = field(default_factory=FATES.to_frame, compare=False)
     documents: pl.DataFrame = field(default_factory=DOCUMENT_RESULTS.to_frame, compare=False)
     issues: tuple[Issue, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     reason: str = ""
     remedy: str = ""
     earlier_file: str = ""

@@ -2,6 +2,7 @@
 
 import json
 
+from logistics_batch.model.issue import note_words
 from logistics_batch.model.report import Fate, FileReport
 
 
@@ -29,7 +30,7 @@ def ack_json(report: FileReport) -> bytes:
         "remedy": report.remedy,
         "result_due": report.result_due,
         "earlier_file": report.earlier_file,
-        "notes": list(report.notes),
+        "notes": [note_words(note) for note in report.notes],
     }
     return (json.dumps(receipt, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "replace")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from logistics_batch.model.issue import note_words
 from logistics_batch.model.report import Fate, FileReport, RunReport
 from logistics_batch.paper.row_answers import RESULT_FIELDS, answered
 
@@ -57,7 +58,7 @@ def _file(report: FileReport) -> Iterator[str]:
             "reason": report.reason,
             "remedy": report.remedy,
             "earlier_file": report.earlier_file,
-            "notes": list(report.notes),
+            "notes": [note_words(note) for note in report.notes],
             "counts": _words(report.counts),
             "without_awb_number": report.without_awb_number,
         }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from logistics_batch import messages
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.paper.clerks_words import HELD_FIXES, IN_DOUBT_FIX, OPERATOR_DECIDES
@@ -78,12 +79,12 @@ def answered(report: FileReport) -> pl.DataFrame:
     gets its standard one. `cell_reason` and `cell_fix` are the texts of a workbook's cells, which have more lines;
     `column_reason` names columns instead of cells, for where the cells stand at other places.
     """
-    issues = _issues(report)
-    rows = report.rows.join(issues, on=("sheet", "row"), how="left", maintain_order="left")
-    has_issue = pl.col("issue:rule").is_not_null()
+    rows = report.rows.join(_words(report.rows), on=("code", "values"), how="left", maintain_order="left")
+    rows = rows.join(_issues(report), on=("sheet", "row"), how="left", maintain_order="left")
+    rule = pl.col("code").str.extract(r"^([^.]*)")  # see `messages.rule_of`
     rows = rows.with_columns(
-        pl.when(has_issue & (pl.col("cell") == "")).then(f"issue:{name}").otherwise(name).alias(name)
-        for name in ("rule", "column", "cell", "value")
+        pl.coalesce("issue:rule", rule).alias("rule"),
+        *(pl.col(f"issue:{name}").fill_null("").alias(name) for name in ("column", "cell", "value")),
     )
     fate, reason, fix = pl.col("fate"), _said("reason"), _said("fix")
     with_its_file = (fate == Fate.HELD.value) & pl.lit(bool(report.reason))
@@ -100,7 +101,6 @@ def answered(report: FileReport) -> pl.DataFrame:
         # Held with its file: no document of it waits for a decision.
         pl.when(with_its_file).then(pl.coalesce(fix, pl.lit(report.remedy or _FIX_OF_HELD_FILE))),
         pl.when(fate == Fate.IN_DOUBT.value).then(pl.lit(IN_DOUBT_FIX)),
-        pl.when(fate == Fate.HELD.value).then(pl.when(pl.col("cell") != "").then(fix)),
         pl.when(fate == Fate.HELD.value).then(held_fix),
         fix,
         pl.when(fate == Fate.BLOCKED.value).then(blocked_fix),
@@ -117,6 +117,14 @@ def answered(report: FileReport) -> pl.DataFrame:
         pl.coalesce("issue:cell_fix", "fix").alias("cell_fix"),
         pl.coalesce("issue:column_reason", "reason").alias("column_reason"),
     )
+
+
+def _words(rows: pl.DataFrame) -> pl.DataFrame:
+    """Reason and remedy of each code with its values; many rows are told the same."""
+    pairs = rows.select("code", "values").unique()
+    told = [messages.told(code, values) for code, values in pairs.iter_rows()]
+    words = pl.DataFrame(told, schema={"reason": pl.String, "fix": pl.String}, orient="row")
+    return pl.concat([pairs, words], how="horizontal")
 
 
 def _said(name: str) -> pl.Expr:
@@ -164,10 +172,6 @@ def cell_notes(report: FileReport) -> tuple[CellNote, ...]:
     texts: dict[str, list[str]] = defaultdict(list)
     for issue in report.issues:
         _add(texts[issue.cell], issue.reason, issue.fix)
-    named_by_row = report.rows.filter(pl.col("cell") != "", pl.col("fate").is_in(NEEDS_CORRECTING))
-    for cell, fate, reason, fix in named_by_row.select("cell", "fate", "reason", "fix").iter_rows():
-        if cell not in texts:
-            _add(texts[cell], reason or _REASONS[fate], fix or _FIXES[fate])
     named = None if report.is_of_lines else _CELL_OF_HELD_FILE.search(report.reason)
     if named and int(named[2]) in report.rows["row"]:
         _add(texts[named[1]], report.reason, report.remedy)

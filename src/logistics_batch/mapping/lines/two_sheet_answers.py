@@ -8,6 +8,7 @@ import polars as pl
 
 from logistics_batch.mapping.lines.exploded import told_of_rows
 from logistics_batch.mapping.lines.two_sheets import Joined, Key
+from logistics_batch.messages import packed
 from logistics_batch.messages.words import row_list
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
 from logistics_batch.model.issue import Issue, Place, cell_address
@@ -106,7 +107,7 @@ def _of_first(states: Sequence[State], both: Joined, wrong: _Wrong, *, faulty: s
     told = []
     for state in states:
         if state["row"] in faulty:
-            told.append(state | {"state": RowState.INVALID.value, "rule": None, "reason": None})
+            told.append(state | {"state": RowState.INVALID.value, "code": None, "values": None})
         else:
             key = both.first.keys.get(row_of[state["row"]], ())
             told.append(_unless_other(state, key, both, wrong, on_lines=False))
@@ -123,27 +124,28 @@ def _of_second(states: Sequence[State], both: Joined, wrong: _Wrong) -> Iterator
     for state in states:
         line = line_of[state["row"]]
         if line in bad:
-            yield state | place | {"row": line, "state": RowState.INVALID.value, "rule": None, "reason": None}
+            yield state | place | {"row": line, "state": RowState.INVALID.value, "code": None, "values": None}
         elif line is not None:
             told = _unless_other(state, second.keys[line], both, wrong, on_lines=True)
             yield told | place | {"row": line}
     for row, (rule, reason) in second.skipped.items():
-        yield named | {"row": row, "state": RowState.SKIPPED.value, "rule": rule, "reason": reason}
+        values = packed({"reason": reason})
+        yield named | {"row": row, "state": RowState.SKIPPED.value, "code": rule, "values": values}
     for row, skipped in both.passed.items():
-        reason = f'Its row of the sheet "{both.first.sheet.name}" was skipped: row {skipped}.'
-        yield named | {"row": row, "state": RowState.SKIPPED.value, "rule": "lines_sheet", "reason": reason}
+        values = packed({"reason": f'Its row of the sheet "{both.first.sheet.name}" was skipped: row {skipped}.'})
+        yield named | {"row": row, "state": RowState.SKIPPED.value, "code": "lines_sheet", "values": values}
     for key, rows in both.orphans.items():
         its_key = " | ".join(filter(None, key))
         for row in rows:
-            yield named | {"row": row, "state": RowState.INVALID.value, "rule": None, "reason": None, "key": its_key}
+            yield named | {"row": row, "state": RowState.INVALID.value, "code": None, "values": None, "key": its_key}
 
 
 def _unless_other(state: State, key: Key, both: Joined, wrong: _Wrong, *, on_lines: bool) -> State:
     """A row that is fine itself: why its document is not sent, if it is not."""
-    if state["state"] not in _STOPPED or (state["state"] == RowState.BLOCKED.value and state["rule"] != _SIBLING):
+    if state["state"] not in _STOPPED or (state["state"] == RowState.BLOCKED.value and state["code"] != _SIBLING):
         return state
-    reason = wrong.said(key, both, on_lines=on_lines)
-    return state | {"state": RowState.BLOCKED.value, "rule": _SIBLING, "reason": reason}
+    values = packed({"reason": wrong.said(key, both, on_lines=on_lines)})
+    return state | {"state": RowState.BLOCKED.value, "code": _SIBLING, "values": values}
 
 
 def _orphan(both: Joined, key: Key, row: int) -> Issue:
