@@ -475,14 +475,14 @@ def test_a_reference_whose_digits_are_lost_is_never_sent_however_the_exponent_is
     ],
 )
 def test_the_guard_that_our_results_set_before_a_formula_is_taken_off_again(text: str) -> None:
-    written = pl.DataFrame({"cell": [text]}).select(guarded(["cell"])).item()
+    written = guarded(pl.DataFrame({"cell": [text]})).item()
     assert written != text
     assert value("division: {from: Cell}", written) == value("division: {from: Cell}", text)
 
 
 @pytest.mark.parametrize("text", ["12 MG Road\n- near the temple", "\t=12 MG Road", "MG Road\n\t=1\r\n@b"])
 def test_the_guard_before_a_line_of_an_address_is_taken_off_again(text: str) -> None:
-    written = pl.DataFrame({"cell": [text]}).select(guarded(["cell"])).item()
+    written = guarded(pl.DataFrame({"cell": [text]})).item()
     assert "'" in written
     sent, meant = (orders(order(Address=each)).documents[0].body for each in (written, text))
     assert sent == meant

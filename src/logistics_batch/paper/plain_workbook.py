@@ -18,7 +18,7 @@ from logistics_batch.model.report import Fate
 from logistics_batch.model.sheet import CELL_TYPES, CellFact, Sheet, struck_parts
 from logistics_batch.paper.answer_cells import ANSWERS, WRAPPED_COLUMNS
 from logistics_batch.paper.plain_parts import PlainStyle, plain_package, plain_sheet
-from logistics_batch.paper.safe_text import cell_xml, formula_like, xml_text
+from logistics_batch.paper.safe_text import cell_xml, escaped_columns, formula_columns, formula_like, xml_text
 from logistics_batch.paper.xlsx_package import Package
 from logistics_batch.paper.xlsx_parts import find_sheet
 from logistics_batch.paper.xlsx_patch import Annotations, Looks, SheetAnnotator, columns_by_row
@@ -56,7 +56,7 @@ def plain_workbook(*sheets: tuple[Sheet, Annotations], wrapped: int = 0) -> byte
         parts = find_sheet(package, sheet.name)
         part, found = SheetPart.of(package.read(parts.sheet)), Survey(1, _width(sheet), last_row(sheet))
         rows = partial(_blocks, sheet, annotations, number_formats=_styles(shown), wrapped=wrapped)
-        package = Package(SheetAnnotator(package, parts, part, found).annotate(annotations, rows))
+        package = Package(SheetAnnotator(package, parts, part, found).annotate(annotations, rows, is_ours=True))
     return package.content
 
 
@@ -177,6 +177,7 @@ def _answer_cells(annotations: Annotations, looks: Looks) -> pl.DataFrame:
     if annotations.answers.is_empty():
         return pl.DataFrame(schema={"row": pl.UInt32, "answer": pl.String})
     cells = []
+    escaped = escaped_columns(answers.select(ANSWERS.names()[1:]))
     for index, name in enumerate(ANSWERS.names()[1:]):
         if index == 0:
             style = pl.col("fate").replace_strict({fate.value: styles.status(fate) for fate in Fate})
@@ -187,7 +188,7 @@ def _answer_cells(annotations: Annotations, looks: Looks) -> pl.DataFrame:
                 fate = Fate.SKIPPED if of_muted else Fate.ACCEPTED
                 number = styles.text(fate, wrap=index in WRAPPED_COLUMNS, guarded=of_guarded)
                 style = pl.when((muted == of_muted) & (guarded == of_guarded)).then(number).otherwise(style)
-        cells.append(_inline(name, _address(looks.first_column + index), style))
+        cells.append(_inline(name, _address(looks.first_column + index), style, is_escaped=name in escaped))
     header_style = styles.header()
     header = "".join(
         f'<c r="{column_letters(looks.first_column + index)}{annotations.header_row}" s="{header_style}" t="inlineStr">'
@@ -195,7 +196,7 @@ def _answer_cells(annotations: Annotations, looks: Looks) -> pl.DataFrame:
         for index, text in enumerate(ANSWER_COLUMNS)
     )
     own = pl.DataFrame({"row": [annotations.header_row], "answer": [header]}, schema_overrides={"row": pl.UInt32})
-    return pl.concat([own, answers.select("row", pl.concat_str(cells).alias("answer"))])
+    return pl.concat([own, answers.select("row", pl.concat_str(cells, ignore_nulls=True).alias("answer"))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,20 +225,32 @@ def _xml(text: str) -> str:
     return xml_text(text).decode()
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """What the cells of some rows have: the columns of their frame, those with texts that XML or formulas make special,
+    and whether the header is among them."""
+
+    columns: Sequence[str]
+    escaped: frozenset[str]
+    formulas: frozenset[str]
+    has_header: bool
+
+
 def _rows_xml(wide: pl.DataFrame, names: Sequence[str], how: _Row) -> bytes:
-    cells = [_cell(name, wide.columns, how) for name in names]
+    texts = wide.select(names)
+    has_header = how.annotations.header_row in wide["row"]
+    block = _Block(wide.columns, escaped_columns(texts), formula_columns(texts), has_header)
+    cells = [_cell(name, block, how) for name in names]
     height = pl.format(' ht="{}" customHeight="1"', pl.col("height").round(1)).fill_null("")
-    answer = pl.col("answer").fill_null("")
-    row = pl.concat_str(
-        pl.lit('<row r="'), pl.col("row"), pl.lit('"'), height, pl.lit(">"), *cells, answer, pl.lit("</row>")
-    )
+    begin = (pl.lit('<row r="'), pl.col("row"), pl.lit('"'), height, pl.lit(">"))
+    row = pl.concat_str(*begin, *cells, pl.col("answer"), pl.lit("</row>"), ignore_nulls=True)
     return "".join(wide.select(row.alias("xml"))["xml"].to_list()).encode()
 
 
-def _cell(name: str, columns: Sequence[str], how: _Row) -> pl.Expr:
-    """One cell as XML, nothing for an empty one that is right."""
+def _cell(name: str, block: _Block, how: _Row) -> pl.Expr:
+    """One cell as XML, null for an empty one that is right."""
     text, address, styles = pl.col(name), _address(int(name)), how.looks.styles
-    is_header, failing = pl.col("row") == how.annotations.header_row, f"failing {name}" in columns
+    is_header, failing = pl.col("row") == how.annotations.header_row, f"failing {name}" in block.columns
     plain = PlainStyle.SENTENCE if int(name) <= how.wrapped else PlainStyle.TEXT
 
     def look(style: PlainStyle | pl.Expr) -> pl.Expr:
@@ -248,39 +261,41 @@ def _cell(name: str, columns: Sequence[str], how: _Row) -> pl.Expr:
         marked = {own: styles.failing(own) for own in how.own_styles}
         return pl.when(pl.col(f"failing {name}")).then(number.replace_strict(marked)).otherwise(number)
 
-    own = look(pl.when(formula_like(name)).then(PlainStyle.GUARDED_TEXT.value).otherwise(plain.value))
-    style = pl.when(is_header).then(PlainStyle.HEADER.value).otherwise(own)
-    empty = pl.lit("")
+    if name in block.formulas:
+        own = look(pl.when(formula_like(name)).then(PlainStyle.GUARDED_TEXT.value).otherwise(plain.value))
+    else:
+        own = look(plain)
+    style = pl.when(is_header).then(PlainStyle.HEADER.value).otherwise(own) if block.has_header else own
+    cell = _inline(name, address, style, is_escaped=name in block.escaped)
     if failing:
-        blank = _joined(address, '" s="', own, '"/>')
-        empty = pl.when(pl.col(f"failing {name}")).then(blank).otherwise(empty)
-    cell = pl.when(text.is_null() | (text == "")).then(empty).otherwise(_inline(name, address, style))
-    if f"type {name}" in columns:
-        number = pl.coalesce(f"style {name}", pl.lit(PlainStyle.GENERAL.value)) if f"style {name}" in columns else None
+        blank = _joined(*address, '" s="', own, '"/>')
+        cell = cell.fill_null(pl.when(pl.col(f"failing {name}")).then(blank))
+    if f"type {name}" in block.columns:
+        has_style = f"style {name}" in block.columns
+        number = pl.coalesce(f"style {name}", pl.lit(PlainStyle.GENERAL.value)) if has_style else None
         cell = _typed(name, address, look, number).fill_null(cell)
-    if f"parts {name}" in columns:
+    if f"parts {name}" in block.columns:
         parts = pl.col(f"parts {name}")
         whole = pl.format(_STRUCK_RUN, cell_xml(name))
         runs = pl.when(parts == "").then(whole).otherwise(parts)
-        struck = _joined(address, '" s="', style, '" t="inlineStr"><is>', runs, "</is></c>")
+        struck = _joined(*address, '" s="', style, '" t="inlineStr"><is>', runs, "</is></c>")
         cell = pl.when(parts.is_not_null() & text.is_not_null()).then(struck).otherwise(cell)
     return cell
 
 
-def _address(column: int) -> pl.Expr:
-    return pl.lit(f'<c r="{column_letters(column)}') + pl.col("row").cast(pl.String)
+def _address(column: int) -> tuple[str, pl.Expr]:
+    return f'<c r="{column_letters(column)}', pl.col("row")
 
 
-def _inline(name: str, address: pl.Expr, style: pl.Expr) -> pl.Expr:
-    """A cell of text; nothing where there is none."""
-    cell = _joined(
-        address, '" s="', style, '" t="inlineStr"><is><t xml:space="preserve">', cell_xml(name), "</t></is></c>"
-    )
-    return pl.when(pl.col(name) != "").then(cell).otherwise(pl.lit(""))
+def _inline(name: str, address: tuple[str, pl.Expr], style: pl.Expr, *, is_escaped: bool) -> pl.Expr:
+    """A cell of text; null where there is none."""
+    text = cell_xml(name) if is_escaped else pl.col(name)
+    cell = _joined(*address, '" s="', style, '" t="inlineStr"><is><t xml:space="preserve">', text, "</t></is></c>")
+    return pl.when(pl.col(name) != "").then(cell)
 
 
 def _typed(
-    name: str, address: pl.Expr, look: Callable[[PlainStyle | pl.Expr], pl.Expr], number: pl.Expr | None
+    name: str, address: tuple[str, pl.Expr], look: Callable[[PlainStyle | pl.Expr], pl.Expr], number: pl.Expr | None
 ) -> pl.Expr:
     """A number, date, time, truth or error as what it is; null where the cell is text after all."""
     text, kind = pl.col(name), pl.col(f"type {name}")
@@ -290,7 +305,7 @@ def _typed(
     numeric = kind.is_in((CellFact.NUMBER, CellFact.IMPRECISE)) & text.str.contains(_NUMBER)
 
     def valued(style: PlainStyle | pl.Expr, value: pl.Expr, kind: str = "") -> pl.Expr:
-        return _joined(address, '" s="', look(style), f'"{kind}><v>', value, "</v></c>")
+        return _joined(*address, '" s="', look(style), f'"{kind}><v>', value, "</v></c>")
 
     return (
         pl.when(numeric)

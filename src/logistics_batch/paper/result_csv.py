@@ -19,6 +19,8 @@ from logistics_batch.paper.row_answers import FILE_RULE, NO_ROWS, RESULT_FIELDS,
 from logistics_batch.paper.safe_text import guarded, guarded_text
 from logistics_batch.paper.status_columns import header_texts
 
+_ROWS_A_BLOCK = 20_000
+
 
 def result_csv(report: FileReport, sheet: Sheet | None, lines: Sheet | None = None) -> bytes:
     """One line a row of the report, in its order; see the module for the form. lines: the second sheet."""
@@ -37,7 +39,8 @@ def csv_bytes(frame: pl.DataFrame) -> bytes:
     out.seek(0, io.SEEK_END)
     names = [pl.Series(str(index), [guarded_text(name)]) for index, name in enumerate(frame.columns)]
     pl.DataFrame(names).write_csv(out, include_header=False, line_terminator="\r\n")
-    frame.select(guarded(frame.columns)).write_csv(out, include_header=False, line_terminator="\r\n")
+    for block in frame.iter_slices(_ROWS_A_BLOCK):
+        guarded(block).write_csv(out, include_header=False, line_terminator="\r\n")
     return out.getvalue()
 
 

@@ -8,7 +8,6 @@ that was wrong for them is still wrong when it comes back.
 """
 
 import re
-from collections.abc import Sequence
 
 import polars as pl
 
@@ -32,6 +31,8 @@ _NUMBER = re.compile(_PLAIN_NUMBER)
 _TWO_UNITS = re.compile("[\U00010000-\U0010ffff]")  # emoji and other signs that take two in UTF-16
 _ALWAYS_FITS = CELL_LIMIT_CHARACTERS // 2
 _EXCEL_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+_GUARDED_INSIDE = [";", "\t", "\r", "\n", *_CONTROLS]
+_ESCAPED_IN_XML = [*_XML_ESCAPES, "_x", *_CONTROLS]
 
 
 def is_formula_like(text: str) -> bool:
@@ -79,15 +80,18 @@ def guarded_text(text: str) -> str | None:
     return (f"'{inside}" if is_formula_like(shown) else inside) or None
 
 
-def guarded(names: Sequence[str]) -> pl.Expr:
+def guarded(frame: pl.DataFrame) -> pl.DataFrame:
     """Text columns as CSV may hold them: `'` before what could be run as a formula, and visible escapes.
 
-    One expression for all of them: each column that has one of its own costs a file of few rows more than its rows do.
+    Most columns hold nothing that needs either, which is found out at a tenth of what it takes to look for each place.
     """
-    text = pl.col(list(names)).str.replace_many(_CONTROLS, _ESCAPES)
+    every = pl.all()
+    risky = every.str.contains(FORMULA_START) | every.str.contains_any(_GUARDED_INSIDE)
+    text = pl.col(_where(frame, risky)).str.replace_many(_CONTROLS, _ESCAPES)
     inside = text.str.replace_all(FORMULA_INSIDE, "${1}'${2}")
     formula = text.str.contains(FORMULA_START) & ~text.str.contains(_PLAIN_NUMBER)
-    return pl.when(formula).then(pl.lit("'") + inside).when(text != "").then(inside).name.keep()
+    whole = frame.with_columns(pl.when(formula).then(pl.lit("'") + inside).otherwise(inside).name.keep())
+    return whole.select(pl.when(every != "").then(every).name.keep())
 
 
 def visible_column(name: str) -> pl.Expr:
@@ -98,6 +102,25 @@ def visible_column(name: str) -> pl.Expr:
 def formula_like(name: str) -> pl.Expr:
     """Which texts of a column a spreadsheet program might run as a formula."""
     return pl.col(name).str.contains(FORMULA_START) & ~pl.col(name).str.contains(_PLAIN_NUMBER)
+
+
+def _where(frame: pl.DataFrame, condition: pl.Expr) -> list[str]:
+    """The columns in which a condition on each of them holds for any text."""
+    if not frame.height:
+        return []
+    return [name for (name, found) in zip(frame.columns, frame.select(condition.any()).row(0), strict=True) if found]
+
+
+def formula_columns(frame: pl.DataFrame) -> frozenset[str]:
+    """The text columns with any text that a spreadsheet program might run as a formula, perhaps more."""
+    return frozenset(_where(frame, pl.all().str.contains(FORMULA_START)))
+
+
+def escaped_columns(frame: pl.DataFrame) -> frozenset[str]:
+    """The text columns with any text that is another one as XML (see `cell_xml`), perhaps more."""
+    every = pl.all()
+    is_other = every.str.contains_any(_ESCAPED_IN_XML) | (every.str.len_bytes() > _ALWAYS_FITS)
+    return frozenset(_where(frame, is_other))
 
 
 def cell_xml(name: str) -> pl.Expr:
