@@ -9,6 +9,7 @@ import polars as pl
 from logistics_batch.mapping import Mapping, load_mapping
 from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
+from logistics_batch.messages import rule_of
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.sheet import CellFact, Sheet, facts_frame
 
@@ -79,8 +80,8 @@ def order(**cells: str) -> list[str]:
 def states(mapped: MappedFile) -> dict[int, str]:
     """The state of each row; with the rule where there is one."""
     return {
-        row: f"{state} {rule}" if rule else state
-        for row, state, rule in mapped.rows.select("row", "state", "code").iter_rows()
+        row: f"{state} {rule_of(code)}" if code else state
+        for row, state, code in mapped.rows.select("row", "state", "code").iter_rows()
     }
 
 

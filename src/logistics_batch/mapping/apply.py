@@ -1,7 +1,7 @@
 """Sheets in, documents and issues out: the story of a mapping from header to body."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -33,13 +33,13 @@ from logistics_batch.mapping.fields.compile import (
 from logistics_batch.mapping.fields.grouping import disagreements, written_key
 from logistics_batch.mapping.fields.values.reading import say
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.mapping.lines.split_rows import Fault, blame_faults
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.lines.exploded import BoundSheet, at_rows, blame_faults, rows_once
 from logistics_batch.mapping.notes.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows
-from logistics_batch.mapping.rows.header import choose, passed_over
+from logistics_batch.messages import packed
 from logistics_batch.messages.words import listed, row_list
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import Complaint, LongitudeName
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.model.spelling import differences, folded_key
@@ -48,21 +48,13 @@ _PLAIN: Final = "^[!-_a-~]+( [!-_a-~]+)*$"
 _NEEDLESS_ZEROS: Final = "(^| )0[0-9]|[.][0-9]*0($| )"  # perhaps: a part of a key that is but a number may have them
 
 
-def apply_mapping(
-    mapping: Mapping,
-    sheets: Sequence[Sheet],
-    *,
-    run_values: RunValues,
-    longitude: LongitudeName = "delivery_long",
-    faults: Sequence[Fault] = (),
-) -> MappedFile:
+def map_sheet(bound: BoundSheet, *, run_values: RunValues, longitude: LongitudeName = "delivery_long") -> MappedFile:
     """Map a file: every row but the header once, the documents that can be sent, an issue for each cell that is wrong.
 
-    sheets: the candidates; the one whose header fits is taken. longitude: how the longitude fields are spelt on the
-    wire. faults: what is wrong with cells that were parted into lines. Raises FileHeld where the file as a whole cannot
-    be trusted.
+    longitude: how the longitude fields are spelt on the wire. Raises FileHeld where the file as a whole cannot be
+    trusted.
     """
-    sheet, header = choose(mapping, sheets)
+    mapping, sheet, header = bound.mapping, bound.sheet, bound.header
     hold_idle_skips(mapping, [(sheet, header)])
     hold_idle_conditions(mapping, sheet, header)
     hold_idle_payment(mapping, sheet, header)
@@ -78,8 +70,8 @@ def apply_mapping(
     check_kits(found, table)
     blame_totals(found, table)
     blame_ambiguous_amounts(found, table)
-    blame_faults(found, table, faults)
-    notes, skipped = (*notes_of(table, rows), *passed_over(mapping, sheets, sheet)), rows.skipped
+    blame_faults(found, table, bound.lines)
+    notes, skipped = (*notes_of(table, rows), *bound.notes), rows.skipped
     documents = _documents(table)
     torn = [*_torn_documents(table), *documents_with_equal_rows(table)]
     strays = stray_rows(table)
@@ -91,17 +83,24 @@ def apply_mapping(
     if sends:
         _judge(material, table, found)
         barred = _barred(table, documents, found, torn=torn, strays=strays)
-        material = replace(material, barred=barred.documents["doc"])
-    states = _states(table, skipped, documents.select("doc", "natural"), barred, found)
+        material = replace(material, barred=barred["doc"])
+    issues = found.issues(sheet, header, fallback=table.key_column)
+    states = _states(
+        table, skipped, documents.select("doc", "natural"), barred=barred, bad_rows=found.bad_rows(), issues=issues
+    )
     return MappedFile(
         sheet=sheet.name,
         header_row=header.row,
-        columns=header.texts,
-        rows=states,
+        columns=bound.physical_columns,
+        rows=states if bound.others.is_empty() else pl.concat([states, bound.others]).sort("sheet", "row"),
         documents=documents_of(material) if sends else (),
-        issues=found.issues(sheet, header, fallback=table.key_column),
+        issues=tuple(sorted((*issues, *bound.lost), key=lambda issue: (issue.sheet, issue.row)))
+        if bound.lost
+        else issues,
         notes=notes,
         keep=_kept(table, states),
+        lines_sheet=sheet.origins.second if sheet.origins else "",
+        lines_header_row=bound.second.row if bound.second else 0,
     )
 
 
@@ -132,14 +131,6 @@ def _natural_key(table: CompiledSheet, heads: pl.DataFrame) -> pl.Expr:
     return pl.coalesce(natural, written_key(pl.col("key")))
 
 
-@dataclass(frozen=True, slots=True)
-class _Barred:
-    """Documents that are not sent: doc, rule, reason; and all rows with an issue."""
-
-    documents: pl.DataFrame
-    invalid: pl.Series
-
-
 def _barred(
     table: CompiledSheet,
     documents: pl.DataFrame,
@@ -147,15 +138,12 @@ def _barred(
     *,
     torn: Sequence[tuple[int, str, str]],
     strays: pl.DataFrame,
-) -> _Barred:
-    """Disagreement (`torn`) comes first, then two documents of one name, then a row that is wrong itself."""
-    invalid = found.bad_rows()
-    placed = pl.concat([table.grouped.once_a_row("row", "doc"), strays.select("row", "doc")])
-    wrong = placed.filter(pl.col("row").is_in(invalid.implode())).group_by("doc").agg("row")
-    siblings = [
-        (doc, "sibling", f"The document is not sent: row {row_list(table.sheet.physical_rows(rows))} is invalid.")
-        for doc, rows in wrong.iter_rows()
-    ]
+) -> pl.DataFrame:
+    """Documents that are not sent (doc, code, values).
+
+    Disagreement (`torn`) comes first, then two documents of one name, then a row that is wrong itself.
+    """
+    placed = pl.concat([table.grouped.lines.select("row", "doc"), strays.select("row", "doc")])
     hidden = [
         (
             doc,
@@ -164,10 +152,39 @@ def _barred(
         )
         for doc, rows in table.hidden.group_by("doc", maintain_order=True).agg("row").iter_rows()
     ]
-    reasons = [*hidden, *torn, *_doubled(table, documents), *siblings]
+    reasons = [*hidden, *torn, *_doubled(table, documents)]
     schema = {"doc": pl.UInt32, "rule": pl.String, "reason": pl.String}
-    together = pl.DataFrame(reasons, schema=schema, orient="row")
-    return _Barred(together.unique("doc", keep="first", maintain_order=True), invalid)
+    together = _coded(pl.DataFrame(reasons, schema=schema, orient="row"))
+    together = pl.concat([together, _siblings(table.sheet, placed, found)], how="diagonal")
+    return together.unique("doc", keep="first", maintain_order=True)
+
+
+def _siblings(sheet: Sheet, placed: pl.DataFrame, found: Findings) -> pl.DataFrame:
+    """Documents of which a row is wrong itself: doc, code, values; and those that rows of a second sheet are told.
+
+    placed: row, doc.
+    """
+    wrong = found.frame()
+    places = sheet.places(wrong).select("sheet", pl.col("row").alias("at"))
+    rows = placed.join(pl.concat([wrong.select("row"), places], how="horizontal").drop_nulls(), on="row")
+    second = sheet.origins.second if sheet.origins else ""
+    by_doc = rows.group_by("doc").agg(
+        pl.col("at").filter(pl.col("sheet") == name).unique().sort().alias(f"at {name}") for name in ("", second or "-")
+    )
+    told = [
+        (doc, *_not_sent(here, there, second), *_not_sent(there, here, sheet.name))
+        for doc, here, there in by_doc.iter_rows()
+    ]
+    schema = dict.fromkeys(("code", "values", "code_there", "values_there"), pl.String)
+    return pl.DataFrame(told, schema={"doc": pl.UInt32, **schema}, orient="row")
+
+
+def _not_sent(here: Sequence[int], there: Sequence[int], other: str) -> tuple[str, str]:
+    """What rows of one sheet are told of the wrong ones there and on the other sheet."""
+    if not there:
+        return "sibling.own_sheet", packed({"rows": list(here)})
+    code = "sibling.both_sheets" if here else "sibling.other_sheet"
+    return code, packed({"rows": list(here), "others": list(there), "sheet": other})
 
 
 def _torn_documents(table: CompiledSheet) -> list[tuple[int, str, str]]:
@@ -175,7 +192,7 @@ def _torn_documents(table: CompiledSheet) -> list[tuple[int, str, str]]:
     torn = pl.concat([disagreements(table.grouped.heads, table.header), table.torn])
     if torn.is_empty():
         return []
-    placed = table.grouped.once_a_row("row", "doc")
+    placed = table.grouped.lines.select("row", "doc")
     rows = placed.filter(pl.col("doc").is_in(torn["doc"].unique().implode())).group_by("doc").agg("row")
     rows_of = {doc: sorted(numbers) for doc, numbers in rows.iter_rows()}
     reasons: list[tuple[int, str, str]] = []
@@ -209,7 +226,7 @@ def _doubled(table: CompiledSheet, documents: pl.DataFrame) -> list[tuple[int, s
     doubled = read.filter(pl.col("read").is_duplicated())
     if doubled.is_empty():
         return []
-    rows = table.grouped.once_a_row("row", "doc").group_by("doc", maintain_order=True).agg("row")
+    rows = table.grouped.lines.select("row", "doc").group_by("doc", maintain_order=True).agg("row")
     placed = doubled.join(rows, on="doc", how="left", maintain_order="left")
     reasons: list[tuple[int, str, str]] = []
     groups = placed.group_by("read", maintain_order=True).agg("natural", "doc", "row")
@@ -232,20 +249,31 @@ def _as_read(names: pl.Expr) -> pl.Expr:
     return pl.when(plain).then(names.str.to_lowercase()).otherwise(others)
 
 
-def _material(table: CompiledSheet, documents: pl.DataFrame, barred: _Barred, *, longitude: LongitudeName) -> Material:
+def _material(
+    table: CompiledSheet, documents: pl.DataFrame, barred: pl.DataFrame, *, longitude: LongitudeName
+) -> Material:
     names = [field.value_name for field in (*table.line, *table.keep)]
     return Material(
         mapping=table.mapping,
         heads=documents,
-        lines=table.grouped.lines.select("doc", "row", "first", *names),
-        barred=barred.documents["doc"],
+        lines=_with_physical_rows(table, table.grouped.lines.select("doc", "row", "first", *names)),
+        barred=barred["doc"],
         line=table.line,
         keep=table.keep,
-        rows_repeat=table.grouped.rows_repeat,
+        rows_repeat=table.sheet.origins is not None,
         order=order_named(table),
         lent=tuple(field.target for field in (*table.header, *table.line) if field.spec.source == "run"),
         longitude=longitude,
     )
+
+
+def _with_physical_rows(table: CompiledSheet, lines: pl.DataFrame) -> pl.DataFrame:
+    """Lines with the rows of the file that they were made of."""
+    if table.sheet.origins is None:
+        return lines
+    origins = table.sheet.origins.lines.select("row", "origin")
+    placed = lines.join(origins, on="row", how="left", maintain_order="left")
+    return placed.with_columns(pl.col("origin").alias("row")).drop("origin")
 
 
 def _judge(material: Material, table: CompiledSheet, found: Findings) -> None:
@@ -286,18 +314,25 @@ def _refuse(found: Findings, table: CompiledSheet, doc: int, complaints: Sequenc
 
 
 def _states(
-    table: CompiledSheet, skipped: pl.DataFrame, documents: pl.DataFrame, barred: _Barred, found: Findings
+    table: CompiledSheet,
+    skipped: pl.DataFrame,
+    documents: pl.DataFrame,
+    *,
+    barred: pl.DataFrame,
+    bad_rows: pl.Series,
+    issues: Sequence[Issue],
 ) -> pl.DataFrame:
     """Every row but the header, with what became of it."""
-    invalid = pl.col("row").is_in(found.bad_rows().implode())
-    good = documents.join(barred.documents, on="doc", how="anti", maintain_order="left").select("doc")
+    invalid = pl.col("row").is_in(bad_rows.implode())
+    good = documents.join(barred, on="doc", how="anti", maintain_order="left").select("doc")
     numbered = good.with_row_index("document") if table.mapping.operation is not Operation.RECEIPT_READ else good
-    known = table.grouped.once_a_row("row", "doc")
+    known = table.grouped.lines.select("row", "doc")
     known = known.join(documents.select("doc", "natural"), on="doc", how="left")
-    known = known.join(_coded(barred.documents), on="doc", how="left").join(numbered, on="doc", how="left")
+    known = known.join(barred, on="doc", how="left").join(numbered, on="doc", how="left")
     keyless = table.keyless.select("row")
     parts = [known, keyless, _coded(skipped).with_columns(pl.lit(value=True).alias("skipped"))]
     together = pl.concat(parts, how="diagonal").with_columns(invalid.alias("invalid"))
+    together = at_rows(together, table.sheet, issues)
     skipped_row = pl.col("skipped").fill_null(value=False) if "skipped" in together.columns else pl.lit(value=False)
     state = (
         pl.when(skipped_row)
@@ -312,10 +347,10 @@ def _states(
     told = together.with_columns(state.alias("state"), document.alias("document"), pl.col("natural").alias("key"))
     own_word = pl.col("state") != RowState.INVALID.value
     told = told.with_columns(pl.when(own_word).then(pl.col(name)).alias(name) for name in ("code", "values"))
-    kinds = {name: kind for name, kind in ROWS_SCHEMA.items() if name != "sheet"}
-    rows = told.select(pl.col(name).cast(kind) for name, kind in kinds.items())
-    in_order = rows if rows["row"].is_sorted() else rows.sort("row")
-    return in_order.with_columns(pl.lit("").alias("sheet"))  # one value, not one a row
+    rows = told.select(pl.col(name).cast(kind) for name, kind in ROWS_SCHEMA.items())
+    if table.sheet.origins is not None:
+        return rows_once(rows)
+    return rows if rows["row"].is_sorted() else rows.sort("row")
 
 
 def _coded(told: pl.DataFrame) -> pl.DataFrame:
@@ -329,7 +364,7 @@ def _kept(table: CompiledSheet, states: pl.DataFrame) -> pl.DataFrame:
     if table.mapping.operation is not Operation.RECEIPT_READ:
         return pl.DataFrame()
     ready = states["row"].filter(states["state"] == RowState.READY.value)
-    lines = table.grouped.once_a_row("row", "head", *(field.value_name for field in table.keep))
+    lines = _with_physical_rows(table, table.grouped.lines.select("row", "head", *(f.value_name for f in table.keep)))
     values = table.grouped.heads.select("head", *(field.value_name for field in table.header))
     lines = lines.join(values, on="head", how="left")
     names = {field.target: field.value_name for field in (*table.keep, *table.header)}

@@ -1,5 +1,6 @@
 """Broken rules to issues: which row, which cell, what stands there, what to write instead."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -54,19 +55,30 @@ class Findings:
         found = self.frame().with_columns(
             pl.when(pl.col("column") == 0).then(pl.lit(fallback, dtype=pl.UInt16)).otherwise("column").alias("column")
         )
-        cells = _cells(sheet, found)
-        return tuple(
-            self._issue(row, column, words, header=header, value=value or "")
-            for (row, column, words), value in zip(found.iter_rows(), cells, strict=True)
+        places, cells = sheet.places(found), _cells(sheet, found)
+        of_second = sheet.origins.columns if sheet.origins else ()
+        issues = (
+            self._issue(words, place, texts=of_second if place[0] else header.texts, value=value or "", made=made)
+            for words, made, place, value in zip(
+                found["words"], found["column"] != places["column"], places.iter_rows(), cells, strict=True
+            )
+            if place[1] is not None  # what a row without lines lacks is told of already
         )
+        if sheet.origins is None:
+            return tuple(issues)
+        return tuple(dict.fromkeys(sorted(issues, key=lambda issue: (issue.sheet, issue.row))))
 
-    def _issue(self, row: int, column: int, words: int, *, header: Header, value: str) -> Issue:
+    def _issue(self, words: int, at: tuple[str, int, int], *, texts: Sequence[str], value: str, made: bool) -> Issue:
+        """One finding at its place; `name` in its values is the column's: of a made cell that where it stands."""
+        sheet, row, column = at
         field, code, message = self.words[words]
         first, second = message(value)
         if isinstance(second, str):  # words that have not come into the catalogue yet
             first, second = code, {"reason": first, "remedy": second}
-        name = header.texts[column - 1].strip() if column <= len(header.texts) else ""
-        place = Place(row, name, cell_address(row, column), value[:SHOWN_CHARACTERS], field=field)
+        name = texts[column - 1].strip() if column <= len(texts) else ""
+        if made and "name" in second:
+            second = {**second, "name": name}
+        place = Place(row, name, cell_address(row, column), value[:SHOWN_CHARACTERS], sheet, field)
         return Issue.of(first, place, **second)
 
 

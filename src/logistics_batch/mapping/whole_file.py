@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.mapping.apply import apply_mapping as apply_to_sheet
+from logistics_batch.mapping.apply import map_sheet
 from logistics_batch.mapping.fields.compile import RunValues
-from logistics_batch.mapping.lines.exploded import parted, told_of_rows
-from logistics_batch.mapping.lines.two_sheet_answers import told_of_both
-from logistics_batch.mapping.lines.two_sheets import joined
+from logistics_batch.mapping.lines.exploded import BoundSheet
+from logistics_batch.mapping.lines.split_rows import split_rows
+from logistics_batch.mapping.lines.two_sheets import join_sheets
+from logistics_batch.mapping.lines.views import views
 from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.rows.header import choose, passed_over
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.payloads import LongitudeName
 from logistics_batch.model.sheet import Sheet
@@ -26,17 +28,21 @@ def apply_mapping(
     sheets: the candidates; the one whose header fits is taken. longitude: how the longitude fields are spelt on the
     wire. Raises FileHeld where the file as a whole cannot be trusted.
     """
-    if mapping.spec.lines_sheet is not None:
-        both = joined(mapping, sheets)
-        made = both.parted
-    elif mapping.spec.lines_from is not None:
-        both, made = None, parted(mapping, sheets)
-    else:
-        return apply_to_sheet(mapping, sheets, run_values=run_values, longitude=longitude)
-    faults = made.parting.faults
+    bound = _bound(mapping, sheets)
     try:
-        mapped = apply_to_sheet(made.mapping, [made.sheet], run_values=run_values, longitude=longitude, faults=faults)
+        return map_sheet(bound, run_values=run_values, longitude=longitude)
     except FileHeld as held:
-        held.rows_read = made.physical.frame.height - 1
+        if bound.sheet.origins is not None:
+            held.rows_read = bound.sheet.origins.lines["origin"].n_unique() - 1
         raise
-    return told_of_both(mapped, both) if both is not None else told_of_rows(mapped, made)
+
+
+def _bound(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
+    if mapping.spec.lines_sheet is not None:
+        return join_sheets(mapping, sheets)
+    ((view, candidates),) = views(mapping, sheets)
+    sheet, header = choose(view, candidates)
+    notes = passed_over(view, candidates, sheet)
+    if mapping.spec.lines_from is not None:
+        return split_rows(mapping, mapping.spec.lines_from, sheet, header, notes=notes)
+    return BoundSheet(mapping, sheet, header, notes)

@@ -11,7 +11,8 @@ Nested = Callable[[str, Mapping[str, Any]], str]
 class Words(string.Formatter):
     """Formats of values in the catalogue's texts; any other format is Python's own.
 
-    `{names:names}`: "A", "B" and 3 more; `names 20` shows up to 20. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3,
+    `{names:names}`: "A", "B" and 3 more; `names 20` shows up to 20. `{names:all}`: "A" and "B". `{held:held}`: of
+    pairs, "A" holds 2 and "B" holds 1. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3,
     rows 3-5, or 40 rows: 3-5, 9 … `{day:day}`: 3 November 2026, of an ISO date. `{count:row|rows}`: the word that fits
     a number or the length of a list. `{hints:messages}`: further messages, one behind the other.
     """
@@ -30,6 +31,12 @@ class Words(string.Formatter):
         match kind:
             case "names":
                 return listed(value, limit=int(limit or 5))
+            case "sheets":
+                return listed(value) or "none that has a name"
+            case "all":
+                return " and ".join(f'"{name}"' for name in value)
+            case "held":
+                return " and ".join(f'"{name}" holds {count}' for name, count in value)
             case "rows":
                 return row_list(value)
             case "in":

@@ -1,6 +1,5 @@
 """What is wrong with a row, said so that a clerk can mend it."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -66,12 +65,6 @@ class Issue:
     def at(self, **changes: Any) -> "Issue":
         """The same at another place."""
         return replace(self, place=replace(self.place, **changes))
-
-    def renamed(self, name: str, other: str) -> "Issue":
-        """The same with another column's name, or another beginning of names, in its values."""
-        old, new = (json.dumps(text, ensure_ascii=False)[1:-1] for text in (name, other))
-        values = self.values.replace(f'"{old}', f'"{new}').replace(f'\\"{old}', f'\\"{new}')
-        return replace(self, values=values)
 
     @property
     def rule(self) -> str:

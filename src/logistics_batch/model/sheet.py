@@ -71,6 +71,33 @@ def struck_parts(detail: str | None) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Origins:
+    """Where the cells of an exploded sheet stand in the file.
+
+    lines: one line for each of the sheet's frame, in its order: `row`, its number there; `origin`, its physical row;
+        `second`, its row of the second sheet, null where it has none; and for each made column, named by its number,
+        the column in which its cell stands, from 1.
+    second, columns: the name and header texts of the second sheet, where the made columns' cells stand on one.
+    """
+
+    lines: pl.DataFrame
+    second: str = ""
+    columns: tuple[str, ...] = ()
+
+    def places(self, cells: pl.DataFrame) -> pl.DataFrame:
+        """For each of some cells (row, column) where it stands: sheet, row, column; the row is null where nowhere."""
+        made = [name for name in self.lines.columns if name.isdigit()]
+        joined = cells.join(self.lines, on="row", how="left", maintain_order="left")
+        is_made = pl.col("column").is_in([int(name) for name in made]) & pl.lit(bool(self.second))
+        sources = [pl.when(pl.col("column") == int(name)).then(pl.col(name)) for name in made]
+        return joined.select(
+            pl.when(is_made).then(pl.lit(self.second)).otherwise(pl.lit("")).alias("sheet"),
+            pl.when(is_made).then("second").otherwise("origin").alias("row"),
+            pl.coalesce(*sources, "column").alias("column"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
     """One sheet of a file, or the whole of a CSV file.
 
@@ -85,8 +112,8 @@ class Sheet:
         of workbooks, and where the encoding was found.
     ends_open: of a text file whether its last line has no line break behind it.
     notes: what a reader had to decide or repair, in words for the report ("read as cp1252").
-    origins, added: where mapping has parted rows into several lines: the physical row of each line of `frame`, whose
-        `row` then numbers the lines; and how many columns were added on the right.
+    origins, added: where mapping has exploded rows into lines, which `row` then numbers: where their cells stand; and
+        how many columns were added on the right.
     """
 
     name: str
@@ -98,14 +125,14 @@ class Sheet:
     ends_open: bool = False
     delimiter: str = ""
     encoding: str = ""
-    origins: pl.Series | None = None
+    origins: Origins | None = None
     added: int = 0
 
     def physical_rows(self, rows: Iterable[int]) -> list[int]:
         """The rows as the spreadsheet program numbers them, each once and in order."""
         if self.origins is None:
             return sorted(set(rows))
-        place = dict(zip(self.frame["row"].to_list(), self.origins.to_list(), strict=True))
+        place = dict(self.origins.lines.select("row", "origin").iter_rows())
         return sorted({place.get(row, row) for row in rows})
 
     def facts_of(self, *kinds: CellFact) -> pl.DataFrame:
@@ -117,6 +144,18 @@ class Sheet:
         """The merged cells, in the order of their first cells."""
         merged = self.facts_of(CellFact.MERGED).sort("row", "column").select("row", "column", "detail")
         return [(top, left, *json.loads(last)) for top, left, last in merged.iter_rows()]
+
+    def places(self, cells: pl.DataFrame) -> pl.DataFrame:
+        """For each of some cells (row, column) where it stands in the file: sheet, row, column; see `Origins`."""
+        if self.origins is None:
+            return cells.select(pl.lit("").alias("sheet"), "row", "column")
+        return self.origins.places(cells)
+
+    def column_of_file(self, column: int) -> int:
+        """The column where the last cell of one of this sheet stands; 0 where that is on a second sheet."""
+        if self.origins is None or str(column) not in self.origins.lines.columns:
+            return column
+        return 0 if self.origins.second else int(self.origins.lines[str(column)][-1])
 
     @property
     def width(self) -> int:

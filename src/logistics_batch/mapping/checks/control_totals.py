@@ -73,7 +73,7 @@ def _come_to(
         known = counted.select("row", *keys).update(filled, on="row")
         return Decimal(known.filter(pl.any_horizontal(pl.col(keys).is_not_null())).select(keys).n_unique())
     if table.sheet.origins is not None and not _is_parted(table, control):
-        physical = pl.DataFrame({"row": table.sheet.frame["row"], "origin": table.sheet.origins})
+        physical = table.sheet.origins.lines.select("row", "origin")
         counted = counted.join(physical, on="row", maintain_order="left").unique("origin", keep="first")
     if control.says == "rows":
         return Decimal(counted.height)

@@ -32,7 +32,7 @@ def order_named(table: CompiledSheet) -> OrderNumber | None:
         "",
         is_reference=spec.order_id.ledger is not None,
         column=(named.column if named else None) or table.key_column,
-        item_column=(items.column if items else None) or 0,
+        item_column=table.sheet.column_of_file((items.column if items else None) or 0),
     )
 
 

@@ -18,23 +18,13 @@ class Grouped:
     """Rows by document.
 
     lines: a line for each line of a payload, documents in the order of their first rows and each one's lines together;
-    `doc` counts from 0, `head` numbers runs of lines of a document whose header cells are alike. `row` is the physical
-    row a line was made of; several lines may be of one row. heads: the first line of each run, without the cells that
-    only lines are made of.
+    `doc` counts from 0, `head` numbers runs of lines of a document whose header cells are alike. heads: the first line
+    of each run, without the cells that only
+    lines are made of.
     """
 
     lines: pl.DataFrame
     heads: pl.DataFrame
-
-    @property
-    def rows_repeat(self) -> bool:
-        """Whether some physical row has become several lines."""
-        return self.lines["row"].n_unique() < self.lines.height
-
-    def once_a_row(self, *names: str) -> pl.DataFrame:
-        """Columns of the lines, each physical row once: of several lines of one row the first."""
-        chosen = self.lines.select(names)
-        return chosen.unique("row", keep="first", maintain_order=True) if self.rows_repeat else chosen
 
 
 def rows_where(lines: pl.DataFrame, mask: pl.Expr) -> pl.Series:

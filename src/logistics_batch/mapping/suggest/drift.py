@@ -9,11 +9,9 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.errors import SpecificationError
-from logistics_batch.mapping.lines.exploded import outer_mapping
-from logistics_batch.mapping.lines.two_sheet_spec import header_mapping, lines_mapping
+from logistics_batch.mapping.lines.views import views
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.rows.header import Header, likeliest
-from logistics_batch.mapping.rows.patterns import name_fits
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.mapping.suggest.names import LIKELY, likeness, likeness_of_names, names_of_targets, reading_of
@@ -62,13 +60,13 @@ def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load
 
     text: of the mapping file. load: from a changed text to a mapping; raises SpecificationError.
     """
-    bound = [(view, *likeliest(view, its_sheets)) for view, its_sheets in _views(mapping, sheets) if its_sheets]
-    views = [(view, sheet, header) for view, sheet, header in bound if header is not None]
-    if not views:
+    bound = [(view, *likeliest(view, its_sheets)) for view, its_sheets in views(mapping, sheets) if its_sheets]
+    found = [(view, sheet, header) for view, sheet, header in bound if header is not None]
+    if not found:
         return None
-    headers = [header for _, _, header in views]
+    headers = [header for _, _, header in found]
     here = {name for header in headers for name in header.columns}
-    pairs = [pair for view in views for pair in _likely(*view) if pair[0] not in here]
+    pairs = [pair for view in found for pair in _likely(*view) if pair[0] not in here]
     doubtful = _doubtful(pairs)
     renamed: dict[str, tuple[str, str, float]] = {}
     for old, new, sure in pairs:
@@ -88,16 +86,6 @@ def drift_of(mapping: Mapping, sheets: Sequence[Sheet], text: str, *, load: Load
         ignoring = _ignoring(text, fresh)
         text = ignoring if _loads(ignoring, load) else text
     return Drift(tuple(renamed.values()), fresh, lost, text, tuple(doubtful.items()))
-
-
-def _views(mapping: Mapping, sheets: Sequence[Sheet]) -> list[tuple[Mapping, Sequence[Sheet]]]:
-    """What the mapping looks for on which sheets."""
-    form = mapping.spec.lines_sheet
-    if form is None:
-        return [(outer_mapping(mapping, sheets), sheets)]
-    of_lines = [sheet for sheet in sheets if name_fits(sheet.name, form.name)]
-    others = [sheet for sheet in sheets if sheet not in of_lines]
-    return [(header_mapping(mapping), others), (lines_mapping(mapping), of_lines)]
 
 
 def _likely(mapping: Mapping, sheet: Sheet, header: Header) -> list[tuple[str, str, float]]:

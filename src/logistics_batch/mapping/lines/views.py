@@ -1,0 +1,152 @@
+"""A mapping as each of its sheets sees it: what is made of lines is left out, what they are made of is there."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from logistics_batch.mapping.lines.split_rows import numbered_columns
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.rows.patterns import name_fits
+from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, LinesFromSpec, LinesSheetSpec, MappingSpec
+from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.model.sheet import Sheet
+
+_SEARCHED_ROWS: Final = 200
+
+View = tuple[Mapping, list[Sheet]]
+"""A mapping as it looks for its columns, and the sheets on which it does."""
+
+
+def views(mapping: Mapping, sheets: Sequence[Sheet]) -> list[View]:
+    """What a mapping looks for on which sheets: of two sheets the one of the rows first; either may have none."""
+    spec, form = mapping.spec, mapping.spec.lines_sheet
+    if spec.lines_from is not None:
+        return [(_of_split_rows(mapping, spec.lines_from, sheets), list(sheets))]
+    if form is None:
+        return [(mapping, list(sheets))]
+    of_lines = [sheet for sheet in sheets if name_fits(sheet.name, form.name)]
+    others = [sheet for sheet in sheets if sheet not in of_lines]
+    others = [sheet for sheet in others if spec.sheet.name is None or name_fits(sheet.name, spec.sheet.name)]
+    return [(_of_rows(mapping), others), (_of_lines(mapping, form), of_lines)]
+
+
+def _of_split_rows(mapping: Mapping, form: LinesFromSpec, sheets: Sequence[Sheet]) -> Mapping:
+    """What the file's own sheet is looked through for where its rows hold several lines."""
+    spec = mapping.spec
+    made = {ColumnName.of(name).identity for name in form.made}
+    sources = {name: FieldSpec(from_=[name], required=True) for name in form.split or ()}
+    for template in form.columns or ():
+        spelt: dict[int, dict[str, None]] = {}  # SKU 2 may be SKU 02
+        for texts in (texts for sheet in sheets for texts in _rows(sheet)):
+            for number, place in numbered_columns(template, texts).items():
+                spelt.setdefault(number, {})[texts[place - 1].strip()] = None
+        wanted = range(1, (form.up_to or 0) + 1)
+        for number in sorted({*spelt, *wanted}) or [1]:
+            name = template.replace("{n}", str(number))
+            names = [name, *spelt.get(number, {})]
+            sources[name] = FieldSpec(from_=names, required=number in wanted or number == min(spelt, default=1))
+    kept = {
+        part: {
+            name: field
+            for name, field in getattr(spec, part).items()
+            if not any(ColumnName.of(name).identity in made for names in field.columns for name in names)
+        }
+        for part in ("fields", "lines", "keep")
+    }
+    kept["keep"] |= {f"lines_from: {name}": field for name, field in sources.items()}
+    return replace(mapping, spec=spec.model_copy(update={**kept, "lines_from": None}))
+
+
+def _rows(sheet: Sheet) -> list[list[str]]:
+    return [[text or "" for text in texts] for _, *texts in sheet.frame.head(_SEARCHED_ROWS).iter_rows()]
+
+
+def _of_rows(mapping: Mapping) -> Mapping:
+    """What the first of two sheets is read with: everything but lines and sums."""
+    spec = mapping.spec
+    fields = {name: field for name, field in spec.fields.items() if field.source != "sum"}
+    changes = {"fields": fields, "lines": {}, "keep": _wished(spec.keep), "lines_sheet": None, "checks": ChecksSpec()}
+    return replace(mapping, spec=spec.model_copy(update=changes))
+
+
+def _of_lines(mapping: Mapping, form: LinesSheetSpec) -> Mapping:
+    """What the second sheet is read with: lines, and the columns that are added up."""
+    spec = mapping.spec
+    sheet = spec.sheet.model_copy(update={"header": form.header, "only_rows_where": {}})
+    summed = [names for field in spec.fields.values() for names in (field.sum, field.less, field.times) if names]
+    added = {f"summed {place}": FieldSpec(from_=names, required=True) for place, names in enumerate(summed, 1)}
+    changes = {
+        "fields": {},
+        "order_id": None,
+        "key": form.key,
+        "keep": _wished(spec.keep) | added,
+        "sheet": sheet,
+        "checks": spec.checks.model_copy(update={"control_total": []}),
+        "lines_sheet": None,
+    }
+    return replace(mapping, spec=spec.model_copy(update=changes))
+
+
+def _wished(keep: dict[str, FieldSpec]) -> dict[str, FieldSpec]:
+    """What is kept may stand on either sheet."""
+    return {name: field.model_copy(update={"required": False}) for name, field in keep.items()}
+
+
+def joined_view(mapping: Mapping, first: Header, second: Header, *, sheet: str) -> tuple[Mapping, dict[str, int]]:
+    """The mapping as two joined sheets see it, and by their names there the second sheet's columns that it wants.
+
+    sheet: the second one's name, which its columns bear before their own: both sheets may have a column "Qty".
+    """
+    spec, wanted = mapping.spec, dict[str, int]()
+
+    def of_second(names: Sequence[str]) -> list[str]:
+        column = second.column(names)
+        if column is not None:
+            wanted[f"{sheet}: {second.texts[column - 1].strip()}"] = column
+        return [f"{sheet}: {name}" for name in names]
+
+    def is_there(field: FieldSpec, header: Header) -> bool:
+        return any(header.column(names) is not None for names in field.columns)
+
+    def of_line(field: FieldSpec) -> FieldSpec:
+        when = {
+            of_second([name])[0] if second.column([name]) is not None else name: patterns
+            for name, patterns in (field.when or {}).items()
+        }
+        return _reading(field, of_second).model_copy(update={"when": when or None})
+
+    fields = {name: _reading(field, of_second) if field.sum else field for name, field in spec.fields.items()}
+    lines = {name: of_line(field) for name, field in spec.lines.items()}
+    keep = {
+        name: field if is_there(field, first) or not is_there(field, second) else of_line(field)
+        for name, field in spec.keep.items()
+    }
+    skipping = spec.sheet.skip_rows_where
+    skip = {name: skipping[name] for name in skipping if first.column(mapping.names_of(name)) is not None}
+    changes = {
+        "fields": fields,
+        "lines": lines,
+        "keep": keep,
+        "lines_sheet": None,
+        "sheet": spec.sheet.model_copy(update={"skip_rows_where": skip}),
+        "checks": _checked(spec, of_second),
+    }
+    return replace(mapping, spec=spec.model_copy(update=changes)), wanted
+
+
+def _reading(field: FieldSpec, named: Callable[[Sequence[str]], list[str]]) -> FieldSpec:
+    """The field with other names of its columns; what is added to a sum stands on the first sheet."""
+    single = {name: getattr(field, name) for name in ("from_", "first", "sum", "less", "times")}
+    changes: dict[str, object] = {name: named(names) for name, names in single.items() if names is not None}
+    if field.join is not None:
+        changes["join"] = [named(names) for names in field.join]
+    return field.model_copy(update=changes)
+
+
+def _checked(spec: MappingSpec, named: Callable[[Sequence[str]], list[str]]) -> ChecksSpec:
+    total = spec.checks.line_total
+    if total is None:
+        return spec.checks
+    names = {name: named([getattr(total, name)])[0] for name in ("quantity", "price", "total")}
+    return spec.checks.model_copy(update={"line_total": total.model_copy(update=names)})
