@@ -12,6 +12,7 @@ import pytest
 from openpyxl.utils.datetime import CALENDAR_MAC_1904
 from openpyxl.worksheet.worksheet import Worksheet
 from support.cell_facts import number_format_texts, types_of
+from support.issues import notes_of
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.readers import Limits, read_file
@@ -266,7 +267,7 @@ def test_leading_zeros_that_the_cell_shows_are_put_back(read, code):
     (sheet,) = read(build)
     assert sheet.frame["1"].to_list() == ["0000123", "0012", "123456789", "1.5"]
     assert sheet.frame["2"].to_list()[0] == "123"
-    assert any("leading zeros" in note and "column A" in note for note in sheet.notes)
+    assert notes_of(sheet)["leading_zeros"] == {"columns": ["A"]}
 
 
 SHOWS_MORE = {
@@ -324,9 +325,7 @@ def test_numbers_that_show_words_are_told(read):
     assert [shown for _, _, shown in number_format_texts(sheet)] == list(SHOWS_MORE.values())
     assert [column for _, column, _ in number_format_texts(sheet)] == list(range(1, len(SHOWS_MORE) + 1))
     padded = column_letters(codes.index("0000") + 1)
-    assert [note for note in sheet.notes if "zeros" in note] == [
-        f"leading zeros put back as the cells show them, in column {padded}"
-    ]
+    assert notes_of(sheet)["leading_zeros"] == {"columns": [padded]}
 
 
 def test_hidden_rows_are_listed_and_never_dropped(tmp_path):
@@ -342,11 +341,11 @@ def test_hidden_rows_are_listed_and_never_dropped(tmp_path):
     (sheet,) = read_file(path, name="a.xlsx", options=ReadOptions())
     assert sheet.hidden_rows == (3, 4, 6, 7)
     assert sheet.frame.height == 8
-    assert "hidden rows are read like the others: 3-4, 6-7" in sheet.notes
+    assert notes_of(sheet)["hidden_rows.read"] == {"rows": "3-4, 6-7"}
     (sheet,) = read_file(path, name="a.xlsx", options=ReadOptions(hidden_rows="skip"))
     assert sheet.hidden_rows == (3, 4, 6, 7)
     assert sheet.frame.height == 8  # the mapping answers for each of them
-    assert "hidden rows are skipped: 3-4, 6-7" in sheet.notes
+    assert notes_of(sheet)["hidden_rows.skipped"] == {"rows": "3-4, 6-7"}
 
 
 def several_sheets(book, sheet):
@@ -361,9 +360,9 @@ def several_sheets(book, sheet):
 def test_visible_filled_sheets_are_candidates(read):
     taken = read(several_sheets)
     assert [sheet.name for sheet in taken] == ["Orders", "Orders May", "Notes"]
-    assert taken[0].notes == ('sheets that are not taken: "Old" (hidden), "Older" (hidden)',)
+    assert notes_of(taken[0]) == {"sheets_not_taken": {"sheets": ['"Old" (hidden)', '"Older" (hidden)']}}
     assert [sheet.name for sheet in read(several_sheets, name="orders*")] == ["Orders", "Orders May"]
-    assert '"Notes" (another name)' in read(several_sheets, name="orders*")[0].notes[0]
+    assert '"Notes" (another name)' in str(notes_of(read(several_sheets, name="orders*")[0]))
     assert [sheet.frame.row(0)[1] for sheet in read(several_sheets, name=" notes ")] == ["Notes"]
 
 
@@ -383,7 +382,7 @@ def test_merged_cells_are_noted(read):
 
     (sheet,) = read(build)
     assert sheet.frame["1"].to_list() == ["INV-1", None, None]
-    assert any("A1:A3" in note for note in sheet.notes)
+    assert notes_of(sheet)["merged_cells"] == {"ranges": ["A1:A3"]}
     assert sheet.merged_ranges == [(1, 1, 3, 1)]
 
 

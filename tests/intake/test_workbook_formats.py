@@ -16,6 +16,7 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.styles import Font
 from support.cell_facts import cells_with, number_format_texts, struck_cells
+from support.issues import notes_of
 
 from logistics_batch.intake.readers import read_file
 from logistics_batch.model.sheet import CellFact, ReadOptions, Sheet
@@ -60,38 +61,37 @@ def test_a_formula_that_was_never_calculated_is_told(sheet: Sheet) -> None:
 def test_leading_zeros_and_words_of_number_formats(sheet: Sheet) -> None:
     assert sheet.frame["2"].to_list() == ["Code", "0000022", "0000033", "44", "55"]
     assert number_format_texts(sheet) == ((4, 2, "ORD-0"),)
-    assert "leading zeros put back as the cells show them, in column B" in sheet.notes
+    assert notes_of(sheet)["leading_zeros"] == {"columns": ["B"]}
 
 
 @pytest.mark.parametrize("ending", VALUES_ALONE, indirect=True)
 def test_what_is_not_seen_of_a_format_is_told_in_one_note(sheet: Sheet, ending: str) -> None:
     assert sheet.frame["2"].to_list() == ["Code", "22", "33", "44", "55"]
     assert number_format_texts(sheet) == ()
-    (note,) = [note for note in sheet.notes if f".{ending}" in note]
-    assert "leading zeros" in note and "struck through" in note and "filters" in note
+    assert notes_of(sheet)["values_alone"] == {"format": ending}
 
 
 def test_hidden_rows_are_listed(sheet: Sheet) -> None:
     assert sheet.hidden_rows == (3,)
-    assert "hidden rows are read like the others: 3" in sheet.notes
+    assert notes_of(sheet)["hidden_rows.read"] == {"rows": "3"}
 
 
 @pytest.mark.parametrize("ending", SEES_FORMATS, indirect=True)
 def test_hidden_columns_and_filters_are_listed(sheet: Sheet) -> None:
-    assert "hidden columns are read like the others: D" in sheet.notes
-    assert any(note.startswith("a filter is set") for note in sheet.notes)
+    assert notes_of(sheet)["hidden_columns"] == {"columns": ["D"]}
+    assert "filter_set" in notes_of(sheet)
 
 
 def test_hidden_rows_stay_for_the_mapping_to_answer(ending: str, tmp_path: Path) -> None:
     sheet = read(WRITERS[ending](tmp_path / "file"), ending, hidden_rows="skip")
     assert sheet.frame.height == 5
-    assert "hidden rows are skipped: 3" in sheet.notes
+    assert notes_of(sheet)["hidden_rows.skipped"] == {"rows": "3"}
 
 
 def test_merged_cells_are_told(sheet: Sheet) -> None:
     assert sheet.merged_ranges == [(4, 1, 5, 1)]
     assert sheet.frame["1"].to_list() == ["Order No", "A-1", "A-2", "A-3", None]
-    assert "merged cells, whose value stands in the first cell only: A4:A5" in sheet.notes
+    assert notes_of(sheet)["merged_cells"] == {"ranges": ["A4:A5"]}
 
 
 @pytest.mark.parametrize("is_1904", [False, True])
@@ -187,7 +187,7 @@ def test_what_libreoffice_makes_of_it_is_read_alike(tmp_path: Path, to: str, is_
     assert cells_with(sheet, CellFact.ERROR) == [(2, 3), (4, 3)]
     assert (sheet.hidden_rows, sheet.merged_ranges) == ((3,), [(4, 1, 5, 1)])
     assert number_format_texts(sheet) == (((4, 2, "ORD-0"),) if sees_formats else ())
-    assert ("hidden columns are read like the others: D" in sheet.notes) == sees_formats
+    assert ("hidden_columns" in notes_of(sheet)) == sees_formats
 
 
 def test_a_formula_left_at_nought_for_the_next_program_to_calculate_has_no_value(tmp_path: Path) -> None:

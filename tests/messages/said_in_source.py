@@ -1,10 +1,16 @@
 """What the program says of whole files and of documents that wait, read from its source: no message is left out."""
 
 import ast
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+
+from logistics_batch.messages import rule_of
+from logistics_batch.messages.entry import Level
+from logistics_batch.messages.files import FILES
+from logistics_batch.messages.reading import READING
 
 SOURCE = Path(__file__).parents[2] / "src" / "logistics_batch"
 ROOMS = ("flows", "intake", "mapping")
@@ -23,7 +29,20 @@ class Message:
 
 def refusals() -> list[Message]:
     """Why a file as a whole is not taken."""
-    return sorted({message for message in _messages() if message.where.endswith("!")})
+    entries = {**FILES, **READING}
+    known = (
+        Message(rule_of(code), _blank(entry.reason), _blank(entry.remedy), code)
+        for code, entry in entries.items()
+        if entry.level is Level.ERROR
+    )
+    return sorted({*known, *(message for message in _messages() if message.where.endswith("!"))})
+
+
+def _blank(words: str) -> str:
+    """Words of the catalogue with the sign for what is filled in."""
+    return "".join(
+        text + (CHANGING if name is not None else "") for text, name, _, _ in string.Formatter().parse(words)
+    )
 
 
 def holds() -> list[Message]:
@@ -62,7 +81,7 @@ def _said_in(function: ast.FunctionDef, constants: dict[str, object], where: str
         given = {keyword.arg or "": _text(keyword.value, known) for keyword in node.keywords}
         words = [_text(argument, known) for argument in node.args]
         match node.func:
-            case ast.Name(id="FileHeld" | "file_held"):
+            case ast.Name(id="FileHeld" | "file_held") if "rule" in given:
                 yield Message(given.get("rule", ""), words[0], given.get("remedy", ""), f"{where}!")
             case ast.Name(id="_hold") if len(words) > 4:
                 yield Message(words[2], words[3], words[4], where)

@@ -4,6 +4,7 @@ import polars as pl
 
 from logistics_batch import messages
 from logistics_batch.model.issue import Issue, Place
+from logistics_batch.model.sheet import Sheet
 
 
 def issue(row: int, rule: str, *, reason: str, remedy: str, **place: str) -> Issue:
@@ -16,3 +17,8 @@ def reasons(rows: pl.DataFrame) -> list[str]:
     """What rows (ROWS_SCHEMA) are told, in words."""
     told = rows.select("code", "values").iter_rows()
     return [messages.told(code or "", values or "")[0] for code, values in told]
+
+
+def notes_of(sheet: Sheet) -> dict[str, dict[str, object]]:
+    """The codes of what a reader decided or repaired, with their values."""
+    return {note.code: messages.unpacked(note.values) for note in sheet.notes}

@@ -16,9 +16,9 @@ from uuid import uuid4
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.landing import landing, local_disk, sync_folder
 from logistics_batch.intake.limited_work import at_once
-from logistics_batch.intake.names import MAX_NAME_CHARACTERS, copy_name, name_fault, printable
+from logistics_batch.intake.names import MAX_NAME_CHARACTERS, copy_name, held, name_fault, printable
 from logistics_batch.intake.readers import Limits, sniff_format
-from logistics_batch.intake.readers.archives import check_directory, damaged, is_out_of_proportion
+from logistics_batch.intake.readers.archives import check_directory, is_out_of_proportion
 from logistics_batch.intake.readiness import never_input
 
 MAX_MEMBERS = 100
@@ -119,8 +119,8 @@ class Unpacker:
             open_it = self.limited(open_container, about=name, returns=(Arrived,))
             arrived = open_it(source, inner, Path(folder), limits=self.limits, packed=packed)
             if arrived and all(never_input(each.name) for each in arrived):
-                why = f"holds no file for us ({printable(arrived[0].name)}: {never_input(arrived[0].name)})"
-                raise _held(name, why, rule="file|empty", remedy="Send the spreadsheet that was meant.")
+                member = arrived[0].name
+                raise held("file|empty.none_for_us", name, member=printable(member), why=never_input(member))
             members = tuple(_settled(each, Path(folder), to) for each in arrived)
         if members:
             sync_folder(to)
@@ -128,8 +128,7 @@ class Unpacker:
 
     def _decrypted(self, path: Path, name: str, to: Path) -> Path:
         if self.decrypt is None:
-            remedy = "Send it unencrypted, or ask the operator to set key_file under [pgp] in the settings."
-            raise _held(name, "is encrypted with PGP, and there is no key here to open it", remedy=remedy)
+            raise held("file|archive.no_key", name)
         plain = to / f"{uuid4().hex}.plain"
         self.decrypt(path, name=name, to=plain, most_bytes=self.limits.max_unpacked_bytes)
         return plain
@@ -186,24 +185,21 @@ class _Opener:
         while block := stream.read(_BLOCK_BYTES):
             size += len(block)
             if size > self.limits.max_unpacked_bytes:
-                raise _unsafe(name, f"unpacked it is larger than {self.limits.max_unpacked_bytes >> 20} MB")
+                raise held("file|unsafe.archive_size", name, most=self.limits.max_unpacked_bytes >> 20)
             if is_out_of_proportion(size, packed, self.limits):
-                raise _unsafe(name, f"it unpacks to over {self.limits.max_ratio} times its size")
+                raise held("file|unsafe.archive_ratio", name, ratio=self.limits.max_ratio)
             yield block
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], name: str) -> None:
     if not entries:
-        raise _held(name, "is empty: there is no file in it", rule="file|empty", remedy="Send it again.")
+        raise held("file|empty.archive", name)
     if len(entries) > MAX_MEMBERS:
-        remedy = "Send several smaller archives."
-        raise _held(name, f"holds {len(entries):,} files; at most {MAX_MEMBERS} are taken", remedy=remedy)
+        raise held("file|archive.crowd", name, count=len(entries), most=MAX_MEMBERS)
     if any(entry.flag_bits & 1 for entry in entries):
-        remedy = "Pack it again without a password and send that."
-        raise _held(name, "is protected with a password", rule="file|encrypted", remedy=remedy)
+        raise held("file|encrypted.archive", name)
     if any(entry.compress_type not in _ORDINARY_PACKING for entry in entries):
-        remedy = "Pack it again with the ordinary method (“Deflate”), as Windows Explorer and Finder do, and send that."
-        raise _held(name, "is packed in a way that is not read", remedy=remedy)
+        raise held("file|archive.packing", name)
 
 
 def _arrived(name: str, blocks: Iterator[bytes], to: Path, *, entry: str = "") -> Arrived:
@@ -238,8 +234,7 @@ def _nested(arrived: Arrived, container: str) -> FileHeld | None:
     is_zip = kind == "cut" and arrived.name.lower().endswith(".zip")
     if not is_zip and kind not in _CONTAINERS and not _is_pgp(arrived.path, arrived.name):
         return None
-    what = f"lies in {printable(container)} and is packed or encrypted once more; such files are not opened"
-    return _held(arrived.name, what, remedy="Send what is in it by itself, or directly in one archive.")
+    return held("file|archive.nested", arrived.name, container=printable(container))
 
 
 def _kind(path: Path, name: str) -> str:
@@ -292,22 +287,13 @@ def _with_ending(arrived: Arrived) -> Arrived:
     return Arrived(arrived.path, f"{arrived.name}.{kind}", arrived.sha256)
 
 
-def _held(name: str, what: str, *, remedy: str, rule: str = "file|archive") -> FileHeld:
-    return FileHeld(f"{printable(name)} {what}.", rule=rule, remedy=remedy)
-
-
-def _unsafe(name: str, why: str) -> FileHeld:
-    remedy = "Send the spreadsheet without an archive around it, or split it."
-    return _held(name, f"is not opened: {why}, as no ordinary archive does", rule="file|unsafe", remedy=remedy)
-
-
 @contextmanager
 def _translated(name: str) -> Iterator[None]:
     try:
         yield
     except _UNREADABLE as error:
-        raise damaged(name) from error
+        raise held("file|damaged", name) from error
     except OSError as error:
         if error.errno != errno.EINVAL:  # a place in the file that cannot be; others are faults of the disk
             raise
-        raise damaged(name) from error
+        raise held("file|damaged", name) from error

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from logistics_batch.errors import FileHeld, FileUnstable, StoreError
-from logistics_batch.intake.names import printable
+from logistics_batch.errors import FileUnstable, StoreError
+from logistics_batch.intake.names import held, printable
 from logistics_batch.intake.store import Fetched, RemoteFile
 
 _FLUSHES_AT_ONCE = 16
@@ -132,11 +132,7 @@ def sync_folder(folder: Path) -> None:
 def check_size(file: RemoteFile, *, store: str, limit_bytes: int) -> None:
     """Raise FileHeld for a file beyond the store's limit."""
     if file.size > limit_bytes:
-        raise FileHeld(
-            f"{printable(file.name)} has {file.size:,} bytes; over {limit_bytes:,} a file is not taken ({store}).",
-            rule="file|too_large",
-            remedy="Split the file into smaller ones, or raise the limit in the settings.",
-        )
+        raise held("file|too_large.store", file.name, size=file.size, most=limit_bytes, store=store)
 
 
 def check_listed(file: RemoteFile, *, now: Seen, store: str) -> None:

@@ -21,12 +21,13 @@ import polars as pl
 from logistics_batch import errors
 from logistics_batch.child_process import Answer, Child, ChildFailed, ChildLost, Interrupted
 from logistics_batch.errors import FileHeld, LogisticsBatchError, RunStopped
-from logistics_batch.intake.names import printable
+from logistics_batch.intake.names import held, printable
 from logistics_batch.model.document import Documents, MappedFile, Operation, OrderNumber
 from logistics_batch.model.issue import Issue, Place
 from logistics_batch.scratch import scratch_folder
 
 _FEW = 50  # so many objects of a kind are told one by one
+_OF_HELD = ("code", "values", "rows_read", "sheet", "header_row")
 _KNOWN = (MappedFile, Issue, Place, OrderNumber, Operation)
 
 _log = logging.getLogger(__name__)
@@ -56,12 +57,7 @@ class LimitedWork:
             try:
                 answer = self._child.ask({"folder": str(folder.path)}, pickle.dumps((work, placed, values)))
             except ChildLost as lost:
-                raise FileHeld(
-                    f"{printable(about)} cannot be read: it is damaged, or takes more memory or time than other files.",
-                    rule="file|too_costly",
-                    remedy="Copy the rows into a new workbook, save it as .xlsx and send that; if it is very large, "
-                    "split it.",
-                ) from lost
+                raise held("file|too_costly", about) from lost
             except ChildFailed as failed:
                 _log.error("The program failed on %s in its own process: %s", printable(about), failed)
                 raise
@@ -150,7 +146,7 @@ class _Reader:
         found = getattr(errors, name)
         if not (isinstance(found, type) and issubclass(found, LogisticsBatchError)):
             raise TypeError(name)
-        return found(values.pop("message"), **values)
+        return found(values.pop("code" if "code" in values else "message"), **values)
 
     def _documents(self, told: dict[str, Any]) -> Documents:
         names = tuple(_own(name) for name in told["frames"])
@@ -189,10 +185,9 @@ def answer(question: dict[str, Any], files: tuple[bytes, ...]) -> Answer:
 
 
 def _told(error: LogisticsBatchError) -> list[Any]:
-    values = {"message": error.message, "remedy": error.remedy}
     if isinstance(error, FileHeld):
-        values |= {name: getattr(error, name) for name in ("rule", "rows_read", "sheet", "header_row")}
-    return [type(error).__name__, values]
+        return [type(error).__name__, {name: getattr(error, name) for name in _OF_HELD}]
+    return [type(error).__name__, {"message": error.message, "remedy": error.remedy}]
 
 
 @dataclasses.dataclass(slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from uuid import uuid4
 
-from logistics_batch.errors import StoreError
+from logistics_batch.errors import FileHeld, StoreError
 
 MAX_NAME_CHARACTERS = 255
 _LONGEST_NAME_BYTES = 255
@@ -43,6 +43,11 @@ def printable(text: str) -> str:
     """
     shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
     return shown if len(shown) <= 200 else shown[:197] + "…"
+
+
+def held(code: str, name: str, **values: object) -> FileHeld:
+    """A file that is held as a whole; name: the file's own. values: those of the code's words beside the name."""
+    return FileHeld(code, values={"name": printable(name), **values})
 
 
 def copy_name(sha256: str, name: str) -> str:

@@ -5,8 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from logistics_batch.child_process import Allowance, Child, ChildLost
-from logistics_batch.errors import FileHeld, SettingsError, StoreError
-from logistics_batch.intake.names import printable
+from logistics_batch.errors import SettingsError, StoreError
+from logistics_batch.intake.names import held
 
 _CHILD = "logistics_batch.intake.pgp_child"
 _ALLOWANCE = Allowance(memory_bytes=2 << 30, cpu_seconds=25, wait_seconds=30.0)
@@ -38,18 +38,8 @@ class PgpKey:
         if answer == "":
             return
         if to.stat().st_size >= most_bytes:
-            raise FileHeld(
-                f"{printable(name)} is not opened: decrypted it is larger than {most_bytes >> 20} MB.",
-                rule="file|unsafe",
-                remedy="Split it into several files.",
-            )
-        raise FileHeld(
-            f"{printable(name)} cannot be decrypted: it is damaged, was not encrypted for our key, or is compressed or "
-            "sealed in a way that is not read.",
-            rule="file|encrypted",
-            remedy="Encrypt it with the public key that the operator gave you and send it again; with GnuPG, add "
-            "--rfc4880 --compress-algo zip.",
-        )
+            raise held("file|unsafe.message", name, most=most_bytes >> 20)
+        raise held("file|encrypted.message", name)
 
     def _ask(self, source: Path, to: Path, most_bytes: int) -> str:
         """What the process answers: "" if it went well, else "key", "disk" or "message", whichever is to blame."""

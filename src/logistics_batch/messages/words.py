@@ -11,8 +11,8 @@ Nested = Callable[[str, Mapping[str, Any]], str]
 class Words(string.Formatter):
     """Formats of values in the catalogue's texts; any other format is Python's own.
 
-    `{names:names}`: "A", "B" and 3 more; `names 20` shows up to 20. `{names:all}`: "A" and "B". `{held:held}`: of
-    pairs, "A" holds 2 and "B" holds 1. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3,
+    `{names:names}`: "A", "B" and 3 more; `names 20` shows up to 20, `list 20` without quotation marks. `{names:all}`:
+    "A" and "B". `{held:held}`: of pairs, "A" holds 2 and "B" holds 1. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3,
     rows 3-5, or 40 rows: 3-5, 9 … `{day:day}`: 3 November 2026, of an ISO date. `{count:row|rows}`: the word that fits
     a number or the length of a list. `{hints:messages}`: further messages, one behind the other.
     """
@@ -31,6 +31,8 @@ class Words(string.Formatter):
         match kind:
             case "names":
                 return listed(value, limit=int(limit or 5))
+            case "list":
+                return _cut(value, limit=int(limit or 5))
             case "sheets":
                 return listed(value) or "none that has a name"
             case "all":
@@ -51,7 +53,10 @@ class Words(string.Formatter):
 
 def listed(names: Iterable[str], *, limit: int = 5) -> str:
     """Names in words, the first few of them."""
-    shown = [f'"{name}"' for name in names]
+    return _cut([f'"{name}"' for name in names], limit=limit)
+
+
+def _cut(shown: Sequence[str], *, limit: int) -> str:
     more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
     return ", ".join(shown[:limit]) + more
 

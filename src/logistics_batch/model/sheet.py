@@ -8,6 +8,8 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch.model.issue import Issue
+
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
@@ -111,7 +113,7 @@ class Sheet:
     delimiter, encoding: of a text file what its cells are separated by, and the encoding that the mapping declares; ""
         of workbooks, and where the encoding was found.
     ends_open: of a text file whether its last line has no line break behind it.
-    notes: what a reader had to decide or repair, in words for the report ("read as cp1252").
+    notes: what a reader had to decide or repair.
     origins, added: where mapping has exploded rows into lines, which `row` then numbers: where their cells stand; and
         how many columns were added on the right.
     """
@@ -120,7 +122,7 @@ class Sheet:
     frame: pl.DataFrame
     facts: pl.DataFrame = field(default_factory=facts_frame)
     hidden_rows: tuple[int, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Issue, ...] = ()
     cell_counts: pl.Series | None = None
     ends_open: bool = False
     delimiter: str = ""

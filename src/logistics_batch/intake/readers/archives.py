@@ -16,8 +16,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from logistics_batch.errors import FileHeld
-from logistics_batch.intake.names import printable
+from logistics_batch.intake.names import held, printable
 from logistics_batch.intake.readers.limits import Limits
 from logistics_batch.intake.readers.xml_events import UnsafeXml
 
@@ -84,20 +83,12 @@ def check_directory(path: Path, *, name: str) -> None:
             with zipfile.ZipFile(file) as archive:
                 entries = archive.infolist()
         except TooLarge:
-            raise _unsafe(name, "it names more files than anybody packs") from None
+            raise held("file|unsafe.directory", name) from None
         except ZIP_FAULTS:
             return
     unusual = [each for each in entries if each.compress_type not in BOUNDED_PACKINGS]
     if any(each.filename == _PEEKED_AT for each in unusual):
-        raise _unsafe(name, "it is packed in an unusual way")
-
-
-def _unsafe(name: str, why: str) -> FileHeld:
-    return FileHeld(
-        f"{printable(name)} is not opened: {why}.",
-        rule="file|unsafe",
-        remedy="Send the spreadsheet without an archive around it.",
-    )
+        raise held("file|unsafe.packing", name)
 
 
 def check_archive(path: Path, *, name: str, limits: Limits) -> None:
@@ -112,11 +103,11 @@ def check_archive(path: Path, *, name: str, limits: Limits) -> None:
                 )
                 packed += entry.compress_size
                 if is_out_of_proportion(total, packed, limits):
-                    raise unsafe(name, f"its parts together unpack to over {limits.max_ratio} times its size")
+                    raise held("file|unsafe.workbook_ratio", name, ratio=limits.max_ratio)
     except ZIP_FAULTS as error:
         if is_of_the_disk(error) or is_out_of_memory(error):
             raise
-        raise damaged(name) from error
+        raise held("file|damaged", name) from error
 
 
 def is_out_of_proportion(size: int, packed: int, limits: Limits) -> bool:
@@ -140,7 +131,7 @@ def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes, or_before: b
             if cut <= 0:
                 rest = block
                 if len(rest) > _MOST_ELEMENT_BYTES:
-                    raise UnsafeXml(f"one element of it is larger than {_MOST_ELEMENT_BYTES >> 20} MB")
+                    raise UnsafeXml("element", most=_MOST_ELEMENT_BYTES >> 20)
                 continue
             yield block[:cut]
             rest = block[cut:]
@@ -150,63 +141,41 @@ def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes, or_before: b
 def _check_entries(entries: list[zipfile.ZipInfo], *, name: str, limits: Limits) -> None:
     names = Counter(entry.filename for entry in entries)
     if len(entries) > limits.max_entries:
-        raise unsafe(name, f"it consists of {len(entries):,} parts")
+        raise held("file|unsafe.workbook_parts", name, count=len(entries))
     if len(names) != len(entries):
-        raise unsafe(name, f"the part {printable(names.most_common(1)[0][0])} stands in it twice")
+        raise held("file|unsafe.workbook_twice", name, part=printable(names.most_common(1)[0][0]))
     if any(entry.flag_bits & 1 for entry in entries):
-        raise unsafe(name, "parts of it are encrypted")
+        raise held("file|unsafe.workbook_encrypted", name)
     if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
-        raise unsafe(name, "parts of it are packed in an unusual way")
+        raise held("file|unsafe.workbook_packing", name)
     if any(".." in PurePosixPath(entry.filename).parts for entry in entries):
-        raise unsafe(name, "the name of a part leads out of it")
+        raise held("file|unsafe.workbook_leads_out", name)
     if any(entry.header_offset < 0 for entry in entries):
-        raise damaged(name)
+        raise held("file|damaged", name)
     by_place = sorted(entries, key=lambda entry: entry.header_offset)
     for entry, following in pairwise(by_place):
         if entry.header_offset + _ENTRY_HEAD_BYTES + entry.compress_size > following.header_offset:
-            raise unsafe(name, "parts of it overlap")
+            raise held("file|unsafe.workbook_overlaps", name)
 
 
 def _check_part(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, *, name: str, limits: Limits, allowed: int) -> int:
     """Unpack one part, keeping nothing; returns its true size."""
-    size = 0
-    tail = b""
+    size, tail, part = 0, b"", printable(entry.filename)
     is_xml = entry.filename.lower().endswith((".xml", ".rels", ".vml"))
     with archive.open(entry) as stream:
         while block := stream.read(_BLOCK_BYTES):
             if not size and block.startswith((b"PK\3\4", OLE)):
-                raise unsafe(name, f"another file is packed into it ({printable(entry.filename)})")
+                raise held("file|unsafe.workbook_nested", name, part=part)
             size += len(block)
             if size > allowed:
-                raise unsafe(name, f"unpacked it is larger than {limits.max_unpacked_bytes >> 20} MB")
+                raise held("file|unsafe.workbook_size", name, most=limits.max_unpacked_bytes >> 20)
             if is_out_of_proportion(size, entry.compress_size, limits):
-                raise unsafe(
-                    name, f"the part {printable(entry.filename)} unpacks to over {limits.max_ratio} times its size"
-                )
+                raise held("file|unsafe.workbook_part_ratio", name, part=part, ratio=limits.max_ratio)
             if is_xml and size == len(block) and not _XML_BEGIN.match(block):
-                raise unsafe(name, f"the part {printable(entry.filename)} is written in an unusual encoding")
+                raise held("file|unsafe.workbook_encoding", name, part=part)
             seam = tail + block[:32]
             may_declare = is_xml and (b"!" in block or b"!" in seam)  # most blocks have none: the fastest way to know
             if may_declare and any(word in block or word in seam for word in _DOCTYPES):
-                raise unsafe(name, f"the part {printable(entry.filename)} declares a document type")
+                raise held("file|unsafe.workbook_doctype", name, part=part)
             tail = block[-32:]
     return size
-
-
-def unsafe(name: str, why: str) -> FileHeld:
-    """A workbook that would hurt whoever opens it; why: what is wrong with it."""
-    return FileHeld(
-        f"{printable(name)} is not opened: {why}, as no ordinary workbook does.",
-        rule="file|unsafe",
-        remedy="Copy the rows into a new workbook, save it as .xlsx and send that.",
-    )
-
-
-def damaged(name: str) -> FileHeld:
-    """A file whose beginning is right, but which cannot be read to its end."""
-    return FileHeld(
-        f"{printable(name)} is damaged or did not arrive completely.",
-        rule="file|damaged",
-        remedy="Send it again and wait until it is uploaded; if that does not help, save it again in your spreadsheet "
-        "program and send that.",
-    )

@@ -17,11 +17,10 @@ from typing import Any
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld
-from logistics_batch.intake.names import printable
+from logistics_batch.intake.names import held, printable
 from logistics_batch.intake.readers.limits import Limits, refuse_gap, too_many_columns, trimmed
 from logistics_batch.intake.readers.text import read_text
-from logistics_batch.model.issue import column_letters
+from logistics_batch.model.issue import Issue, cell_address
 from logistics_batch.model.sheet import ReadOptions, Sheet
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -44,23 +43,23 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
     notes = list(text.notes)
     content = text.content
     if not content or content.isspace():
-        raise _no_rows(name)
+        raise held("file|empty.rows", name)
     delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
     if found := _SEP_LINE.match(content):
         content = content[found.end() :]
         delimiter = found[1].decode() if delimiter == "auto" else delimiter
-        notes.append("the first line (sep=) only names the delimiter and is not counted as a row")
+        notes.append(Issue.of("sep_line"))
     if delimiter == "auto":
         delimiter = _detect_delimiter(content, ending=ending)
         _refuse_strange_delimiter(content, delimiter, name=name)
     if delimiter != ",":
-        notes.append(f"cells are separated by {_DELIMITERS.get(delimiter, delimiter)}")
+        notes.append(Issue.of("delimiter", delimiter=_DELIMITERS.get(delimiter, delimiter)))
     ends_open = not content.endswith((b"\n", b"\r"))
     records = read_records(content, name=name, delimiter=delimiter, options=options, limits=limits)
     del content, text  # as large as the cells; what follows needs room
     frame = trimmed(records.cells, what=name, limits=limits)
     if not frame.height:
-        raise _no_rows(name)
+        raise held("file|empty.rows", name)
     return Sheet(
         name="",
         frame=frame.with_row_index("row", offset=1),
@@ -106,13 +105,7 @@ def _refuse_strange_delimiter(content: bytes, delimiter: str, *, name: str) -> N
     for sign in _STRANGE_DELIMITERS:
         counts = {line.count(sign.encode()) for line in lines[:-1]}  # the last one may be cut
         if len(counts) == 1 and counts.pop() > 1:
-            raise FileHeld(
-                f'{name}: the cells seem to be separated by "{sign}", by which cells are not told apart '
-                "unless the mapping says so.",
-                rule="csv|delimiter",
-                remedy=f'Save it with commas, semicolons or tabs, or set `sheet: {{delimiter: "{sign}"}}` in the '
-                "mapping.",
-            )
+            raise held("csv|delimiter", name, sign=sign)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +153,7 @@ def quickly(
             refuse_gap(pl.concat([pl.Series([filled_row], dtype=filled.dtype), filled]), what=name, limits=limits)
             filled_row = int(filled[-1])
         if filled_row > limits.max_csv_rows:
-            raise _too_many_rows(name, limits)
+            raise held("file|too_many_rows", name, most=limits.max_csv_rows)
         widths.append(records.str.count_matches(delimiter, literal=True) + 1)
         above += records.len()
     counts = pl.concat(widths)
@@ -247,12 +240,12 @@ def _rows(reader: Any, widths: list[int], *, name: str, most_breaks: int, limits
             return
         except csv.Error as error:
             if "field limit" not in str(error):
-                raise _quote_fault(name, row, f"it does not end as a row should ({error})") from error
+                raise held("csv|quotes.end", name, row=row, error=str(error)) from error
             if reader.line_num - lines_before <= most_breaks + 1:
-                raise _long_cell(name, f"row {row}: a cell", limits) from error
-            raise _quote_fault(name, row, "one of its cells runs over many lines") from error
+                raise held("csv|long_cell.row", name, row=row, most=limits.max_cell_characters) from error
+            raise held("csv|quotes.lines", name, row=row) from error
         if row > limits.max_csv_rows:
-            raise _too_many_rows(name, limits)
+            raise held("file|too_many_rows", name, most=limits.max_csv_rows)
         widths.append(max(len(record), 1))
         if len(record) > limits.max_columns:
             record = record[: max((number for number, cell in enumerate(record, start=1) if cell), default=0)]
@@ -271,8 +264,7 @@ def _refuse_breaks(records: Records, *, name: str, delimiter: str, most: int) ->
     for row, column, cell in broken:
         breaks = len(_LINE_BREAK.findall(cell))
         if breaks > most:
-            place = f"{column_letters(column)}{row}"
-            raise _quote_fault(name, row, f"cell {place} runs over {breaks + 1} lines")
+            raise held("csv|quotes.breaks", name, row=row, cell=cell_address(row, column), lines=breaks + 1)
     suspects = [(row, cell) for row, _, cell in broken if delimiter in cell]
     if suspects:
         is_filled = records.cells.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
@@ -281,7 +273,7 @@ def _refuse_breaks(records: Records, *, name: str, delimiter: str, most: int) ->
             beginning = records.cells["1"][row - 1] or ""
             is_short = records.widths[row - 1] < usual
             if is_short or _holds_a_row(cell, usual, beginning=beginning, delimiter=delimiter):
-                raise _quote_fault(name, row, "one of its cells seems to have swallowed the next row")
+                raise held("csv|quotes.swallowed", name, row=row)
 
 
 def _with_breaks(column: pl.Series) -> Iterator[tuple[int, str]]:
@@ -317,8 +309,8 @@ def _refuse_long_cells(cells: pl.DataFrame, *, name: str, limits: Limits) -> Non
         # Before what looks like a formula a fix file of ours has one sign more.
         is_long = cells[column].str.strip_prefix("'").str.len_chars() > most
         if is_long.any():
-            cell = f"cell {column_letters(int(column))}{int(is_long.arg_max() or 0) + 1}"
-            raise _long_cell(name, cell, limits)
+            cell = cell_address(int(is_long.arg_max() or 0) + 1, int(column))
+            raise held("csv|long_cell", name, cell=cell, most=most)
 
 
 def _refuse_too_many_cells(path: Path, *, name: str, limits: Limits) -> None:
@@ -330,37 +322,4 @@ def _refuse_too_many_cells(path: Path, *, name: str, limits: Limits) -> None:
             counts.update({sign: block.count(sign) for sign in (*signs, b"\n")})
     cells = max(counts[sign] for sign in signs) + counts[b"\n"]
     if cells > limits.max_csv_cells:
-        raise FileHeld(
-            f"{name} has {cells:,} cells, empty ones among them; at most {limits.max_csv_cells:,} are read.",
-            rule="sheet|too_large",
-            remedy="Delete the empty columns right of the table, or split the file.",
-        )
-
-
-def _long_cell(name: str, where: str, limits: Limits) -> FileHeld:
-    return FileHeld(
-        f"{name}: {where} is longer than {limits.max_cell_characters:,} characters.",
-        rule="csv|long_cell",
-        remedy="Shorten the cell and send the file again.",
-    )
-
-
-def _quote_fault(name: str, row: int, what: str) -> FileHeld:
-    return FileHeld(
-        f"{name}: row {row} cannot be read safely: {what}. Probably a quotation mark is missing there.",
-        rule="csv|quotes",
-        remedy=f'Remove or double the stray " in row {row} or just above it, or send the file as .xlsx. If cells '
-        "rightly hold many lines, raise sheet.max_embedded_newlines in the mapping.",
-    )
-
-
-def _no_rows(name: str) -> FileHeld:
-    return FileHeld(f"{name} holds no rows.", rule="file|empty", remedy="Send it again with its rows.")
-
-
-def _too_many_rows(name: str, limits: Limits) -> FileHeld:
-    return FileHeld(
-        f"{name} has more than {limits.max_csv_rows:,} rows.",
-        rule="file|too_many_rows",
-        remedy="Split it into several files.",
-    )
+        raise held("sheet|too_large.csv", name, count=cells, most=limits.max_csv_cells)

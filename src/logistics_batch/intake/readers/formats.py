@@ -5,15 +5,13 @@ import struct
 import zipfile
 from pathlib import Path, PurePosixPath
 
-from logistics_batch.errors import FileHeld
-from logistics_batch.intake.names import printable
+from logistics_batch.intake.names import held
 from logistics_batch.intake.readers.archives import (
     BOUNDED_PACKINGS,
     OLE,
     ZIP_FAULTS,
     SparingFile,
     TooLarge,
-    damaged,
     is_of_the_disk,
 )
 from logistics_batch.intake.readers.limits import Limits
@@ -29,31 +27,6 @@ _FORMATS = {
     "ods": "ods",
 }
 _PACKED = ("xlsx", "xlsb", "ods")
-_WORDS = {
-    "csv": "plain text",
-    "xlsx": "an .xlsx workbook",
-    "xls": "an old .xls workbook",
-    "xlsb": "a binary .xlsb workbook",
-    "ods": "an .ods spreadsheet",
-    "xlsm": "a workbook with macros",
-    "encrypted": "a workbook with a password",
-    "html": "a web page",
-    "xml": "an XML file",
-    "fods": "a flat LibreOffice spreadsheet (.fods)",
-    "json": "a JSON file",
-    "pdf": "a PDF",
-    "zip": "a zip archive",
-    "cut": "a damaged zip archive",
-    "crowd": "an archive of more files than anybody packs",
-    "gzip": "a gzip archive",
-    "archive": "an archive",
-    "picture": "a picture",
-    "rtf": "a text document",
-    "ole": "an Office document, but no workbook",
-    "document": "an Office document, but no workbook",
-    "program": "a program",
-    "binary": "no spreadsheet and no text",
-}
 _MAGIC = (
     (b"%PDF", "pdf"),
     (b"\x1f\x8b", "gzip"),
@@ -94,48 +67,29 @@ def sniff_format(path: Path) -> str:
 
 def check_kind(kind: str, *, name: str) -> str:
     """The format to read a file as; raises FileHeld unless its content is one that we read and its name says so."""
-    shown = printable(name)
     ending = PurePosixPath(name).suffix.lower().lstrip(".")
     if kind == "empty":
-        raise FileHeld(f"{shown} is empty: it has 0 bytes.", rule="file|empty", remedy="Send the file again.")
+        raise held("file|empty.bytes", name)
     if kind == "encrypted":
-        remedy = "Open it, remove the password (File > Info > Protect Workbook), save it and send it again."
-        raise FileHeld(f"{shown} is protected with a password.", rule="file|encrypted", remedy=remedy)
+        raise held("file|encrypted.workbook", name)
     if kind == "xlsm" or ending == "xlsm":
-        remedy = "Save it as an Excel workbook (.xlsx), which holds no macros, and send that."
-        raise FileHeld(
-            f"{shown} is a workbook with macros, and those are not taken.", rule="file|macros", remedy=remedy
-        )
+        raise held("file|macros", name)
     expected = _FORMATS.get(ending)
     if kind == "cut" and expected in _PACKED:
-        raise damaged(name)
-    if kind not in _FORMATS.values() or expected is None:
-        what = (
-            _WORDS[kind]
-            if expected or kind not in _FORMATS.values()
-            else f"named .{ending}"
-            if ending
-            else "without an ending"
-        )
-        remedy = "Save it as .xlsx, .xls, .xlsb, .ods or .csv from your spreadsheet program and send that."
-        raise FileHeld(f"{shown} cannot be read: it is {what}.", rule="file|format", remedy=remedy)
+        raise held("file|damaged", name)
+    if kind not in _FORMATS.values():
+        raise held(f"file|format.{kind}", name)
+    if expected is None:
+        raise held("file|format.ending" if ending else "file|format.no_ending", name, ending=ending)
     if kind != expected:
-        raise FileHeld(
-            f"{shown} is named .{ending}, but its content is {_WORDS[kind]}.",
-            rule="file|disguised",
-            remedy=f"Rename it to end in .{kind}, or save it as a real .{ending} from your spreadsheet program.",
-        )
+        raise held(f"file|disguised.{kind}", name, ending=ending)
     return kind
 
 
 def check_size(path: Path, *, name: str, limits: Limits) -> None:
     """Raise FileHeld for a file that is larger than any that people fill."""
     if path.stat().st_size > limits.max_file_bytes:
-        raise FileHeld(
-            f"{printable(name)} is larger than {limits.max_file_bytes >> 20} MB.",
-            rule="file|too_large",
-            remedy="Split it into several files.",
-        )
+        raise held("file|too_large", name, most=limits.max_file_bytes >> 20)
 
 
 def _sniff_archive(path: Path) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.names import printable
+from logistics_batch.intake.names import held, printable
 from logistics_batch.model.issue import column_letters
 from logistics_batch.model.sheet import CellRange
 
@@ -59,33 +59,26 @@ class ReadBudget:
 
     def check(self, sheet: str, last_row: int, last_column: int) -> None:
         """Raise FileHeld where something stands so far below or to the right that the sheet would not fit."""
-        limits = self.limits
-        table = f"{limits.max_columns} columns and {limits.max_workbook_rows:,} rows of a workbook"
+        limits, name = self.limits, self.sheet(sheet)
+        most = {"most_columns": limits.max_columns, "most_rows": limits.max_workbook_rows}
         if last_column > limits.max_columns:
-            raise self._too_large(sheet, f"a cell in column {column_letters(last_column)}", table, "columns right of")
+            raise held("sheet|too_large.column", name, column=column_letters(last_column), **most)
         if last_row > self.rows:
-            raise self._too_large(sheet, f"a cell in row {last_row:,}", table, "rows below")
-        if last_row * last_column > self.cells:
-            cells = f"room for {last_row * last_column:,} cells up to its last row and column"
-            raise self._too_large(sheet, cells, f"{limits.max_workbook_cells:,}", "rows below and columns right of")
+            raise held("sheet|too_large.row", name, row=last_row, **most)
+        if (cells := last_row * last_column) > self.cells:
+            raise held("sheet|too_large.cells", name, count=cells, most=limits.max_workbook_cells)
 
     def check_texts(self, sheet: str, characters: int) -> None:
         """Raise FileHeld where the texts of all cells together would not fit."""
         most = self.limits.max_text_characters
         if characters > most:
-            texts = f"texts of {characters:,} characters together"
-            raise self._too_large(sheet, texts, f"{most:,}", "long texts right of or below")
+            raise held("sheet|too_large.texts", self.sheet(sheet), count=characters, most=most)
 
     def check_longest(self, sheet: str, characters: int) -> None:
         """Raise FileHeld for a text that no cell can hold."""
         most = self.limits.max_cell_characters
         if characters > most:
-            raise FileHeld(
-                f"{self.sheet(sheet)} has a text of {characters:,} characters, and no cell is longer than {most:,} "
-                "characters.",
-                rule="sheet|long_cell",
-                remedy="Shorten the cell and send the file again.",
-            )
+            raise held("sheet|long_cell.text", self.sheet(sheet), count=characters, most=most)
 
     def check_gap(self, sheet: str, row: int, empty: int) -> None:
         """Raise FileHeld where a row stands far below all others, behind so many empty ones."""
@@ -96,13 +89,6 @@ class ReadBudget:
         """A sheet has been read."""
         self.rows -= frame.height
         self.cells -= frame.height * frame.width
-
-    def _too_large(self, sheet: str, what: str, most: str, where: str) -> FileHeld:
-        return FileHeld(
-            f"{self.sheet(sheet)} has {what}; at most {most} are read.",
-            rule="sheet|too_large",
-            remedy=f"Delete the {where} the table, also those that look empty, or split the file.",
-        )
 
 
 def trimmed(frame: pl.DataFrame, *, what: str, limits: Limits, at_least: tuple[int, int] = (0, 0)) -> pl.DataFrame:
@@ -126,11 +112,7 @@ def trimmed(frame: pl.DataFrame, *, what: str, limits: Limits, at_least: tuple[i
 
 def too_many_columns(what: str, width: int, limits: Limits) -> FileHeld:
     """A table that is wider than any is."""
-    return FileHeld(
-        f"{what} has {width:,} columns; at most {limits.max_columns} are read.",
-        rule="sheet|too_many_columns",
-        remedy="Delete the columns right of the table and send the file again.",
-    )
+    return held("sheet|too_many_columns", what, count=width, most=limits.max_columns)
 
 
 def refuse_gap(rows: pl.Series, *, what: str, limits: Limits) -> None:
@@ -143,11 +125,7 @@ def refuse_gap(rows: pl.Series, *, what: str, limits: Limits) -> None:
 
 def gap_fault(what: str, *, row: int, empty: int) -> FileHeld:
     """A row that holds something far below all others."""
-    return FileHeld(
-        f"{what}: row {row:,} holds something, but {empty:,} rows above it are empty.",
-        rule="sheet|gap",
-        remedy="Delete what stands there by mistake, or close the gap, and send the file again.",
-    )
+    return held("sheet|gap", what, row=row, count=empty)
 
 
 def hidden_by_merge(frame: pl.DataFrame, merged: Iterable[CellRange]) -> list[tuple[int, int]]:

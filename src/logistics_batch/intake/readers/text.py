@@ -9,9 +9,9 @@ from pathlib import Path
 
 import polars as pl
 
-from logistics_batch.errors import FileHeld
-from logistics_batch.intake.names import printable
+from logistics_batch.intake.names import held
 from logistics_batch.intake.readers.limits import Limits
+from logistics_batch.model.issue import Issue
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -34,7 +34,6 @@ _SIGN_AS_LETTER = re.compile(
     rb"|[A-Za-z][\x80\x84\x93\x94\x99\x9b\xa1-\xa5][a-z]"
 )
 _CHECKED_AT_ONCE = 4 << 20
-_SAVE_AS = 'Save it again as "CSV UTF-8" or as .xlsx and send that.'
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class TextFile:
     """The characters of a file as UTF-8 without a byte order mark, and what had to be decided."""
 
     content: bytes
-    notes: tuple[str, ...] = ()
+    notes: tuple[Issue, ...] = ()
 
 
 def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits | None = None) -> TextFile:
@@ -54,24 +53,23 @@ def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits |
     _refuse_endless_lines(path, name=name, most=(limits or Limits()).max_line_bytes)
     data = path.read_bytes()
     _refuse_padding(data, name=name)
-    notes: list[str] = []
+    notes: list[Issue] = []
     found = _marked(data) if encoding == "auto" else (encoding, data)
     is_known = found is None
     if found is None:
         found = _unmarked(data, name=name), data
         if found[0] == "cp1252":
-            notes.append("read as cp1252 (Windows), because it is not UTF-8")
+            notes.append(Issue.of("read_as.cp1252"))
             notes += _notes_on_letters(data, name=name)
     label, body = found
     if label not in ("utf-8", "cp1252"):
-        notes.append(f"read as {label}")
+        notes.append(Issue.of("read_as", encoding=label))
     content = body if is_known and label == "utf-8" else _as_utf8(body, name=name, encoding=label)
     if content.endswith(_DOS_END):
         content = content.removesuffix(_DOS_END)
     _refuse_zero_bytes(content, name=name)
     if _MOJIBAKE_BEGIN in content and (lines := _lines_with(_MOJIBAKE, content)):
-        wrong = "some letters look as if another program had read them in a wrong encoding (such as â€™ for ’)"
-        notes.append(f"{wrong}: {lines}")
+        notes.append(Issue.of("wrong_letters", lines=lines))
     return TextFile(content, tuple(notes))
 
 
@@ -84,11 +82,7 @@ def _refuse_endless_lines(path: Path, *, name: str, most: int) -> None:
         while block := file.read(most):
             first, last = _breaks(block)
             if length + (len(block) if first < 0 else first) > most:
-                raise FileHeld(
-                    f"{printable(name)}: line {line:,} is longer than {most >> 20} MB, which is no row of a table.",
-                    rule="csv|long_line",
-                    remedy='Save the table again as "CSV UTF-8" or as .xlsx and send that.',
-                )
+                raise held("csv|long_line", name, line=line, most=most >> 20)
             line += block.count(b"\n") or block.count(b"\r")
             length = length + len(block) if last < 0 else len(block) - last - 1
 
@@ -112,9 +106,7 @@ def _unmarked(data: bytes, *, name: str) -> str:
     """The encoding of a file without a mark: UTF-16 by its zero bytes, UTF-8 if it is that throughout, else cp1252."""
     head = data[:2000]
     if head.startswith(_UTF7_MARKS):
-        raise FileHeld(
-            f"{printable(name)} is written in UTF-7, which is not read.", rule="csv|encoding", remedy=_SAVE_AS
-        )
+        raise held("csv|encoding.utf_7", name)
     for encoding, filled in (("utf-32-le", 0), ("utf-32-be", 3)):
         if all(head[at::4].count(0) > len(head) // 6 for at in range(4) if at != filled):
             return encoding
@@ -126,33 +118,22 @@ def _unmarked(data: bytes, *, name: str) -> str:
         _check_utf8(data)
     except UnicodeDecodeError as error:
         if half := _HALF_CHARACTER.search(data):
-            raise FileHeld(
-                f"{printable(name)} holds half of a character in line {_line(data, half.start())}: the program that "
-                "wrote it cut an emoji or another sign in two.",
-                rule="csv|encoding",
-                remedy="Remove that sign and save the file again.",
-            ) from error
+            raise held("csv|encoding.half", name, line=_line(data, half.start())) from error
         _refuse_mixture(data, error.start, name=name)
         return "cp1252"
     return "utf-8"
 
 
-def _notes_on_letters(data: bytes, *, name: str) -> Iterator[str]:
+def _notes_on_letters(data: bytes, *, name: str) -> Iterator[Issue]:
     """What should be said about letters that look wrong in cp1252; raises FileHeld where whole words are.
 
     Every byte of another code page fits it, and the letters are wrong.
     """
     if found := _OTHER_ALPHABET.search(data):
         word, line = found[0].decode("cp1252", "replace"), data.count(b"\n", 0, found.start()) + 1
-        raise FileHeld(
-            f"{printable(name)} is not UTF-8, and as cp1252 (Windows) its words are gibberish, such as "
-            f"“{word}” in line {line:,}: it is written in another alphabet.",
-            rule="csv|encoding",
-            remedy='Save it again as "CSV UTF-8" or as .xlsx and send that, or name its encoding in the mapping '
-            "(sheet.encoding, such as cp1251 for Cyrillic).",
-        )
+        raise held("csv|encoding.alphabet", name, word=word, line=line)
     if lines := _lines_with(_SIGN_AS_LETTER, data):
-        yield f"signs stand in words where letters should (is it cp850 or cp437 of DOS?): {lines}"
+        yield Issue.of("signs_in_words", lines=lines)
 
 
 def _lines_with(pattern: re.Pattern[bytes], content: bytes) -> str:
@@ -188,12 +169,7 @@ def _refuse_mixture(data: bytes, offset: int, *, name: str) -> None:
     """Raise FileHeld where some lines are UTF-8 and others are not: either choice would spoil letters."""
     lenient = data.decode("utf-8", "surrogateescape")
     if any(char > "\x7f" and not "\udc80" <= char <= "\udcff" for char in lenient):
-        raise FileHeld(
-            f"{printable(name)} mixes two encodings: line {_line(data, offset)} has a letter that is not UTF-8, "
-            "while others are.",
-            rule="csv|encoding",
-            remedy=_SAVE_AS,
-        )
+        raise held("csv|encoding.mixed", name, line=_line(data, offset))
 
 
 def _as_utf8(body: bytes, *, name: str, encoding: str) -> bytes:
@@ -203,47 +179,31 @@ def _as_utf8(body: bytes, *, name: str, encoding: str) -> bytes:
             return body.removeprefix(codecs.BOM_UTF8)
         text = body.decode(encoding)
     except LookupError as error:
-        raise FileHeld(
-            f'{printable(name)} is to be read as "{encoding}", an encoding that does not exist.',
-            rule="csv|encoding",
-            remedy="Correct sheet.encoding in the mapping; auto copes with most files.",
-        ) from error
+        raise held("csv|encoding.unknown", name, encoding=encoding) from error
     except UnicodeDecodeError as error:
-        raise FileHeld(
-            f"{printable(name)} cannot be read as {encoding}: {_place(error, encoding)} does not belong there.",
-            rule="csv|encoding",
-            remedy=_SAVE_AS,
-        ) from error
+        line, character = _place(error, encoding)
+        raise held("csv|encoding.misfit", name, encoding=encoding, line=line, character=character) from error
     return text.removeprefix("\ufeff").encode()
 
 
-def _place(error: UnicodeDecodeError, encoding: str) -> str:
-    """Where the character stands that cannot be read, as an editor counts."""
+def _place(error: UnicodeDecodeError, encoding: str) -> tuple[int, int]:
+    """Line and character of what cannot be read, as an editor counts."""
     before = error.object[: error.start].decode(encoding, "ignore").removeprefix("\ufeff")
     *lines, last = before.split("\n")
-    return f"character {len(last) + 1:,} of line {len(lines) + 1:,}"
+    return len(lines) + 1, len(last) + 1
 
 
 def _refuse_padding(data: bytes, *, name: str) -> None:
     """Raise FileHeld for a file of which a piece is all zero bytes, as broken transfers leave it behind."""
     offset = data.find(_PADDING)
     if offset >= 0:
-        raise FileHeld(
-            f"{printable(name)} holds zero bytes in place of text from line {_line(data, offset)} on: it did not "
-            "arrive completely.",
-            rule="csv|zero_bytes",
-            remedy="Send it again and wait until it is uploaded; if that does not help, save it again and send that.",
-        )
+        raise held("csv|zero_bytes", name, line=_line(data, offset))
 
 
 def _refuse_zero_bytes(content: bytes, *, name: str) -> None:
     offset = content.find(b"\0")
     if offset >= 0:
-        raise FileHeld(
-            f"{printable(name)} has a control character (code 0) in line {_line(content, offset)}.",
-            rule="csv|control_character",
-            remedy="Type the cell anew, without what was copied into it, and send the file again.",
-        )
+        raise held("csv|control_character", name, line=_line(content, offset))
 
 
 def _line(data: bytes, offset: int) -> int:

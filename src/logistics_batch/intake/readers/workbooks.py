@@ -12,9 +12,8 @@ from pathlib import Path
 import polars as pl
 import python_calamine as calamine
 
-from logistics_batch.errors import FileHeld
-from logistics_batch.intake.names import name_matches, printable
-from logistics_batch.intake.readers.archives import damaged, is_out_of_memory, unsafe
+from logistics_batch.intake.names import held, name_matches, printable
+from logistics_batch.intake.readers.archives import is_out_of_memory
 from logistics_batch.intake.readers.binary import BinarySheet, walk_xls, walk_xlsb
 from logistics_batch.intake.readers.cells import SheetCells, cells_of, widened
 from logistics_batch.intake.readers.formats import check_kind
@@ -23,12 +22,11 @@ from logistics_batch.intake.readers.ods import read_ods
 from logistics_batch.intake.readers.xlsx_book import has_filtered_table, read_book, read_shared_texts, read_styles
 from logistics_batch.intake.readers.xlsx_sheet import CellValues, SheetReader
 from logistics_batch.intake.readers.xml_events import UnsafeXml
-from logistics_batch.model.issue import cell_address, column_letters
-from logistics_batch.model.sheet import CellFact, CellRange, ReadOptions, Sheet, facts_frame, merged_facts
+from logistics_batch.messages.words import row_list
+from logistics_batch.model.issue import Issue, cell_address, column_letters
+from logistics_batch.model.sheet import CellFact, ReadOptions, Sheet, facts_frame, merged_facts
 
-_SHOWN_RANGES = 5
 _SHOWN_SPANS = 20  # of row numbers
-_SHOWN_NAMES = 20  # of sheets
 _FAULTS = (
     calamine.CalamineError,
     zipfile.BadZipFile,
@@ -41,11 +39,6 @@ _FAULTS = (
     OverflowError,
     pl.exceptions.PolarsError,
 )
-_UNSEEN = (
-    "an .{} file is read by its values alone: leading zeros and words that a number format adds, text that is struck "
-    "through, hidden columns and filters are not seen"
-)
-_UNSEEN_ERRORS = "in .xls files of programs before 1997 error cells look empty, and hidden rows are not seen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +58,14 @@ def read_workbook(path: Path, *, name: str, kind: str, options: ReadOptions, lim
     """
     with _translated(name):
         budget = ReadBudget.whole(name, limits)
-        notes: list[str] = []
+        notes: list[Issue] = []
         if kind == "xlsx":
             sheets = _xlsx_sheets(path, budget)
         else:
-            notes.append(_UNSEEN.format(kind))
+            notes.append(Issue.of("values_alone", format=kind))
             sheets = _ods_sheets(path, budget) if kind == "ods" else _binary_sheets(path, kind, budget, notes)
         taken, left = _taken(sheets, options, budget)
-        notes += [f"sheets that are not taken: {_first_of(left)}"] if left else []
+        notes += [Issue.of("sheets_not_taken", sheets=left)] if left else []
         return tuple(replace(sheet, notes=(*sheet.notes, *notes)) for sheet in taken)
 
 
@@ -100,11 +93,11 @@ def _ods_sheets(path: Path, budget: ReadBudget) -> list[_Candidate]:
     return [_Candidate(sheet.name, sheet.is_visible, True, sheet.cells) for sheet in read_ods(path, budget)]
 
 
-def _binary_sheets(path: Path, kind: str, budget: ReadBudget, notes: list[str]) -> list[_Candidate]:
+def _binary_sheets(path: Path, kind: str, budget: ReadBudget, notes: list[Issue]) -> list[_Candidate]:
     """The sheets of an .xls or .xlsb workbook; what would not fit is refused before the workbook is opened."""
     most_cells = budget.limits.max_workbook_cells
     walked = walk_xls(path) if kind == "xls" else walk_xlsb(path, most_cells=most_cells)
-    notes += [_UNSEEN_ERRORS] if walked is None else []
+    notes += [Issue.of("errors_unseen")] if walked is None else []
     for name, sheet in (walked or {}).items():  # the library unfolds them all at once
         budget.check(name, sheet.last_row, sheet.last_column)
         budget.check_gap(name, *sheet.gap)
@@ -148,18 +141,10 @@ def _taken(sheets: Sequence[_Candidate], options: ReadOptions, budget: ReadBudge
         passed.append(f'"{printable(candidate.name)}" ({why or "empty"})')
         left += passed[-1:] if why in ("hidden", "another name") else []
     if not judged:
-        raise FileHeld(
-            f"{budget.name} is a workbook without any sheet.",
-            rule="sheet|none",
-            remedy="Copy the rows into a sheet of a new workbook, save it as .xlsx and send that.",
-        )
+        raise held("sheet|none", budget.name)
     if not taken:
-        wanted = f' named "{options.name}"' if options.name else ""
-        raise FileHeld(
-            f"{budget.name} has no visible, filled sheet{wanted}. It has: {_first_of(passed)}.",
-            rule="sheet|none",
-            remedy="Unhide or rename the sheet with the rows, or correct sheet.name in the mapping.",
-        )
+        code = "sheet|none.named" if options.name else "sheet|none.filled"
+        raise held(code, budget.name, sheets=passed, wanted=options.name)
     return taken, left
 
 
@@ -177,11 +162,7 @@ def _unwanted(sheet: _Candidate, options: ReadOptions) -> str:
 def _refuse_crowd(sheets: int, budget: ReadBudget) -> None:
     """Raise FileHeld for more sheets than anybody means: to look into each takes long, and one only is sent."""
     if sheets > budget.limits.max_sheets:
-        raise FileHeld(
-            f"{budget.name} has {sheets:,} visible sheets; at most {budget.limits.max_sheets} are looked into.",
-            rule="sheet|too_many",
-            remedy="Delete the sheets that do not belong to it, or name the one to read in the mapping.",
-        )
+        raise held("sheet|too_many", budget.name, count=sheets, most=budget.limits.max_sheets)
 
 
 def _sheet(name: str, cells: SheetCells, options: ReadOptions, budget: ReadBudget) -> Sheet | None:
@@ -207,49 +188,23 @@ def _refuse_long_cells(frame: pl.DataFrame, budget: ReadBudget, *, sheet: str) -
     for column in frame.columns:
         if (frame[column].str.len_chars().max() or 0) > most:  # type: ignore[operator]
             row = (frame[column].str.len_chars() > most).arg_max() or 0
-            raise FileHeld(
-                f"{budget.sheet(sheet)}: cell {cell_address(row + 1, int(column))} is longer than {most:,} characters.",
-                rule="sheet|long_cell",
-                remedy="Shorten the cell and send the file again.",
-            )
+            raise held("sheet|long_cell", budget.sheet(sheet), cell=cell_address(row + 1, int(column)), most=most)
 
 
-def _notes(cells: SheetCells, options: ReadOptions, *, hidden: Sequence[int], width: int) -> Iterator[str]:
+def _notes(cells: SheetCells, options: ReadOptions, *, hidden: Sequence[int], width: int) -> Iterator[Issue]:
     if hidden:
-        done = "read like the others" if options.hidden_rows == "read" else "skipped"
-        yield f"hidden rows are {done}: {_spans(hidden)}"
+        code = "hidden_rows.read" if options.hidden_rows == "read" else "hidden_rows.skipped"
+        yield Issue.of(code, rows=row_list(hidden, limit=_SHOWN_SPANS))
     columns = [number for first, last in cells.hidden_columns for number in range(first, min(last, width) + 1)]
     if columns:
-        yield f"hidden columns are read like the others: {', '.join(map(column_letters, columns))}"
+        yield Issue.of("hidden_columns", columns=[*map(column_letters, columns)])
     if cells.is_filtered:
-        yield "a filter is set in the sheet; the rows that it hides are among the hidden rows"
+        yield Issue.of("filter_set")
     if cells.padded:
-        letters = ", ".join(map(column_letters, sorted(cells.padded)))
-        yield f"leading zeros put back as the cells show them, in column {letters}"
+        yield Issue.of("leading_zeros", columns=[*map(column_letters, sorted(cells.padded))])
     if cells.merged:
-        yield f"merged cells, whose value stands in the first cell only: {_ranges(cells.merged)}"
-
-
-def _ranges(merged: Sequence[CellRange]) -> str:
-    shown = [f"{cell_address(a, b)}:{cell_address(c, d)}" for a, b, c, d in merged[:_SHOWN_RANGES]]
-    return ", ".join(shown) + (f" and {len(merged) - _SHOWN_RANGES} more" if len(merged) > _SHOWN_RANGES else "")
-
-
-def _spans(rows: Sequence[int]) -> str:
-    """Row numbers as people write them: 3, 7-9; the first ones only."""
-    spans: list[list[int]] = []
-    for row in rows:
-        if spans and row == spans[-1][1] + 1:
-            spans[-1][1] = row
-        else:
-            spans.append([row, row])
-    words = [str(first) if first == last else f"{first}-{last}" for first, last in spans[:_SHOWN_SPANS]]
-    return ", ".join(words) + (" …" if len(spans) > _SHOWN_SPANS else "")
-
-
-def _first_of(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
-    return ", ".join(names[:_SHOWN_NAMES]) + more
+        ranges = [f"{cell_address(a, b)}:{cell_address(c, d)}" for a, b, c, d in cells.merged]
+        yield Issue.of("merged_cells", ranges=ranges)
 
 
 @contextmanager
@@ -260,12 +215,12 @@ def _translated(name: str) -> Iterator[None]:
     except calamine.PasswordError:
         check_kind("encrypted", name=name)
     except UnsafeXml as error:
-        raise unsafe(name, str(error)) from error
+        raise held(f"file|unsafe.workbook_xml_{error.what}", name, **error.values) from error
     except _FAULTS as error:
         if is_out_of_memory(error):
             raise
-        raise damaged(name) from error
+        raise held("file|damaged", name) from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise damaged(name) from error
+        raise held("file|damaged", name) from error

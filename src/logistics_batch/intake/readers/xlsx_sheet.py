@@ -118,7 +118,7 @@ class SheetReader:
                     yield rows
             around += rest
             if len(around) > _MOST_AROUND_BYTES:
-                raise UnsafeXml(f"one element of it is larger than {_MOST_AROUND_BYTES >> 20} MB")
+                raise UnsafeXml("element", most=_MOST_AROUND_BYTES >> 20)
 
     def _check_order(self, block: _Block) -> None:
         """Raise ValueError where rows or cells stand there twice or in no order: one of them would be lost."""

@@ -11,7 +11,11 @@ Start = Callable[[list[str], dict[str, str]], None]
 
 
 class UnsafeXml(ValueError):
-    """XML that no ordinary program writes; `str()` says what is wrong with it."""
+    """XML that no ordinary program writes: one of `doctype`, `levels`, `element`, with how many are the most."""
+
+    def __init__(self, what: str, **values: int) -> None:
+        super().__init__(what)
+        self.what, self.values = what, values
 
 
 def read_events(
@@ -32,7 +36,7 @@ def read_events(
     def started(name: str, attributes: dict[str, str]) -> None:
         path.append(name.rpartition(":")[2])
         if len(path) > _MOST_LEVELS:
-            raise UnsafeXml(f"its elements are nested more than {_MOST_LEVELS} deep")
+            raise UnsafeXml("levels", most=_MOST_LEVELS)
         if start is not None:
             start(path, attributes)
 
@@ -55,4 +59,4 @@ def read_events(
 
 
 def _refuse_document_type(*_: Any) -> None:
-    raise UnsafeXml("it declares a document type")
+    raise UnsafeXml("doctype")

@@ -253,7 +253,7 @@ def _left_over(first: Side, second: Side) -> tuple[pl.DataFrame, list[Issue]]:
 def _notes(reading: Mapping, second: Side) -> tuple[str, ...]:
     """What a report should mention about the second sheet."""
     place = f'Sheet "{second.sheet.name}"'
-    notes = [f"{place}: {note}" for note in second.sheet.notes]
+    notes = [f"{place}: {note.reason}" for note in second.sheet.notes]
     if second.header.unknown:
         names = listed(second.header.unknown, limit=20)
         notes.append(f"{place}: columns that the mapping does not know were not used: {names}.")

@@ -25,7 +25,7 @@ from logistics_batch.messages.words import listed, row_list
 def notes_of(table: CompiledSheet, rows: Rows) -> tuple[str, ...]:
     """The reader's notes (hidden rows among them), columns that only the sheet or only the mapping has, repairs."""
     bound, sheet = table.bound, table.sheet
-    notes = list(sheet.notes)
+    notes = [note.reason for note in sheet.notes]
     if bound.own:
         notes.append("The result columns of an earlier round were ignored.")
     if bound.unknown:
