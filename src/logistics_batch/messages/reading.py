@@ -4,12 +4,14 @@ from typing import Final
 
 from logistics_batch.messages.entry import Entry, Level
 
-_KINDS: Final = {
+_READ: Final = {
     "csv": "plain text",
     "xlsx": "an .xlsx workbook",
     "xls": "an old .xls workbook",
     "xlsb": "a binary .xlsb workbook",
     "ods": "an .ods spreadsheet",
+}
+_NOT_READ: Final = {
     "html": "a web page",
     "xml": "an XML file",
     "fods": "a flat LibreOffice spreadsheet (.fods)",
@@ -29,7 +31,7 @@ _KINDS: Final = {
     "ending": "named .{ending}",
     "no_ending": "without an ending",
 }
-"""What a file is that is not read, by the variant of its code."""
+"""What a file is, by the variant of its code."""
 
 _UNSAFE_WORKBOOKS: Final = {
     "workbook_parts": "it consists of {count:,} parts",
@@ -99,14 +101,14 @@ _FILES: Final[dict[str, Entry]] = {
             f"{{name}} cannot be read: it is {what}.",
             "Save it as .xlsx, .xls, .xlsb, .ods or .csv from your spreadsheet program and send that.",
         )
-        for kind, what in _KINDS.items()
+        for kind, what in _NOT_READ.items()
     },
     **{
         f"file|disguised.{kind}": Entry(
-            f"{{name}} is named .{{ending}}, but its content is {_KINDS[kind]}.",
+            f"{{name}} is named .{{ending}}, but its content is {what}.",
             f"Rename it to end in .{kind}, or save it as a real .{{ending}} from your spreadsheet program.",
         )
-        for kind in ("csv", "xlsx", "xls", "xlsb", "ods")
+        for kind, what in _READ.items()
     },
     "file|damaged": Entry(
         "{name} is damaged or did not arrive completely.", f"{_SEND_AGAIN}in your spreadsheet program and send that."
