@@ -147,7 +147,7 @@ def _blocks(
         orient="row",
     ).with_columns(failing=pl.lit(value=True))
     heights = pl.DataFrame(list(looks.heights.items()), schema={"row": pl.UInt32, "height": pl.Float64}, orient="row")
-    answers = _answer_cells(annotations, looks)
+    answered = annotations.answers.filter(pl.col("row").is_in(looks.answered))
     how = _Row(annotations, looks, wrapped, range(len(PlainStyle) + len(number_formats)))
     written = looks.answered.difference(sheet.frame["row"])
     rows = pl.concat([sheet.frame, pl.DataFrame({"row": sorted(written)}, schema={"row": pl.UInt32})], how="diagonal")
@@ -155,6 +155,8 @@ def _blocks(
         wide = frame
         for facts, kind in ((types, "type"), (shown, "style"), (struck, "parts"), (failing, "failing")):
             wide = _beside(wide, facts, kind, columns=frame.columns)
+        here = answered.filter(pl.col("row").is_between(frame["row"][0], frame["row"][-1]))
+        answers = _answer_cells(here, looks, header_row=annotations.header_row if annotations.answers.height else 0)
         wide = wide.join(answers, on="row", how="left", maintain_order="left")
         wide = wide.join(heights, on="row", how="left", maintain_order="left")
         yield _rows_xml(wide, [name for name in frame.columns if name != "row"], how)
@@ -170,11 +172,10 @@ def _beside(frame: pl.DataFrame, facts: pl.DataFrame, kind: str, *, columns: Seq
     return frame
 
 
-def _answer_cells(annotations: Annotations, looks: Looks) -> pl.DataFrame:
-    """Our cells of each row as XML: row, answer."""
+def _answer_cells(answers: pl.DataFrame, looks: Looks, *, header_row: int) -> pl.DataFrame:
+    """Our cells of some rows as XML: row, answer. header_row: where our headers stand, 0: nowhere."""
     styles = looks.styles
-    answers = annotations.answers.filter(pl.col("row").is_in(looks.answered))
-    if annotations.answers.is_empty():
+    if not header_row:
         return pl.DataFrame(schema={"row": pl.UInt32, "answer": pl.String})
     cells = []
     escaped = escaped_columns(answers.select(ANSWERS.names()[1:]))
@@ -191,11 +192,11 @@ def _answer_cells(annotations: Annotations, looks: Looks) -> pl.DataFrame:
         cells.append(_inline(name, _address(looks.first_column + index), style, is_escaped=name in escaped))
     header_style = styles.header()
     header = "".join(
-        f'<c r="{column_letters(looks.first_column + index)}{annotations.header_row}" s="{header_style}" t="inlineStr">'
+        f'<c r="{column_letters(looks.first_column + index)}{header_row}" s="{header_style}" t="inlineStr">'
         f"<is><t>{text}</t></is></c>"
         for index, text in enumerate(ANSWER_COLUMNS)
     )
-    own = pl.DataFrame({"row": [annotations.header_row], "answer": [header]}, schema_overrides={"row": pl.UInt32})
+    own = pl.DataFrame({"row": [header_row], "answer": [header]}, schema_overrides={"row": pl.UInt32})
     return pl.concat([own, answers.select("row", pl.concat_str(cells, ignore_nulls=True).alias("answer"))])
 
 
@@ -244,7 +245,8 @@ def _rows_xml(wide: pl.DataFrame, names: Sequence[str], how: _Row) -> bytes:
     height = pl.format(' ht="{}" customHeight="1"', pl.col("height").round(1)).fill_null("")
     begin = (pl.lit('<row r="'), pl.col("row"), pl.lit('"'), height, pl.lit(">"))
     row = pl.concat_str(*begin, *cells, pl.col("answer"), pl.lit("</row>"), ignore_nulls=True)
-    return "".join(wide.select(row.alias("xml"))["xml"].to_list()).encode()
+    whole: str = wide.select(row.str.join("")).item()
+    return whole.encode()
 
 
 def _cell(name: str, block: _Block, how: _Row) -> pl.Expr:
@@ -289,8 +291,8 @@ def _address(column: int) -> tuple[str, pl.Expr]:
 
 def _inline(name: str, address: tuple[str, pl.Expr], style: pl.Expr, *, is_escaped: bool) -> pl.Expr:
     """A cell of text; null where there is none."""
-    text = cell_xml(name) if is_escaped else pl.col(name)
-    cell = _joined(*address, '" s="', style, '" t="inlineStr"><is><t xml:space="preserve">', text, "</t></is></c>")
+    text, tag = (cell_xml(name), '<t xml:space="preserve">') if is_escaped else (pl.col(name), "<t>")
+    cell = _joined(*address, '" s="', style, f'" t="inlineStr"><is>{tag}', text, "</t></is></c>")
     return pl.when(pl.col(name) != "").then(cell)
 
 

@@ -32,7 +32,8 @@ _TWO_UNITS = re.compile("[\U00010000-\U0010ffff]")  # emoji and other signs that
 _ALWAYS_FITS = CELL_LIMIT_CHARACTERS // 2
 _EXCEL_ESCAPE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 _GUARDED_INSIDE = [";", "\t", "\r", "\n", *_CONTROLS]
-_ESCAPED_IN_XML = [*_XML_ESCAPES, "_x", *_CONTROLS]
+_ESCAPED_IN_XML = [*_XML_ESCAPES, "_x", "\t", "\n", *_CONTROLS]
+_BLANKS_OUTSIDE = r"^\s|\s$"
 
 
 def is_formula_like(text: str) -> bool:
@@ -117,10 +118,10 @@ def formula_columns(frame: pl.DataFrame) -> frozenset[str]:
 
 
 def escaped_columns(frame: pl.DataFrame) -> frozenset[str]:
-    """The text columns with any text that is another one as XML (see `cell_xml`), perhaps more."""
+    """The text columns with any text that is another one as XML (see `cell_xml`), or whose blanks need care."""
     every = pl.all()
     is_other = every.str.contains_any(_ESCAPED_IN_XML) | (every.str.len_bytes() > _ALWAYS_FITS)
-    return frozenset(_where(frame, is_other))
+    return frozenset(_where(frame, is_other | every.str.contains(_BLANKS_OUTSIDE)))
 
 
 def cell_xml(name: str) -> pl.Expr:
