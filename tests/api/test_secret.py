@@ -69,7 +69,8 @@ def echoing(connection: socket.socket, server: RawServer) -> None:
     request = server.request(connection)
     assert request is not None
     told = f"{request.target} {dict(request.headers)} {base64.b64encode(KEY.encode()).decode()}"
-    connection.sendall(http_bytes(400, f'{{"status":"FAIL","message":"{told}"}}'.encode()))
+    answer = f'{{"status":"FAIL","message":"{told}"}}'.encode()
+    connection.sendall(http_bytes(400, answer, headers={"Connection": "close"}))
 
 
 def echoing_in_headers(connection: socket.socket, server: RawServer) -> None:

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
-import httpx
+import httpcore
 
 from logistics_batch.api.deadline import Deadline
 from logistics_batch.api.endpoints import Endpoint, ServiceAccess, fill_path, find_endpoint
 from logistics_batch.api.hints import retry_after_seconds
+from logistics_batch.api.lines import Answered, Message, Waits
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.reply import Failure, Reply, Trace
 from logistics_batch.api.secret import Redactor
@@ -39,6 +40,8 @@ _PAUSE_AFTER_429_SECONDS = 1.0
 _REQUEST_TIMEOUT = 408  # what some services say on a connection that they are about to close
 _SHORTEST_KEY_TO_REDACT = 8  # a shorter one may be an ordinary word of an answer
 _LONGEST_DETAIL = 200
+_PORTS = {"https": 443, "http": 80}
+_SAFE_IN_PATH = "/%:@!$&'()*+,;="
 _ZLIB_WINDOWS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 
 
@@ -66,16 +69,15 @@ class Client:
         self._wall_clock = wall_clock
         key = settings.api_key
         self._redactor = Redactor([key] if len(key.reveal()) >= _SHORTEST_KEY_TO_REDACT else [])
-        # Without httpx.Client: its cookies, redirects and settings of the environment are not wanted, and cost a third.
         self._transport = DeadlineTransport(
             ssl_context=verifying(settings.ca_file), proxy=settings.proxy, idle_seconds=kept_idle_seconds
         )
         self.kept_line_broke = False
-        self._headers = {
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",
-            "User-Agent": f"logistics-batch/{version('logistics-batch')}",
-        }
+        self._headers = [
+            (b"Accept", b"application/json"),
+            (b"Accept-Encoding", b"identity"),
+            (b"User-Agent", f"logistics-batch/{version('logistics-batch')}".encode("ascii")),
+        ]
 
     def path(self, endpoint: str, *, order_id: str | None = None) -> str:
         """The path of a call below base_url, as it is sent; raises UsageError for a caller's mistake."""
@@ -136,9 +138,14 @@ class Client:
         received = _Received(largest)
         failure: Failure = ""
         detail = ""
+        alone = endpoint.name == "asn.create" or not self._transport.keeps
         try:
-            request = self._request(endpoint, url, body, deadline=deadline, evidence=evidence)
-            received.read(self._transport.handle_request(request))
+            message = self._message(endpoint, url, body, alone=alone)
+            # A create may keep us waiting up to its own deadline without a sign of life.
+            read = self.settings.create_deadline_seconds if endpoint.creates else READ_SECONDS
+            waits = Waits(deadline, connect=CONNECT_SECONDS, write=READ_SECONDS, read=read)
+            with self._transport.answered(message, waits=waits, evidence=evidence, alone=alone) as answered:
+                received.read(answered)
         except tuple(FAILURES) as error:
             failure, detail = _named(error, deadline, evidence), _system_words(error)
         decoded = _decoded(bytes(received.raw), received.encoding, largest_bytes=largest)
@@ -160,33 +167,41 @@ class Client:
         self._heed(reply, evidence.departed)
         return reply
 
-    def _request(
-        self, endpoint: Endpoint, url: str, body: bytes | None, *, deadline: Deadline, evidence: Evidence
-    ) -> httpx.Request:
-        # A create may keep us waiting up to its own deadline without a sign of life.
-        read = self.settings.create_deadline_seconds if endpoint.creates else READ_SECONDS
-        alone = endpoint.name == "asn.create" or not self._transport.keeps
-        return httpx.Request(
-            endpoint.method,
-            _address(url),
-            content=body,
-            headers=self._headers
-            | ({"Connection": "close"} if alone else {})
-            | ({} if body is None else {"Content-Type": "application/json"}),
-            extensions={
-                "timeout": httpx.Timeout(READ_SECONDS, connect=CONNECT_SECONDS, read=read).as_dict(),
-                "deadline": deadline,
-                "trace": evidence,
-                "alone": alone,
-                "credential": Credential(self.settings.api_key, in_query=endpoint.key_in_query),
-            },
-        )
+    def _message(self, endpoint: Endpoint, url: str, body: bytes | None, *, alone: bool) -> Message:
+        """The request as it goes over the wire, with the key."""
+        address = _address(url)
+        headers = [(b"Host", address.host), *self._headers]
+        if alone:
+            headers.append((b"Connection", b"close"))
+        if body is not None:
+            headers.append((b"Content-Type", b"application/json"))
+        if endpoint.method != "GET":
+            headers.append((b"Content-Length", b"%d" % len(body or b"")))
+        credential = Credential(self.settings.api_key, in_query=endpoint.key_in_query)
+        target, headers = credential.add_to(address.target, headers)
+        return Message(endpoint.method.encode("ascii"), target, headers, body or b"", address.origin)
+
+
+@dataclass(frozen=True, slots=True)
+class _Address:
+    """Where a call goes: the connection's other end, the header Host, and what stands in the first line."""
+
+    origin: httpcore.Origin
+    host: bytes
+    target: bytes
 
 
 @lru_cache(maxsize=16)
-def _address(url: str) -> httpx.URL:
-    """The address, parsed; raises httpx.InvalidURL. All creates go to the same one."""
-    return httpx.URL(url)
+def _address(url: str) -> _Address:
+    """The address, parsed: that of the settings was checked, and the rest is quoted. All creates go to the same one."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").encode("idna")
+    port = parts.port or _PORTS[parts.scheme]
+    shown = b"[%b]" % host if b":" in host else host
+    if port != _PORTS[parts.scheme]:
+        shown += b":%d" % port
+    target = quote(parts.path or "/", safe=_SAFE_IN_PATH) + (f"?{parts.query}" if parts.query else "")
+    return _Address(httpcore.Origin(parts.scheme.encode("ascii"), host, port), shown, target.encode("ascii"))
 
 
 @dataclass
@@ -195,30 +210,41 @@ class _Received:
 
     largest_bytes: int
     status: int | None = None
-    headers: httpx.Headers = field(default_factory=httpx.Headers)
+    headers: dict[str, str] = field(default_factory=dict)  # names in small letters
     raw: bytearray = field(default_factory=bytearray)
     truncated: bool = False
-    redirect: str = ""
 
-    def read(self, response: httpx.Response) -> None:
+    def read(self, answered: Answered) -> None:
         """Take in status and headers, then the body up to its limit."""
-        self.status, self.headers = response.status_code, response.headers
-        location = str(response.extensions.get("location", ""))
-        self.redirect = f"redirects to {location.partition('?')[0]}" if location else ""
-        try:
-            for piece in response.iter_raw():
-                self.raw += piece
-                if len(self.raw) > self.largest_bytes:
-                    self.truncated = True
-                    break
-        finally:
-            response.close()
+        self.status = answered.status
+        for name, value in answered.headers:
+            known, text = name.lower().decode("latin-1"), _text(value)
+            self.headers[known] = f"{self.headers[known]}, {text}" if known in self.headers else text
+        for piece in answered.pieces:
+            self.raw += piece
+            if len(self.raw) > self.largest_bytes:
+                self.truncated = True
+                break
+
+    @property
+    def redirect(self) -> str:
+        """Where the answer redirects to, "" if it does not."""
+        location = self.headers.get("location", "")
+        return f"redirects to {location.partition('?')[0]}" if location else ""
 
     @property
     def encoding(self) -> str:
         """The compression that the answer names, "" if none."""
-        named = str(self.headers.get("content-encoding", "")).strip().lower()
+        named = self.headers.get("content-encoding", "").strip().lower()
         return "" if named == "identity" else named
+
+
+def _text(value: bytes) -> str:
+    """A header's value; old services write other letters than those of ASCII as Latin-1."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 def _named(error: BaseException, deadline: Deadline, evidence: Evidence) -> Failure:

@@ -50,8 +50,8 @@ def other_goods(sent_body: str, items: Iterable[dict[str, Any]]) -> bool:
 
     An answer without items says nothing against us, nor does one to kits, which the service unpacks (API §2.3).
     """
-    sent, answered = _sent(sent_body), [item for item in items if _first_text(item, _ORDER_NAMES)]
-    if sent.get("kit_skus") or not answered:
+    answered = [item for item in items if _first_text(item, _ORDER_NAMES)]
+    if not answered or (sent := _sent(sent_body)).get("kit_skus"):
         return False
     ours = _amounts(find_lines(sent, "item_details"), _ORDER_NAMES, _ORDER_QUANTITIES)
     theirs = _amounts(answered, _ORDER_NAMES, _ORDER_QUANTITIES)

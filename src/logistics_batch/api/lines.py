@@ -53,6 +53,10 @@ class Waits:
     write: float
     read: float
 
+    def as_dict(self) -> dict[str, float]:
+        """The same but for the deadline, as httpcore takes it."""
+        return {"connect": self.connect, "write": self.write, "read": self.read}
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -77,6 +81,15 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer whose head has come in; its body comes in pieces while its connection is open."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    pieces: Iterator[bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class _Plain:
     """An answer's head in plain form. length: of its head and body in bytes. kept: whether the connection stays."""
 
@@ -97,7 +110,7 @@ class Line:
         self._socket: socket.socket | None = None
         self._whole = False  # the last answer came in to its last byte, and no byte more
 
-    def send(self, request: Message, *, waits: Waits, witness: Witness) -> httpcore.Response:
+    def send(self, request: Message, *, waits: Waits, witness: Witness) -> Answered:
         """Send a request; every wait, also for the body of the answer, ends with its deadline.
 
         Raises httpcore's exceptions.
@@ -117,11 +130,11 @@ class Line:
         if plain is None:
             rest = _Rest(heard, lambda: _read(line, waits), self.close)
             response = httpcore.HTTP11Connection(self.origin, rest).handle_request(request.for_httpcore())
+            answered = Answered(response.status, response.headers, response.iter_stream())
         else:
-            body = self._body(line, plain, heard, waits)
-            response = httpcore.Response(plain.status, headers=plain.headers, content=body)
+            answered = Answered(plain.status, plain.headers, self._body(line, plain, heard, waits))
         witness.reached("receive_response_headers.complete")
-        return response
+        return answered
 
     def _connect(self, waits: Waits, witness: Witness) -> socket.socket:
         host = self.origin.host.decode("ascii")

@@ -1,26 +1,24 @@
-"""One call, one deadline: the transport under httpx, with evidence of how far each call got.
+"""One call, one deadline: the way to the network, with evidence of how far each call got.
 
 Calls follow each other on connections that were idle for a second at most (see `lines`). Each new ASN has a connection
 of its own: a kept one may have been closed by the other side, and then breaks for a request that was never seen but
-looks sent, and an ASN is not sent again by itself. The key goes in here, below httpx, so that no request, response, log
-line or exception of httpx ever holds it.
+looks sent, and an ASN is not sent again by itself.
 """
 
 import math
 import ssl
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 import certifi
 import httpcore
-import httpx
 
 from logistics_batch.api.deadline import Deadline, TimedBackend
-from logistics_batch.api.lines import KeptLines, Line, Message, Waits
+from logistics_batch.api.lines import Answered, KeptLines, Line, Message, Waits
 from logistics_batch.api.reply import Failure, Trace
 from logistics_batch.api.secret import Secret
 from logistics_batch.errors import SettingsError
@@ -29,10 +27,6 @@ __all__ = ["FAILURES", "Credential", "Deadline", "DeadlineTransport", "Evidence"
 
 KEPT_IDLE_SECONDS = 1.0
 _KEY_NAME = b"API_KEY"  # API §5, in this spelling
-
-# Cookies would tie calls of several threads together. A redirect is prepared by httpx even if it is not followed, and
-# a malformed one would cost us the status.
-_NOT_FOR_HTTPX = (b"set-cookie", b"location")
 
 FAILURES: dict[type[Exception], Failure] = {
     httpcore.ConnectTimeout: "timeout",
@@ -43,19 +37,6 @@ FAILURES: dict[type[Exception], Failure] = {
     httpcore.ConnectionNotAvailable: "connect",
     httpcore.NetworkError: "reset",
     httpcore.ProtocolError: "protocol",
-    httpx.TimeoutException: "timeout",
-    httpx.ConnectError: "connect",
-    httpx.ProxyError: "connect",
-    httpx.UnsupportedProtocol: "connect",
-    httpx.InvalidURL: "connect",
-    httpx.NetworkError: "reset",
-    httpx.ProtocolError: "protocol",
-    httpx.TooManyRedirects: "protocol",
-    httpx.HTTPStatusError: "protocol",
-    httpx.CookieConflict: "protocol",
-    httpx.StreamError: "protocol",
-    httpx.DecodingError: "encoding",
-    httpx.HTTPError: "protocol",
     OSError: "reset",
 }
 """What each exception of the network means; the nearest base class counts."""
@@ -137,28 +118,8 @@ class Credential:
         return target + sign + _KEY_NAME + b"=" + quote(self.key.reveal(), safe="").encode("ascii"), headers
 
 
-class _Body(httpx.SyncByteStream):
-    """The answer's body; closing it gives the connection back."""
-
-    def __init__(self, response: httpcore.Response, give_back: Callable[[], None]) -> None:
-        self._response = response
-        self._give_back = give_back
-
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._response.iter_stream()
-
-    def close(self) -> None:
-        self._response.close()
-        self._give_back()
-
-
-class DeadlineTransport(httpx.BaseTransport):
-    """httpx's way to the network; takes `deadline`, `credential`, `trace` and `alone` from the request's extensions.
-
-    alone: the request has a connection of its own.
-
-    Raises httpcore's exceptions; `failure_of` knows them.
-    """
+class DeadlineTransport:
+    """The connections of one client. Raises httpcore's exceptions; `failure_of` knows them."""
 
     def __init__(self, *, ssl_context: ssl.SSLContext, proxy: str | None = None, idle_seconds: float = 0.0) -> None:
         """idle_seconds: for how long a connection is kept without a call; 0: not at all. A proxy's never is."""
@@ -172,65 +133,41 @@ class DeadlineTransport(httpx.BaseTransport):
         """Whether connections are kept."""
         return self._kept.idle_seconds > 0
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send one request over a connection that nothing else uses meanwhile."""
-        deadline: Deadline = request.extensions["deadline"]
-        message, times = _message(request), request.extensions["timeout"]
+    @contextmanager
+    def answered(self, message: Message, *, waits: Waits, evidence: Evidence, alone: bool) -> Iterator[Answered]:
+        """Send one request over a connection that nothing else uses meanwhile; its answer is read within the block.
+
+        alone: on a connection of its own.
+        """
         if self._proxy is not None:
             asked = message.for_httpcore()
-            asked.extensions = {"timeout": times, "trace": request.extensions["trace"]}
-            return self._through_proxy(asked, deadline, self._proxy)
-        waits = Waits(deadline, connect=times["connect"], write=times["write"], read=times["read"])
-        kept = None if request.extensions["alone"] else self._kept.take(message.origin)
-        line = kept or Line(message.origin, self._ssl_context)
+            asked.extensions = {"timeout": waits.as_dict(), "trace": evidence}
+            with self._pool(self._proxy, waits.deadline) as pool:
+                response = pool.handle_request(asked)
+                yield Answered(response.status, response.headers, response.iter_stream())
+                response.close()
+            return
+        line = (None if alone else self._kept.take(message.origin)) or Line(message.origin, self._ssl_context)
         try:
-            response = line.send(message, waits=waits, witness=request.extensions["trace"])
+            yield line.send(message, waits=waits, witness=evidence)
         except BaseException:
             line.close()
             raise
-        return _answer(response, lambda: self._kept.give_back(line))
+        self._kept.give_back(line)
 
     def close(self) -> None:
         """End the connections that are kept; from now on each request has its own."""
         self._kept.close()
 
-    def _through_proxy(self, asked: httpcore.Request, deadline: Deadline, proxy: httpcore.Proxy) -> httpx.Response:
-        """A pool, only for what it knows about proxies."""
-        pool = httpcore.ConnectionPool(
+    def _pool(self, proxy: httpcore.Proxy, deadline: Deadline) -> httpcore.ConnectionPool:
+        """A pool of one connection, only for what it knows about proxies."""
+        return httpcore.ConnectionPool(
             ssl_context=self._ssl_context,
             proxy=proxy,
             max_connections=1,
             max_keepalive_connections=0,
             network_backend=TimedBackend(deadline),
         )
-        try:
-            response = pool.handle_request(asked)
-        except BaseException:
-            pool.close()
-            raise
-        return _answer(response, pool.close)
-
-
-def _answer(response: httpcore.Response, give_back: Callable[[], None]) -> httpx.Response:
-    headers = [(name, value) for name, value in response.headers if name.lower() not in _NOT_FOR_HTTPX]
-    location = b"".join(value for name, value in response.headers if name.lower() == b"location")
-    return httpx.Response(
-        response.status,
-        headers=headers,
-        stream=_Body(response, give_back),
-        extensions={"location": location.decode("latin-1")},
-    )
-
-
-def _message(request: httpx.Request) -> Message:
-    """The request as it goes over the wire."""
-    target, headers = request.extensions["credential"].add_to(request.url.raw_path, request.headers.raw)
-    return Message(request.method.encode("ascii"), target, headers, request.read(), _origin(request.url))
-
-
-@lru_cache(maxsize=16)
-def _origin(url: httpx.URL) -> httpcore.Origin:
-    return httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target="/").origin
 
 
 def proxy_of(address: str) -> httpcore.Proxy:
