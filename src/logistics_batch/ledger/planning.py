@@ -3,6 +3,8 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Final
 
 import polars as pl
 from sqlalchemy import Connection, func, select
@@ -34,7 +36,7 @@ from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.messages import packed
 from logistics_batch.model.asn_marker import with_marker
-from logistics_batch.model.document import Document, MappedFile, Operation, RowState, calls_of
+from logistics_batch.model.document import Document, MappedFile, Operation, RowState, call_blocks, calls_of
 from logistics_batch.model.issue import stored_notes
 from logistics_batch.model.sheet import SourceFile
 from logistics_batch.model.spelling import folded_key
@@ -62,11 +64,6 @@ class Arrival:
     calls: Mapping[str, tuple[str, str]] | None = None
     approval: bool = False
     marks: bool = False
-
-    def call_of(self, item: Document) -> tuple[str, str]:
-        """HTTP method and path of a document's call."""
-        method, path = (self.calls or {})[item.operation]
-        return method, item.path or path
 
 
 class Planning(Connected):
@@ -186,58 +183,102 @@ class Planning(Connected):
 
     def _place_documents(
         self, connection: Connection, file_id: int, arrival: Arrival, documents: Sequence[Document], *, kept: Kept
-    ) -> list[tuple[int, bool]]:
-        """For each document the id that its rows point to, and whether they are `unchanged`."""
+    ) -> pl.DataFrame:
+        """Write the new documents; for each of the file the one that its rows point to (_PLACED)."""
         next_id = (connection.execute(select(func.max(document.c.id))).scalar() or 0) + 1
-        placed: list[tuple[int, bool]] = []
-        records: list[dict[str, object]] = []
         came_before = _came_before(connection, arrival.source.sha256, but=file_id)
-        decisions: Sequence[Decision] = self._evaluate(connection, arrival, documents, came_before=came_before)
+        decisions = self._evaluate(connection, arrival, documents, came_before=came_before)
         if arrival.mapped is not None:
             decisions = kept.decisions(decisions, arrival.mapped)
-        for item, decision in zip(documents, decisions, strict=True):
-            if decision.supersede:
-                _supersede(connection, decision.supersede, arrival)
-            if decision.rival:
-                _let_wait(connection, decision.rival, arrival, item)
-            if decision.existing:
-                placed.append((decision.existing.id, decision.action == "unchanged"))
-                continue
-            records.append(self._record(next_id + len(records), file_id, item, decision, arrival))
-            placed.append((int(str(records[-1]["id"])), False))
-        insert_all(connection, document, records)
-        return placed
+        others = pl.DataFrame(map(_as_line, decisions.others.items()), schema=_DECIDED, orient="row")
+        usual = {name: pl.lit(value) for name, value in zip(_DECIDED, _as_line((0, decisions.usual)), strict=True)}
+        placed: list[pl.DataFrame] = []
+        done = 0
+        for calls in call_blocks(documents):
+            numbered = calls.with_row_index("place", done).with_columns(pl.col("place").cast(pl.Int64))
+            decided = numbered.join(others, on="place", how="left", maintain_order="left").with_columns(
+                pl.when(pl.col("state").is_null()).then(usual[name]).otherwise(name).alias(name)
+                for name in _DECIDED
+                if name != "place"
+            )
+            for line in decided.filter(pl.col("place").is_in(others["place"].implode())).iter_rows(named=True):
+                decision = decisions.others[line["place"]]
+                if decision.supersede:
+                    _supersede(connection, decision.supersede, arrival)
+                if decision.rival:
+                    _let_wait(connection, decision.rival, arrival, row_number=line["rows"][0])
+            new = pl.col("existing").is_null()
+            decided = decided.with_columns(pl.coalesce("existing", new.cum_sum() + (next_id - 1)).alias("document_id"))
+            if not (records := decided.filter(new)).is_empty():
+                insert_frame(connection, document, self._records(records, file_id, arrival))
+            next_id += decided["existing"].null_count()
+            done += decided.height
+            placed.append(decided.select(list(_PLACED)))
+        return pl.concat([pl.DataFrame(schema=_PLACED), *placed])
 
-    def _record(
-        self, document_id: int, file_id: int, item: Document, decision: Decision, arrival: Arrival
-    ) -> dict[str, object]:
-        method, path = arrival.call_of(item)
-        body = with_marker(item.body, decision.marker)
-        return {
-            "id": document_id,
-            "account": self.account,
-            "kind": kind_of(item.operation),
-            "key": item.key,
-            "generation": decision.generation,
-            "operation": str(item.operation),
-            "state": "planned" if decision.action == "plan" else "held",
-            "method": method,
-            "path": path,
-            "body": body.encode(),
-            "body_sha256": digest(body),
-            "reference": item.reference,
-            "awb_number": item.order_id,
-            "order_id": item.order_id,
-            "file_id": file_id,
-            "rows": dump(item.rows),
-            "line_rows": dump(item.line_rows),
-            "keep": dump(item.keep),
-            "rule": decision.rule,
-            "reason": decision.reason,
-            "fix": decision.fix,
-            "planned_at": arrival.received_at,
-            "folded_key": folded_key(item.key),
-        }
+    def _records(self, new: pl.DataFrame, file_id: int, arrival: Arrival) -> pl.DataFrame:
+        """New documents as they stand in the ledger."""
+        marked = zip(new["body"], new["marker"], strict=True)
+        bodies = [with_marker(body, marker).encode() if marker else body.encode() for body, marker in marked]
+        calls = arrival.calls or {}
+        operation = pl.col("operation")
+        kinds = {name: kind_of(name) for name in new["operation"].unique()}
+        method, path = (operation.replace_strict({name: calls[name][i] for name in kinds}) for i in (0, 1))
+        return new.select(
+            pl.col("document_id").alias("id"),
+            "key",
+            "operation",
+            "reference",
+            "order_id",
+            *("generation", "state", "rule", "reason", "fix"),
+            *(_json_of(name) for name in ("rows", "line_rows")),
+            "keep",
+            account=pl.lit(self.account),
+            kind=operation.replace_strict(kinds),
+            method=method,
+            path=pl.when(pl.col("path") == "").then(path).otherwise("path"),
+            body=pl.Series(bodies, dtype=pl.Binary),
+            body_sha256=pl.Series([sha256(body).hexdigest() for body in bodies], dtype=pl.String),
+            awb_number="order_id",
+            file_id=pl.lit(file_id),
+            planned_at=pl.lit(arrival.received_at),
+            folded_key=pl.Series(map(folded_key, new["key"]), dtype=pl.String),
+        )
+
+
+_PLACED: Final = {"document_id": pl.Int64, "unchanged": pl.Boolean}
+_DECIDED: Final = {
+    "place": pl.Int64,  # of the document in its file
+    "existing": pl.Int64,  # the document whose outcome its rows show, null where it is a new one
+    "unchanged": pl.Boolean,
+    "generation": pl.Int64,
+    "state": pl.String,
+    "rule": pl.String,
+    "reason": pl.String,
+    "fix": pl.String,
+    "marker": pl.String,
+}
+
+
+def _as_line(decided: tuple[int, Decision]) -> tuple[object, ...]:
+    """A decision as a line of _DECIDED."""
+    place, decision = decided
+    return (
+        place,
+        decision.existing.id if decision.existing else None,
+        decision.action == "unchanged",
+        decision.generation,
+        "planned" if decision.action == "plan" else "held",
+        decision.rule,
+        decision.reason,
+        decision.fix,
+        decision.marker,
+    )
+
+
+def _json_of(numbers: str) -> pl.Expr:
+    """A column of lists of numbers as JSON."""
+    return pl.format("[{}]", pl.col(numbers).cast(pl.List(pl.String)).list.join(",")).alias(numbers)
 
 
 def _explained(decision: Decision, item: Document) -> Decision:
@@ -296,9 +337,9 @@ def _supersede(connection: Connection, known: Known, arrival: Arrival) -> None:
     mark_stale(connection, known.id)
 
 
-def _let_wait(connection: Connection, rival: Known, arrival: Arrival, item: Document) -> None:
+def _let_wait(connection: Connection, rival: Known, arrival: Arrival, *, row_number: int) -> None:
     """What another file planned waits, too, unless a person decided that it goes out; also if it waits for approval."""
-    reason, fix = said_of(TWO_FILES, arrival.source.name, str(item.rows[0]))
+    reason, fix = said_of(TWO_FILES, arrival.source.name, str(row_number))
     connection.execute(
         document.update()
         .where(document.c.id == rival.id)
@@ -330,9 +371,7 @@ def _said_of_file(arrival: Arrival) -> dict[str, object]:
     }
 
 
-def _insert_rows(
-    connection: Connection, file_id: int, arrival: Arrival, placed: Sequence[tuple[int, bool]], *, kept: Kept
-) -> None:
+def _insert_rows(connection: Connection, file_id: int, arrival: Arrival, placed: pl.DataFrame, *, kept: Kept) -> None:
     mapped, held = arrival.mapped, arrival.held
     if mapped is None:
         return
@@ -350,8 +389,7 @@ def _insert_rows(
             pl.when(ready).then(pl.lit(text)).otherwise(name).alias(name) for name, text in told.items()
         )
     else:
-        documents = pl.DataFrame(placed, schema={"document_id": pl.Int64, "unchanged": pl.Boolean}, orient="row")
-        documents = documents.with_row_index("document").with_columns(ready=pl.lit(value=True))
+        documents = placed.with_row_index("document").with_columns(ready=pl.lit(value=True))
         wanted = lines.with_columns(ready=pl.when(ready).then(pl.lit(value=True)))
         lines = wanted.join(documents, on=("document", "ready"), how="left", maintain_order="left")
         fate = pl.when("unchanged").then(pl.lit("unchanged")).otherwise(pl.lit(""))

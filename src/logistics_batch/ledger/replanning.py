@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import Connection, or_, select
 
-from logistics_batch.ledger.decide import NEVER_SENT, Decision, Known, held_for_mapping
+from logistics_batch.ledger.decide import NEVER_SENT, Decision, Decisions, Known, held_for_mapping
 from logistics_batch.ledger.line_rows import stored_row
 from logistics_batch.ledger.schema import document, issue, row
 from logistics_batch.ledger.stale import mark_stale
@@ -28,7 +28,7 @@ class Kept:
 
     documents: Mapping[int, int] = field(default_factory=dict)
 
-    def decisions(self, decisions: Sequence[Decision], mapped: MappedFile) -> Sequence[Decision]:
+    def decisions(self, decisions: Decisions, mapped: MappedFile) -> Decisions:
         """What becomes of a file's documents where some of its rows were sent before, by another mapping.
 
         A document whose rows all lie in one that was sent shows what became of that; one that holds more waits.
@@ -39,7 +39,8 @@ class Kept:
         for number, sheet, index in mapped.rows.select("row", "sheet", "document").iter_rows():
             if index is not None:
                 asked.setdefault(index, []).append(stored_row(number, sheet=sheet))
-        return [self._decision(decision, asked.get(index, ())) for index, decision in enumerate(decisions)]
+        others = {place: self._decision(each, asked.get(place, ())) for place, each in enumerate(decisions)}
+        return Decisions(len(decisions), decisions.usual, others)
 
     def _decision(self, decision: Decision, rows: Sequence[int]) -> Decision:
         sent = {self.documents[number] for number in rows if number in self.documents}

@@ -203,19 +203,28 @@ CALLS_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "reference": pl.String,
     "order_id": pl.String,
     "path": pl.String,  # of the call, "" where it does not depend on the document
+    "line_rows": pl.List(pl.UInt32),
+    "keep": pl.String,  # a JSON object
 }
 
 
 def calls_of(documents: Sequence[Document]) -> pl.DataFrame:
     """What of each document its call is made of, one line a document (CALLS_SCHEMA)."""
+    return pl.concat([pl.DataFrame(schema=CALLS_SCHEMA), *call_blocks(documents)])
+
+
+def call_blocks(documents: Sequence[Document]) -> Iterator[pl.DataFrame]:
+    """The same, some documents at a time."""
     if isinstance(documents, Documents):
         blank = pl.lit("")
         constants = (pl.lit(documents.operation.value).alias("operation"), blank.alias("order_id"), blank.alias("path"))
-        frames = [frame.with_columns(constants).select(list(CALLS_SCHEMA)) for frame in documents.frames]
-        return pl.concat([pl.DataFrame(schema=CALLS_SCHEMA), *frames])
-    columns = {name: [getattr(document, name) for document in documents] for name in CALLS_SCHEMA}
-    columns["operation"] = list(map(str, columns["operation"]))
-    return pl.DataFrame(columns, schema=CALLS_SCHEMA)
+        for frame in documents.frames:
+            yield frame.with_columns(constants).select(list(CALLS_SCHEMA))
+    else:
+        columns = {name: [getattr(document, name) for document in documents] for name in CALLS_SCHEMA}
+        columns["operation"] = list(map(str, columns["operation"]))
+        columns["keep"] = list(map(json.dumps, columns["keep"]))
+        yield pl.DataFrame(columns, schema=CALLS_SCHEMA)
 
 
 class RowState(StrEnum):
