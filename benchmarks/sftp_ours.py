@@ -5,8 +5,8 @@ import sys
 import time
 from pathlib import Path
 
-from logistics_batch.intake.sftp import SftpAccess, SftpStore
-from logistics_batch.intake.store import Fetched
+from logistics_batch.intake.stores.sftp import SftpAccess, SftpStore
+from logistics_batch.intake.stores.store import Fetched
 
 asked = json.loads(sys.argv[1])
 access = SftpAccess(

@@ -66,7 +66,7 @@ WITHOUT_NOUNS = {
 
 # The only places where a library is imported; a folder's name stands for everything in it.
 DOORS: dict[str, tuple[str, ...]] = {
-    "paramiko": ("intake/sftp", "sandbox/"),
+    "paramiko": ("intake/stores/sftp", "sandbox/"),
     "httpx": ("api/",),
     "httpcore": ("api/",),
     "apscheduler": ("operate/schedule.py",),
@@ -165,7 +165,8 @@ def test_flows_see_only_the_protocol_and_the_reading_of_intake() -> None:
         str(each)
         for each in our_imports()
         if room(module_name(each.path)) == "flows"
-        and each.module in (f"{NAME}.intake.sftp", f"{NAME}.intake.folder", f"{NAME}.intake.readers.workbooks")
+        and each.module
+        in (f"{NAME}.intake.stores.sftp", f"{NAME}.intake.stores.folder", f"{NAME}.intake.readers.workbooks")
     ]
     assert not wrong, "\n".join(wrong)
 

@@ -24,11 +24,11 @@ from logistics_batch.errors import Finding, SettingsError, SpecificationError, U
 from logistics_batch.file_rights import Exposure, way_is_exposed, words_of, writable_by_others
 from logistics_batch.flows.parts import Parts, Policy, Progress, Silent
 from logistics_batch.intake.containers import Unpacker
-from logistics_batch.intake.folder import FolderStore
-from logistics_batch.intake.host_keys import SftpAccess
 from logistics_batch.intake.limited_work import LimitedWork
 from logistics_batch.intake.pgp import PgpKey
-from logistics_batch.intake.store import FileStore
+from logistics_batch.intake.stores.folder import FolderStore
+from logistics_batch.intake.stores.host_keys import SftpAccess
+from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.mapping import Mapping, Verb, load_mapping, schema_json, vocabulary
 from logistics_batch.model.job import Place
@@ -197,7 +197,7 @@ class Workspace:
     def _sftp_store(self, access: SftpAccess) -> FileStore:
         """One connection to a server for all who use it in a thread at the same time: a log-in for each file is slow,
         and servers limit how many come."""
-        from logistics_batch.intake.sftp import (
+        from logistics_batch.intake.stores.sftp import (
             SftpStore,  # its library takes a while to import; folders need none of it
         )
 

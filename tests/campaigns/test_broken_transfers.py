@@ -11,8 +11,8 @@ from campaigns.scale import SEED, report, size
 from support.sftp_servers import FakeSFTP, Faults, fake_access, fake_sftp
 
 from logistics_batch.errors import StoreError
-from logistics_batch.intake.sftp import SftpStore
-from logistics_batch.intake.store import Brought, Fetched, RemoteFile
+from logistics_batch.intake.stores.sftp import SftpStore
+from logistics_batch.intake.stores.store import Fetched, FetchOutcome, RemoteFile
 
 __all__ = ["fake_sftp"]
 
@@ -69,7 +69,7 @@ class Transfer:
             self.server.drop_connections()
 
 
-def brought(store: SftpStore, file: RemoteFile, to: Path, *, together: bool) -> Brought:
+def brought(store: SftpStore, file: RemoteFile, to: Path, *, together: bool) -> FetchOutcome:
     """By itself, or as one of many."""
     if together:
         (outcome,) = store.fetch_many([(file, to)])

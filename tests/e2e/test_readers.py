@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.sftp_servers import RunningSshd, openssh_server, real_access
 
-from logistics_batch.intake.sftp import SftpStore
+from logistics_batch.intake.stores.sftp import SftpStore
 
 __all__ = ["openssh_server"]
 

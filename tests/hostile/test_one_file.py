@@ -24,8 +24,8 @@ from logistics_batch.errors import ProgramFailed, StoreError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.push import push_by_hand
 from logistics_batch.intake.containers import Unpacker
-from logistics_batch.intake.folder import FolderStore
-from logistics_batch.intake.store import Brought, Fetched, RemoteFile
+from logistics_batch.intake.stores.folder import FolderStore
+from logistics_batch.intake.stores.store import Fetched, FetchOutcome, RemoteFile
 from logistics_batch.jobs import load_job
 from logistics_batch.model.report import Fate, RunReport
 from logistics_batch.operate import run_job as running
@@ -188,7 +188,7 @@ class Fetching(FolderStore):
             raise self._trouble
         return super().fetch(file, to=to)
 
-    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[Brought]:
+    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
         if self._together:
             raise self._trouble
         yield from super().fetch_many(files)

@@ -14,9 +14,9 @@ from support.sftp_servers import FakeSFTP, fake_access, real_access, running_ssh
 from support.workspace import Workspace, order_lines
 
 from logistics_batch.errors import StoreError
-from logistics_batch.intake.folder import FolderStore
-from logistics_batch.intake.sftp import SftpStore
-from logistics_batch.intake.store import FileStore, ListingCut
+from logistics_batch.intake.stores.folder import FolderStore
+from logistics_batch.intake.stores.sftp import SftpStore
+from logistics_batch.intake.stores.store import FileStore, ListingCut
 from logistics_batch.jobs import load_job
 from logistics_batch.model.report import RunReport
 from logistics_batch.operate.run_job import Order, run_job

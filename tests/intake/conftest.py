@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from support.sftp_servers import FakeSFTP, fake_access, fake_sftp, openssh_server, real_access
 
-from logistics_batch.intake.folder import FolderStore
-from logistics_batch.intake.sftp import SftpStore
-from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.intake.stores.folder import FolderStore
+from logistics_batch.intake.stores.sftp import SftpStore
+from logistics_batch.intake.stores.store import FileStore, RemoteFile
 
 __all__ = ["fake_sftp", "openssh_server"]
 

@@ -10,8 +10,8 @@ from paramiko.hostkeys import HostKeys
 from support.sftp_servers import FakeSFTP, fake_access, real_access
 
 from logistics_batch.errors import HostKeyRefused, SettingsError
-from logistics_batch.intake.host_keys import pinned_keys
-from logistics_batch.intake.sftp import SftpStore
+from logistics_batch.intake.stores.host_keys import pinned_keys
+from logistics_batch.intake.stores.sftp import SftpStore
 
 RSA = paramiko.RSAKey.generate(2048)
 

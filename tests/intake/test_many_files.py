@@ -7,8 +7,8 @@ import stat
 import pytest
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError
-from logistics_batch.intake.folder import FolderStore
-from logistics_batch.intake.store import Fetched, RemoteFile
+from logistics_batch.intake.stores.folder import FolderStore
+from logistics_batch.intake.stores.store import Fetched, RemoteFile
 
 SIZES = (0, 1, 20_000, 32_768, 70_000, 131_072, 131_073, 400_000)
 

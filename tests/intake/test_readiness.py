@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from logistics_batch.intake.names import name_matches
-from logistics_batch.intake.readiness import Readiness, ReadyRule, judge_listings
-from logistics_batch.intake.store import Kind, RemoteFile
+from logistics_batch.intake.stores.readiness import Readiness, ReadyRule, judge_listings
+from logistics_batch.intake.stores.store import Kind, RemoteFile
 
 
 def entry(name: str, size: int = 10, modified: float | None = 100.0, *, kind: Kind = Kind.FILE) -> RemoteFile:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreError
-from logistics_batch.intake.folder import FolderStore
-from logistics_batch.intake.store import FileStore, Kind, RemoteFile
+from logistics_batch.intake.stores.folder import FolderStore
+from logistics_batch.intake.stores.store import FileStore, Kind, RemoteFile
 
 CONTENT = bytes(range(256)) * 700  # some blocks, and not a whole number of them
 

@@ -17,7 +17,7 @@ from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.pacing import Pacer
 from logistics_batch.api.secret import Secret
 from logistics_batch.flows.parts import Parts, Policy
-from logistics_batch.intake.folder import FolderStore
+from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.ledger import Arrival, Outcome, open_ledger
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation
 from logistics_batch.model.job import Place

@@ -18,7 +18,7 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from logistics_batch.intake.sftp import SftpAccess
+from logistics_batch.intake.stores.sftp import SftpAccess
 
 PASSWORD = "correct horse"
 USER = "wms"

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from logistics_batch.errors import FileVanished, StoreError
 from logistics_batch.flows.parts import Parts
-from logistics_batch.intake.store import FileStore
+from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredFile
 from logistics_batch.model.answer_files import result_stem
 from logistics_batch.model.job import Place

@@ -10,7 +10,7 @@ from typing import Literal, ParamSpec, Protocol, TypeVar
 from logistics_batch.api.client import Client
 from logistics_batch.intake.containers import Member, Unpacker
 from logistics_batch.intake.limited_work import at_once
-from logistics_batch.intake.store import FileStore
+from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import Ledger
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.job import Place

@@ -13,7 +13,7 @@ from logistics_batch.flows.gate import OPEN_GATE, Gate
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import ReceivedFile, arrival_of
 from logistics_batch.intake.names import printable
-from logistics_batch.intake.store import Brought, FileStore, RemoteFile
+from logistics_batch.intake.stores.store import FetchOutcome, FileStore, RemoteFile
 from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.sheet import SourceFile
@@ -48,7 +48,7 @@ def holding_file(name: str) -> Iterator[None]:
         ) from error
 
 
-def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> Iterator[Brought]:
+def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
     """What became of each listed file, as `FileStore.fetch_many` tells it.
 
     If the program fails while many are fetched, the rest is fetched one by one, and only the one at fault is held.
@@ -64,7 +64,7 @@ def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> I
             yield _fetched(store, file, to)
 
 
-def _fetched(store: FileStore, file: RemoteFile, to: Path) -> Brought:
+def _fetched(store: FileStore, file: RemoteFile, to: Path) -> FetchOutcome:
     try:
         with holding_file(file.name):
             return store.fetch(file, to=to)

@@ -12,9 +12,9 @@ from logistics_batch.errors import FileHeld, FileUnstable, FileVanished, StoreEr
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import fetch_each, holding_file
 from logistics_batch.flows.receive_file import ReceivedFile
-from logistics_batch.intake.closing import why_unclosed
 from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
-from logistics_batch.intake.readiness import (
+from logistics_batch.intake.stores.file_ends import why_unclosed
+from logistics_batch.intake.stores.readiness import (
     Readiness,
     ReadyRule,
     finished_name,
@@ -22,7 +22,7 @@ from logistics_batch.intake.readiness import (
     judge_listings,
     never_input,
 )
-from logistics_batch.intake.store import Fetched, FileStore, Kind, ListingCut, RemoteFile
+from logistics_batch.intake.stores.store import Fetched, FileStore, Kind, ListingCut, RemoteFile
 from logistics_batch.model.answer_files import names_it_answers
 from logistics_batch.model.job import Place, PushJob
 

@@ -29,7 +29,7 @@ from logistics_batch.flows.run import (
 )
 from logistics_batch.flows.unpack import unpacked
 from logistics_batch.intake.names import copy_name
-from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.ledger import StoredFile
 from logistics_batch.mapping import Mapping
 from logistics_batch.model.document import Operation

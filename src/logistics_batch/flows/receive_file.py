@@ -13,7 +13,7 @@ from logistics_batch.flows.on_change import with_updates
 from logistics_batch.flows.order_ids import with_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.readers import identify
-from logistics_batch.intake.store import RemoteFile
+from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import Arrival
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.fields.compile import RunValues

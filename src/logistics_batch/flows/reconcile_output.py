@@ -3,7 +3,7 @@
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.flows.parts import Parts
-from logistics_batch.intake.store import FileStore
+from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.model.job import Place
 from logistics_batch.paper.reconciliation_account import Account
 from logistics_batch.paper.reconciliation_data import reconciliation_csv, reconciliation_json

@@ -12,7 +12,7 @@ from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.reconcile_output import WORKBOOK
 from logistics_batch.flows.snapshots import exceptions_of
 from logistics_batch.intake.names import printable
-from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.model.counting import counted
 from logistics_batch.model.job import Place
 from logistics_batch.model.reconciliation_history import Earlier

@@ -15,8 +15,8 @@ from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.flows.reconcile_list import ListKind, ReadList, read_list
 from logistics_batch.intake.containers import Member
 from logistics_batch.intake.names import copy_name, name_fault, name_matches, printable
-from logistics_batch.intake.readiness import never_input
-from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.intake.stores.readiness import never_input
+from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.model.counting import counted

@@ -30,7 +30,7 @@ from logistics_batch.flows.run_record import new_run_id, stopping_early
 from logistics_batch.flows.settle import settle_due
 from logistics_batch.flows.take_over import take_over
 from logistics_batch.flows.waiting_files import follow_held_files, follow_left_files
-from logistics_batch.intake.store import RemoteFile
+from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import FATE_OF_STATE, Arrival, StoredDocument, StoredFile
 from logistics_batch.model.job import Place
 from logistics_batch.model.report import Fate, FileReport, RunReport, exit_code, tally_of

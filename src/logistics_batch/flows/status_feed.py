@@ -15,7 +15,7 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import FileVanished, StoreError
 from logistics_batch.flows.order_followed import lines_of
 from logistics_batch.flows.parts import Parts
-from logistics_batch.intake.store import FileStore
+from logistics_batch.intake.stores.store import FileStore
 from logistics_batch.ledger import StoredFeed, WriteFeed
 from logistics_batch.model.job import Feed, OrderStatusJob, Place
 from logistics_batch.model.run_reports import FeedOutcome

@@ -9,7 +9,7 @@ from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.receive_file import first_name
 from logistics_batch.intake.names import printable
-from logistics_batch.intake.store import RemoteFile
+from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import HeldFile, HeldNow, StoredFile
 from logistics_batch.model.answer_files import result_stem
 from logistics_batch.model.report import FileReport

@@ -14,12 +14,12 @@ from typing import ParamSpec, Protocol, TypeVar
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld
-from logistics_batch.intake.landing import landing, local_disk, sync_folder
 from logistics_batch.intake.limited_work import at_once
 from logistics_batch.intake.names import MAX_NAME_CHARACTERS, copy_name, held, name_fault, printable
 from logistics_batch.intake.readers import Limits, sniff_format
 from logistics_batch.intake.readers.archives import check_directory, is_out_of_proportion
-from logistics_batch.intake.readiness import never_input
+from logistics_batch.intake.stores.landing import landing, local_disk, sync_folder
+from logistics_batch.intake.stores.readiness import never_input
 
 MAX_MEMBERS = 100
 _BLOCK_BYTES = 1 << 20

@@ -2,8 +2,8 @@
 
 from logistics_batch.errors import FileHeld, FileUnstable, FileVanished
 from logistics_batch.flows.parts import Parts
-from logistics_batch.intake.readiness import ReadyRule, judge_listings
-from logistics_batch.intake.store import FileStore, RemoteFile
+from logistics_batch.intake.stores.readiness import ReadyRule, judge_listings
+from logistics_batch.intake.stores.store import FileStore, RemoteFile
 from logistics_batch.ledger import digest_of_names, identity_of
 from logistics_batch.model.job import PushJob
 from logistics_batch.operate.expectations import Lying

@@ -9,17 +9,17 @@ from typing import TypeVar
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld, FileVanished, StoreError
-from logistics_batch.intake.host_keys import SftpAccess
-from logistics_batch.intake.landing import check_listed, check_moved, check_size, check_whole, land_together, landing
 from logistics_batch.intake.names import checked_path, free_names, name_fault, printable
-from logistics_batch.intake.sftp_many import LARGEST_SMALL_BYTES, bring_many
-from logistics_batch.intake.sftp_session import FAULTS, DeadlinePassed, Session, connect, store_error
-from logistics_batch.intake.store import (
+from logistics_batch.intake.stores.host_keys import SftpAccess
+from logistics_batch.intake.stores.landing import check_listed, check_moved, check_size, land_together, landing
+from logistics_batch.intake.stores.sftp_fetch import fetch_many
+from logistics_batch.intake.stores.sftp_session import FAULTS, DeadlinePassed, Session, connect, store_error
+from logistics_batch.intake.stores.store import (
     MAX_FILE_BYTES,
     MAX_NAMES,
     MAX_READ_BYTES,
-    Brought,
     Fetched,
+    FetchOutcome,
     ListingCut,
     RemoteFile,
     listed,
@@ -29,6 +29,7 @@ from logistics_batch.intake.store import (
 __all__ = ["SftpAccess", "SftpStore"]
 
 _BATCH_FILES = 256
+_LARGEST_SMALL_BYTES = 128 << 10  # a larger file fills the connection by itself
 _BATCH_BYTES = 16 << 20  # in memory at a time
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
@@ -91,7 +92,7 @@ class SftpStore:
 
             return self._perform("fetch", file.path, fetched)
 
-    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[Brought]:
+    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
         """See FileStore.fetch_many; small files that stand beside each other are asked for together."""
         start = 0
         while start < len(files):
@@ -111,35 +112,38 @@ class SftpStore:
         end = size = 0
         for end in range(start, min(len(files), start + _BATCH_FILES)):
             size += files[end][0].size
-            if files[end][0].size > LARGEST_SMALL_BYTES or name_fault(files[end][0].name) or size > _BATCH_BYTES:
+            if files[end][0].size > _LARGEST_SMALL_BYTES or name_fault(files[end][0].name) or size > _BATCH_BYTES:
                 return end
         return end + 1
 
-    def _fetch_together(self, files: Sequence[tuple[RemoteFile, Path]]) -> Sequence[Brought]:
-        brought: dict[str, bytes | StoreError] = {}
+    def _fetch_together(self, files: Sequence[tuple[RemoteFile, Path]]) -> Sequence[FetchOutcome]:
+        contents: dict[str, bytearray] = {}
+        failures: dict[str, StoreError | None] = {}
 
-        def bring(session: Session) -> None:
-            missing = [file for file, _ in files if file.path not in brought]
+        def fetch(session: Session) -> None:
+            missing = [file for file, _ in files if file.path not in failures]
+            contents.update((file.path, bytearray()) for file in missing)
+            wanted = [(file, contents[file.path].extend) for file in missing]
             with session.deadline(self._access.transfer_deadline_seconds):
-                for file, found in bring_many(session, missing, store=self.label):
-                    brought[file.path] = self._told(file, found)
+                for file, failure in fetch_many(session, wanted, store=self.label):
+                    failures[file.path] = self._told(file, failure)
 
         try:
-            self._perform("fetch", files[0][0].path, bring)
+            self._perform("fetch", files[0][0].path, fetch)
         except StoreError as error:
-            brought = {file.path: brought.get(file.path, error) for file, _ in files}
-        whole = [(to, content) for file, to in files if isinstance(content := brought[file.path], bytes)]
+            failures = {file.path: failures.get(file.path, error) for file, _ in files}
+        whole = [(to, bytes(contents[file.path])) for file, to in files if not failures[file.path]]
         try:
             landed = iter(land_together(whole) if whole else ())
         except StoreError as error:  # the disk of this machine took none of them
-            return [found if isinstance(found := brought[file.path], StoreError) else error for file, _ in files]
-        return [found if isinstance(found := brought[file.path], StoreError) else next(landed) for file, _ in files]
+            return [failures[file.path] or error for file, _ in files]
+        return [failures[file.path] or next(landed) for file, _ in files]
 
-    def _told(self, file: RemoteFile, found: bytes | StoreError | OSError) -> bytes | StoreError:
-        if not isinstance(found, OSError):
-            return found
+    def _told(self, file: RemoteFile, failure: StoreError | OSError | None) -> StoreError | None:
+        if not isinstance(failure, OSError):
+            return failure
         what = f"{self.label}: cannot fetch {printable(file.path)}"
-        return store_error(found, what=what, access=self._access, missing=FileVanished)
+        return store_error(failure, what=what, access=self._access, missing=FileVanished)
 
     def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
         """See FileStore.read."""
@@ -213,8 +217,8 @@ class SftpStore:
 
         def digest() -> str:
             content = hashlib.sha256()
-            with session.deadline(self._access.transfer_deadline_seconds):
-                session.download(final, size=as_read.size if as_read else 0, write=content.update)
+            moved = RemoteFile(PurePosixPath(final).name, final, size=as_read.size if as_read else 0, modified=None)
+            self._download(session, moved, write=content.update)
             return content.hexdigest()
 
         try:
@@ -250,11 +254,9 @@ class SftpStore:
     def _download(self, session: Session, file: RemoteFile, *, write: Callable[[bytes], object]) -> None:
         """Read a file to its announced end and see that it kept still meanwhile; raises FileUnstable otherwise."""
         with session.deadline(self._access.transfer_deadline_seconds):
-            before = session.seen(file.path)
-            check_listed(file, now=before, store=self.label)
-            taken, inside = session.download(file.path, size=file.size, write=write)
-            after = session.seen(file.path)
-        check_whole(file, sightings=(before, inside, after), bytes_read=taken, store=self.label)
+            for _, failure in fetch_many(session, [(file, write)], store=self.label):
+                if failure is not None:
+                    raise failure
 
     def _replace(self, session: Session, temporary: str, target: str) -> None:
         """Give an uploaded file its name, over an older one; without a gap where the server can."""

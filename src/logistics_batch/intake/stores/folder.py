@@ -9,7 +9,8 @@ from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from logistics_batch.errors import FileHeld, FileVanished, StoreError
-from logistics_batch.intake.landing import (
+from logistics_batch.intake.names import checked_path, free_names, printable
+from logistics_batch.intake.stores.landing import (
     Seen,
     check_listed,
     check_moved,
@@ -18,13 +19,12 @@ from logistics_batch.intake.landing import (
     landing,
     sync_folder,
 )
-from logistics_batch.intake.names import checked_path, free_names, printable
-from logistics_batch.intake.store import (
+from logistics_batch.intake.stores.store import (
     MAX_FILE_BYTES,
     MAX_NAMES,
     MAX_READ_BYTES,
-    Brought,
     Fetched,
+    FetchOutcome,
     Kind,
     RemoteFile,
     listed,
@@ -73,7 +73,7 @@ class FolderStore:
             check_whole(file, sightings=sightings, bytes_read=target.fetched.size, store=self.label)
         return target.fetched
 
-    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[Brought]:
+    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
         """See FileStore.fetch_many."""
         for file, to in files:
             try:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from logistics_batch.intake.names import name_fault, name_matches
-from logistics_batch.intake.store import Kind, RemoteFile, without_others
+from logistics_batch.intake.stores.store import Kind, RemoteFile, without_others
 from logistics_batch.model.answer_files import names_it_answers
 
 _NEVER_INPUT = {

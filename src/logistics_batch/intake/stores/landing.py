@@ -10,7 +10,7 @@ from pathlib import Path
 
 from logistics_batch.errors import FileUnstable, StoreError
 from logistics_batch.intake.names import held, printable
-from logistics_batch.intake.store import Fetched, RemoteFile
+from logistics_batch.intake.stores.store import Fetched, RemoteFile
 
 _FLUSHES_AT_ONCE = 16
 

@@ -9,8 +9,8 @@ import socket
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any
@@ -20,15 +20,14 @@ from paramiko import sftp as protocol
 from paramiko.ssh_exception import IncompatiblePeer
 
 from logistics_batch.errors import SettingsError, StoreError
-from logistics_batch.intake.host_keys import HostKey, SftpAccess, check_host_key, pinned_keys
-from logistics_batch.intake.landing import Seen
 from logistics_batch.intake.names import name_fault, printable
-from logistics_batch.intake.sftp_answers import Answers, seen_of
-from logistics_batch.intake.store import Kind, RemoteFile
+from logistics_batch.intake.stores.host_keys import HostKey, SftpAccess, check_host_key, pinned_keys
+from logistics_batch.intake.stores.landing import Seen
+from logistics_batch.intake.stores.store import Kind, RemoteFile
 
 _BLOCK_BYTES = 32768  # what every server takes in one request
 _LARGE_BLOCK_BYTES = 262144  # what is asked for where the server says that it takes as much
-_IN_FLIGHT_BYTES = 2 << 20  # requests under way: the window of the channel
+IN_FLIGHT_BYTES = 2 << 20  # requests under way: the window of the channel
 _LISTINGS_IN_FLIGHT = 8
 _KEEPALIVE_SECONDS = 15
 _LONGEST_NAME = 1_000  # characters; what is longer is no name of a file anyway
@@ -111,6 +110,68 @@ class _Connection(paramiko.Transport):
         )
 
 
+class Answers:
+    """Asks without waiting, and hands out the answer to a request when it is wanted."""
+
+    def __init__(self, session: paramiko.SFTPClient) -> None:
+        self._session = session
+        self._arrived: dict[int, tuple[int, paramiko.Message]] = {}
+
+    def ask(self, kind: int, *arguments: object) -> int:
+        """Send a request; returns its number."""
+        number: int = self._session._async_request(self, kind, *arguments)  # type: ignore[attr-defined]
+        return number
+
+    def ask_seen(self, path: str) -> int:
+        """Ask for size and time of change of what lies at a path, be it a link."""
+        return self.ask(protocol.CMD_LSTAT, path)
+
+    def ask_open(self, path: str) -> int:
+        """Ask for a handle to read a file by."""
+        return self.ask(protocol.CMD_OPEN, path, protocol.SFTP_FLAG_READ, paramiko.SFTPAttributes())
+
+    def ask_read(self, handle: object, offset: int, length: int) -> int:
+        """Ask for some bytes of an open file."""
+        return self.ask(protocol.CMD_READ, handle, protocol.int64(offset), length)
+
+    def ask_seen_open(self, handle: object) -> int:
+        """Ask for size and time of change of an open file."""
+        return self.ask(protocol.CMD_FSTAT, handle)
+
+    def ask_close(self, handle: object) -> int:
+        """Ask to close an open file or folder."""
+        return self.ask(protocol.CMD_CLOSE, handle)
+
+    def take(self, number: int) -> paramiko.Message | None:
+        """Wait for an answer; None for a plain yes and for the end of a file or folder, OSError for a no."""
+        while number not in self._arrived:
+            self._session._read_response()  # type: ignore[attr-defined]
+        kind, message = self._arrived.pop(number)
+        if kind != protocol.CMD_STATUS:
+            return message
+        with suppress(EOFError):
+            self._session._convert_status(message)  # type: ignore[attr-defined]
+        return None
+
+    def _async_response(self, kind: int, message: paramiko.Message, number: int) -> None:
+        """Called by paramiko for each answer that arrives while another is waited for."""
+        self._arrived[number] = (kind, message)
+
+
+def seen_of(status: paramiko.SFTPAttributes, path: str) -> Seen:
+    """Size and time of change; raises StoreError for a link."""
+    if stat.S_ISLNK(status.st_mode or 0):
+        raise StoreError(f"{printable(path)} is a link, and links are not followed.", remedy="Put the file there.")
+    return Seen(size=status.st_size, modified=status.st_mtime)
+
+
+def seen_in(message: paramiko.Message | None, path: str) -> Seen:
+    """The same from the answer to a question for it."""
+    if message is None:
+        raise protocol.SFTPError("the server said nothing about a file")
+    return seen_of(paramiko.SFTPAttributes._from_msg(message), path)  # type: ignore[attr-defined]
+
+
 class Session(paramiko.SFTPClient):
     """An SFTP session that knows the server's extensions, ends every wait, and keeps many requests in flight."""
 
@@ -119,7 +180,7 @@ class Session(paramiko.SFTPClient):
         self._channel = channel
         self._timeout_seconds = timeout_seconds
         self._deadline = float("inf")
-        self._read_bytes = _BLOCK_BYTES
+        self.read_bytes = _BLOCK_BYTES  # so much is asked for at once
         self._unsent = bytearray()
         self._received = bytearray()
         super().__init__(channel)
@@ -146,7 +207,7 @@ class Session(paramiko.SFTPClient):
             limits = answers.take(answers.ask(protocol.CMD_EXTENDED, _LIMITS))
             if limits:
                 limits.get_int64()  # the size of a whole packet
-                self._read_bytes = max(_BLOCK_BYTES, min(_LARGE_BLOCK_BYTES, limits.get_int64()))
+                self.read_bytes = max(_BLOCK_BYTES, min(_LARGE_BLOCK_BYTES, limits.get_int64()))
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[None]:
@@ -171,7 +232,7 @@ class Session(paramiko.SFTPClient):
         if self._unsent:
             self._send_all()
         while len(self._received) < n:
-            self._received += self._receive(_IN_FLIGHT_BYTES)  # all there is: paramiko shifts what is left behind
+            self._received += self._receive(IN_FLIGHT_BYTES)  # all there is: paramiko shifts what is left behind
         taken = bytes(memoryview(self._received)[:n])
         del self._received[:n]
         return taken
@@ -224,43 +285,13 @@ class Session(paramiko.SFTPClient):
         """Size and time of change of a file; raises StoreError for a link."""
         return seen_of(self.lstat(path), path)
 
-    def download(self, path: str, *, size: int, write: Callable[[bytes], object]) -> tuple[int, Seen]:
-        """Hand the bytes of a file to `write`, at most `size`; returns how many came and the open file as seen then."""
-        taken = 0
-        with self.open(path, "rb") as handle:
-            for block in self._blocks(handle, size=size):
-                write(block)
-                taken += len(block)
-            status = handle.stat()
-        return taken, Seen(size=status.st_size, modified=status.st_mtime)
-
-    def _blocks(self, handle: paramiko.SFTPFile, *, size: int) -> Iterator[bytes]:
-        """The bytes of an open file in order, at most `size`; ends early where the server says that the file ends."""
-        answers = Answers(self)
-        waiting: deque[tuple[int, int, int]] = deque()  # request, offset, length
-        asked = 0
-        while asked < size or waiting:
-            while asked < size and len(waiting) < _IN_FLIGHT_BYTES // self._read_bytes:
-                length = min(self._read_bytes, size - asked)
-                waiting.append((answers.ask_read(handle.handle, asked, length), asked, length))
-                asked += length
-            request, offset, length = waiting.popleft()
-            message = answers.take(request)
-            block = message.get_string() if message else b""
-            if not block:
-                return
-            yield block
-            if len(block) < length:  # a server may give less than was asked for
-                offset, length = offset + len(block), length - len(block)
-                waiting.appendleft((answers.ask_read(handle.handle, offset, length), offset, length))
-
     def upload(self, path: str, content: bytes) -> None:
         """Write a new file and have the server flush it to its disk, where it offers that; every answer is read."""
         answers = Answers(self)
         waiting: deque[int] = deque()
         with self.open(path, "wb") as handle:
             for offset in range(0, len(content), _BLOCK_BYTES):
-                if len(waiting) == _IN_FLIGHT_BYTES // _BLOCK_BYTES:
+                if len(waiting) == IN_FLIGHT_BYTES // _BLOCK_BYTES:
                     answers.take(waiting.popleft())
                 block = content[offset : offset + _BLOCK_BYTES]
                 waiting.append(answers.ask(protocol.CMD_WRITE, handle.handle, protocol.int64(offset), block))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from logistics_batch.errors import HostKeyRefused, SettingsError
-from logistics_batch.intake.store import LISTING_SECONDS
+from logistics_batch.intake.stores.store import LISTING_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

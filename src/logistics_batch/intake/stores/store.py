@@ -119,7 +119,7 @@ def without_others(entries: Iterable[RemoteFile]) -> list[RemoteFile]:
     return [entry for entry in entries if entry.kind in (Kind.FILE, Kind.LINK)]
 
 
-Brought = Fetched | StoreError | FileHeld
+FetchOutcome = Fetched | StoreError | FileHeld
 """What became of one file of many: it is there, or why it is not."""
 
 
@@ -153,7 +153,7 @@ class FileStore(Protocol):
         """
         ...
 
-    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[Brought]:
+    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
         """Bring many listed files, each to its own path in one local folder; the outcome of each, in their order.
 
         What stops one file is its outcome, as `fetch` would raise it, and does not stop the others.

@@ -1,0 +1,1 @@
+"""Where files lie: an SFTP server, or a folder of this machine."""
