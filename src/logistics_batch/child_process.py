@@ -8,6 +8,7 @@ over standard input, so that the list of processes shows nothing of it.
 
 import contextlib
 import fcntl
+import gc
 import importlib
 import importlib.util
 import json
@@ -346,8 +347,10 @@ def _main() -> None:
     questions, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # what a library prints is no answer
+    gc.set_threshold(50_000, 20, 20)
     for module in head["preload"]:
         importlib.import_module(module)
+    gc.freeze()  # modules stay: nobody has to look through them again
     from logistics_batch.errors import where_it_failed  # found only now
 
     serve: Serve = importlib.import_module(head["module"]).answer

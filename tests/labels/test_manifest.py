@@ -8,9 +8,10 @@ from decimal import Decimal
 import pypdfium2
 import pytest
 
+from logistics_batch.model.answer_columns import INDEX_COLUMNS
 from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.fonts import Style, shorten, text_width, wrap
-from logistics_batch.paper.manifest import INDEX_COLUMNS, Manifest, ManifestLine, index_csv
+from logistics_batch.paper.manifest import Manifest, ManifestLine, index_csv
 from logistics_batch.paper.manifest_pages import manifest_pdf
 
 LINE = ManifestLine(

@@ -13,8 +13,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.readers import read_file, sniff_format
-from logistics_batch.mapping import Mapping
-from logistics_batch.mapping.fields.compile import RunValues
+from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.messages import packed
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState

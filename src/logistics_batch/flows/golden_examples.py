@@ -13,8 +13,7 @@ from typing import Any
 
 from logistics_batch.errors import LogisticsBatchError
 from logistics_batch.intake.readers import read_file
-from logistics_batch.mapping import Mapping
-from logistics_batch.mapping.fields.compile import RunValues
+from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.document import MappedFile
 

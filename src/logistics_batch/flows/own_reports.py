@@ -6,10 +6,9 @@ A returned workbook and a fix file are none of these: they are made to be correc
 from collections.abc import Sequence
 
 from logistics_batch.errors import FileHeld
+from logistics_batch.model.answer_columns import HELD_SHEET, INDEX_COLUMNS
 from logistics_batch.model.reconciliation import LINES_SCHEMA
 from logistics_batch.model.sheet import Sheet
-from logistics_batch.paper.held_workbook import SHEET_NAME
-from logistics_batch.paper.manifest import INDEX_COLUMNS
 from logistics_batch.paper.row_answers import RESULT_FIELDS
 
 _LEADING_COLUMNS = 5  # more than any sender's sheet begins with by chance
@@ -36,7 +35,7 @@ def refuse_own(name: str, sheets: Sequence[Sheet]) -> None:
 
 def _own(sheets: Sequence[Sheet]) -> str:
     names = {sheet.name for sheet in sheets}
-    if names == {SHEET_NAME}:
+    if names == {HELD_SHEET}:
         return "it says why another file was not processed"
     if names >= _RECONCILIATION_SHEETS:
         return _RECONCILIATION

@@ -9,14 +9,11 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.flows.foreign_files import Mapped, map_file
 from logistics_batch.flows.gate import OPEN_GATE, Gate, pass_gate
-from logistics_batch.flows.on_change import with_updates
-from logistics_batch.flows.order_ids import with_orders
 from logistics_batch.flows.parts import Parts
 from logistics_batch.intake.readers import identify
 from logistics_batch.intake.stores.store import RemoteFile
 from logistics_batch.ledger import Arrival
-from logistics_batch.mapping import Mapping
-from logistics_batch.mapping.fields.compile import RunValues
+from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.model.answer_files import result_stem
 from logistics_batch.model.document import MappedFile, Operation
 from logistics_batch.model.sheet import SourceFile
@@ -47,7 +44,10 @@ def arrival_of(
     """What this file asks for; a file that cannot be taken is an arrival with `held`, not an exception."""
     source, mapped, held = _map(parts, received, mapping, business_date)
     if mapped is not None and held is None:
-        mapped = with_orders(parts, mapped) if mapping.operation.changes_order else mapped
+        if mapping.operation.changes_order:
+            from logistics_batch.flows.order_ids import with_orders  # files of new orders need none of it
+
+            mapped = with_orders(parts, mapped)
         mapped, held = pass_gate(gate, mapped, mapping)
     arrival = Arrival(
         source=source,
@@ -62,7 +62,11 @@ def arrival_of(
         marks=parts.policy.marks_asns,
         calls={each: (parts.client.method(each), _path(parts, each)) for each in _CALLS},
     )
-    return with_updates(parts, arrival) if gate.updates else arrival
+    if not gate.updates:
+        return arrival
+    from logistics_batch.flows.on_change import with_updates
+
+    return with_updates(parts, arrival)
 
 
 def _path(parts: Parts, operation: Operation) -> str:

@@ -17,8 +17,7 @@ from logistics_batch.flows.reconcile_unread import (
 )
 from logistics_batch.intake.names import printable
 from logistics_batch.intake.readers import identify, read_file
-from logistics_batch.mapping import Mapping
-from logistics_batch.mapping.fields.compile import RunValues
+from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.model.counting import counted
 from logistics_batch.reconciliation import UNREAD_ROWS

@@ -17,8 +17,7 @@ from logistics_batch.intake.containers import Member
 from logistics_batch.intake.names import copy_name, name_fault, name_matches, printable
 from logistics_batch.intake.stores.readiness import never_input
 from logistics_batch.intake.stores.store import FileStore, RemoteFile
-from logistics_batch.mapping import Mapping
-from logistics_batch.mapping.fields.compile import RunValues
+from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
 from logistics_batch.model.job import Place

@@ -8,8 +8,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch import messages
-from logistics_batch.mapping import Mapping
-from logistics_batch.mapping.fields.compile import RunValues
+from logistics_batch.mapping import Mapping, RunValues
 from logistics_batch.mapping.legible import legible_rows
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import MappedFile, RowState

@@ -12,7 +12,7 @@ from logistics_batch.flows.foreign_files import legible_of_file
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import holding_file
 from logistics_batch.ledger import RowNotSent, StoredFile
-from logistics_batch.mapping.fields.compile import RunValues
+from logistics_batch.mapping import RunValues
 from logistics_batch.model.spelling import folded
 
 READ_AGAIN: Final = 100

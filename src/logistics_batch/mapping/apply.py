@@ -27,13 +27,13 @@ from logistics_batch.mapping.fields.compile import (
     HEAD_VALUES,
     RULES,
     CompiledSheet,
-    RunValues,
     compile_sheet,
 )
 from logistics_batch.mapping.fields.grouping import disagreements, written_key
 from logistics_batch.mapping.fields.values.reading import say
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.lines.exploded import BoundSheet, at_rows, blame_faults, rows_once
+from logistics_batch.mapping.loading import RunValues
 from logistics_batch.mapping.notes.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.messages import packed

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import polars as pl
 
-from logistics_batch.mapping.fields.compile import RunValues, compile_sheet
+from logistics_batch.mapping.fields.compile import compile_sheet
 from logistics_batch.mapping.fields.fields import Field
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loading import Mapping, RunValues
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.mapping.rows.header import choose
 from logistics_batch.model.document import Operation

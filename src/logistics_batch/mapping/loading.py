@@ -5,6 +5,7 @@ import hashlib
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from pathlib import PurePath
 
@@ -23,6 +24,15 @@ from logistics_batch.mapping.spec.texts import complaint, on_one_line
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import ReadOptions
 from logistics_batch.specification import read_yaml
+
+
+@dataclass(frozen=True, slots=True)
+class RunValues:
+    """What a run lends to its mapping: the file's name, the business date, the service's time zone (IANA name)."""
+
+    file_name: str
+    business_date: date
+    timezone: str
 
 
 @dataclass(frozen=True)

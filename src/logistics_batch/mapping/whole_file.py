@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.apply import map_sheet
-from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.lines.exploded import BoundSheet
 from logistics_batch.mapping.lines.split_rows import split_rows
 from logistics_batch.mapping.lines.two_sheets import join_sheets
 from logistics_batch.mapping.lines.views import views
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loading import Mapping, RunValues
 from logistics_batch.mapping.rows.header import choose, passed_over
 from logistics_batch.model.document import MappedFile
 from logistics_batch.model.payloads import LongitudeName

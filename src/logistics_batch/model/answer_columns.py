@@ -1,9 +1,30 @@
-"""The columns that a result workbook adds to the user's sheet, and how they are known again when it comes back."""
+"""By what our answers and reports are known again when they come back: columns, and the name of a sheet."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 ANSWER_COLUMNS: Final = ("Status", "Reason", "What to do", "AWB / reference", "Run")
+"""What a result workbook adds to the user's sheet."""
+
+HELD_SHEET: Final = "Not processed"
+"""The only sheet of the answer to a file that was held as a whole."""
+
+INDEX_COLUMNS: Final = (
+    "page",
+    "part",
+    "sequence",
+    "awb_number",
+    "reference_number",
+    "file",
+    "sheet",
+    "row",
+    "status",
+    "group",
+    "copy",
+    "label_sha256",
+    "reason",
+)
+"""The index of a bundle of labels."""
 
 _TELLING = frozenset({"What to do", "AWB / reference"})  # users hardly have columns of these names
 

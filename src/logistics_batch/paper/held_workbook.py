@@ -2,12 +2,12 @@
 
 from datetime import datetime
 
+from logistics_batch.model.answer_columns import HELD_SHEET
 from logistics_batch.model.issue import note_words
 from logistics_batch.model.report import FileReport
 from logistics_batch.paper.plain_parts import PlainStyle, plain_package, plain_sheet
 from logistics_batch.paper.safe_text import xml_text
 
-SHEET_NAME = "Not processed"
 _TEXT_WIDTH = 90
 
 
@@ -29,7 +29,7 @@ def held_workbook(report: FileReport, *, title: str = "Nothing of this file was 
     for number, (name, text) in enumerate(((name, text) for name, text in lines if text), start=3):
         height = sum(1 + len(line) // _TEXT_WIDTH for line in text.split("\n"))
         rows.append(_row(number, [("A", PlainStyle.HEADER, name), ("B", PlainStyle.WRAPPED, text)], lines=height))
-    return plain_package({SHEET_NAME: plain_sheet({1: 14, 2: _TEXT_WIDTH}, "".join(rows))}).content
+    return plain_package({HELD_SHEET: plain_sheet({1: 14, 2: _TEXT_WIDTH}, "".join(rows))}).content
 
 
 def _moment(text: str) -> str:

@@ -7,24 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 
+from logistics_batch.model.answer_columns import INDEX_COLUMNS
 from logistics_batch.model.run_reports import MissingLabel
 from logistics_batch.paper.safe_text import guarded_text
-
-INDEX_COLUMNS = (
-    "page",
-    "part",
-    "sequence",
-    "awb_number",
-    "reference_number",
-    "file",
-    "sheet",
-    "row",
-    "status",
-    "group",
-    "copy",
-    "label_sha256",
-    "reason",
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Final
 
 import polars as pl
@@ -18,22 +17,13 @@ from logistics_batch.mapping.fields.fields import (
 )
 from logistics_batch.mapping.fields.grouping import Grouped, document_sums, with_documents, with_heads
 from logistics_batch.mapping.fields.values.reading import ReadContext, Rule
-from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.loading import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.model.answer_files import answered_name
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import CellFact, Sheet
-
-
-@dataclass(frozen=True, slots=True)
-class RunValues:
-    """What a run lends to its mapping: the file's name, the business date, the service's time zone (IANA name)."""
-
-    file_name: str
-    business_date: date
-    timezone: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
-import phonenumbers
 import polars as pl
 
 from logistics_batch.mapping.fields.values.reading import where_unusual
@@ -105,6 +104,8 @@ def _is_landline(text: str) -> bool:
 
     Some towns share digits with mobiles: there the number is a town's where its code stands apart, as in 0771-2245566.
     """
+    import phonenumbers  # takes a while, and most files have no spelling that is odd
+
     number = _number(text)
     kind = phonenumbers.number_type(number) if number else None
     if kind == phonenumbers.PhoneNumberType.FIXED_LINE_OR_MOBILE:
@@ -112,8 +113,10 @@ def _is_landline(text: str) -> bool:
     return kind == phonenumbers.PhoneNumberType.FIXED_LINE
 
 
-def _number(text: str) -> phonenumbers.PhoneNumber | None:
+def _number(text: str) -> Any:
     """The one Indian number of a text without any word or sign but a label before it, as `Mob. no:`."""
+    import phonenumbers
+
     label = _LABEL.match(text)
     bare = _TRUNK_AND_COUNTRY.sub("+91 ", _NUMBER_TAIL.sub("", text[label.end() :] if label else text))
     if _FOREIGN.search(bare):
