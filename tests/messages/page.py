@@ -12,7 +12,7 @@ from messages.said_in_source import CHANGING, Message, holds, refusals, waiting
 from messages.service_answers import ANSWERS
 from messages.wrong_rows import BLOCKED, INVALID, SKIPPED, WrongRow
 
-from logistics_batch.messages import packed
+from logistics_batch.messages import CATALOGUE, packed
 from logistics_batch.model.document import RowState
 from logistics_batch.model.payloads import forms
 from logistics_batch.model.report import FATES, Fate, FileReport
@@ -117,7 +117,8 @@ def _form_lines() -> Iterator[Line]:
     for alias in vars(forms).values():
         for form in getattr(alias, "__metadata__", ()):
             if isinstance(form, forms.Form):
-                yield form.rule, form.sentence, "Correct the cell; if it is right, ask who maintains the mapping."
+                entry = CATALOGUE[f"{form.rule}.contract"]
+                yield form.rule, entry.reason, entry.remedy
 
 
 def _cell(text: str) -> str:

@@ -1,13 +1,221 @@
-"""What is wrong with a cell or a row."""
+"""What is wrong with a cell or a row, by the rule that users see."""
 
 from typing import Final
 
 from logistics_batch.messages.entry import Entry
 
-CELLS: Final[dict[str, Entry]] = {
+_AS_TEXT_AGAIN: Final = "Format the column as Text and type the value again."
+_FULL_NUMBER: Final = "Format the column as Text and enter the full number again."
+_CHECK_DATE: Final = "Check day, month and year; 3 November 2026 is written {written}."
+_READ: Final[dict[str, Entry]] = {
     "required": Entry('"{name}" is required and the cell is blank.', 'Fill in "{name}".'),
     "required.key": Entry(
         "The row belongs to no document: its key is blank.",
         "Write the key on this row, or leave the row out.",
     ),
+    "integer": Entry("The cell is not a whole number.", "Write digits only, such as 12."),
+    "integer.long": Entry("The number is too long.", "Write a smaller number."),
+    "decimal": Entry("The cell is not a number.", "Write digits and at most one decimal point, such as 0.75."),
+    "percent": Entry("The cell is not a percentage.", "Write digits and at most one decimal point, such as 12.5."),
+    "money": Entry("The cell is not an amount of money.", "Write the amount in digits, such as 1499.00."),
+    "sum": Entry("The cell is not a number.", "Write digits only, such as 1499.00."),
+    "unit": Entry("The cell is not a number of {unit}.", "Write the number in {unit}, without another unit."),
+    "mobile": Entry(
+        "This is no Indian mobile number ({digits} {digits:digit|digits}).",
+        "Write the ten digits of the mobile number; the first is 6, 7, 8 or 9.",
+    ),
+    "pincode": Entry("This is no PIN.", "Write the 6 digits of the PIN, such as 560001."),
+    "pincode.six_digits": Entry(
+        "This is no PIN: it begins with 0 or holds something else.", "Write the right PIN, digits only."
+    ),
+    "pincode.digits": Entry("PIN has {digits} {digits:digit|digits}.", "Write all 6 digits of the PIN."),
+    "date": Entry("The cell is no date as agreed.", "Write 3 November 2026 as {written}."),
+    "date.no_such_day": Entry("This date does not exist: {month} {year} has {days} days.", _CHECK_DATE),
+    "date.no_such_month": Entry("This date does not exist: there is no month {month}.", _CHECK_DATE),
+    "date.day_for_month": Entry(
+        "This date does not exist: there is no month {month}. Are day and month changed over?", _CHECK_DATE
+    ),
+    "date_window": Entry(
+        "The date is more than {before} days before or {after} days after the business date {day}.",
+        "Check day, month and year.",
+    ),
+    "lookup": Entry("The value is not in the list of known values.", "Write one of: {known}."),
+    "blank_inside": Entry(
+        "An AWB number or order id has no blank in it.",
+        "Write it as the label shows it, without blanks; each number on a row of its own.",
+    ),
+    "negative": Entry("The number is negative.", "Write a number of {least} or more."),
+    "negative.taken_off": Entry(
+        "The number is negative, and the mapping takes it off: it would be added.",
+        "Write it without the minus or the brackets; if all are written so, ask who maintains the mapping.",
+    ),
+    "quantity": Entry("A quantity is at least 1.", "Write the quantity, or leave the row out."),
+    "half_filled": Entry('"{filled}" is filled and "{blank}" beside it is blank.', 'Fill in "{blank}".'),
+}
+_LOST: Final[dict[str, Entry]] = {
+    "several_values": Entry(
+        "The cell has a line break or a tab in it: are these several values in one cell?",
+        "Leave one value in the cell, on one line.",
+    ),
+    "control": Entry("The cell holds invisible control characters.", "Type the value again instead of pasting it."),
+    "scientific": Entry("The number is written in scientific notation and its last digits are lost.", _FULL_NUMBER),
+    "error_value": Entry(
+        "The cell shows an error of the spreadsheet program.", "Correct the formula or type the value."
+    ),
+    "no_value": Entry(
+        "The formula in this cell has no stored value.",
+        "Open the file in Excel, save it and send it again, or type the value.",
+    ),
+    "imprecise": Entry(
+        "The number has more than 15 digits; the spreadsheet program has already lost the last ones.", _FULL_NUMBER
+    ),
+    "number_format": Entry(
+        "The cell shows more than it holds: its number format adds words or signs to the number.",
+        "Format the column as Text and type what is meant: a code as the cell shows it, a number in digits only.",
+    ),
+    "date_cell": Entry(
+        "The cell is a date or time: the spreadsheet program may have made it of a code or house number: MAR-1, 12/3.",
+        _AS_TEXT_AGAIN,
+    ),
+    "truth_cell": Entry(
+        "The cell is true or false for the spreadsheet program, which is no code.",
+        "Format the column as Text and type the code again.",
+    ),
+    "decimal_code": Entry(
+        "The code is a number with decimals to the spreadsheet program, which keeps no zeros at its end: 1.10 is 1.1.",
+        "Format the column as Text and type the code again, with all its digits.",
+    ),
+    "ditto": Entry(
+        "The cell says “as above”, and nothing above it is taken over.",
+        "Write the value itself, or ask for the mapping to fill this column down.",
+    ),
+    "struck_through": Entry(
+        "The cell is struck through: does its value still count?",
+        "Write the value that counts, without a line through it, or empty the cell.",
+    ),
+    "struck_through.row": Entry(
+        "The whole row is struck through: was it cancelled?",
+        "Remove the row if it is not to go out; if it is, take the line through it away.",
+    ),
+    "struck_through.part": Entry(
+        "The cell holds two values: {parts:messages , or }.",
+        "Write only the value that counts, without a line through it.",
+    ),
+    "struck_through.left": Entry('"{struck}" is struck through, "{left}" is not'),
+    "covered": Entry(
+        'The cell lies under merged cells, which show another value: nobody can see its "{value}".',
+        "Take the merging back (Merge & Centre), and write in each cell what counts.",
+    ),
+}
+_DOUBTED: Final[dict[str, Entry]] = {
+    "decimal_mark": Entry(
+        '"{value}" may be an amount with three decimals or one of thousands.',
+        "Write it with two decimals, as 1.20 or 1200.00; if all files are so, ask the operator to name the mark.",
+    ),
+    "sample": Entry("This looks like a value of a template.", "Write the real value, or remove the row."),
+    "placeholder": Entry(
+        "This is a placeholder: it stands for no value.", "Write the real value, or leave the row out."
+    ),
+    "placeholder.address": Entry("This is no address.", "Write street, house and town, or leave the row out."),
+    "cod.nothing": Entry(
+        "The order is cash on delivery, but the amount to collect is 0 or blank.",
+        "Write the amount to collect, or correct the payment method.",
+    ),
+    "cod.surplus": Entry(
+        "There is an amount to collect, but the order is not cash on delivery.",
+        "Remove the amount, or correct the payment method.",
+    ),
+    "line_total": Entry(
+        "Quantity times price is not the total of the row.", "Correct the quantity, the price or the total."
+    ),
+    "total.sum": Entry(
+        "Is this the row of a total? It says so in place of goods, and its quantity is the sum of the other rows.",
+        "Leave the row out; if these are goods, write their name in full.",
+    ),
+    "total.keyless": Entry(
+        "Is this the row of a total? It says so in place of goods, its key is blank, and it is not the sum of the rows "
+        "above.",
+        "Leave the row out; if these are goods, write the key on the row.",
+    ),
+    "twice": Entry("The item stands twice in one change of the order.", "Keep one row of the item."),
+    "disagree.kit": Entry("The rows of one kit give it a different {what}.", "Write the same on all of its rows."),
+    "cells.many": Entry(
+        "The row has {cells} {cells:cell|cells}, the header {header}: is a comma not in quotes?",
+        "Put a cell that holds the separator in quotes, give every column its cell, or send the file as .xlsx.",
+    ),
+    "cells.few": Entry(
+        "The row has {cells} {cells:cell|cells}, the header {header}: is a cell missing?",
+        "Put a cell that holds the separator in quotes, give every column its cell, or send the file as .xlsx.",
+    ),
+    "cells.trimmed": Entry(
+        "The row has {cells} {cells:cell|cells}, the header {header}: is a cell missing?",
+        "Give every column its cell; if the sender leaves out empty cells at the end, the mapping says so.",
+    ),
+    "cut_off": Entry(
+        "The file ends within this row: it has {cells} {cells:cell|cells}, others {others}, and no line break behind "
+        "it.",
+        "Send the whole file again; if the row is complete, give every column its cell.",
+    ),
+}
+_BLOCKED: Final[dict[str, Entry]] = {
+    "sibling": Entry("The document is not sent: row {rows:rows} is invalid."),
+    "hidden row": Entry("The document is not sent: its row {rows:rows} is hidden and was skipped."),
+    "disagree": Entry("{names:names} {names:differs|differ} between the rows {rows:rows} of one document."),
+    "duplicate": Entry('"{name}" stands for different documents of this file (rows {rows:rows}).'),
+    "duplicate.spelling": Entry("{names:names} differ only in {what:joined  and } (rows {rows:rows}): are they one?"),
+    "equal rows": Entry("The rows {rows:rows} are equal in every cell: were they pasted twice?"),
+    "equal rows.counted": Entry(
+        "The rows {rows:rows} are equal in every cell but {aside:names}, which only counts the rows: were they pasted "
+        "twice?"
+    ),
+}
+_REMEDY: Final = "Correct the cell; if it is right, ask who maintains the mapping."
+_CONTRACT: Final[dict[str, str]] = {
+    "missing": "The value is required.",
+    "extra_forbidden": "The service knows no field of this name.",
+    "too_short": "At least one entry is required.",
+    "bool_type": "The value must be true or false.",
+    "list_type": "The value must be a list.",
+    "dict_type": "The value must be a table of entries by their id.",
+    "model_type": "The value must be a group of named fields.",
+    "not_text": "The value must be text: the API publishes this field as a String.",
+    "choice": "The value must be one of: {words}.",
+    "count": "The value must be a {kind} of at least {least}.",
+    "text": "The text must not be blank and must not hold control characters.",
+    "key_text": "The text must not be blank, must not begin or end with a blank and must not hold line breaks: "
+    "it is the name under which the service knows the document.",
+    "phone": "The value must be one phone number: digits, perhaps with + before them and blanks or hyphens between "
+    "them.",
+    "date": "The value must be a date of the form YYYY-MM-DD, such as 2026-11-03.",
+    "date_time": "The value must be an ISO 8601 date-time, such as 2026-11-03T18:00:00+05:30.",
+    "placed_at": "The value must be a date and time of the form YYYY-MM-DD hh:mm:ss, such as 2026-11-03 18:00:00.",
+    "decimal": "The value must be a number of 0 or more written with digits and at most one full stop, such as 12.50.",
+    "percentage": "The value must be a percentage from 0 to 100, written without the % sign.",
+    "quantity": "The quantity must be a number of at least 1, such as 12.",
+    "latitude": "The latitude must be a number of degrees from -90 to 90, such as 12.9716.",
+    "longitude": "The longitude must be a number of degrees from -180 to 180, such as 77.5946.",
+    "web_address": "The value must be a web address that begins with https:// or http://.",
+}
+_BETWEEN_FIELDS: Final[dict[str, str]] = {
+    "supplier_or_supplier_name": "Either the supplier's id or the supplier's name must be given.",
+    "site_or_site_name": "Either the site's id or the site's name must be given.",
+    "order_numbers_alone": "Order numbers stand alone: give either them or the full shipment, not both.",
+    "shipment_incomplete": "A label needs either order numbers alone, or AWB number, phone number, address and pincode "
+    "together.",
+    "amount_without_cod": "Without cash on delivery the amount to collect must be 0.00 or left out.",
+    "packages_count_and_package_id": "The number of packages and package ids must not both be given: the service "
+    "rejects such an order.",
+    "item_listed_twice": "An item id stands twice in the list of items to delete.",
+    "other": "{said}",
+}
+
+CELLS: Final[dict[str, Entry]] = {
+    **_READ,
+    **_LOST,
+    **_DOUBTED,
+    **_BLOCKED,
+    **{f"{rule}.contract": Entry(words, _REMEDY) for rule, words in _CONTRACT.items()},
+    **{f"{rule}.contract": Entry(_CONTRACT["choice"], _REMEDY) for rule in ("asn_status", "line_status")},
+    **{f"{rule}.contract": Entry(words, _REMEDY) for rule, words in _BETWEEN_FIELDS.items()},
+    **{f"contract.{rule}": Entry(words, _REMEDY) for rule, words in _BETWEEN_FIELDS.items()},
 }

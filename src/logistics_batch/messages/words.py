@@ -14,7 +14,8 @@ class Words(string.Formatter):
     `{names:names}`: "A", "B" and 3 more; `names 20` shows up to 20, `list 20` without quotation marks. `{names:all}`:
     "A" and "B". `{held:held}`: of pairs, "A" holds 2 and "B" holds 1. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3,
     rows 3-5, or 40 rows: 3-5, 9 … `{day:day}`: 3 November 2026, of an ISO date. `{count:row|rows}`: the word that fits
-    a number or the length of a list. `{hints:messages}`: further messages, one behind the other.
+    a number or the length of a list. `{hints:messages}`: further messages, one behind the other, or with what stands
+    behind `messages ` between them. `{parts:joined  and }`: texts with " and " between them.
     """
 
     def __init__(self, *, nested: Nested) -> None:
@@ -47,7 +48,9 @@ class Words(string.Formatter):
                 day = date.fromisoformat(value)
                 return f"{day.day} {day:%B %Y}"
             case "messages":
-                return " ".join(self._nested(code, values) for code, values in value)
+                return (limit or " ").join(self._nested(code, values) for code, values in value)
+            case "joined":
+                return limit.join(value)
         return str(super().format_field(value, format_spec))
 
 

@@ -217,7 +217,7 @@ def _with_sums(
         around = _around(mapping, bound, place, run, sheet)
         part, rules = summed(mapping, bound, field, around)
         for column, rule in rules:
-            name = f"uncounted:{place}:{column}:{rule.name}"
+            name = f"uncounted:{place}:{column}:{rule.message.code}"
             lines = lines.with_columns(rule.failed.fill_null(value=False).alias(name))
             masks.append((place, column, replace(rule, failed=pl.col(name))))
         extra = [(_amount(bound, names, around), 1) for names in field.plus]

@@ -8,7 +8,7 @@ import polars as pl
 
 from logistics_batch.mapping.fields.values.dates import KEPT_DAYS
 from logistics_batch.mapping.fields.values.numbers import plain_number
-from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, Rule, say
+from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, Rule, message
 from logistics_batch.mapping.fields.values.verbs import checked, converted, final_text
 from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.rows.cells import name_of
@@ -18,10 +18,6 @@ from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.document import Operation
 
-_TAKEN_OFF_TWICE: Final = say(
-    "The number is negative, and the mapping takes it off: it would be added.",
-    "Write it without the minus or the brackets; if all are written so, ask who maintains the mapping.",
-)
 _ALTERNATE: Final = "alternate_customer_mobile"
 
 
@@ -152,7 +148,6 @@ def summed(
     mapping: Mapping, header: Header, spec: FieldSpec, around: ReadContext
 ) -> tuple[pl.Expr, list[tuple[int, Rule]]]:
     """One row's part of a document's sum as an exact decimal, and for each column that is added up its rule."""
-    words = say("The cell is not a number.", "Write digits only, such as 1499.00.")
     rules: list[tuple[int, Rule]] = []
     numbers: dict[int, pl.Expr] = {}
     for names in spec.columns:
@@ -160,9 +155,9 @@ def summed(
         if column is not None:
             cell = pl.col(name_of(column))
             numbers[column] = amount(cell, around)
-            rules.append((column, Rule("sum", cell.is_not_null() & numbers[column].is_null(), words)))
+            rules.append((column, Rule(cell.is_not_null() & numbers[column].is_null(), message("sum"))))
     taken_off = {column for names in [spec.less or [], *spec.minus] if (column := header.column(names)) is not None}
-    rules += [(column, Rule("negative", (numbers[column] < 0), _TAKEN_OFF_TWICE)) for column in sorted(taken_off)]
+    rules += [(column, Rule(numbers[column] < 0, message("negative.taken_off"))) for column in sorted(taken_off)]
     rules += _half_filled(header, spec, _applies(mapping, header, spec))
     part = numbers[header.column(spec.sum or ()) or 0]
     if spec.less:
@@ -179,9 +174,16 @@ def _half_filled(header: Header, spec: FieldSpec, applies: pl.Expr | None) -> li
     for column, other in zip(factors, reversed(factors), strict=True) if len(factors) > 1 else ():
         if column is not None and other is not None:
             there, beside = header.texts[other - 1].strip(), header.texts[column - 1].strip()
-            words = say(f'"{there}" is filled and "{beside}" beside it is blank.', f'Fill in "{beside}".')
             lacks = pl.col(name_of(column)).is_null() & pl.col(name_of(other)).is_not_null()
-            found.append((column, Rule("half_filled", lacks if applies is None else lacks & applies, words)))
+            found.append(
+                (
+                    column,
+                    Rule(
+                        lacks if applies is None else lacks & applies,
+                        message("half_filled", filled=there, blank=beside),
+                    ),
+                )
+            )
     return found
 
 

@@ -3,8 +3,8 @@
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
+from logistics_batch.model.payloads.complaints import between_fields
 from logistics_batch.model.payloads.forms import Choice, Date, Decimal, Key, Percentage, Quantity, Text
 from logistics_batch.model.payloads.payload import Payload
 
@@ -72,11 +72,9 @@ class AsnCreate(Payload, json_schema_extra=_either_or):
     @model_validator(mode="after")
     def _names_supplier_and_site(self) -> "AsnCreate":
         if self.supplier is None and self.supplier_name is None:
-            raise PydanticCustomError(
-                "supplier_or_supplier_name", "Either the supplier's id or the supplier's name must be given."
-            )
+            raise between_fields("supplier_or_supplier_name")
         if self.site is None and self.site_name is None:
-            raise PydanticCustomError("site_or_site_name", "Either the site's id or the site's name must be given.")
+            raise between_fields("site_or_site_name")
         return self
 
 

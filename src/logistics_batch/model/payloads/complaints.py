@@ -1,18 +1,14 @@
-"""What is wrong with a payload, as a clerk can read it."""
+"""What is wrong with a payload, as codes of the catalogue and values."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
 
-_PLAIN_WORDS = {
-    "missing": "The value is required.",
-    "extra_forbidden": "The service knows no field of this name.",
-    "too_short": "At least one entry is required.",
-    "bool_type": "The value must be true or false.",
-    "list_type": "The value must be a list.",
-    "dict_type": "The value must be a table of entries by their id.",
-    "model_type": "The value must be a group of named fields.",
-}
+from logistics_batch import messages
+
+_SHOWN = ("words", "kind", "least")  # what a model's own rule says of itself; never the value, which may be personal
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +16,13 @@ class Complaint:
     """One finding of a model.
 
     rule: the stable error type. place: where, as field names and positions from 0, () for the payload as a whole.
-    sentence: what is wrong and what is wanted; it never repeats the value, which may be personal.
+    code, values: what is wrong and what is wanted; the value is not among them, for it may be personal.
     """
 
     rule: str
     place: tuple[str | int, ...]
-    sentence: str
+    code: str
+    values: dict[str, Any]
 
     @property
     def field(self) -> str:
@@ -33,8 +30,24 @@ class Complaint:
         names = [step for step in self.place if isinstance(step, str)]
         return names[-1] if names else ""
 
+    @property
+    def sentence(self) -> str:
+        """What is wrong, in words."""
+        return messages.reason(self.code, self.values)
+
 
 def complaints(error: ValidationError) -> list[Complaint]:
     """Every finding of a model, in its order."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    return [Complaint(each["type"], each["loc"], _PLAIN_WORDS.get(each["type"], each["msg"])) for each in found]
+    found: list[Complaint] = []
+    for each in error.errors(include_url=False, include_input=False):
+        values = {name: value for name, value in each.get("ctx", {}).items() if name in _SHOWN}
+        code = f"{each['type']}.contract" if each["loc"] else f"contract.{each['type']}"
+        if code not in messages.CATALOGUE:
+            code, values = "other.contract" if each["loc"] else "contract.other", {"said": each["msg"]}
+        found.append(Complaint(each["type"], each["loc"], code, values))
+    return found
+
+
+def between_fields(rule: str) -> PydanticCustomError:
+    """The error of a rule between fields."""
+    return PydanticCustomError(rule, "{said}", {"said": messages.reason(f"contract.{rule}", {})})

@@ -1,7 +1,7 @@
 """The forms that the texts of the API take: dates, decimals, coordinates, 'true' and 'false'.
 
 The API publishes most values as String, so these are texts and stay texts: a number is refused, not turned into one.
-Each form has a stable error type, a pattern (in the JSON schema, and the same one for column checks) and a sentence.
+Each form has a stable error type and a pattern (in the JSON schema, and the same one for column checks).
 """
 
 from collections.abc import Callable
@@ -13,19 +13,25 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from logistics_batch import messages
+
+
+def _words(rule: str) -> str:
+    """The words of a rule; names in braces are for pydantic to fill in."""
+    return messages.CATALOGUE[f"{rule}.contract"].reason
+
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """A text form: `Annotated[str, Form(...)]`.
 
-    rule: the error type that pydantic reports. pattern: what the whole text must match (Rust regex syntax).
-    sentence: what a clerk reads. format: the JSON schema's word for it, if it has one.
+    rule: the error type that pydantic reports, with its words in the catalogue as RULE.contract. pattern: what the
+    whole text must match (Rust regex syntax). format: the JSON schema's word for it, if it has one.
     exists: a further test that no pattern can make (is 2026-02-30 a date?).
     """
 
     rule: str
     pattern: str
-    sentence: str
     format: str = ""
     exists: Callable[[str], bool] | None = None
 
@@ -33,12 +39,12 @@ class Form:
         text = core_schema.custom_error_schema(
             core_schema.str_schema(strict=True),
             custom_error_type="not_text",
-            custom_error_message="The value must be text: the API publishes this field as a String.",
+            custom_error_message=_words("not_text"),
         )
         formed = core_schema.custom_error_schema(
             core_schema.str_schema(pattern=self.pattern),
             custom_error_type=self.rule,
-            custom_error_message=self.sentence,
+            custom_error_message=_words(self.rule),
         )
         steps: list[CoreSchema] = [text, formed]
         if self.exists is not None:
@@ -51,7 +57,7 @@ class Form:
 
     def _existing(self, text: str) -> str:
         if self.exists is not None and not self.exists(text):
-            raise PydanticCustomError(self.rule, "{sentence}", {"sentence": self.sentence})
+            raise PydanticCustomError(self.rule, "{sentence}", {"sentence": _words(self.rule)})
         return text
 
 
@@ -66,7 +72,7 @@ class Choice:
         return core_schema.custom_error_schema(
             words,
             custom_error_type=self.rule,
-            custom_error_message="The value must be one of: {words}.",
+            custom_error_message=_words(self.rule),
             custom_error_context={"words": ", ".join(words.get("expected", ()))},
         )
 
@@ -84,7 +90,7 @@ class Count:
         return core_schema.custom_error_schema(
             core_schema.union_schema([whole, any_number], mode="left_to_right") if self.fractions else whole,
             custom_error_type="count",
-            custom_error_message="The value must be a {kind} of at least {least}.",
+            custom_error_message=_words("count"),
             custom_error_context={"kind": "number" if self.fractions else "whole number", "least": self.least},
         )
 
@@ -115,7 +121,6 @@ Text = Annotated[
     Form(
         "text",
         r"^[^\x00-\x08\x0B\x0C\x0E-\x1F\x7F]*[^\s\x00-\x1F\x7F][^\x00-\x08\x0B\x0C\x0E-\x1F\x7F]*$",
-        "The text must not be blank and must not hold control characters.",
     ),
 ]
 Key = Annotated[
@@ -123,8 +128,6 @@ Key = Annotated[
     Form(
         "key_text",
         r"^[^\s\x00-\x1F\x7F](?:[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F])?$",
-        "The text must not be blank, must not begin or end with a blank and must not hold line breaks: "
-        "it is the name under which the service knows the document.",
     ),
 ]
 Phone = Annotated[
@@ -132,7 +135,6 @@ Phone = Annotated[
     Form(
         "phone",
         r"^\+?[0-9][0-9 ()-]{3,24}$",
-        "The value must be one phone number: digits, perhaps with + before them and blanks or hyphens between them.",
     ),
 ]
 Date = Annotated[
@@ -140,7 +142,6 @@ Date = Annotated[
     Form(
         "date",
         f"^{_DATE}$",
-        "The value must be a date of the form YYYY-MM-DD, such as 2026-11-03.",
         format="date",
         exists=_is_moment,
     ),
@@ -150,7 +151,6 @@ DateTime = Annotated[
     Form(
         "date_time",
         rf"^{_DATE}T{_CLOCK}(?::[0-5][0-9](?:\.[0-9]{{1,6}})?)?(?:Z|[+-]{_CLOCK})?$",
-        "The value must be an ISO 8601 date-time, such as 2026-11-03T18:00:00+05:30.",
         format="date-time",
         exists=_is_moment,
     ),
@@ -160,7 +160,6 @@ PlacedAt = Annotated[
     Form(
         "placed_at",
         rf"^{_DATE} {_CLOCK}:[0-5][0-9]$",
-        "The value must be a date and time of the form YYYY-MM-DD hh:mm:ss, such as 2026-11-03 18:00:00.",
         exists=_is_moment,
     ),
 ]
@@ -169,7 +168,6 @@ Decimal = Annotated[
     Form(
         "decimal",
         f"^{_DECIMAL}$",
-        "The value must be a number of 0 or more written with digits and at most one full stop, such as 12.50.",
     ),
 ]
 Percentage = Annotated[
@@ -177,7 +175,6 @@ Percentage = Annotated[
     Form(
         "percentage",
         r"^(?:100(?:\.0+)?|[0-9]{1,2}(?:\.[0-9]+)?)$",
-        "The value must be a percentage from 0 to 100, written without the % sign.",
     ),
 ]
 Quantity = Annotated[
@@ -185,7 +182,6 @@ Quantity = Annotated[
     Form(
         "quantity",
         r"^0*[1-9][0-9]*(?:\.[0-9]+)?$",
-        "The quantity must be a number of at least 1, such as 12.",
     ),
 ]
 Latitude = Annotated[
@@ -193,7 +189,6 @@ Latitude = Annotated[
     Form(
         "latitude",
         r"^-?(?:90(?:\.0+)?|[0-8]?[0-9](?:\.[0-9]+)?)$",
-        "The latitude must be a number of degrees from -90 to 90, such as 12.9716.",
     ),
 ]
 Longitude = Annotated[
@@ -201,7 +196,6 @@ Longitude = Annotated[
     Form(
         "longitude",
         r"^-?(?:180(?:\.0+)?|(?:1[0-7][0-9]|[0-9]{1,2})(?:\.[0-9]+)?)$",
-        "The longitude must be a number of degrees from -180 to 180, such as 77.5946.",
     ),
 ]
 WebAddress = Annotated[
@@ -209,7 +203,6 @@ WebAddress = Annotated[
     Form(
         "web_address",
         r"^https?://[^\s/?#]+[^\s]*$",
-        "The value must be a web address that begins with https:// or http://.",
         format="uri",
     ),
 ]

@@ -3,8 +3,8 @@
 from typing import Any
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
+from logistics_batch.model.payloads.complaints import between_fields
 from logistics_batch.model.payloads.forms import Decimal, Key, Phone, PlacedAt, Quantity, Text
 from logistics_batch.model.payloads.payload import Payload
 
@@ -86,23 +86,15 @@ class LabelRequest(Payload, json_schema_extra=_two_forms):
     def _one_of_two_forms(self) -> "LabelRequest":
         given = {name for name in type(self).model_fields if getattr(self, name) is not None}
         if "order_numbers" in given and given != {"order_numbers"}:
-            raise PydanticCustomError(
-                "order_numbers_alone",
-                "Order numbers stand alone: give either them or the full shipment, not both.",
-            )
+            raise between_fields("order_numbers_alone")
         if "order_numbers" not in given and not given.issuperset(_ALWAYS_IN_A_SHIPMENT):
-            raise PydanticCustomError(
-                "shipment_incomplete",
-                "A label needs either order numbers alone, or AWB number, phone number, address and pincode together.",
-            )
+            raise between_fields("shipment_incomplete")
         return self
 
     @model_validator(mode="after")
     def _amount_only_with_cod(self) -> "LabelRequest":
         if not self.is_cod and self.amount_to_collect is not None and float(self.amount_to_collect) > 0:
-            raise PydanticCustomError(
-                "amount_without_cod", "Without cash on delivery the amount to collect must be 0.00 or left out."
-            )
+            raise between_fields("amount_without_cod")
         return self
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
+from logistics_batch.model.payloads.complaints import between_fields
 from logistics_batch.model.payloads.forms import (
     DateTime,
     Decimal,
@@ -176,10 +176,7 @@ class OrderCreate(Payload, json_schema_extra=_packages_xor):
         items = [*(self.item_details or ()), *(item for kit in self.kit_skus or () for item in kit.item_details)]
         has_package_id = self.package_id is not None or any(item.package_id is not None for item in items)
         if has_package_id:
-            raise PydanticCustomError(
-                "packages_count_and_package_id",
-                "The number of packages and package ids must not both be given: the service rejects such an order.",
-            )
+            raise between_fields("packages_count_and_package_id")
         return self
 
 
@@ -241,5 +238,5 @@ class DeleteItems(Payload):
     @model_validator(mode="after")
     def _each_once(self) -> "DeleteItems":
         if len(set(self.item_list)) < len(self.item_list):
-            raise PydanticCustomError("item_listed_twice", "An item id stands twice in the list of items to delete.")
+            raise between_fields("item_listed_twice")
         return self

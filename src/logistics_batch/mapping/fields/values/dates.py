@@ -9,7 +9,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.fields.values.reading import ReadContext
+from logistics_batch.mapping.fields.values.reading import Message, ReadContext, message
 
 EARLIEST_DAYS: Final = 365
 KEPT_DAYS: Final = 7305
@@ -172,14 +172,14 @@ def with_offset(moment: pl.Expr, has_time: pl.Expr, *, at: str, around: ReadCont
     return zoned.dt.strftime("%Y-%m-%dT%H:%M:%S%:z")
 
 
-def no_such_day(text: str, formats: Sequence[str]) -> str:
-    """Why a text that is written as a format wants names no day of the calendar, "" if it is not so.
+def no_such_day(text: str, formats: Sequence[str]) -> Message | None:
+    """Why a text that is written as a format wants names no day of the calendar, None if it is not so.
 
-    >>> no_such_day("31-Nov-2026", ["%d-%b-%Y"])
-    'This date does not exist: November 2026 has 30 days.'
+    >>> no_such_day("31-Nov-2026", ["%d-%b-%Y"]).code
+    'date.no_such_day'
     """
     if len(text) > _LONGEST:
-        return ""
+        return None
     for date_format in (*formats, *_ISO, *_NAMED_MONTHS):
         found = re.fullmatch(_pattern(date_format), text.strip())
         parts = found.groupdict() if found else {}
@@ -189,12 +189,11 @@ def no_such_day(text: str, formats: Sequence[str]) -> str:
         day, year = int(parts["day"]), int(parts["year"])
         year += 2000 if len(parts["year"]) == len("26") else 0
         if not 1 <= month <= _MONTHS:
-            swapped = " Are day and month changed over?" if 1 <= day <= _MONTHS else ""
-            return f"This date does not exist: there is no month {month}.{swapped}"
+            return message("date.day_for_month" if 1 <= day <= _MONTHS else "date.no_such_month", month=month)
         days = monthrange(year, month)[1] if year else day
         if not 1 <= day <= days:
-            return f"This date does not exist: {month_name[month]} {year} has {days} days."
-    return ""
+            return message("date.no_such_day", month=month_name[month], year=year, days=days)
+    return None
 
 
 @cache

@@ -1,7 +1,7 @@
 """A cell on its way from text to value: an expression, and beside it the rules that it may break."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from typing import Any, Final
@@ -13,27 +13,31 @@ from logistics_batch.mapping.spec.targets import Form
 LATEST_DAYS: Final = 730
 """How long after the business date a date may lie, unless it says until when goods keep."""
 
-Words = Callable[[str], tuple[str, str | dict[str, Any]]]
-"""From the cell's text to a code of the catalogue and its values."""
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is said of a cell: a code of the catalogue and its values; or `of_cell`, where its text decides them."""
+
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    of_cell: Callable[[str], "Message"] | None = None
+
+    def about(self, cell: str) -> "Message":
+        """What is said of a cell with this text."""
+        return self if self.of_cell is None else self.of_cell(cell)
 
 
-def message(code: str, **values: Any) -> Words:
+def message(code: str, **values: Any) -> Message:
     """The same message whatever the cell holds."""
-    return lambda _value: (code, values)
-
-
-def say(reason: str, fix: str) -> Words:
-    """The same words whatever the cell holds."""
-    return lambda _value: (reason, fix)
+    return Message(code, values)
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A named rule: `failed` is true in the rows that break it (null counts as false)."""
+    """A rule of a field: `failed` is true in the rows that break it (null counts as false)."""
 
-    name: str
     failed: pl.Expr
-    words: Words
+    message: Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +74,14 @@ class Reading:
     form: Form | None = None
     rules: tuple[Rule, ...] = ()
 
-    def then(self, value: pl.Expr, rule: str, words: Words, *, form: Form | None) -> "Reading":
-        """The reading after a step that gives null where it cannot read: that is the rule's failure."""
+    def then(self, value: pl.Expr, broken: Message, *, form: Form | None) -> "Reading":
+        """The reading after a step that gives null where it cannot read: that breaks its rule."""
         failed = self.value.is_not_null() & value.is_null()
-        return replace(self, value=value, form=form, rules=(*self.rules, Rule(rule, failed, words)))
+        return replace(self, value=value, form=form, rules=(*self.rules, Rule(failed, broken)))
 
-    def checked(self, rule: str, failed: pl.Expr, words: Words) -> "Reading":
+    def checked(self, failed: pl.Expr, broken: Message) -> "Reading":
         """The reading with one more rule; where it is broken there is no value."""
-        return replace(self, value=pl.when(~failed).then(self.value), rules=(*self.rules, Rule(rule, failed, words)))
+        return replace(self, value=pl.when(~failed).then(self.value), rules=(*self.rules, Rule(failed, broken)))
 
 
 LongWay = Callable[[pl.Expr], pl.Expr]

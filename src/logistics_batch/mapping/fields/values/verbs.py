@@ -12,8 +12,9 @@ from typing import Final
 
 import polars as pl
 
+from logistics_batch import messages
 from logistics_batch.mapping.fields.values import dates, numbers, phones
-from logistics_batch.mapping.fields.values.reading import ReadContext, Reading, say, where_unusual
+from logistics_batch.mapping.fields.values.reading import Message, ReadContext, Reading, message, where_unusual
 from logistics_batch.mapping.spec.model import BeforeRead, DateRead, LookupRead, Step, UnitRead
 from logistics_batch.mapping.spec.targets import JSON_NUMBERS, Form
 from logistics_batch.mapping.spec.words import PAYMENT_WORDS
@@ -37,15 +38,13 @@ def lower(reading: Reading, _step: Step, _around: ReadContext) -> Reading:
 def integer(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """A whole number; `12.0` and `1,200` are read, `1.5` and `12 pcs` are not."""
     digits = numbers.whole(reading.value, around)
-    words = say("The cell is not a whole number.", "Write digits only, such as 12.")
-    return reading.then(digits, "integer", words, form=Form.COUNT)
+    return reading.then(digits, message("integer"), form=Form.COUNT)
 
 
 def decimal(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """A number, without trailing zeros; thousands may be grouped as 1,234,567 or 12,34,567."""
     value = numbers.decimal(reading.value, around)
-    words = say("The cell is not a number.", "Write digits and at most one decimal point, such as 0.75.")
-    return reading.then(value, "decimal", words, form=Form.DECIMAL)
+    return reading.then(value, message("decimal"), form=Form.DECIMAL)
 
 
 def percent(reading: Reading, _step: Step, around: ReadContext) -> Reading:
@@ -53,34 +52,31 @@ def percent(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     number = numbers.decimal(reading.value.str.replace(r"\s*%$", ""), around)
     if around.hundredths is not None:
         number = pl.when(around.hundredths).then(numbers.shortest(number, factor="100")).otherwise(number)
-    words = say("The cell is not a percentage.", "Write digits and at most one decimal point, such as 12.5.")
-    return reading.then(number, "percent", words, form=Form.PERCENT)
+    return reading.then(number, message("percent"), form=Form.PERCENT)
 
 
 def money(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """An amount; ₹, Rs., INR, /- and lakh grouping are understood, (250) is negative; rounded to paise with a note."""
     value = numbers.money(reading.value, around)
-    words = say("The cell is not an amount of money.", "Write the amount in digits, such as 1499.00.")
-    return reading.then(value, "money", words, form=Form.MONEY)
+    return reading.then(value, message("money"), form=Form.MONEY)
 
 
 def mobile(reading: Reading, _step: Step, around: ReadContext) -> Reading:
     """An Indian mobile number as ten digits, without +91, 0, blanks, label (`Mob:`); of two the first, masked none."""
     if around.second:
         return Reading(phones.second_of_two(reading.value), Form.MOBILE, reading.rules)
-    return reading.then(phones.ten_digits(reading.value), "mobile", _mobile_words, form=Form.MOBILE)
+    broken = Message("mobile", of_cell=lambda cell: message("mobile", digits=_digits(cell)))
+    return reading.then(phones.ten_digits(reading.value), broken, form=Form.MOBILE)
 
 
-def _mobile_words(value: str) -> tuple[str, str]:
-    count = sum(char.isdigit() for char in value)
-    fix = "Write the ten digits of the mobile number; the first is 6, 7, 8 or 9."
-    return f"This is no Indian mobile number ({count} digit{'' if count == 1 else 's'}).", fix
+def _digits(cell: str) -> int:
+    return sum(char.isdigit() for char in cell)
 
 
 def pincode(reading: Reading, _step: Step, _around: ReadContext) -> Reading:
     """An Indian PIN of six digits; `560 001`, `560001.0` and `PIN-560001` are understood, five digits never."""
     digits = where_unusual(reading.value, r"^[1-9][0-9]{5}$", _six_digits)
-    return reading.then(digits, "pincode", _pincode_words, form=Form.PINCODE)
+    return reading.then(digits, Message("pincode", of_cell=_no_pin), form=Form.PINCODE)
 
 
 def _six_digits(text: pl.Expr) -> pl.Expr:
@@ -91,13 +87,11 @@ def _six_digits(text: pl.Expr) -> pl.Expr:
     return halves.struct.field("1") + halves.struct.field("2")
 
 
-def _pincode_words(value: str) -> tuple[str, str]:
-    count = sum(char.isdigit() for char in value)
+def _no_pin(cell: str) -> Message:
+    count = _digits(cell)
     if count == 6:
-        return "This is no PIN: it begins with 0 or holds something else.", "Write the right PIN, digits only."
-    if count:
-        return f"PIN has {count} digit{'' if count == 1 else 's'}.", "Write all 6 digits of the PIN."
-    return "This is no PIN.", "Write the 6 digits of the PIN, such as 560001."
+        return message("pincode.six_digits")
+    return message("pincode.digits", digits=count) if count else message("pincode")
 
 
 def date(reading: Reading, step: Step, around: ReadContext) -> Reading:
@@ -110,18 +104,14 @@ def date(reading: Reading, step: Step, around: ReadContext) -> Reading:
         value = moment.dt.date().cast(pl.String)
     allowed = " or ".join(_example_of(each) for each in declared.date) or "2026-11-03"
 
-    def no_date(value: str) -> tuple[str, str]:
-        if reason := dates.no_such_day(value, declared.date):
-            return reason, f"Check day, month and year; 3 November 2026 is written {allowed}."
-        return "The cell is no date as agreed.", f"Write 3 November 2026 as {allowed}."
+    def no_date(cell: str) -> Message:
+        found = dates.no_such_day(cell, declared.date) or message("date")
+        return message(found.code, **found.values, written=allowed)
 
-    read = reading.then(value, "date", no_date, form=around.wanted)
-    words = say(
-        f"The date is more than {dates.EARLIEST_DAYS} days before or {around.latest_days} days after the business date "
-        f"{around.business_date.isoformat()}.",
-        "Check day, month and year.",
-    )
-    return read.checked("date_window", dates.outside_window(moment, around).fill_null(value=False), words)
+    read = reading.then(value, Message("date", of_cell=no_date), form=around.wanted)
+    outside = dates.outside_window(moment, around).fill_null(value=False)
+    day = around.business_date.isoformat()
+    return read.checked(outside, message("date_window", before=dates.EARLIEST_DAYS, after=around.latest_days, day=day))
 
 
 def _example_of(date_format: str) -> str:
@@ -136,8 +126,7 @@ def unit(reading: Reading, step: Step, around: ReadContext) -> Reading:
     source, target = pair or ("kg", "kg")
     number = numbers.plain_number(numbers.without_unit(reading.value, source), around)
     value = numbers.shortest(number, factor=numbers.factor(source, target))
-    words = say(f"The cell is not a number of {source}.", f"Write the number in {source}, without another unit.")
-    return reading.then(value, "unit", words, form=Form.DECIMAL)
+    return reading.then(value, message("unit", unit=source), form=Form.DECIMAL)
 
 
 def lookup(reading: Reading, step: Step, _around: ReadContext) -> Reading:
@@ -149,8 +138,7 @@ def lookup(reading: Reading, step: Step, _around: ReadContext) -> Reading:
     value = folded.replace_strict(list(known), list(known.values()), default=rest, return_dtype=pl.String)
     value = pl.when(folded.is_not_null()).then(value)
     shown = ", ".join(list(table)[:8]) + (" …" if len(table) > 8 else "")
-    words = say("The value is not in the list of known values.", f"Write one of: {shown}.")
-    return reading.then(value, "lookup", words, form=None)
+    return reading.then(value, message("lookup", known=shown), form=None)
 
 
 def before(reading: Reading, step: Step, _around: ReadContext) -> Reading:
@@ -224,10 +212,6 @@ _NATURAL: Final[Table[Form, Step]] = {
     Form.PAYMENT: LookupRead(lookup=PAYMENT_WORDS),
 }
 _NUMERIC: Final = frozenset({Form.MONEY, Form.DECIMAL, Form.PERCENT, Form.COUNT})
-_BLANK_INSIDE: Final = say(
-    "An AWB number or order id has no blank in it.",
-    "Write it as the label shows it, without blanks; each number on a row of its own.",
-)
 _ANY_DAY: Final = datetime.date(2026, 1, 1)
 
 
@@ -248,21 +232,18 @@ def converted(reading: Reading, steps: Sequence[Step], around: ReadContext, want
 def checked(reading: Reading, target: str, wanted: Form, *, numeric: bool) -> Reading:
     """The rules that follow from the target: no negative amounts, quantities of at least 1, no blank in AWB numbers."""
     if wanted is Form.WAYBILL:
-        return reading.checked("blank_inside", reading.value.str.contains(r"\s").fill_null(value=False), _BLANK_INSIDE)
+        return reading.checked(reading.value.str.contains(r"\s").fill_null(value=False), message("blank_inside"))
     if not numeric or reading.form not in _NUMERIC or wanted is Form.DEGREES:
         return reading
     negative = reading.value.str.starts_with("-").fill_null(value=False)
     least = 1 if wanted is Form.QUANTITY else 0
-    reading = reading.checked(
-        "negative", negative, say("The number is negative.", f"Write a number of {least} or more.")
-    )
+    reading = reading.checked(negative, message("negative", least=least))
     if wanted is Form.QUANTITY:
         too_small = (reading.value.cast(pl.Float64, strict=False) < 1).fill_null(value=False)
-        words = say("A quantity is at least 1.", "Write the quantity, or leave the row out.")
-        reading = reading.checked("quantity", too_small, words)
+        reading = reading.checked(too_small, message("quantity"))
     if target in JSON_NUMBERS:
         many = (reading.value.str.len_bytes() > 15).fill_null(value=False)
-        reading = reading.checked("integer", many, say("The number is too long.", "Write a smaller number."))
+        reading = reading.checked(many, message("integer.long"))
     return reading
 
 
@@ -277,14 +258,15 @@ def unfit_texts(texts: Sequence[str], target: str, wanted: Form) -> dict[str, st
     """Which texts of a mapping file cannot be a target's value, and why; the day on which it is used does not count."""
     around = ReadContext(_ANY_DAY, "Asia/Kolkata", wanted=wanted)
     reading = checked(converted(Reading(pl.col("text")), (), around, wanted), target, wanted, numeric=True)
-    rules = [rule for rule in reading.rules if rule.name != "date_window"]
+    rules = [rule for rule in reading.rules if rule.message.code != "date_window"]
     frame = pl.DataFrame({"text": list(dict.fromkeys(texts))}, schema={"text": pl.String})
     masks = [rule.failed.fill_null(value=False).alias(str(place)) for place, rule in enumerate(rules)]
     found: dict[str, str] = {}
     for text, *failed in frame.with_columns(masks).iter_rows() if masks else ():
         broken = next((rule for rule, is_so in zip(rules, failed, strict=True) if is_so), None)
         if broken is not None:
-            found[text] = broken.words(text)[0].replace("The cell is", "It is")
+            told = broken.message.about(text)
+            found[text] = messages.reason(told.code, told.values).replace("The cell is", "It is")
     if wanted in (Form.FLAG, Form.PAYMENT):
         found |= {text: "It is neither true nor false." for text in texts if text.lower() not in ("true", "false")}
     return found
