@@ -82,7 +82,8 @@ class HostKeyRefused(UsageError):
 class FileHeld(LogisticsBatchError):
     """A file is refused as a whole, before or after it has rows.
 
-    rows_read: 0 if it could not be parsed. sheet, header_row: where they are known by then.
+    message: a code of the catalogue, told with `values`. field: the field of the mapping that it is about. rows_read: 0
+    if it could not be parsed. sheet, header_row: where they are known by then.
     """
 
     exit_code = 4
@@ -94,6 +95,7 @@ class FileHeld(LogisticsBatchError):
         rule: str = "",
         remedy: str = "",
         values: Mapping[str, Any] | None = None,
+        field: str = "",
         rows_read: int = 0,
         sheet: str = "",
         header_row: int = 0,
@@ -103,7 +105,8 @@ class FileHeld(LogisticsBatchError):
         else:
             self.code, self.values = message, dict(values or {})
         super().__init__(messages.reason(self.code, self.values), remedy=messages.remedy(self.code, self.values))
-        self.rule = messages.rule_of(self.code)
+        self.field = field
+        self.rule = f"{field}|{messages.rule_of(self.code)}" if field else messages.rule_of(self.code)
         self.rows_read = rows_read
         self.sheet = sheet
         self.header_row = header_row

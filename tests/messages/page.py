@@ -8,11 +8,12 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import polars as pl
-from messages.said_in_source import CHANGING, Message, holds, refusals, waiting
+from messages.said_in_source import CHANGING, Message, holds, refusals, shown, waiting
 from messages.service_answers import ANSWERS
 from messages.wrong_rows import BLOCKED, INVALID, SKIPPED, WrongRow
 
-from logistics_batch.messages import CATALOGUE, packed
+from logistics_batch.messages import CATALOGUE, packed, rule_of
+from logistics_batch.messages.cells import CELLS
 from logistics_batch.model.document import RowState
 from logistics_batch.model.payloads import forms
 from logistics_batch.model.report import FATES, Fate, FileReport
@@ -64,7 +65,8 @@ def written() -> str:
 
 def parts() -> Iterator[list[Line]]:
     """The lines of each part of the page, in order."""
-    yield [_issue_line(name, row) for name, row in INVALID.items()]
+    issues = [_issue_line(name, row) for name, row in INVALID.items()]
+    yield [*issues, *sorted(_further_issues({name.rpartition("|")[2] for name in (*INVALID, *BLOCKED)}))]
     yield sorted(_form_lines())
     yield [_row_line(name, row, RowState.BLOCKED) for name, row in BLOCKED.items()]
     yield [_row_line(name, row, RowState.SKIPPED) for name, row in SKIPPED.items()]
@@ -83,6 +85,13 @@ def _lines(messages: Iterable[Message]) -> list[Line]:
 def _issue_line(name: str, row: WrongRow) -> Line:
     (issue,) = [each for each in row.mapped().issues if each.rule.endswith(name)]
     return name, issue.reason, issue.fix
+
+
+def _further_issues(told: set[str]) -> Iterator[Line]:
+    """What the catalogue has beside them."""
+    for code, entry in CELLS.items():
+        if rule_of(code) not in told and "contract" not in code:
+            yield rule_of(code), shown(entry.reason), shown(entry.remedy)
 
 
 def _row_line(name: str, row: WrongRow, state: RowState) -> Line:

@@ -11,6 +11,7 @@ from logistics_batch.messages import rule_of
 from logistics_batch.messages.entry import Level
 from logistics_batch.messages.files import FILES
 from logistics_batch.messages.reading import READING
+from logistics_batch.messages.sheets import SHEETS
 
 SOURCE = Path(__file__).parents[2] / "src" / "logistics_batch"
 ROOMS = ("flows", "intake", "mapping")
@@ -29,16 +30,16 @@ class Message:
 
 def refusals() -> list[Message]:
     """Why a file as a whole is not taken."""
-    entries = {**FILES, **READING}
+    entries = {**FILES, **READING, **SHEETS}
     known = (
-        Message(rule_of(code), _blank(entry.reason), _blank(entry.remedy), code)
+        Message(rule_of(code), shown(entry.reason), shown(entry.remedy), code)
         for code, entry in entries.items()
-        if entry.level is Level.ERROR
+        if entry.level is Level.ERROR and entry.remedy
     )
     return sorted({*known, *(message for message in _messages() if message.where.endswith("!"))})
 
 
-def _blank(words: str) -> str:
+def shown(words: str) -> str:
     """Words of the catalogue with the sign for what is filled in."""
     return "".join(
         text + (CHANGING if name is not None else "") for text, name, _, _ in string.Formatter().parse(words)

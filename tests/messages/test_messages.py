@@ -1,16 +1,17 @@
 """The page of all messages is the program's own, whole, and in words for the people who read answers."""
 
-import ast
 import re
 
 import pytest
 from messages.page import PAGE, Line, parts, written
-from messages.said_in_source import CHANGING, ROOMS, SOURCE, holds, refusals, waiting
+from messages.said_in_source import CHANGING, holds, refusals, waiting
 from messages.service_answers import SAID_BY_SERVICE
-from messages.wrong_rows import BLOCKED, HELD, INVALID, SKIPPED
+from messages.wrong_rows import HELD, INVALID
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.rows.cells import Damage
+from logistics_batch.messages import rule_of
+from logistics_batch.messages.cells import CELLS
 from logistics_batch.paper.clerks_words import HELD_FIXES
 
 LINES: list[Line] = [line[:3] for rows in parts() for line in rows]
@@ -64,35 +65,10 @@ def test_a_file_held_by_its_mapping_says_which_rule(name: str) -> None:
 
 
 def test_no_rule_of_a_row_is_without_its_line() -> None:
-    told = {*INVALID, *BLOCKED, *SKIPPED}
-    assert _rules_of_cells() | {str(each) for each in Damage} <= {name.rpartition("|")[2] for name in told}
-    assert {rule for rule in _rules_of_rows() if rule not in told} == set()
+    of_rows = {rule_of(code) for code in CELLS if "contract" not in code}
+    assert of_rows | {str(each) for each in Damage} <= {rule.rpartition("|")[2] for rule, *_ in LINES}
 
 
 def test_every_refusal_of_a_file_says_what_to_do() -> None:
     assert len(refusals()) > 30
     assert [message for message in refusals() if not message.fix] == []
-
-
-def _rules_of_cells() -> set[str]:
-    """The names under which the verbs and the forms of several lines report a cell."""
-    places = {"then": 1, "checked": 0, "Rule": 0, "blame": 1}
-    found: set[str] = set()
-    for node in _calls():
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        place = places.get(name, len(node.args))
-        if place < len(node.args) and isinstance(node.args[place], ast.Constant):
-            found.add(str(node.args[place].value))  # type: ignore[attr-defined]
-    return found
-
-
-def _rules_of_rows() -> set[str]:
-    """What the mapping writes as a rule beside a row, as far as it stands in the source as one word."""
-    text = (SOURCE / "mapping" / "rows" / "classify.py").read_text("utf-8")
-    return set(re.findall(r'^ +"([a-z_]+)",$', text, re.MULTILINE))
-
-
-def _calls() -> list[ast.Call]:
-    paths = [path for room in ROOMS if room == "mapping" for path in (SOURCE / room).rglob("*.py")]
-    trees = [ast.parse(path.read_text("utf-8")) for path in paths]
-    return [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]

@@ -3,49 +3,32 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.checks.ambiguous_amounts import blame_ambiguous_amounts
-from logistics_batch.mapping.checks.checks import check, hold_mixed_dates, hold_swapped_dates
-from logistics_batch.mapping.checks.control_totals import hold_control_totals
-from logistics_batch.mapping.checks.equal_rows import documents_with_equal_rows
-from logistics_batch.mapping.checks.header_units import hold_other_units
-from logistics_batch.mapping.checks.idle_rules import hold_idle_conditions, hold_idle_payment, hold_idle_skips
-from logistics_batch.mapping.checks.kits import check_kits
-from logistics_batch.mapping.checks.lines_named_total import blame_totals
-from logistics_batch.mapping.checks.renamed_columns import hold_renamed
-from logistics_batch.mapping.checks.stray_rows import stray_rows
+from logistics_batch.mapping.checks.checks import check_rows, hold_header, hold_table
+from logistics_batch.mapping.checks.documents import blocked_documents, stray_rows, with_siblings
 from logistics_batch.mapping.documents.bodies import check_body
-from logistics_batch.mapping.documents.changes import check_items, order_named
+from logistics_batch.mapping.documents.changes import order_named
 from logistics_batch.mapping.documents.contract import refused
 from logistics_batch.mapping.documents.documents import Material, documents_of
 from logistics_batch.mapping.fields.compile import (
     CELLS,
-    COLUMN,
     HEAD_VALUES,
     RULES,
     CompiledSheet,
     compile_sheet,
 )
-from logistics_batch.mapping.fields.grouping import disagreements, written_key
-from logistics_batch.mapping.fields.values.reading import say
+from logistics_batch.mapping.fields.grouping import written_key
+from logistics_batch.mapping.fields.values.reading import message
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.lines.exploded import BoundSheet, at_rows, blame_faults, rows_once
 from logistics_batch.mapping.loading import RunValues
 from logistics_batch.mapping.notes.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows
-from logistics_batch.messages import packed
-from logistics_batch.messages.words import listed, row_list
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import Complaint, LongitudeName
-from logistics_batch.model.sheet import Sheet
-from logistics_batch.model.spelling import differences, folded_key
-
-_PLAIN: Final = "^[!-_a-~]+( [!-_a-~]+)*$"
-_NEEDLESS_ZEROS: Final = "(^| )0[0-9]|[.][0-9]*0($| )"  # perhaps: a part of a key that is but a number may have them
 
 
 def map_sheet(bound: BoundSheet, *, run_values: RunValues, longitude: LongitudeName = "delivery_long") -> MappedFile:
@@ -55,34 +38,23 @@ def map_sheet(bound: BoundSheet, *, run_values: RunValues, longitude: LongitudeN
     trusted.
     """
     mapping, sheet, header = bound.mapping, bound.sheet, bound.header
-    hold_idle_skips(mapping, [(sheet, header)])
-    hold_idle_conditions(mapping, sheet, header)
-    hold_idle_payment(mapping, sheet, header)
-    hold_renamed(mapping, sheet, header)
+    hold_header(mapping, sheet, header)
     rows = classify_rows(mapping, sheet, header)
     table = compile_sheet(mapping, sheet, header, rows, run_values)
-    hold_other_units(table)
-    hold_mixed_dates(table)
-    hold_swapped_dates(table)
-    hold_control_totals(table, rows)
-    found = check(table, rows.cleaned)
-    check_items(found, table)
-    check_kits(found, table)
-    blame_totals(found, table)
-    blame_ambiguous_amounts(found, table)
+    hold_table(table, rows)
+    found = check_rows(table, rows)
     blame_faults(found, table, bound.lines)
     notes, skipped = (*notes_of(table, rows), *bound.notes), rows.skipped
     documents = _documents(table)
-    torn = [*_torn_documents(table), *documents_with_equal_rows(table)]
-    strays = stray_rows(table)
-    barred = _barred(table, documents, found, torn=torn, strays=strays)
+    strays, blocked = stray_rows(table), blocked_documents(table, documents)
+    barred = with_siblings(blocked, table, found, strays)
     del rows
     sends = mapping.operation is not Operation.RECEIPT_READ
     table = table.without(*CELLS, *RULES, *(HEAD_VALUES if sends else ()))
     material = _material(table, documents, barred, longitude=longitude)
     if sends:
         _judge(material, table, found)
-        barred = _barred(table, documents, found, torn=torn, strays=strays)
+        barred = with_siblings(blocked, table, found, strays)
         material = replace(material, barred=barred["doc"])
     issues = found.issues(sheet, header, fallback=table.key_column)
     states = _states(
@@ -129,124 +101,6 @@ def _natural_key(table: CompiledSheet, heads: pl.DataFrame) -> pl.Expr:
     if "key" not in heads.columns:
         return natural
     return pl.coalesce(natural, written_key(pl.col("key")))
-
-
-def _barred(
-    table: CompiledSheet,
-    documents: pl.DataFrame,
-    found: Findings,
-    *,
-    torn: Sequence[tuple[int, str, str]],
-    strays: pl.DataFrame,
-) -> pl.DataFrame:
-    """Documents that are not sent (doc, code, values).
-
-    Disagreement (`torn`) comes first, then two documents of one name, then a row that is wrong itself.
-    """
-    placed = pl.concat([table.grouped.lines.select("row", "doc"), strays.select("row", "doc")])
-    hidden = [
-        (
-            doc,
-            "hidden row",
-            f"The document is not sent: its row {row_list(table.sheet.physical_rows(rows))} is hidden and was skipped.",
-        )
-        for doc, rows in table.hidden.group_by("doc", maintain_order=True).agg("row").iter_rows()
-    ]
-    reasons = [*hidden, *torn, *_doubled(table, documents)]
-    schema = {"doc": pl.UInt32, "rule": pl.String, "reason": pl.String}
-    together = _coded(pl.DataFrame(reasons, schema=schema, orient="row"))
-    together = pl.concat([together, _siblings(table.sheet, placed, found)], how="diagonal")
-    return together.unique("doc", keep="first", maintain_order=True)
-
-
-def _siblings(sheet: Sheet, placed: pl.DataFrame, found: Findings) -> pl.DataFrame:
-    """Documents of which a row is wrong itself: doc, code, values; and those that rows of a second sheet are told.
-
-    placed: row, doc.
-    """
-    wrong = found.frame()
-    places = sheet.places(wrong).select("sheet", pl.col("row").alias("at"))
-    rows = placed.join(pl.concat([wrong.select("row"), places], how="horizontal").drop_nulls(), on="row")
-    second = sheet.origins.second if sheet.origins else ""
-    by_doc = rows.group_by("doc").agg(
-        pl.col("at").filter(pl.col("sheet") == name).unique().sort().alias(f"at {name}") for name in ("", second or "-")
-    )
-    told = [
-        (doc, *_not_sent(here, there, second), *_not_sent(there, here, sheet.name))
-        for doc, here, there in by_doc.iter_rows()
-    ]
-    schema = dict.fromkeys(("code", "values", "code_there", "values_there"), pl.String)
-    return pl.DataFrame(told, schema={"doc": pl.UInt32, **schema}, orient="row")
-
-
-def _not_sent(here: Sequence[int], there: Sequence[int], other: str) -> tuple[str, str]:
-    """What rows of one sheet are told of the wrong ones there and on the other sheet."""
-    if not there:
-        return "sibling.own_sheet", packed({"rows": list(here)})
-    code = "sibling.both_sheets" if here else "sibling.other_sheet"
-    return code, packed({"rows": list(here), "others": list(there), "sheet": other})
-
-
-def _torn_documents(table: CompiledSheet) -> list[tuple[int, str, str]]:
-    """Documents whose rows say different things."""
-    torn = pl.concat([disagreements(table.grouped.heads, table.header), table.torn])
-    if torn.is_empty():
-        return []
-    placed = table.grouped.lines.select("row", "doc")
-    rows = placed.filter(pl.col("doc").is_in(torn["doc"].unique().implode())).group_by("doc").agg("row")
-    rows_of = {doc: sorted(numbers) for doc, numbers in rows.iter_rows()}
-    reasons: list[tuple[int, str, str]] = []
-    for doc, places in torn.group_by("doc", maintain_order=True).agg("place").iter_rows():
-        names = listed(dict.fromkeys(_column_text(table, place) for place in places))
-        verb = "differs" if len(places) == 1 else "differ"
-        reasons.append(
-            (
-                doc,
-                "disagree",
-                f"{names} {verb} between the rows {row_list(table.sheet.physical_rows(rows_of[doc]))} of one document.",
-            )
-        )
-    return reasons
-
-
-def _column_text(table: CompiledSheet, place: str) -> str:
-    if place.startswith(COLUMN):
-        return table.bound.texts[int(place.removeprefix(COLUMN)) - 1].strip()
-    field = table.field(place)
-    if field is None or field.column is None:
-        return place.split(".", 1)[1]
-    return table.bound.texts[field.column - 1].strip()
-
-
-def _doubled(table: CompiledSheet, documents: pl.DataFrame) -> list[tuple[int, str, str]]:
-    """Documents that differ in their key columns and would be one document to the service."""
-    if documents.height < 2 or table.mapping.operation is Operation.RECEIPT_READ:
-        return []
-    read = documents.drop_nulls("natural").select("doc", "natural", _as_read(pl.col("natural")).alias("read"))
-    doubled = read.filter(pl.col("read").is_duplicated())
-    if doubled.is_empty():
-        return []
-    rows = table.grouped.lines.select("row", "doc").group_by("doc", maintain_order=True).agg("row")
-    placed = doubled.join(rows, on="doc", how="left", maintain_order="left")
-    reasons: list[tuple[int, str, str]] = []
-    groups = placed.group_by("read", maintain_order=True).agg("natural", "doc", "row")
-    for _, naturals, docs, places in groups.iter_rows():
-        numbers = row_list(table.sheet.physical_rows(number for place in places for number in place))
-        spellings = dict.fromkeys(naturals)
-        reason = f'"{naturals[0]}" stands for different documents of this file (rows {numbers}).'
-        if len(spellings) > 1:
-            first, *others = spellings
-            told = dict.fromkeys(name for other in others for name in differences(first, other))
-            reason = f"{listed(spellings)} differ only in {' and '.join(told)} (rows {numbers}): are they one?"
-        reasons += [(doc, "duplicate", reason) for doc in docs]
-    return reasons
-
-
-def _as_read(names: pl.Expr) -> pl.Expr:
-    """`folded_key`, which has only letters to make small in plain names; these are nearly all."""
-    plain = names.str.contains(_PLAIN) & ~names.str.contains(_NEEDLESS_ZEROS)
-    others = pl.when(~plain).then(names).map_elements(folded_key, return_dtype=pl.String)
-    return pl.when(plain).then(names.str.to_lowercase()).otherwise(others)
 
 
 def _material(
@@ -308,9 +162,8 @@ def _refuse(found: Findings, table: CompiledSheet, doc: int, complaints: Sequenc
         name = complaint.field or complaint.rule
         field = table.field(f"{'lines' if in_line else 'fields'}.{name}")
         row = rows[position] if in_line else rows[0]
-        words = say(complaint.sentence, "Correct the cell; if it is right, ask who maintains the mapping.")
-        column = field.column if field else None
-        found.add(pl.Series([row]), column, f"{name}|{complaint.rule if complaint.field else 'contract'}", words)
+        said = message(complaint.code, **complaint.values)
+        found.add(pl.Series([row]), field.column if field else None, name, said)
 
 
 def _states(

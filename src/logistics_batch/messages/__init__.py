@@ -57,7 +57,7 @@ def unpacked(text: str | None) -> dict[str, Any]:
 
 def _rendered(code: str, part: str, values: Values) -> str:
     entry = CATALOGUE.get(code)
-    if entry is None:
+    if entry is None or "reason" in values:
         return str(values.get(part, ""))  # its words have not come into the catalogue yet
     return _WORDS.vformat(getattr(entry, part), (), values)
 

@@ -9,8 +9,9 @@ from logistics_batch.messages.files import FILES
 from logistics_batch.messages.lines import LINES
 from logistics_batch.messages.reading import READING
 from logistics_batch.messages.rows import ROWS
+from logistics_batch.messages.sheets import SHEETS
 
-_SUBJECTS: Final = (CELLS, DOCUMENTS, FILES, LINES, READING, ROWS)
+_SUBJECTS: Final = (CELLS, DOCUMENTS, FILES, LINES, READING, ROWS, SHEETS)
 
 CATALOGUE: Final[dict[str, Entry]] = {code: entry for subject in _SUBJECTS for code, entry in subject.items()}
 """The words of each code. A code stands in one subject only."""

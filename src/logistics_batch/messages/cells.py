@@ -157,18 +157,6 @@ _DOUBTED: Final[dict[str, Entry]] = {
         "Send the whole file again; if the row is complete, give every column its cell.",
     ),
 }
-_BLOCKED: Final[dict[str, Entry]] = {
-    "sibling": Entry("The document is not sent: row {rows:rows} is invalid."),
-    "hidden row": Entry("The document is not sent: its row {rows:rows} is hidden and was skipped."),
-    "disagree": Entry("{names:names} {names:differs|differ} between the rows {rows:rows} of one document."),
-    "duplicate": Entry('"{name}" stands for different documents of this file (rows {rows:rows}).'),
-    "duplicate.spelling": Entry("{names:names} differ only in {what:joined  and } (rows {rows:rows}): are they one?"),
-    "equal rows": Entry("The rows {rows:rows} are equal in every cell: were they pasted twice?"),
-    "equal rows.counted": Entry(
-        "The rows {rows:rows} are equal in every cell but {aside:names}, which only counts the rows: were they pasted "
-        "twice?"
-    ),
-}
 _REMEDY: Final = "Correct the cell; if it is right, ask who maintains the mapping."
 _CONTRACT: Final[dict[str, str]] = {
     "missing": "The value is required.",
@@ -213,7 +201,6 @@ CELLS: Final[dict[str, Entry]] = {
     **_READ,
     **_LOST,
     **_DOUBTED,
-    **_BLOCKED,
     **{f"{rule}.contract": Entry(words, _REMEDY) for rule, words in _CONTRACT.items()},
     **{f"{rule}.contract": Entry(_CONTRACT["choice"], _REMEDY) for rule in ("asn_status", "line_status")},
     **{f"{rule}.contract": Entry(words, _REMEDY) for rule, words in _BETWEEN_FIELDS.items()},

@@ -1,12 +1,11 @@
 """Rows of one document that are equal in every cell: pasted twice they double the goods, and nothing looks wrong."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import polars as pl
 
-from logistics_batch.mapping.checks.counting_columns import counting_columns
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header
@@ -15,6 +14,9 @@ from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import Sheet
 
 _CELL: Final = re.compile(r"c[0-9]+")
+_MOST_ROWS: Final = 20_000
+_MOST_COLUMNS: Final = 100
+_ONE: Final = ("1", "01", "001", "1.0", "1.")
 
 
 def equal_rows(table: CompiledSheet) -> tuple[pl.DataFrame, list[str]]:
@@ -74,15 +76,12 @@ def note_of_equal_rows(table: CompiledSheet) -> list[str]:
     return [f"{where}, and each counts: were they pasted twice?"]
 
 
-def documents_with_equal_rows(table: CompiledSheet) -> list[tuple[int, str, str]]:
-    """The documents that are not sent for it, where the mapping wants so: doc, rule, reason."""
-    if table.mapping.spec.checks.equal_rows != "block":
-        return []
-    found, aside = _rows_of_documents(table)
-    return [
-        (doc, "equal rows", f"The rows {row_list(rows)} are equal {in_cells(aside)}: were they pasted twice?")
-        for doc, rows in found.items()
-    ]
+def documents_with_equal_rows(table: CompiledSheet) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """The documents that are not sent for it, where the mapping wants so: doc, code, values."""
+    if table.mapping.spec.checks.equal_rows == "block":
+        found, aside = _rows_of_documents(table)
+        code = "equal rows.counted" if aside else "equal rows"
+        yield from ((doc, code, {"rows": rows, "aside": aside}) for doc, rows in found.items())
 
 
 def _rows_of_documents(table: CompiledSheet) -> tuple[dict[int, list[int]], list[str]]:
@@ -121,3 +120,35 @@ def equal_lines(
     for row in _alike(frame, [name for name in cells if name not in aside])["row"] if cells else ():
         found.setdefault(keys[row], []).append(row)
     return found, _headers(header.texts, aside)
+
+
+def counting_columns(frame: pl.DataFrame, rows: pl.DataFrame, names: Sequence[str]) -> list[str]:
+    """Of some columns of a sheet's frame those that count its rows of data, all of them or those of each document.
+
+    rows: the rows of data by document: doc, row. Every number must be there: a column of anything else, as of boxes or
+    batches, tells rows apart. Rows that are no data may be counted or not. Of a large sheet none is looked for.
+    """
+    if not 1 < rows.height <= _MOST_ROWS or not names:
+        return []
+    ordered = rows.select("doc", "row").unique("row", keep="first").sort("row")
+    begin = frame.filter(pl.col("row") == ordered["row"][0]).select(names).row(0)
+    hopeful = [name for name, text in zip(names, begin, strict=True) if (text or "").strip() in _ONE][:_MOST_COLUMNS]
+    cells = frame.select("row", *hopeful).filter(pl.col("row").is_in(ordered["row"].implode()))
+    return [name for name in hopeful if _counts(ordered.with_columns(_number(cells[name])))]
+
+
+def _number(cells: pl.Series) -> pl.Series:
+    return cells.str.strip_chars().cast(pl.Float64, strict=False).rename("number")
+
+
+def _counts(rows: pl.DataFrame) -> bool:
+    """Whether the numbers go on from row to row, or from row to row of each document."""
+    if rows["number"].null_count():
+        return False
+    step, apart = pl.col("number").diff(), pl.col("row").cast(pl.Float64).diff()
+    goes_on = (step == 1) | (step == apart)
+    begins = pl.col("number") == 1
+    same_document = pl.col("doc") == pl.col("doc").shift(1)
+    through_the_sheet = rows.select(goes_on.fill_null(begins).all()).item()
+    through_each = rows.sort("doc", "row").select(pl.when(same_document).then(goes_on).otherwise(begins).all()).item()
+    return bool(through_the_sheet or through_each)

@@ -5,7 +5,7 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.mapping.fields.compile import CompiledSheet
-from logistics_batch.mapping.fields.values.reading import say
+from logistics_batch.mapping.fields.values.reading import message
 from logistics_batch.mapping.findings import Findings
 from logistics_batch.messages.words import listed, row_list
 
@@ -15,7 +15,7 @@ _ONE_IN: Final = 10
 """So many rows, and one in so many, that end at the same place are how a program writes empty cells at the end."""
 
 
-def ragged(found: Findings, table: CompiledSheet) -> None:
+def find_ragged(found: Findings, table: CompiledSheet) -> None:
     """Find the data rows whose cells have been shifted.
 
     Too long is a row with more cells than the header and something written beyond the last column that the header
@@ -37,17 +37,11 @@ def ragged(found: Findings, table: CompiledSheet) -> None:
     beyond = [pl.col(str(number)).is_not_null() for number in range(named + 1, own + 1)]
     long = rows.filter((pl.col("cells") > header) & pl.any_horizontal(beyond)) if beyond else rows.clear()
     short, _ = _short(table, frame)
-    remedy = "Put a cell that holds the separator in quotes, give every column its cell, or send the file as .xlsx."
-    may_be_blank = "Give every column its cell; if the sender leaves out empty cells at the end, the mapping says so."
-    is_certain = _writes_empty_ends(frame)
+    few = "cells.few" if _writes_empty_ends(frame) else "cells.trimmed"
     for (cells,), group in pl.concat([long, short]).group_by("cells", maintain_order=True):
         number = int(str(cells))
-        cause = "is a comma not in quotes?" if number > header else "is a cell missing?"
-        words = say(
-            f"The row has {number} cell{'' if number == 1 else 's'}, the header {header}: {cause}",
-            remedy if number > header or is_certain else may_be_blank,
-        )
-        found.add(group["row"], table.key_column, "row|cells", words)
+        said = message("cells.many" if number > header else few, cells=number, header=header)
+        found.add(group["row"], table.key_column, "row", said)
 
 
 def note_of_short_rows(table: CompiledSheet) -> list[str]:
@@ -121,12 +115,8 @@ def _cut_off(found: Findings, table: CompiledSheet, frame: pl.DataFrame) -> None
     row = frame["row"][-1]
     is_data = row in table.grouped.lines["row"].tail(1) or row in table.keyless["row"].tail(1)
     if table.sheet.ends_open and others and last < min(others) and is_data:
-        words = say(
-            f"The file ends within this row: it has {last} cell{'' if last == 1 else 's'}, others {min(others)}, "
-            "and no line break behind it.",
-            "Send the whole file again; if the row is complete, give every column its cell.",
-        )
-        found.add(pl.Series([row]), table.key_column, "row|cut_off", words)
+        said = message("cut_off", cells=last, others=min(others))
+        found.add(pl.Series([row]), table.key_column, "row", said)
 
 
 def _writes_empty_ends(frame: pl.DataFrame) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 from pydantic import ValidationError
@@ -14,6 +14,11 @@ from logistics_batch.model.payloads import PAYLOADS, Complaint, LongitudeName, c
 
 _SPECIAL: Final = r'["\\\x00-\x1f]'
 _SPELT_IN_SAMPLES: Final = {"delivery_long": "delivery_lon", "pickup_long": "pickup_lon"}
+
+KIT: Final = "v:kits.key"
+"""The column of lines that names the kit whose contents they are; the others are items of the order itself."""
+
+_ONCE: Final = ("name", "description")
 
 
 def body_texts(
@@ -71,6 +76,37 @@ def _part(column: str, name: str, *, number: bool, special: bool) -> pl.Expr:
     if special:
         value = value.str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
     return pl.lit(f',"{name}":"') + value + pl.lit('"')
+
+
+def with_kits(texts: Sequence[str], lines: pl.DataFrame, targets: Targets) -> list[str]:
+    """The bodies with their kits; what kits are made of is no longer among the order's own items.
+
+    texts: one a document, with an empty item for each row of a kit. lines: doc, the kit's key and its values, sorted by
+    doc.
+    """
+    rows = lines.select(pl.col("^(doc|v:kits\\..*|v:kit_lines\\..*)$")).filter(pl.col(KIT).is_not_null())
+    kits: dict[int, dict[str, dict[str, Any]]] = {}
+    for row in rows.iter_rows(named=True):
+        own = kits.setdefault(row["doc"], {})
+        once = {name: row[f"v:kits.{name}"] for name in _ONCE if row.get(f"v:kits.{name}") is not None}
+        kit = own.setdefault(row[KIT], once | {"item_details": []})
+        kit["item_details"].append(_item(row, targets))
+    documents = lines["doc"].unique(maintain_order=True).to_list()
+    return [_rewritten(text, list(kits.get(doc, {}).values())) for doc, text in zip(documents, texts, strict=True)]
+
+
+def _item(row: dict[str, Any], targets: Targets) -> dict[str, Any]:
+    named = [(name, row.get(f"v:kit_lines.{name}")) for name in targets.lines]
+    return {name: json.loads(value) if name in JSON_NUMBERS else value for name, value in named if value is not None}
+
+
+def _rewritten(text: str, kits: Sequence[dict[str, Any]]) -> str:
+    """The body without empty items and with its kits, which stand last in the contract."""
+    fields = json.loads(text)
+    fields["item_details"] = [item for item in fields.get("item_details", ()) if item]
+    fields["kit_skus"] = list(kits)
+    whole = {name: value for name, value in fields.items() if value != []}
+    return json.dumps(whole, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def body_complaints(body: str, operation: Operation, *, longitude: LongitudeName) -> list[Complaint]:

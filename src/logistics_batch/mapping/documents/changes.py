@@ -6,14 +6,12 @@ gives the text that is sent.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-import polars as pl
 from pydantic import ValidationError
 
 from logistics_batch.mapping.fields.compile import CompiledSheet
-from logistics_batch.mapping.fields.values.reading import say
-from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.spec.targets import Targets, targets_of
 from logistics_batch.model.document import Operation, OrderNumber
 from logistics_batch.model.payloads import PAYLOADS, Complaint, complaints
@@ -91,7 +89,7 @@ def check_change(body: str, targets: Targets, published: Mapping[str, str]) -> l
         PAYLOADS[targets.operation].model_validate(fields)
     except ValidationError as error:
         found = complaints(error)
-        return [Complaint(each.rule, _placed(each, positions, targets.lines_field), each.sentence) for each in found]
+        return [replace(each, place=_placed(each, positions, targets.lines_field)) for each in found]
     return []
 
 
@@ -100,21 +98,6 @@ def _placed(found: Complaint, positions: dict[str, int], lines_field: str) -> tu
         return found.place
     step = found.place[1]
     return (lines_field, positions.get(step, 0) if isinstance(step, str) else step, *found.place[2:])
-
-
-def check_items(found: Findings, table: CompiledSheet) -> None:
-    """An item that stands twice in a change: one of the two would be lost, for items go by their ids."""
-    if not table.mapping.operation.changes_order:
-        return
-    lines = table.grouped.lines
-    for target in ("item_id", "item_name"):
-        field = table.field(f"lines.{target}")
-        if field is not None:
-            value = pl.col(field.value_name)
-            twice = lines.filter(value.is_not_null() & (value.count().over("doc", field.value_name) > 1))
-            words = say("The item stands twice in one change of the order.", "Keep one row of the item.")
-            found.add(twice["row"], field.column, f"{target}|twice", words)
-            return
 
 
 def _compact(fields: dict[str, Any]) -> str:

@@ -8,8 +8,7 @@ from typing import Final, Literal
 
 import polars as pl
 
-from logistics_batch.mapping.checks.kits import with_kits
-from logistics_batch.mapping.documents.bodies import body_texts
+from logistics_batch.mapping.documents.bodies import body_texts, with_kits
 from logistics_batch.mapping.documents.changes import finished
 from logistics_batch.mapping.fields.fields import Field
 from logistics_batch.mapping.loading import Mapping

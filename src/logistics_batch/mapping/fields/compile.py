@@ -15,12 +15,14 @@ from logistics_batch.mapping.fields.fields import (
     source_columns,
     summed,
 )
-from logistics_batch.mapping.fields.grouping import Grouped, document_sums, with_documents, with_heads
+from logistics_batch.mapping.fields.grouping import Grouped, document_sums, rows_where, with_documents, with_heads
 from logistics_batch.mapping.fields.values.reading import ReadContext, Rule
 from logistics_batch.mapping.loading import Mapping, RunValues
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.spec.model import DateRead
+from logistics_batch.mapping.spec.targets import Form, form_of
 from logistics_batch.model.answer_files import answered_name
 from logistics_batch.model.document import Operation
 from logistics_batch.model.sheet import CellFact, Sheet
@@ -73,9 +75,50 @@ class CompiledSheet:
         found = (self.bound.column(self.mapping.names_of(name)) for name in names)
         return [column for column in found if column is not None]
 
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Every field."""
+        return (*self.header, *self.line, *self.keep)
+
     def field(self, place: str) -> Field | None:
         """A compiled field by its place, as "fields.is_cod"."""
-        return next((each for each in (*self.header, *self.line, *self.keep) if each.place == place), None)
+        return next((each for each in self.fields if each.place == place), None)
+
+    def form_of(self, field: Field) -> Form:
+        """The form of a field's value; what is kept is text."""
+        return Form.TEXT if field.place.startswith("keep.") else form_of(field.target, self.mapping.operation)
+
+    def reads_dates(self, field: Field) -> bool:
+        """Whether a field is a date, or its cells are read as dates."""
+        declared = any(isinstance(step, DateRead) for step in field.spec.read or ())
+        return declared or self.form_of(field) in (Form.DATE, Form.MOMENT)
+
+    def rows_where(self, mask: pl.Expr, field: Field, *, on_each_row: bool = False) -> pl.Series:
+        """The rows that a mask is true for: over lines, or over header cells where the field is a document's.
+
+        Of a header cell that was filled down, or that is the `first` of its document, only where it really stands;
+        all rows of the document where on_each_row.
+        """
+        lines = self.grouped.lines
+        if not field.is_of_document:
+            return rows_where(lines, mask)
+        heads = self.grouped.heads.select(pl.col("head").filter(mask))["head"]
+        if heads.is_empty():
+            return pl.Series("row", [], dtype=pl.UInt32)
+        stands = [pl.col("head").is_in(heads.implode())]
+        if field.column is not None and not on_each_row:
+            cell = name_of(field.column)
+            stands += [pl.col(f"own:{cell}")] if f"own:{cell}" in lines.columns else []
+            stands += [pl.col(cell) == pl.col(f"first:{cell}")] if field.spec.source == "first" else []
+        return rows_where(lines, pl.all_horizontal(stands))
+
+    def text_of(self, column: int | None) -> str:
+        """What the header says of a column."""
+        return " ".join(self.bound.texts[(column or 1) - 1].split())
+
+    def context(self) -> ReadContext:
+        """What numbers of the sheet are read with."""
+        return ReadContext(self.run.business_date, self.run.timezone, decimal=self.mapping.spec.sheet.decimal)
 
 
 PERCENTAGE: Final = "0%"

@@ -44,6 +44,11 @@ class Field:
         return self.place.split(".", 1)[1]
 
     @property
+    def is_of_document(self) -> bool:
+        """Whether its value stands once in a document, and not on each of its lines."""
+        return self.place.startswith("fields.")
+
+    @property
     def value_name(self) -> str:
         """The name of its value in frames."""
         return f"v:{self.place}"
@@ -51,6 +56,12 @@ class Field:
     def rule_name(self, index: int) -> str:
         """The name of one of its masks in frames."""
         return f"x{index}:{self.place}"
+
+    @property
+    def is_unread(self) -> pl.Expr:
+        """Whether the cell breaks one of its rules."""
+        wrong = [pl.col(self.rule_name(index)) for index in range(len(self.rules))]
+        return pl.any_horizontal(wrong) if wrong else pl.lit(value=False)
 
 
 def evaluate(frame: pl.DataFrame, fields: Sequence[Field]) -> pl.DataFrame:

@@ -157,15 +157,14 @@ def blame_faults(found: Findings, table: CompiledSheet, lines: Lines | None) -> 
     for fault in lines.faults:
         number = int(table.sheet.frame["row"][fault.line])
         if number in data:
-            words = message(fault.code, **fault.values)
-            faulty.add(pl.Series([number]), fault.column, f"{fault.field}|{fault.code}", words)
+            faulty.add(pl.Series([number]), fault.column, fault.field, message(fault.code, **fault.values))
     rows = faulty.bad_rows() if table.sheet.origins and not table.sheet.origins.second else pl.Series(dtype=pl.UInt32)
-    required = [place for place, (_, code, _) in enumerate(found.words) if code == "required"]
-    lacks = pl.col("row").is_in(rows.implode()) & pl.col("words").is_in(required)
+    required = [place for place, (_, said) in enumerate(found.rules) if said.code == "required"]
+    lacks = pl.col("row").is_in(rows.implode()) & pl.col("rule").is_in(required)
     found.rows[:] = [each.filter(~(lacks & pl.col("column").is_in(list(lines.columns)))) for each in found.rows]
-    behind = pl.col("words") + len(found.words)
+    behind = pl.col("rule") + len(found.rules)
     found.rows[:0] = [each.with_columns(behind.cast(pl.UInt32)) for each in faulty.rows]
-    found.words += faulty.words
+    found.rules += faulty.rules
 
 
 def at_rows(lines: pl.DataFrame, sheet: Sheet, issues: Sequence[Issue]) -> pl.DataFrame:

@@ -8,8 +8,7 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.checks.equal_rows import equal_lines, in_cells
-from logistics_batch.mapping.checks.idle_rules import hold_idle_skips
-from logistics_batch.mapping.checks.renamed_columns import hold_renamed, notes_of_renamed
+from logistics_batch.mapping.checks.header import hold, idle_skips, renamed_columns, renamed_notes
 from logistics_batch.mapping.lines.exploded import BoundSheet, Fault, Lines, exploded
 from logistics_batch.mapping.lines.views import View, joined_view, views
 from logistics_batch.mapping.loading import Mapping
@@ -60,8 +59,8 @@ def join_sheets(mapping: Mapping, sheets: Sequence[Sheet]) -> BoundSheet:
     """
     (outer, others), (reading, of_lines) = _both(mapping, sheets)
     chosen, chosen_lines = choose(outer, others), choose(reading, of_lines)
-    hold_idle_skips(mapping, [chosen, chosen_lines])
-    hold_renamed(reading, *chosen_lines)
+    hold(idle_skips(mapping, [chosen, chosen_lines]), *chosen)
+    hold(renamed_columns(reading, [chosen_lines]), *chosen_lines)
     first, second = _side(outer, *chosen), _side(reading, *chosen_lines)
     inner, wanted = joined_view(mapping, first.header, second.header, sheet=second.sheet.name)
     lines = _joined(first, second, wanted)
@@ -257,5 +256,5 @@ def _notes(reading: Mapping, second: Side) -> tuple[str, ...]:
     if second.header.unknown:
         names = listed(second.header.unknown, limit=20)
         notes.append(f"{place}: columns that the mapping does not know were not used: {names}.")
-        notes += [f"{place}: {note}" for note in notes_of_renamed(reading, second.sheet, second.header)]
+        notes += [f"{place}: {note}" for note in renamed_notes(reading, second.sheet, second.header)]
     return tuple(notes)

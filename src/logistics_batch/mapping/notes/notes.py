@@ -5,10 +5,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from logistics_batch.mapping.checks.equal_rows import note_of_equal_rows
-from logistics_batch.mapping.checks.header_units import units_taken_over
+from logistics_batch.mapping.checks.header import renamed_notes, units_taken_over
 from logistics_batch.mapping.checks.ragged import note_of_short_rows
-from logistics_batch.mapping.checks.renamed_columns import notes_of_renamed
-from logistics_batch.mapping.checks.split_documents import note_of_split_documents
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.fields import second_phone_of
 from logistics_batch.mapping.fields.grouping import rows_where
@@ -17,6 +15,7 @@ from logistics_batch.mapping.notes.losses import losses
 from logistics_batch.mapping.notes.odd_in_india import indian_doubts
 from logistics_batch.mapping.notes.odd_values import doubts, in_rows, told
 from logistics_batch.mapping.notes.repairs import repair_notes
+from logistics_batch.mapping.notes.split_documents import note_of_split_documents
 from logistics_batch.mapping.rows.cells import ERROR_WORDS, name_of
 from logistics_batch.mapping.rows.classify import LEFT_OUT, Rows
 from logistics_batch.messages.words import listed, row_list
@@ -36,7 +35,7 @@ def notes_of(table: CompiledSheet, rows: Rows) -> tuple[str, ...]:
         notes.append(f"Columns of the mapping that this sheet does not have: {listed(bound.absent, limit=20)}.")
     return (
         *notes,
-        *notes_of_renamed(table.mapping, sheet, bound),
+        *renamed_notes(table.mapping, sheet, bound),
         *units_taken_over(table),
         *_all_left_out(rows),
         *note_of_split_documents(table, rows),

@@ -5,10 +5,8 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.mapping.checks.checks import rows_of_heads
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.fields import Field
-from logistics_batch.mapping.fields.grouping import rows_where
 from logistics_batch.messages.words import row_list
 from logistics_batch.model.document import Operation
 
@@ -107,6 +105,4 @@ def column_name(table: CompiledSheet, field: Field) -> str:
 
 def rows_read(table: CompiledSheet, field: Field, odd: pl.Expr) -> pl.Series:
     """The rows with an odd value, of those that are read at all."""
-    wrong = [pl.col(field.rule_name(n)) for n in range(len(field.rules))]
-    mask = odd.fill_null(value=False) & ~pl.any_horizontal([*wrong, pl.lit(value=False)])
-    return rows_where(table.grouped.lines, mask) if field in table.line else rows_of_heads(table, mask, field)
+    return table.rows_where(odd.fill_null(value=False) & ~field.is_unread, field)

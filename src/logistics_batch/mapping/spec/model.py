@@ -301,6 +301,16 @@ class FieldSpec(Part):
         single = [names for names in (self.from_, self.first, self.sum, self.less, self.times) if names is not None]
         return [*single, *(self.join or []), *self.plus, *self.minus]
 
+    @property
+    def own_columns(self) -> list[list[str]]:
+        """The columns whose own values it is made of: not those that are joined, or that it is multiplied by."""
+        return [names for names in (self.from_, self.first, self.sum, self.less, *self.plus, *self.minus) if names]
+
+    @property
+    def dates(self) -> list[str]:
+        """The formats of dates that `read` declares."""
+        return [each for step in self.read or () if isinstance(step, DateRead) for each in step.date]
+
 
 def _no_flag(value: Any) -> Any:
     """A number as it is; `true` counts as 1 in Python."""

@@ -34,6 +34,9 @@ class Form(StrEnum):
     MOMENT = "moment"  # date and time with offset
 
 
+CODES: Final = (Form.IDENTITY, Form.WAYBILL, Form.GOODS)
+"""The forms of values by which something is known."""
+
 _FORMS: Final[dict[str, Form]] = {
     **dict.fromkeys(("reference_number", "invoice_number", "supplier", "site"), Form.IDENTITY),
     **dict.fromkeys(("customer_reference_number", "item_id", "order_numbers"), Form.IDENTITY),

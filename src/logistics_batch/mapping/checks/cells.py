@@ -1,0 +1,184 @@
+"""Cells whose value is lost, altered or may not be meant: as the file has them, whatever the mapping reads of them.
+
+Error values, codes that the spreadsheet program took for dates or numbers (MAR-1, 1.10), number formats that add words,
+cells struck through or unseen under merged cells. Nobody knows what was meant: it is asked.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import polars as pl
+
+from logistics_batch.mapping.fields.compile import PERCENTAGE, CompiledSheet, marked_rows
+from logistics_batch.mapping.fields.values.numbers import UNIT_NAMES, spellings_of
+from logistics_batch.mapping.fields.values.reading import Message, message
+from logistics_batch.mapping.findings import Findings
+from logistics_batch.mapping.rows.cells import DAMAGE_SCHEMA, Cleaned, ColumnKind, Damage
+from logistics_batch.mapping.rows.column_kinds import CODES_IN_TEXTS, column_kinds, columns_of_codes
+from logistics_batch.mapping.spec.model import UnitRead
+from logistics_batch.mapping.spec.names import ColumnName
+from logistics_batch.mapping.spec.targets import CODES, Form
+from logistics_batch.model.sheet import CellFact, struck_parts
+
+NOT_SHOWN: Final = ";"
+"""The number format text of a cell that shows nothing."""
+
+_LOST: Final = {
+    CellFact.ERROR.value: Damage.ERROR_VALUE.value,
+    CellFact.NO_VALUE.value: Damage.NO_VALUE.value,
+    CellFact.IMPRECISE.value: Damage.IMPRECISE.value,
+}
+_DATED: Final = dict.fromkeys((CellFact.DATE.value, CellFact.DATETIME.value, CellFact.TIME.value), Damage.DATED.value)
+_NO_CODES: Final = {**_DATED, CellFact.TRUTH.value: Damage.TRUTH.value}
+_SAME_NUMBER: Final = "0(?: 0)* ?"  # blanks part thousands
+_PIECES: Final = "nos?|pcs?|pieces?|units?|each|ea"
+_MOST_CHARACTERS: Final = 60  # of a text in a reason
+
+Users = dict[int, str]
+"""For each column that is sent or is part of the key the first target that it feeds."""
+
+
+def find_doubtful_cells(found: Findings, table: CompiledSheet, cleaned: Cleaned) -> None:
+    """What cannot be believed in the mapped columns of the rows that hold data."""
+    sheet, users = table.sheet, _users(table)
+    if sheet.facts.is_empty() and cleaned.damage.is_empty():
+        return
+    is_data = pl.col("row").is_in(table.data_rows.implode())
+    doubtful = sheet.facts_of(CellFact.STRIKETHROUGH, CellFact.HIDDEN_BY_MERGE)
+    if doubtful.height:  # as of few sheets
+        doubtful = doubtful.filter(is_data & pl.col("column").is_in([*users])).sort("row", "column")
+        struck = doubtful.filter(pl.col("kind") == CellFact.STRIKETHROUGH).select("row", "column", "detail")
+        _find_struck(found, table, users, [(row, column, *struck_parts(text)) for row, column, text in struck.rows()])
+        hidden = doubtful.filter(pl.col("kind") == CellFact.HIDDEN_BY_MERGE).sort("column", maintain_order=True)
+        for (number,), group in hidden.group_by("column", maintain_order=True):
+            found.add(group["row"], int(str(number)), users[int(str(number))], _COVERED)
+    damage = pl.concat([_known(table, _LOST), cleaned.damage, _with_number_formats(table), *_altered(table)])
+    damage = damage.filter(is_data)
+    for (number, kind), group in damage.group_by("column", "damage", maintain_order=True):
+        column = int(str(number))
+        if column in users:
+            found.add(group["row"], column, users[column], message(str(kind)))
+
+
+def _users(table: CompiledSheet) -> Users:
+    users: dict[int | None, str] = {}
+    for field in (*table.header, *table.line):
+        for names in field.spec.columns:
+            users.setdefault(table.bound.column(names), field.target)
+    for name in table.mapping.spec.key:
+        users.setdefault(table.bound.column(table.mapping.names_of(name)), "key")
+    return {column: target for column, target in users.items() if column is not None}
+
+
+def _add(found: Findings, rows: Iterable[int], column: int, field: str, said: Message) -> None:
+    found.add(pl.Series("row", sorted(rows), dtype=pl.UInt32), column, field, said)
+
+
+def _known(table: CompiledSheet, damages: dict[str, str], columns: Iterable[int] | None = None) -> pl.DataFrame:
+    """The cells, of some columns or of all, that are to the spreadsheet program what damages them: DAMAGE_SCHEMA."""
+    wanted = pl.col("kind").is_in(list(damages))
+    facts = table.sheet.facts.filter(wanted if columns is None else wanted & pl.col("column").is_in(list(columns)))
+    return facts.select("row", "column", damage=pl.col("kind").replace_strict(damages, return_dtype=pl.String))
+
+
+def _altered(table: CompiledSheet) -> Iterator[pl.DataFrame]:
+    """The cells of a sheet that hold no longer what was typed.
+
+    Of codes with decimals 1.10 and 1.1 are one number to the program. A number format that shows two decimals proves
+    nothing: programs give it to every number on request.
+    """
+    if table.sheet.facts.is_empty():
+        return
+    taken = [field for field in (*table.header, *table.line) if not table.reads_dates(field)]
+    codes = (each for each in taken if table.form_of(each) in CODES or each.target in CODES_IN_TEXTS)
+    yield _known(table, _NO_CODES, {each.column for each in codes if each.column is not None})
+    joined = [names for each in taken if table.form_of(each) is Form.ADDRESS for names in each.spec.columns]
+    addresses = (table.bound.column(names) for names in joined)  # a house number 12/3 is a date to the program
+    yield _known(table, _DATED, {column for column in addresses if column is not None})
+    for column in columns_of_codes(table.mapping, table.bound):
+        numbers = marked_rows(table.sheet, column, (CellFact.NUMBER,))
+        has_decimals = pl.col(str(column)).str.contains(".", literal=True)
+        rows = table.sheet.frame.filter(has_decimals & pl.col("row").is_in(numbers.implode())).select("row")
+        yield rows.with_columns(column=pl.lit(column), damage=pl.lit(Damage.DECIMALS.value)).cast(DAMAGE_SCHEMA)
+
+
+def _with_number_formats(table: CompiledSheet) -> pl.DataFrame:
+    """Number cells that show something else than they hold; phones and PINs lose nothing by words and signs."""
+    found: list[tuple[int, int, str]] = []
+    texts = table.sheet.facts_of(CellFact.NUMBER_FORMAT_TEXT).sort("row", "column").select("row", "column", "detail")
+    if texts.height:
+        kinds, units, shares = column_kinds(table.mapping, table.bound), _units(table), _of_percentages(table)
+        for row, column, shown in texts.iter_rows():
+            kind = kinds.get(column)
+            is_harmless = (
+                kind is None
+                or (column in shares and shown == PERCENTAGE)
+                or (kind is ColumnKind.DIGITS and shown != NOT_SHOWN)
+                or (kind is ColumnKind.NUMBER and re.fullmatch(rf"(?i){_SAME_NUMBER}({units[column]})\.?", shown))
+            )
+            if not is_harmless:
+                found.append((row, column, Damage.WORDED.value))
+    return pl.DataFrame(found, schema=DAMAGE_SCHEMA, orient="row")
+
+
+def _of_percentages(table: CompiledSheet) -> set[int | None]:
+    """The columns that are read as percentages: a cell of 0.05 that shows 5% says 5."""
+    natural = {each.column for each in table.fields if not each.spec.read and table.form_of(each) is Form.PERCENT}
+    return natural | {each.column for each in table.fields if "percent" in (each.spec.read or ())}
+
+
+def _units(table: CompiledSheet) -> dict[int, str]:
+    """For each column the words, as a pattern, that a number in it may be followed by: pieces, or the declared unit."""
+    measures = {column: ColumnName.of(text).measure for column, text in enumerate(table.bound.texts, 1)}
+    declared = {column: {said.name} if said and said.name in UNIT_NAMES else {""} for column, said in measures.items()}
+    for field in table.fields:
+        steps = [step for step in field.spec.read or () if isinstance(step, UnitRead)]
+        if field.column is not None:
+            declared[field.column] |= {step.unit.partition("->")[0].strip().lower() for step in steps}
+    words = {column: [word for unit in units for word in spellings_of(unit)] for column, units in declared.items()}
+    return {column: "|".join([*map(re.escape, each), _PIECES]) for column, each in words.items()}
+
+
+def _find_struck(found: Findings, table: CompiledSheet, users: Users, struck: list[tuple[int, int, str, str]]) -> None:
+    """Rows that are struck through as a whole, and cells; one that is so in part holds an old and a new value."""
+    sheet = table.sheet
+    counts: dict[int, int] = {}
+    for row, _, _, left in struck:
+        counts[row] = counts.get(row, 0) + (1 if not left else -sheet.width)
+    used = [str(column) for column in users if str(column) in sheet.frame.columns]
+    filled = sheet.frame.filter(pl.col("row").is_in(list(counts))).select(
+        "row", pl.sum_horizontal(pl.col(used).is_not_null()).alias("filled")
+    )
+    whole = {row for row, many in filled.iter_rows() if counts[row] == many > 1}
+    first = {row: column for row, column, _, _ in reversed(struck) if row in whole}
+    for column in sorted(set(first.values())):
+        _add(found, (row for row, each in first.items() if each == column), column, "", message("struck_through.row"))
+    by_column: dict[int, dict[int, tuple[str, str]]] = {}
+    for row, column, text, left in struck:
+        if row not in whole:
+            by_column.setdefault(column, {})[row] = text, left
+    for column, cells in by_column.items():
+        parts: dict[str, set[tuple[str, str]]] = {}
+        for row, value in sheet.frame.filter(pl.col("row").is_in(list(cells))).select("row", str(column)).iter_rows():
+            parts.setdefault(value, set()).add(cells[row])
+        _add(found, cells, column, users[column], _struck(parts))
+
+
+def _struck(parts: dict[str, set[tuple[str, str]]]) -> Message:
+    """What is said of the cells of a column; parts: for each value what is struck through and what is left of it."""
+
+    def of_cell(value: str) -> Message:
+        if all(not left for _, left in parts[value]):
+            return message("struck_through")
+        pieces = [{"struck": _short(struck), "left": _short(left)} for struck, left in sorted(parts[value])]
+        return message("struck_through.part", parts=[["struck_through.left", each] for each in pieces[:2]])
+
+    return Message("struck_through", of_cell=of_cell)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]} …"
+
+
+_COVERED: Final = Message("covered", of_cell=lambda value: message("covered", value=_short(value.strip())))

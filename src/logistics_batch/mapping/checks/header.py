@@ -1,0 +1,222 @@
+"""Headers that do not fit their mapping: a rule's column is not there, one was renamed, or one says another unit.
+
+What holds a file is found by generators of `Held`; `hold` raises the first that is found.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any, Final, NamedTuple
+
+import polars as pl
+
+from logistics_batch.errors import FileHeld
+from logistics_batch.mapping.fields.compile import CompiledSheet
+from logistics_batch.mapping.fields.values import dates
+from logistics_batch.mapping.fields.values.numbers import contradicts, meant_by
+from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.rows.cells import name_of
+from logistics_batch.mapping.rows.header import Header
+from logistics_batch.mapping.spec.model import FieldSpec
+from logistics_batch.mapping.spec.names import ColumnName, Measure, differently_bracketed, measure_of
+from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.model.sheet import Sheet
+
+_PARTS_SENT: Final = ("fields", "lines", "kit_lines")
+_DAY_FIRST, _MONTH_FIRST, _PIECES = measure_of("ddmm"), measure_of("mmdd"), measure_of("pcs")
+_CONVERTED: Final = ("weight", "length", "volume")
+
+Read = tuple[Sheet, Header]
+
+
+class Held(NamedTuple):
+    """Why a file is held: a code of the catalogue, its values, and the field that it is about."""
+
+    code: str
+    values: dict[str, Any]
+    field: str = ""
+
+
+def hold(found: Iterable[Held], sheet: Sheet, header: Header) -> None:
+    """Refuse a file for the first finding. Raises FileHeld."""
+    for code, values, field in found:
+        rows = sheet.frame.height - 1
+        raise FileHeld(code, values=values, field=field, rows_read=rows, sheet=sheet.name, header_row=header.row)
+
+
+def idle_skips(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
+    """Columns of `skip_rows_where` that no sheet has: misspelt or renamed, each would switch its rule off silently."""
+    for name in mapping.spec.sheet.skip_rows_where:
+        if all(header.column(mapping.names_of(name)) is None for _, header in read):
+            yield Held("skip_rows_where", _lacking(name, read))
+
+
+def idle_conditions(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
+    """Fields that could be read but for a column of their `when`; one whose own columns lack is of another layout."""
+    header = read[0][1]
+    for place, field in mapping.spec.everything.items():
+        for name in field.when or ():
+            by_itself = field.source in ("constant", "run") or field.default is not None
+            could_be = by_itself or any(header.column(names) is not None for names in field.columns)
+            if could_be and header.column(mapping.names_of(name)) is None:
+                target = place.split(".", 1)[1]
+                yield Held("when", {"target": target, **_lacking(name, read)}, target)
+
+
+def idle_payment(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
+    """New orders without the column that says whether money is collected: renamed, it would make all of them paid.
+
+    A default says what holds where the column is not there.
+    """
+    field = mapping.spec.fields.get("is_cod")
+    if field is None or not field.columns or field.default is not None or not mapping.operation.creates:
+        return
+    if all(read[0][1].column(names) is None for names in field.columns):
+        yield Held("no_column", _lacking(field.columns[0][0], read), "is_cod")
+
+
+def _lacking(name: str, read: Sequence[Read]) -> dict[str, Any]:
+    spare = {ColumnName.of(text).identity: text for _, each in read for text in (*each.unknown, *each.unused)}
+    near = get_close_matches(ColumnName.of(name).identity, list(spare), n=1, cutoff=0.6)
+    hint = [["no_column.meant", {"text": spare[each], "name": name}] for each in near]
+    return {"name": name, "sheets": len(read), "hint": hint}
+
+
+def renamed_columns(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
+    """Renamed columns that would be replaced without a word.
+
+    A default would stand for what the column says (one piece for each of ten), or a town alone for a whole address.
+    """
+    sheet, header = read[0]
+    for place, field, group in _absent(mapping, header) if header.unknown else ():
+        target = place.split(".", 1)[1]
+        form = form_of(target, mapping.operation)
+        values = {"column": group[0], "target": target}
+        if field.default is not None:
+            shape = "whole number" if form is Form.QUANTITY else ""
+            code, values = "renamed.default", values | {"default": field.default}
+        elif form is Form.ADDRESS and mapping.is_required(place) and any(map(header.column, field.join or ())):
+            shape = "words" if group in (field.join or [])[:1] else ""
+            code = "renamed.part"
+        else:
+            continue
+        if new := _successor(mapping, sheet, header, group, shape=shape):
+            yield Held(code, values | {"new": new}, target)
+
+
+def renamed_notes(mapping: Mapping, sheet: Sheet, header: Header) -> Iterator[str]:
+    """New columns that may be missing ones, and columns that were read by a later name while new ones were not."""
+    if not header.unknown:
+        return
+    for name, group in {group[0]: group for _, _, group in _absent(mapping, header)}.items():
+        if new := _successor(mapping, sheet, header, group):
+            yield (
+                f'Column "{new}" may be "{name}" of the mapping, which this sheet does not have, and was not used: '
+                "add it to the names of that column, or name it under `ignore`."
+            )
+    later = [
+        f'"{header.texts[column - 1].strip()}" for "{group[0]}"'
+        for _, _, group in _sent(mapping)
+        if group[0] not in header.columns and (column := header.column(group))
+    ]
+    if later := list(dict.fromkeys(later)):
+        yield (
+            f"Beside columns that were not used, these were read by a later name of the mapping: {', '.join(later[:5])}"
+            f"{' …' if len(later) > 5 else ''}: is one that was not used meant?"
+        )
+
+
+def _sent(mapping: Mapping) -> Iterator[tuple[str, FieldSpec, list[str]]]:
+    """The columns of what is sent: place, field, the column's names."""
+    for place, field in mapping.spec.everything.items():
+        for group in field.columns if place.split(".", 1)[0] in _PARTS_SENT else ():
+            yield place, field, group
+
+
+def _absent(mapping: Mapping, header: Header) -> Iterator[tuple[str, FieldSpec, list[str]]]:
+    """Those that the sheet lacks."""
+    return (each for each in _sent(mapping) if header.column(each[2]) is None)
+
+
+def _successor(mapping: Mapping, sheet: Sheet, header: Header, group: list[str], *, shape: str = "") -> str:
+    """The new column that may be a missing one, "" if none; most files lack none, and load nothing for it."""
+    from logistics_batch.mapping.suggest import successor_of
+
+    return successor_of(mapping, sheet, header, group, shape=shape)
+
+
+HEADER_CHECKS: Final = (idle_skips, idle_conditions, idle_payment, renamed_columns)
+"""What holds a file by its header alone, in this order."""
+
+
+def other_brackets(table: CompiledSheet) -> Iterator[Held]:
+    """Columns that are the mapping's but for what stands in brackets, where there is none without."""
+    for group in table.mapping.groups:
+        for text in table.bound.unknown if table.bound.column(group) is None else ():
+            header = ColumnName.of(text)
+            for name in group:
+                wanted = ColumnName.of(name)
+                if header.short == wanted.short and differently_bracketed(header, wanted):
+                    yield Held("header.brackets", {"name": name, "column": text})
+
+
+def other_units(table: CompiledSheet) -> Iterator[Held]:
+    """Columns whose headers contradict what the mapping takes their values for: the same digits, another value."""
+    for place, field, names, column in _read_columns(table):
+        text = _text(table, column)
+        said, own = ColumnName.of(text).measure, _measures(names)
+        if said is None or said in own:
+            continue
+        meant = meant_by(place, field, table.mapping.operation)
+        named = next((each for each in own if each.kind == said.kind), None)
+        if said.kind == "date":
+            named = named or _declared_order(table, field, column, said)
+        elif meant is not None and contradicts(said, meant):
+            named = meant
+        if named is not None:
+            values = {"column": text, "said": said.name, "named": named.name}
+            if said.kind in _CONVERTED and meant is not None and meant.kind == said.kind:
+                yield Held("header.unit", values | {"wanted": meant.name})
+            yield Held("header.measure", values)
+
+
+def units_taken_over(table: CompiledSheet) -> list[str]:
+    """Notes on headers that name a unit of which the mapping does not speak, as "Qty (Box)" for "Qty"."""
+    found: dict[str, None] = {}
+    for place, field, names, column in _read_columns(table):
+        said = ColumnName.of(_text(table, column)).measure
+        if said is None or said.kind == "date" or said == _PIECES or place.startswith("keep."):
+            continue
+        if said not in _measures(names) and said != meant_by(place, field, table.mapping.operation):
+            name = next(name for name in names if table.bound.columns.get(name) == column)
+            found[f'Column "{_text(table, column)}" was read as "{name}" of the mapping; check the unit.'] = None
+    return list(found)
+
+
+def _read_columns(table: CompiledSheet) -> Iterator[tuple[str, FieldSpec, list[str], int]]:
+    """The columns whose own values fields are made of: place, field, names, number."""
+    for place, field in table.mapping.spec.everything.items():
+        for names in field.own_columns:
+            column = table.bound.column(names)
+            if column is not None:
+                yield place, field, names, column
+
+
+def _measures(names: list[str]) -> list[Measure]:
+    return [measure for name in names if (measure := ColumnName.of(name).measure) is not None]
+
+
+def _text(table: CompiledSheet, column: int) -> str:
+    return " ".join(table.bound.texts[column - 1].split())
+
+
+def _declared_order(table: CompiledSheet, field: FieldSpec, column: int, said: Measure) -> Measure | None:
+    """The order of day and month that the mapping declares, if dates of the column depend on it and none proves it."""
+    orders = {tuple(part[-1].replace("e", "d") for part in re.findall(r"%-?[dem]", each)) for each in field.dates}
+    declared = _DAY_FIRST if ("d", "m") in orders else _MONTH_FIRST if ("m", "d") in orders else None
+    if declared in (None, said):
+        return None
+    cells = table.grouped.lines.select(pl.col(name_of(column)).unique().alias("cell"))
+    _, sound, either = dates.day_and_month(pl.col("cell"), day_first=declared == _DAY_FIRST)
+    proven, doubtful = cells.select(sound.any().alias("sound"), either.any().alias("either")).row(0)
+    return declared if doubtful and not proven else None
