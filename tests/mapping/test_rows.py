@@ -9,6 +9,7 @@ from support.issues import reasons
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.model.document import MappedFile
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import CellFact
 
 FILLED = ORDERS + "sheet: {fill_down: [Order No, Name, Phone, Address]}\n"
@@ -287,9 +288,12 @@ def test_a_control_total_that_does_not_balance_holds_the_file() -> None:
 
 
 def test_what_the_reader_said_is_reported_once_and_unknown_columns_too() -> None:
-    said = ("hidden rows are read like the others: 3",)
+    said = (Issue.of("hidden_rows", reason="hidden rows are read like the others: 3"),)
     sheet = replace(sheet_of([[*HEADER, "Colour"], [*ROW, "red"], [*ROW, "blue"]]), hidden_rows=(3,), notes=said)
-    assert run(ORDERS, sheet).notes == (*said, 'Columns that the mapping does not know were not used: "Colour".')
+    assert run(ORDERS, sheet).notes == (
+        said[0].reason,
+        'Columns that the mapping does not know were not used: "Colour".',
+    )
 
 
 def test_a_row_of_units_under_the_header_is_told_and_stops_nobody() -> None:

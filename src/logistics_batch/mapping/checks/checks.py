@@ -272,7 +272,7 @@ def _is_sum_of_others(table: CompiledSheet, field: Field) -> pl.Expr:
 
 
 CHECKS: Final = (
-    Check("required", _required, _is_blank, _column_name),
+    Check("required", _required, _is_blank, _column_name, on_each_row=True),
     Check("cod.nothing", _cash, lambda table, _: _cod(table)[0], on_each_row=True),
     Check("cod.surplus", _cash, lambda table, _: _cod(table)[1], on_each_row=True),
     Check("line_total", _line_totals, _is_no_product),
