@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from logistics_batch.intake.stores.file_ends import why_unclosed
+from logistics_batch.intake.stores.readiness import why_unclosed
 
 
 def archive(comment: bytes = b"") -> bytes:

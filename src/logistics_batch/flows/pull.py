@@ -13,7 +13,6 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.program_errors import fetch_each, holding_file
 from logistics_batch.flows.receive_file import ReceivedFile
 from logistics_batch.intake.names import beside, copy_name, name_fault, name_matches, printable
-from logistics_batch.intake.stores.file_ends import why_unclosed
 from logistics_batch.intake.stores.readiness import (
     Readiness,
     ReadyRule,
@@ -21,6 +20,7 @@ from logistics_batch.intake.stores.readiness import (
     is_unfinished,
     judge_listings,
     never_input,
+    why_unclosed,
 )
 from logistics_batch.intake.stores.store import Fetched, FileStore, Kind, ListingCut, RemoteFile
 from logistics_batch.model.answer_files import names_it_answers

@@ -56,7 +56,8 @@ class Member:
     """A file that came in a container: its own name, and its bytes under their hash.
 
     inside: where it lay in an archive, if that is more than its name. held: why it cannot be taken, if that is known.
-    left_out: why it is not input at all and was not even kept, "" if it is.
+    left_out: why it is not input at all and was not even kept, "" if it is. sha256: of its bytes, "" where the file
+    was in no container.
     """
 
     path: Path
@@ -64,17 +65,7 @@ class Member:
     inside: str = ""
     held: FileHeld | None = None
     left_out: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """A member on the disk, not yet under its hash; the rest as in `Member`."""
-
-    path: Path
-    name: str
-    sha256: str
-    entry: str = ""
-    held: FileHeld | None = None
+    sha256: str = ""
 
 
 class Decrypt(Protocol):
@@ -116,12 +107,12 @@ class Unpacker:
             if is_message:
                 source, packed = self._decrypted(path, name, Path(folder)), path.stat().st_size
                 inner = _without(_PGP_ENDINGS, name)
-            open_it = self.limited(open_container, about=name, returns=(Arrived,))
-            arrived = open_it(source, inner, Path(folder), limits=self.limits, packed=packed)
-            if arrived and all(never_input(each.name) for each in arrived):
-                member = arrived[0].name
-                raise held("file|empty.none_for_us", name, member=printable(member), why=never_input(member))
-            members = tuple(_settled(each, Path(folder), to) for each in arrived)
+            open_it = self.limited(open_container, about=name, returns=(Member,))
+            found = open_it(source, inner, Path(folder), limits=self.limits, packed=packed)
+            if found and all(each.left_out for each in found):
+                first = found[0]
+                raise held("file|empty.none_for_us", name, member=printable(first.name), why=first.left_out)
+            members = tuple(_settled(each, Path(folder), to) for each in found)
         if members:
             sync_folder(to)
         return members
@@ -134,61 +125,56 @@ class Unpacker:
         return plain
 
 
-def open_container(
-    path: Path, name: str, to: Path, *, limits: Limits, packed: int | None = None
-) -> tuple[Arrived, ...]:
-    """The files in a container, written to the folder `to`; () if it is an ordinary file.
+def open_container(path: Path, name: str, to: Path, *, limits: Limits, packed: int | None = None) -> tuple[Member, ...]:
+    """The files in a container, written to the folder `to` under names of no meaning; () if it is an ordinary file.
 
     packed: the size of the message that it was decrypted from, whose content it is, ordinary file or not.
     """
-    opener = _Opener(limits)
-    arrived = list(opener.from_archive(path, name, to))
-    if packed is not None and not arrived:
+    found = list(_from_archive(path, name, to, limits))
+    if packed is not None and not found:
         with path.open("rb") as stream:
-            arrived = [_with_ending(_arrived(name, opener.counted(stream, name, packed), to))]
-    return tuple(replace(each, held=_nested(each, name)) for each in arrived)
+            found = [_with_ending(_written(name, _counted(stream, name, packed, limits), to))]
+    return tuple(replace(each, held=_nested(each, name)) for each in found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Opener:
-    limits: Limits
+def _from_archive(path: Path, name: str, to: Path, limits: Limits) -> Iterator[Member]:
+    kind = _kind(path, name)
+    with _translated(name):
+        if kind == "gzip":
+            with gzip.open(path) as stream:
+                blocks = _counted(stream, name, path.stat().st_size, limits)
+                yield _with_ending(_written(_without(_GZIP_ENDINGS, name), blocks, to))
+        elif kind == "zip" or (kind == "cut" and name.lower().endswith(".zip")):
+            yield from _from_zip(path, name, to, limits)
 
-    def from_archive(self, path: Path, name: str, to: Path) -> Iterator[Arrived]:
-        kind = _kind(path, name)
-        with _translated(name):
-            if kind == "gzip":
-                with gzip.open(path) as stream:
-                    blocks = self.counted(stream, name, path.stat().st_size)
-                    yield _with_ending(_arrived(_without(_GZIP_ENDINGS, name), blocks, to))
-            elif kind == "zip" or (kind == "cut" and name.lower().endswith(".zip")):
-                yield from self._from_zip(path, name, to)
 
-    def _from_zip(self, path: Path, name: str, to: Path) -> Iterator[Arrived]:
-        with zipfile.ZipFile(path) as archive:
-            entries = [entry for entry in archive.infolist() if not _is_debris(entry.filename)]
-            _check_entries(entries, name)
-            size = packed = 0
-            for entry in entries:
-                packed += entry.compress_size
-                with archive.open(entry) as stream:
-                    blocks = self.counted(stream, name, packed, before=size)
-                    arrived = _arrived(_own_name(entry.filename), blocks, to, entry=entry.filename)
-                size += arrived.path.stat().st_size
-                yield arrived
+def _from_zip(path: Path, name: str, to: Path, limits: Limits) -> Iterator[Member]:
+    with zipfile.ZipFile(path) as archive:
+        entries = [entry for entry in archive.infolist() if not _is_debris(entry.filename)]
+        _check_entries(entries, name)
+        size = packed = 0
+        for entry in entries:
+            packed += entry.compress_size
+            with archive.open(entry) as stream:
+                blocks = _counted(stream, name, packed, limits, before=size)
+                member = _written(_own_name(entry.filename), blocks, to, entry=entry.filename)
+            size += member.path.stat().st_size
+            yield member
 
-    def counted(self, stream: _Readable, name: str, packed: int, *, before: int = 0) -> Iterator[bytes]:
-        """The blocks of a member; what an archive says of its size is not believed.
 
-        packed: bytes that it and those before it take in the archive. before: what these became.
-        """
-        size = before
-        while block := stream.read(_BLOCK_BYTES):
-            size += len(block)
-            if size > self.limits.max_unpacked_bytes:
-                raise held("file|unsafe.archive_size", name, most=self.limits.max_unpacked_bytes >> 20)
-            if is_out_of_proportion(size, packed, self.limits):
-                raise held("file|unsafe.archive_ratio", name, ratio=self.limits.max_ratio)
-            yield block
+def _counted(stream: _Readable, name: str, packed: int, limits: Limits, *, before: int = 0) -> Iterator[bytes]:
+    """The blocks of a member; what an archive says of its size is not believed.
+
+    packed: bytes that it and those before it take in the archive. before: what these became.
+    """
+    size = before
+    while block := stream.read(_BLOCK_BYTES):
+        size += len(block)
+        if size > limits.max_unpacked_bytes:
+            raise held("file|unsafe.archive_size", name, most=limits.max_unpacked_bytes >> 20)
+        if is_out_of_proportion(size, packed, limits):
+            raise held("file|unsafe.archive_ratio", name, ratio=limits.max_ratio)
+        yield block
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], name: str) -> None:
@@ -202,39 +188,38 @@ def _check_entries(entries: list[zipfile.ZipInfo], name: str) -> None:
         raise held("file|archive.packing", name)
 
 
-def _arrived(name: str, blocks: Iterator[bytes], to: Path, *, entry: str = "") -> Arrived:
+def _written(name: str, blocks: Iterator[bytes], to: Path, *, entry: str = "") -> Member:
     """A member written to the disk."""
     path = to / uuid4().hex
     with landing(path) as target:
         for block in blocks:
             target.write(block)
         digest = target.fetched.sha256
-    return Arrived(path, name, digest, entry)
+    inside = "" if entry == name else printable(entry)
+    return Member(path, name, inside, left_out=never_input(name), sha256=digest)
 
 
-def _settled(arrived: Arrived, folder: Path, to: Path) -> Member:
-    """A member under the hash of its bytes. folder: where it lies."""
-    path = to / copy_name(arrived.sha256, arrived.name)
-    inside = "" if arrived.entry == arrived.name else printable(arrived.entry)
-    if why := never_input(arrived.name):
-        return Member(path, arrived.name, inside, left_out=why)
-    with local_disk(path):
-        (folder / arrived.path.name).replace(path)
-    return Member(path, arrived.name, inside, arrived.held)
+def _settled(member: Member, folder: Path, to: Path) -> Member:
+    """A member under the hash of its bytes, if it is kept. folder: where it lies."""
+    path = to / copy_name(member.sha256, member.name)
+    if not member.left_out:
+        with local_disk(path):
+            (folder / member.path.name).replace(path)
+    return replace(member, path=path)
 
 
-def _nested(arrived: Arrived, container: str) -> FileHeld | None:
+def _nested(member: Member, container: str) -> FileHeld | None:
     """Why a member is not taken that is a container again; None if it is an ordinary file."""
-    if never_input(arrived.name):
+    if member.left_out:
         return None
     try:
-        kind = _kind(arrived.path, arrived.name)
+        kind = _kind(member.path, member.name)
     except FileHeld as unsafe:
         return unsafe
-    is_zip = kind == "cut" and arrived.name.lower().endswith(".zip")
-    if not is_zip and kind not in _CONTAINERS and not _is_pgp(arrived.path, arrived.name):
+    is_zip = kind == "cut" and member.name.lower().endswith(".zip")
+    if not is_zip and kind not in _CONTAINERS and not _is_pgp(member.path, member.name):
         return None
-    return held("file|archive.nested", arrived.name, container=printable(container))
+    return held("file|archive.nested", member.name, container=printable(container))
 
 
 def _kind(path: Path, name: str) -> str:
@@ -280,11 +265,11 @@ def _without(endings: tuple[str, ...], name: str) -> str:
     return PurePosixPath(name).stem if name.lower().endswith(endings) else name
 
 
-def _with_ending(arrived: Arrived) -> Arrived:
+def _with_ending(member: Member) -> Member:
     """orders.gz does not tell what it holds: then the content does."""
-    if PurePosixPath(arrived.name).suffix or (kind := _kind(arrived.path, arrived.name)) not in _SHEETS:
-        return arrived
-    return Arrived(arrived.path, f"{arrived.name}.{kind}", arrived.sha256)
+    if PurePosixPath(member.name).suffix or (kind := _kind(member.path, member.name)) not in _SHEETS:
+        return member
+    return replace(member, name=f"{member.name}.{kind}")
 
 
 @contextmanager

@@ -37,7 +37,6 @@ _QUOTED = "\x1f"  # stands for what is between two quotation marks; a control ch
 
 def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> Sheet:
     """The one sheet of a text file; raises FileHeld where rows could get lost or a limit is passed."""
-    _refuse_too_many_cells(path, name=printable(name), limits=limits)
     text = read_text(path, name=name, encoding=options.encoding, limits=limits)
     name, ending = printable(name), PurePosixPath(name).suffix
     notes = list(text.notes)
@@ -54,6 +53,9 @@ def read_csv(path: Path, *, name: str, options: ReadOptions, limits: Limits) -> 
         _refuse_strange_delimiter(content, delimiter, name=name)
     if delimiter != ",":
         notes.append(Issue.of("delimiter", delimiter=_DELIMITERS.get(delimiter, delimiter)))
+    # Also empty cells take memory until they are seen to be empty.
+    if (cells := content.count(delimiter.encode()) + content.count(b"\n")) > limits.max_csv_cells:
+        raise held("sheet|too_large.csv", name, count=cells, most=limits.max_csv_cells)
     ends_open = not content.endswith((b"\n", b"\r"))
     records = read_records(content, name=name, delimiter=delimiter, options=options, limits=limits)
     del content, text  # as large as the cells; what follows needs room
@@ -311,15 +313,3 @@ def _refuse_long_cells(cells: pl.DataFrame, *, name: str, limits: Limits) -> Non
         if is_long.any():
             cell = cell_address(int(is_long.arg_max() or 0) + 1, int(column))
             raise held("csv|long_cell", name, cell=cell, most=most)
-
-
-def _refuse_too_many_cells(path: Path, *, name: str, limits: Limits) -> None:
-    """Raise FileHeld before anything is kept in memory: also empty cells take some until they are seen to be empty."""
-    counts: Counter[bytes] = Counter()
-    signs = [sign.encode() for sign in _DELIMITERS]
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK_BYTES):
-            counts.update({sign: block.count(sign) for sign in (*signs, b"\n")})
-    cells = max(counts[sign] for sign in signs) + counts[b"\n"]
-    if cells > limits.max_csv_cells:
-        raise held("sheet|too_large.csv", name, count=cells, most=limits.max_csv_cells)

@@ -50,8 +50,8 @@ def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits |
 
     Other control characters stay: they spoil a row, not the file.
     """
-    _refuse_endless_lines(path, name=name, most=(limits or Limits()).max_line_bytes)
     data = path.read_bytes()
+    _refuse_endless_lines(data, name=name, most=(limits or Limits()).max_line_bytes)
     _refuse_padding(data, name=name)
     notes: list[Issue] = []
     found = _marked(data) if encoding == "auto" else (encoding, data)
@@ -73,25 +73,15 @@ def read_text(path: Path, *, name: str, encoding: str = "auto", limits: Limits |
     return TextFile(content, tuple(notes))
 
 
-def _refuse_endless_lines(path: Path, *, name: str, most: int) -> None:
-    """Raise FileHeld, before the file is in memory, for a line that is none of a table."""
-    if path.stat().st_size <= most:
-        return
-    line, length = 1, 0
-    with path.open("rb") as file:
-        while block := file.read(most):
-            first, last = _breaks(block)
-            if length + (len(block) if first < 0 else first) > most:
-                raise held("csv|long_line", name, line=line, most=most >> 20)
-            line += block.count(b"\n") or block.count(b"\r")
-            length = length + len(block) if last < 0 else len(block) - last - 1
-
-
-def _breaks(block: bytes) -> tuple[int, int]:
-    """Where the first and the last line break of a block stand, -1 if there is none."""
-    found = [(block.find(sign), block.rfind(sign)) for sign in (b"\n", b"\r")]
-    places = [place for place in found if place[0] >= 0]
-    return (min(first for first, _ in places), max(last for _, last in places)) if places else (-1, -1)
+def _refuse_endless_lines(data: bytes, *, name: str, most: int) -> None:
+    """Raise FileHeld for a line that is none of a table."""
+    begin = 0
+    while len(data) - begin > most:
+        end = max(data.rfind(sign, begin, begin + most + 1) for sign in (b"\n", b"\r"))
+        if end < 0:
+            line = 1 + (data.count(b"\n", 0, begin) or data.count(b"\r", 0, begin))
+            raise held("csv|long_line", name, line=line, most=most >> 20)
+        begin = end + 1
 
 
 def _marked(data: bytes) -> tuple[str, bytes] | None:

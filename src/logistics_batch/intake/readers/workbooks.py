@@ -19,8 +19,9 @@ from logistics_batch.intake.readers.cells import SheetCells, cells_of, widened
 from logistics_batch.intake.readers.formats import check_kind
 from logistics_batch.intake.readers.limits import Limits, ReadBudget, hidden_by_merge, trimmed
 from logistics_batch.intake.readers.ods import read_ods
-from logistics_batch.intake.readers.xlsx_book import has_filtered_table, read_book, read_shared_texts, read_styles
+from logistics_batch.intake.readers.xlsx_book import has_filtered_table, read_book, read_shared_texts
 from logistics_batch.intake.readers.xlsx_sheet import CellValues, SheetReader
+from logistics_batch.intake.readers.xlsx_styles import read_styles
 from logistics_batch.intake.readers.xml_events import UnsafeXml
 from logistics_batch.messages.words import row_list
 from logistics_batch.model.issue import Issue, cell_address, column_letters

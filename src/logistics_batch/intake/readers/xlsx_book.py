@@ -11,14 +11,12 @@ from typing import Final
 import polars as pl
 
 from logistics_batch.intake.readers.archives import part_blocks
-from logistics_batch.intake.readers.number_formats import BUILT_IN, DateKind, added, date_kind, padded_width
 from logistics_batch.intake.readers.xml_events import Start, read_events
 
 Struck = tuple[str, str]
 """Of a text the part that is struck through, and what is left."""
 
 _BOOK: Final = "xl/workbook.xml"
-_STYLES: Final = "xl/styles.xml"
 _TEXTS: Final = "xl/sharedStrings.xml"
 _YES: Final = ("1", "true")
 _ROOT: Final = re.compile(rb"<(?:([\w.-]{1,40}):)?(?:worksheet|sst)\b")
@@ -68,7 +66,7 @@ def read_book(archive: zipfile.ZipFile) -> Book:
         elif path[-1] == "calcPr":
             book.is_stale = attributes.get("fullCalcOnLoad") in _YES
 
-    _read_part(archive, _BOOK, start)
+    read_part(archive, _BOOK, start)
     return book
 
 
@@ -98,56 +96,11 @@ def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]
             target = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", ""))).lstrip("/")
             found[attributes.get("Id", "")] = attributes.get("Type", ""), target
 
-    _read_part(archive, part, start)
+    read_part(archive, part, start)
     return found
 
 
-@dataclass(slots=True)
-class CellStyles:
-    """By the number of the style. padded: how many zeros its number format shows, such as 0000000. worded: what those
-    show, with 0 for the number, that show more than it: ORD-0 of "ORD-"000; not rupees. dates: those that show a date
-    or a length of time. struck: those whose font strikes the cell through."""
-
-    padded: dict[int, int] = field(default_factory=dict)
-    worded: dict[int, str] = field(default_factory=dict)
-    dates: dict[int, DateKind] = field(default_factory=dict)
-    struck: set[int] = field(default_factory=set)
-
-
-def read_styles(archive: zipfile.ZipFile) -> CellStyles:
-    """What the styles of a workbook make of its numbers."""
-    styles = CellStyles()
-    if _STYLES not in archive.namelist():
-        return styles
-    codes = {str(number): code for number, code in BUILT_IN.items()}
-    fonts = count = 0
-    struck_fonts = set[str]()
-
-    def start(path: list[str], attributes: dict[str, str]) -> None:
-        nonlocal fonts, count
-        if path[-2:] == ["numFmts", "numFmt"]:
-            codes[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
-        elif path[-2:] == ["fonts", "font"]:
-            fonts += 1
-        elif path[-3:] == ["fonts", "font", "strike"] and _strikes(attributes):
-            struck_fonts.add(str(fonts - 1))
-        elif path[-2:] == ["cellXfs", "xf"]:
-            code = codes.get(attributes.get("numFmtId", ""), "")
-            if kind := date_kind(code):
-                styles.dates[count] = kind
-            if width := padded_width(code):
-                styles.padded[count] = width
-            if more := added(code):
-                styles.worded[count] = more
-            if attributes.get("fontId") in struck_fonts:
-                styles.struck.add(count)
-            count += 1
-
-    _read_part(archive, _STYLES, start)
-    return styles
-
-
-def _strikes(attributes: dict[str, str]) -> bool:
+def strikes(attributes: dict[str, str]) -> bool:
     """Whether an element `strike`, of a font or a part of a text, strikes: it may also say that it does not."""
     return attributes.get("val") not in ("0", "false")
 
@@ -219,7 +172,7 @@ class TextRuns:
         if name == "r":
             self._is_struck = False
         elif name == "strike":
-            self._is_struck = _strikes(attributes)
+            self._is_struck = strikes(attributes)
         elif name == "t":
             self._is_text = "rPh" not in path  # how a word is spoken is no part of it
             self._keeps_blanks |= bool(attributes)
@@ -303,6 +256,6 @@ def _rewritten(texts: pl.Series, sign: str, rewrite: Callable[[str], str]) -> pl
     return texts.replace(found, [rewrite(text) for text in found]) if found.len() else texts
 
 
-def _read_part(archive: zipfile.ZipFile, part: str, start: Start) -> None:
+def read_part(archive: zipfile.ZipFile, part: str, start: Start) -> None:
     with archive.open(part) as stream:
         read_events(stream, start=start)

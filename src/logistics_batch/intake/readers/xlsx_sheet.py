@@ -20,7 +20,6 @@ from logistics_batch.intake.readers.archives import part_blocks
 from logistics_batch.intake.readers.cells import Address, SheetCells, Shown, shown, shown_date, shown_numbers
 from logistics_batch.intake.readers.limits import ReadBudget
 from logistics_batch.intake.readers.xlsx_book import (
-    CellStyles,
     SharedTexts,
     Struck,
     TextRuns,
@@ -31,6 +30,7 @@ from logistics_batch.intake.readers.xlsx_book import (
     unescaped,
     without_references,
 )
+from logistics_batch.intake.readers.xlsx_styles import CellStyles
 from logistics_batch.intake.readers.xml_events import UnsafeXml, read_events
 from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, facts_frame
 

@@ -1,9 +1,14 @@
-"""What a cell's number format shows beyond the number: leading zeros, words and signs."""
+"""What the styles of an .xlsx workbook make of its cells: dates, leading zeros, words and signs, struck through."""
 
 import re
+import zipfile
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
-BUILT_IN: Final = {
+from logistics_batch.intake.readers.xlsx_book import read_part, strikes
+
+_STYLES: Final = "xl/styles.xml"
+_BUILT_IN: Final = {
     **{9: "0%", 10: "0.00%", 12: "# ?/?", 13: "# ??/??"},
     **dict.fromkeys((14, 15, 16, 17, 22), "d/m/yy"),
     **dict.fromkeys((18, 19, 20, 21, 45, 47), "h:mm"),
@@ -27,6 +32,51 @@ _CURRENCY = re.compile(r"(?i)₹|(?<![a-z])(?:rs|inr)(?![a-z])\.?|/[-=](?=\s*$)"
 _LENGTH = re.compile(r"(?i)h+|m+|s+")
 _NUMBER = re.compile(r"0[0,]*(?:\.0*)?")
 _LITERAL_SIGNS = str.maketrans({**dict.fromkeys("0123456789", "9"), ".": "·"})  # no digits and no point of the number
+
+
+@dataclass(slots=True)
+class CellStyles:
+    """By the number of the style. padded: how many zeros its number format shows, such as 0000000. worded: what those
+    show, with 0 for the number, that show more than it: ORD-0 of "ORD-"000; not rupees. dates: those that show a date
+    or a length of time. struck: those whose font strikes the cell through."""
+
+    padded: dict[int, int] = field(default_factory=dict)
+    worded: dict[int, str] = field(default_factory=dict)
+    dates: dict[int, DateKind] = field(default_factory=dict)
+    struck: set[int] = field(default_factory=set)
+
+
+def read_styles(archive: zipfile.ZipFile) -> CellStyles:
+    """What the styles of a workbook make of its numbers."""
+    styles = CellStyles()
+    if _STYLES not in archive.namelist():
+        return styles
+    codes = {str(number): code for number, code in _BUILT_IN.items()}
+    fonts = count = 0
+    struck_fonts = set[str]()
+
+    def start(path: list[str], attributes: dict[str, str]) -> None:
+        nonlocal fonts, count
+        if path[-2:] == ["numFmts", "numFmt"]:
+            codes[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
+        elif path[-2:] == ["fonts", "font"]:
+            fonts += 1
+        elif path[-3:] == ["fonts", "font", "strike"] and strikes(attributes):
+            struck_fonts.add(str(fonts - 1))
+        elif path[-2:] == ["cellXfs", "xf"]:
+            code = codes.get(attributes.get("numFmtId", ""), "")
+            if kind := date_kind(code):
+                styles.dates[count] = kind
+            if width := padded_width(code):
+                styles.padded[count] = width
+            if more := added(code):
+                styles.worded[count] = more
+            if attributes.get("fontId") in struck_fonts:
+                styles.struck.add(count)
+            count += 1
+
+    read_part(archive, _STYLES, start)
+    return styles
 
 
 def padded_width(code: str) -> int:
