@@ -68,7 +68,7 @@ def test_a_run_that_does_not_balance_fails_and_answers_nothing(
     assert "do not add up: 3 rows read, 2 have a fate" in unbalanced.err
     assert [path.name for path in (office.root / "reports").glob("orders*")] == ["orders.ack.json"]
     ledger.execute(
-        "insert into row (file_id, row, document_id, fate, key, rule, reason) values (1, ?, ?, ?, ?, '', '')", lost
+        "insert into row (file_id, row, document_id, fate, key, code, \"values\") values (1, ?, ?, ?, ?, '', '')", lost
     )
     ledger.commit()
     assert run(forker, office, "push", file, "--mapping", "orders").code == 0

@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 import polars as pl
-from sqlalchemy import Connection, Table, bindparam
+from sqlalchemy import Connection, Select, Table, bindparam
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
@@ -68,6 +68,14 @@ def insert_frame(connection: Connection, table: Table, frame: pl.DataFrame) -> N
     statement = _insertion(table.name, tuple(frame.columns), 1)
     with _told_as_sqlalchemy_does(statement):
         _driver(connection).executemany(statement, frame.iter_rows())
+
+
+def read_frame(connection: Connection, query: Select[Any], schema: Mapping[str, Any]) -> pl.DataFrame:
+    """The answer to a question as a frame; in columns, which takes a fraction of what single records take."""
+    found = connection.execute(query).fetchall()
+    columns = zip(*found, strict=True) if found else ((),) * len(schema)
+    series = [pl.Series(name, one, dtype=kind) for (name, kind), one in zip(schema.items(), columns, strict=True)]
+    return pl.DataFrame(series)
 
 
 def execute_plain(connection: Connection, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import polars as pl
-from sqlalchemy import ColumnElement, Connection, RowMapping, Select, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, select
 
+from logistics_batch.ledger.bulk import read_frame
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.line_rows import SECOND_SHEET, lines_sheet, shown_row
 from logistics_batch.ledger.schema import document, file, issue, row
@@ -93,7 +94,7 @@ class Fates(Connected):
         """Everything that is known about one arrival of a file."""
         with self._read() as connection:
             head = connection.execute(select(file).where(file.c.id == file_id)).mappings().one()
-            lines = _frame(
+            lines = read_frame(
                 connection,
                 select(*row.c["row", "document_id", "fate", "key", "code", "values"])
                 .where(row.c.file_id == file_id)
@@ -127,7 +128,7 @@ def _documents(connection: Connection, wanted: ColumnElement[bool]) -> pl.DataFr
     own = {name: kind for name, kind in KNOWN.items() if name not in ("code", "values")}
     more = words | {"method": pl.String, "path": pl.String, "rows": pl.String, "body": pl.Binary}
     query = select(*(document.c[name] for name in (*own, *more))).where(wanted).order_by(document.c.id)
-    found = _frame(connection, query, {**own, **more})
+    found = read_frame(connection, query, {**own, **more})
     packed = pl.struct("reason", pl.col("fix").alias("remedy")).struct.json_encode()
     return found.with_columns(
         pl.col("rule").alias("code"),
@@ -135,14 +136,6 @@ def _documents(connection: Connection, wanted: ColumnElement[bool]) -> pl.DataFr
         pl.col("rows").str.json_decode(pl.List(pl.UInt32)),
         pl.col("body").cast(pl.String, strict=True),
     )
-
-
-def _frame(connection: Connection, query: Select[Any], schema: Mapping[str, Any]) -> pl.DataFrame:
-    """The answer to a question as a frame; in columns, which takes a fraction of what single records take."""
-    found = connection.execute(query).fetchall()
-    columns = zip(*found, strict=True) if found else ((),) * len(schema)
-    series = [pl.Series(name, one, dtype=kind) for (name, kind), one in zip(schema.items(), columns, strict=True)]
-    return pl.DataFrame(series)
 
 
 def _placed(lines: pl.DataFrame, origin: Mapping[str, Any], *, sheet: str) -> pl.DataFrame:

@@ -1,19 +1,23 @@
 """What the ledger knows under the keys of documents that come in, also where these are spelt otherwise."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from itertools import count
+from typing import Final
 
-from sqlalchemy import Connection, Row, select
+import polars as pl
+from sqlalchemy import Connection, select
 
+from logistics_batch.ledger.bulk import read_frame
+from logistics_batch.ledger.connection import digest
 from logistics_batch.ledger.decide import OTHER_SPELLING, Decision, Known, said_of
 from logistics_batch.ledger.schema import document, file
 from logistics_batch.ledger.version import reaches
-from logistics_batch.model.document import Document
+from logistics_batch.model.document import CALLS_SCHEMA, Document, call_blocks
 from logistics_batch.model.spelling import differences, folded_key
 
-_CHUNK: Final = 400  # keys in one IN (…), well under every driver's limit
+_CHUNK: Final = 10_000  # keys in one IN (…), well under every driver's limit
 _KINDS: Final = {
     "order.create": "order",
     "asn.create": "asn",
@@ -42,6 +46,30 @@ def kind_of(operation: str) -> str:
     return _KINDS[operation]
 
 
+KEYS: Final = pl.Schema({"place": pl.Int64, "kind": pl.String, "key": pl.String, "folded_key": pl.String})
+"""Of the documents of a file, by their places; kind: what `kind_of` gives."""
+
+GENERATIONS: Final = pl.Schema(
+    {
+        "kind": pl.String,
+        "key": pl.String,
+        "folded_key": pl.String,
+        "id": pl.Int64,
+        "generation": pl.Int64,
+        "state": pl.String,
+        "body_sha256": pl.String,
+        "rule": pl.String,
+        "file_id": pl.Int64,
+        "tainted": pl.Boolean,
+        "released": pl.Boolean,
+        "reference": pl.String,
+    }
+)
+"""What the ledger knows under keys; from `id` on the fields of `Known`."""
+
+_OF_KNOWN: Final = tuple(GENERATIONS)[3:]
+
+
 @dataclass(frozen=True, slots=True)
 class KnownKeys:
     """The generations under the keys of some documents, oldest first.
@@ -54,24 +82,18 @@ class KnownKeys:
     in_doubt: dict[str, set[str]] = field(default_factory=dict)
     alike: dict[tuple[str, str], list[tuple[str, Known]]] = field(default_factory=dict)
 
-    def add(self, found: Row[tuple[Any, ...]]) -> None:
-        """Take in one generation."""
-        known = Known(
-            found.id,
-            found.generation,
-            found.state,
-            found.body_sha256,
-            found.rule,
-            found.file_id,
-            tainted=bool(found.tainted),
-            released=bool(found.released),
-            reference=found.reference if found.kind in _OF_ORDERS and found.reference != found.key else "",
-        )
-        self.history.setdefault((found.kind, found.key), []).append(known)
-        if found.state in _OPEN:
-            self.in_doubt.setdefault(found.key, set()).add(found.kind)
-        if found.kind not in CHANGES:
-            self.alike.setdefault((found.kind, folded_key(found.key)), []).append((found.key, known))
+    @classmethod
+    def of(cls, generations: pl.DataFrame) -> "KnownKeys":
+        """The same as objects. generations: GENERATIONS."""
+        made = cls()
+        for kind, key, folded, *known in generations.iter_rows():
+            one = Known(*known)
+            made.history.setdefault((kind, key), []).append(one)
+            if one.state in _OPEN:
+                made.in_doubt.setdefault(key, set()).add(kind)
+            if kind not in CHANGES:
+                made.alike.setdefault((kind, folded), []).append((key, one))
+        return made
 
     def knows(self, kind: str, key: str) -> bool:
         """Whether anything is known under a key, in any spelling, or about the order that it names."""
@@ -94,44 +116,60 @@ class KnownKeys:
         return max((known.id for known in opposite if known.state == "accepted"), default=0)
 
 
-def known_keys(connection: Connection, account: str, named: Iterable[tuple[str, str]]) -> KnownKeys:
-    """What is known under these keys, each with its kind; under other spellings not in a ledger before version 10."""
-    by_kind: dict[str, list[str]] = {}
-    for kind, key in named:
-        by_kind.setdefault(kind, []).append(key)
-    found = KnownKeys()
-    for kind, keys in by_kind.items():
-        for record in _generations(connection, account, kind, keys):
-            found.add(record)
-    return found
+def keys_of(documents: Sequence[Document]) -> pl.DataFrame:
+    """The key of each document: KEYS."""
+    columns = ("operation", "key")
+    blocks = (calls.select(columns) for calls in call_blocks(documents))
+    calls = pl.concat([pl.DataFrame(schema=CALLS_SCHEMA).select(columns), *blocks])
+    return keyed(calls.with_columns(kind=pl.col("operation").replace_strict(_KINDS, return_dtype=pl.String)))
 
 
-def _generations(
-    connection: Connection, account: str, kind: str, keys: Sequence[str]
-) -> Iterator[Row[tuple[Any, ...]]]:
-    kinds = CHANGES if kind in CHANGES else (kind,)
-    named, wanted = document.c.key, list(dict.fromkeys(keys))
-    if kind not in CHANGES and reaches(connection, _FOLDED_SINCE):
-        named, wanted = document.c.folded_key, list(dict.fromkeys(map(folded_key, keys)))
-    names = (
-        "id",
-        "kind",
-        "key",
-        "generation",
-        "state",
-        "body_sha256",
-        "rule",
-        "file_id",
-        "tainted",
-        "released",
-        "reference",
-    )
-    query = select(*(document.c[name] for name in names)).where(
-        document.c.account == account, document.c.kind.in_(kinds)
-    )
-    for start in range(0, len(wanted), _CHUNK):
-        some = wanted[start : start + _CHUNK]
-        yield from connection.execute(query.where(named.in_(some)).order_by(document.c.generation))
+def keyed(named: pl.DataFrame) -> pl.DataFrame:
+    """Keys and their kinds as KEYS; place: of the line."""
+    folded = pl.Series("folded_key", map(folded_key, named["key"]), dtype=pl.String)
+    return named.with_row_index("place").with_columns(folded).select(list(KEYS)).cast(KEYS)
+
+
+def known_generations(connection: Connection, account: str, keys: pl.DataFrame) -> pl.DataFrame:
+    """What is known under these keys, oldest first: GENERATIONS; of what is created under all spellings of a key.
+
+    Not so in a ledger before version 10, which does not hold other spellings.
+    """
+    has_folded = reaches(connection, _FOLDED_SINCE)
+    as_stored = {**GENERATIONS, "tainted": pl.Int64(), "released": pl.Int64()}
+    stored = {name: kind for name, kind in as_stored.items() if name != "folded_key" or has_folded}
+    query = select(*(document.c[name] for name in stored)).where(document.c.account == account)
+    found = [pl.DataFrame(schema=stored)]
+    for (kind,), some in keys.partition_by("kind", as_dict=True).items():
+        name = "folded_key" if has_folded and kind not in CHANGES else "key"
+        kinds = document.c.kind.in_(CHANGES if kind in CHANGES else (kind,))
+        for names in some.select(pl.col(name).unique(maintain_order=True)).iter_slices(_CHUNK):
+            wanted = document.c[name].in_(names[name].to_list())
+            found.append(read_frame(connection, query.where(kinds, wanted).order_by(document.c.generation), stored))
+    known = pl.concat(found).unique("id", maintain_order=True)
+    if not has_folded:
+        known = known.with_columns(pl.Series("folded_key", map(folded_key, known["key"]), dtype=pl.String))
+    means_another = pl.col("kind").is_in(_OF_ORDERS) & (pl.col("reference") != pl.col("key"))
+    reference = pl.when(means_another).then("reference").otherwise(pl.lit("")).alias("reference")
+    return known.with_columns(reference).select(list(GENERATIONS)).cast(GENERATIONS)
+
+
+def sent_before(documents: Sequence[Document], keys: pl.DataFrame, known: pl.DataFrame) -> dict[int, Known]:
+    """The documents, by their place, that were accepted with this very body, and of whose key nothing else is known.
+
+    keys: KEYS of these documents; known: GENERATIONS of these keys.
+    """
+    once = pl.len().over("kind", "folded_key") == 1
+    accepted = (pl.col("state") == "accepted") & (pl.col("rule") != "cancelled") & ~pl.col("kind").is_in(CHANGES)
+    alone = keys.filter(once).join(known.filter(once).filter(accepted), on=("kind", "key"))
+    asked = {place: Known(*rest) for place, *rest in alone.select("place", *_OF_KNOWN).iter_rows()}
+    same: dict[int, Known] = {}
+    places = count()
+    for calls in call_blocks(documents) if asked else ():
+        for body, place in zip(calls["body"], places, strict=False):
+            if place in asked and digest(body) == asked[place].body_sha256:
+                same[place] = asked[place]
+    return same
 
 
 def ask_whether_one(connection: Connection, known: KnownKeys, item: Document, decision: Decision) -> Decision:

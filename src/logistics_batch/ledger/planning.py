@@ -25,7 +25,17 @@ from logistics_batch.ledger.decide import (
     for_approval,
     said_of,
 )
-from logistics_batch.ledger.known_keys import CHANGES, ask_whether_one, kind_of, known_keys, why_asked
+from logistics_batch.ledger.known_keys import (
+    CHANGES,
+    KnownKeys,
+    ask_whether_one,
+    keyed,
+    keys_of,
+    kind_of,
+    known_generations,
+    sent_before,
+    why_asked,
+)
 from logistics_batch.ledger.line_rows import SECOND_SHEET, lines_origin, stored_row, without_lines
 from logistics_batch.ledger.marking import Marking, carries_marker
 from logistics_batch.ledger.older_versions import OlderVersions
@@ -36,7 +46,7 @@ from logistics_batch.ledger.schema import document, file, issue, row
 from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.messages import packed
 from logistics_batch.model.asn_marker import with_marker
-from logistics_batch.model.document import Document, MappedFile, Operation, RowState, call_blocks, calls_of
+from logistics_batch.model.document import Document, MappedFile, Operation, RowState, call_blocks
 from logistics_batch.model.issue import stored_notes
 from logistics_batch.model.sheet import SourceFile
 from logistics_batch.model.spelling import folded_key
@@ -137,15 +147,20 @@ class Planning(Connected):
     def _evaluate(
         self, connection: Connection, arrival: Arrival, documents: Sequence[Document], *, came_before: int
     ) -> Decisions:
-        named = calls_of(documents).select("operation", "key").iter_rows()
-        known = known_keys(connection, self.account, ((kind_of(operation), key) for operation, key in named))
+        keys = keys_of(documents)
+        generations = known_generations(connection, self.account, keys)
+        same = sent_before(documents, keys, generations)
+        known = KnownKeys.of(generations.filter(~pl.col("id").is_in([each.id for each in same.values()])))
         versions = OlderVersions(connection, name=arrival.source.name, origin=arrival.origin or {})
         usual = for_approval(NEW) if arrival.approval else NEW
-        others: dict[int, Decision] = {}
-        if not (came_before or known.history or carries_marker(arrival.operation, marks=arrival.marks)):
+        others = {place: Decision("unchanged", existing=existing) for place, existing in same.items()}
+        asks = came_before or known.history or carries_marker(arrival.operation, marks=arrival.marks)
+        if not asks or len(same) == len(documents):
             return Decisions(len(documents), usual, others)
         for place, item in enumerate(documents):
             kind = kind_of(item.operation)
+            if place in others:
+                continue
             if not (came_before or known.knows(kind, item.key) or carries_marker(item.operation, marks=arrival.marks)):
                 continue
             marking = Marking(connection, self.account, item)
@@ -178,7 +193,9 @@ class Planning(Connected):
         """Which other document has this one's key in another spelling and lives or waits, in words; "" if none does."""
         kind = kind_of(found.operation)
         with self._read() as connection:
-            other = known_keys(connection, self.account, [(kind, found.key)]).spelt_otherwise(kind, found.key)
+            keys = keyed(pl.DataFrame({"kind": [kind], "key": [found.key]}))
+            known = KnownKeys.of(known_generations(connection, self.account, keys))
+            other = known.spelt_otherwise(kind, found.key)
             return "" if other is None else why_asked(connection, other, found.key)[0]
 
     def _place_documents(

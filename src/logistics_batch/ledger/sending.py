@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, liter
 
 from logistics_batch.crash_points import crash_point
 from logistics_batch.errors import LedgerRefused
-from logistics_batch.ledger.bulk import execute_plain
+from logistics_batch.ledger.bulk import execute_plain, read_frame
 from logistics_batch.ledger.cancellations import keep_numbers
 from logistics_batch.ledger.connection import Connected, dump
 from logistics_batch.ledger.processes import is_gone, this_process
@@ -77,7 +77,7 @@ class Sending(Connected):
         """
         query = select(*(document.c[name] for name in PLANNED)).where(*self._due(run)).order_by(document.c.id)
         with self._read() as connection:
-            return pl.DataFrame([tuple(each) for each in connection.execute(query)], schema=PLANNED, orient="row")
+            return read_frame(connection, query, {**PLANNED, "released": pl.Int64}).cast(PLANNED)
 
     def stored(self, numbers: Iterable[int]) -> list[StoredDocument]:
         """Documents by their numbers, in the order of these."""

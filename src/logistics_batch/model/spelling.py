@@ -56,6 +56,8 @@ def _read(text: str, steps: Iterable[_Step]) -> str:
 
 
 def _without_zeros(key: str) -> str:
+    if not key.startswith("0") and f"{_BETWEEN_PARTS}0" not in key:  # as most are
+        return key
     return _BETWEEN_PARTS.join(_LEADING_ZEROS.sub("", part) for part in key.split(_BETWEEN_PARTS))
 
 
