@@ -28,7 +28,6 @@ from logistics_batch.api.transport import (
     DeadlineTransport,
     Evidence,
     failure_of,
-    verifying,
 )
 from logistics_batch.errors import UsageError
 
@@ -70,7 +69,7 @@ class Client:
         key = settings.api_key
         self._redactor = Redactor([key] if len(key.reveal()) >= _SHORTEST_KEY_TO_REDACT else [])
         self._transport = DeadlineTransport(
-            ssl_context=verifying(settings.ca_file), proxy=settings.proxy, idle_seconds=kept_idle_seconds
+            ca_file=settings.ca_file, proxy=settings.proxy, idle_seconds=kept_idle_seconds
         )
         self.kept_line_broke = False
         self._headers = [

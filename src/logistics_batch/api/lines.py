@@ -103,9 +103,9 @@ class _Plain:
 class Line:
     """One connection, which opens with its first request."""
 
-    def __init__(self, origin: httpcore.Origin, ssl_context: ssl.SSLContext) -> None:
+    def __init__(self, origin: httpcore.Origin, tls: Callable[[], ssl.SSLContext]) -> None:
         self.origin = origin
-        self._ssl_context = ssl_context
+        self._tls = tls
         self._stream: httpcore.NetworkStream | None = None
         self._socket: socket.socket | None = None
         self._whole = False  # the last answer came in to its last byte, and no byte more
@@ -142,7 +142,7 @@ class Line:
         stream = TimedBackend(waits.deadline).connect_tcp(host, self.origin.port, waits.connect)
         if self.origin.scheme == _HTTPS:
             try:
-                stream = stream.start_tls(self._ssl_context, host, waits.connect)
+                stream = stream.start_tls(self._tls(), host, waits.connect)
             except BaseException:
                 witness.reached("start_tls.failed")
                 raise

@@ -121,12 +121,25 @@ class Credential:
 class DeadlineTransport:
     """The connections of one client. Raises httpcore's exceptions; `failure_of` knows them."""
 
-    def __init__(self, *, ssl_context: ssl.SSLContext, proxy: str | None = None, idle_seconds: float = 0.0) -> None:
-        """idle_seconds: for how long a connection is kept without a call; 0: not at all. A proxy's never is."""
-        self._ssl_context = ssl_context
-        ssl_context.set_alpn_protocols(["http/1.1"])
+    def __init__(self, *, ca_file: str | None, proxy: str | None = None, idle_seconds: float = 0.0) -> None:
+        """idle_seconds: for how long a connection is kept without a call; 0: not at all. A proxy's never is.
+
+        Raises SettingsError if the file of certificate authorities cannot be used.
+        """
+        self._ca_file = ca_file
+        self._ssl_context: ssl.SSLContext | None = None
+        if ca_file:
+            self._tls()
         self._proxy = proxy_of(proxy) if proxy else None
         self._kept = KeptLines(0.0 if proxy else idle_seconds)
+
+    def _tls(self) -> ssl.SSLContext:
+        """How certificates are verified; the public authorities are read for the first call, not for a dry run."""
+        if self._ssl_context is None:
+            context = verifying(self._ca_file)
+            context.set_alpn_protocols(["http/1.1"])
+            self._ssl_context = context
+        return self._ssl_context
 
     @property
     def keeps(self) -> bool:
@@ -147,7 +160,7 @@ class DeadlineTransport:
                 yield Answered(response.status, response.headers, response.iter_stream())
                 response.close()
             return
-        line = (None if alone else self._kept.take(message.origin)) or Line(message.origin, self._ssl_context)
+        line = (None if alone else self._kept.take(message.origin)) or Line(message.origin, self._tls)
         try:
             yield line.send(message, waits=waits, witness=evidence)
         except BaseException:
@@ -162,7 +175,7 @@ class DeadlineTransport:
     def _pool(self, proxy: httpcore.Proxy, deadline: Deadline) -> httpcore.ConnectionPool:
         """A pool of one connection, only for what it knows about proxies."""
         return httpcore.ConnectionPool(
-            ssl_context=self._ssl_context,
+            ssl_context=self._tls(),
             proxy=proxy,
             max_connections=1,
             max_keepalive_connections=0,
