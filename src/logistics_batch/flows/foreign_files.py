@@ -14,7 +14,6 @@ import polars as pl
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.readers import read_file, sniff_format
 from logistics_batch.mapping import Mapping, RunValues
-from logistics_batch.messages import packed
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, RowState
 from logistics_batch.model.payloads import LongitudeName
@@ -138,10 +137,10 @@ def _rows_of_held(sheet: Sheet, header_row: int, *, place: str) -> pl.DataFrame:
     rows = frame.select(
         pl.col("row").cast(pl.UInt32),
         pl.when(blank).then(pl.lit(RowState.SKIPPED.value)).otherwise(pl.lit(RowState.READY.value)).alias("state"),
-        pl.when(blank).then(pl.lit("blank")).alias("code"),
+        pl.when(blank).then(pl.lit("blank.of_held")).alias("code"),
         pl.lit(None, dtype=pl.UInt32).alias("document"),
         pl.lit(None, dtype=pl.String).alias("key"),
-        pl.when(blank).then(pl.lit(packed({"reason": "The row is empty."}))).alias("values"),
+        pl.when(blank).then(pl.lit("")).alias("values"),
         pl.lit(place).alias("sheet"),
     )
     return rows.cast(ROWS_SCHEMA)  # type: ignore[arg-type]

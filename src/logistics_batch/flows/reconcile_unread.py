@@ -58,7 +58,7 @@ def skipped_goods(
 
     A pattern for totals, as "TOTAL*", fits the invoice number TOTAL-77, too.
     """
-    rows = _with_reasons(mapped.rows.filter(pl.col("code") == "skip_rows_where"))
+    rows = _with_reasons(mapped.rows.filter(pl.col("code").str.starts_with("skip_rows_where")))
     if rows.is_empty():
         return pl.DataFrame(schema=UNREAD_ROWS)
     legible = legible_rows(_without_patterns(mapping), sheets, run_values=run_values)

@@ -183,7 +183,7 @@ def _states(
     known = known.join(documents.select("doc", "natural"), on="doc", how="left")
     known = known.join(barred, on="doc", how="left").join(numbered, on="doc", how="left")
     keyless = table.keyless.select("row")
-    parts = [known, keyless, _coded(skipped).with_columns(pl.lit(value=True).alias("skipped"))]
+    parts = [known, keyless, skipped.with_columns(pl.lit(value=True).alias("skipped"))]
     together = pl.concat(parts, how="diagonal").with_columns(invalid.alias("invalid"))
     together = at_rows(together, table.sheet, issues)
     skipped_row = pl.col("skipped").fill_null(value=False) if "skipped" in together.columns else pl.lit(value=False)

@@ -4,7 +4,23 @@ from typing import Final
 
 from logistics_batch.messages.entry import Entry, Level
 
+_CONTINUED: Final = Entry("It belongs to row {row}, which the mapping leaves out.", level=Level.NOTE)
+
 ROWS: Final[dict[str, Entry]] = {
+    "blank": Entry("The row is blank.", level=Level.NOTE),
+    "blank.of_held": Entry("The row is empty.", level=Level.NOTE),
+    "title": Entry("The row stands above the header.", level=Level.NOTE),
+    "repeated header": Entry("The row repeats the header.", level=Level.NOTE),
+    "comment.remark": Entry("The row begins with ; and is a comment.", level=Level.NOTE),
+    "comment.line": Entry("The row is a line that parts others.", level=Level.NOTE),
+    "comment.signature": Entry("The row is for a signature.", level=Level.NOTE),
+    "comment.unmapped": Entry("No mapped column of the row is filled.", level=Level.NOTE),
+    "total": Entry("The row holds a total.", level=Level.NOTE),
+    "skip_rows_where.row": Entry('"{value}" in "{name}": the mapping skips such rows.', level=Level.NOTE),
+    "skip_rows_where.continued": _CONTINUED,
+    "only_rows_where.row": Entry('Column "{name}" is not like {patterns:any}.', level=Level.NOTE),
+    "only_rows_where.continued": _CONTINUED,
+    "hidden row.skipped": Entry("The row is hidden, and the mapping skips hidden rows.", level=Level.NOTE),
     "sibling.own_sheet": Entry("The document is not sent: row {rows:rows} is invalid."),
     "sibling.other_sheet": Entry('The document is not sent: row {others:rows} of the sheet "{sheet}" is invalid.'),
     "sibling.both_sheets": Entry(

@@ -12,7 +12,8 @@ class Words(string.Formatter):
     """Formats of values in the catalogue's texts; any other format is Python's own.
 
     `{names:names}`: "A", "B" and 3 more; `names 20` shows up to 20, `list 20` without quotation marks. `{names:all}`:
-    "A" and "B". `{held:held}`: of pairs, "A" holds 2 and "B" holds 1. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3,
+    "A" and "B"; `any` with or. `{sheet:sheet}`: Sheet "A", or The file. `{held:held}`: of pairs, "A" holds 2 and "B"
+    holds 1. `{rows:numbers}`: 3, 5, 6. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3,
     rows 3-5, or 40 rows: 3-5, 9 … `{day:day}`: 3 November 2026, of an ISO date. `{count:row|rows}`: the word that fits
     a number or the length of a list. `{hints:messages}`: further messages, one behind the other, or with what stands
     behind `messages ` between them. `{parts:joined  and }`: texts with " and " between them.
@@ -34,6 +35,12 @@ class Words(string.Formatter):
                 return listed(value, limit=int(limit or 5))
             case "list":
                 return _cut(value, limit=int(limit or 5))
+            case "sheet":
+                return f'Sheet "{value}"' if value else "The file"
+            case "numbers":
+                return ", ".join(map(str, value))
+            case "any":
+                return " or ".join(f'"{name}"' for name in value)
             case "sheets":
                 return listed(value) or "none that has a name"
             case "all":

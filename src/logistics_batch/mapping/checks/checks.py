@@ -20,7 +20,7 @@ from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.classify import Rows
 from logistics_batch.mapping.rows.header import Header
-from logistics_batch.mapping.rows.totals_as_goods import A_TOTAL, keys_filled_down
+from logistics_batch.mapping.rows.totals import A_TOTAL, keys_filled_down
 from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.targets import CODES, Form
 from logistics_batch.model.sheet import Sheet

@@ -104,7 +104,7 @@ def control_totals(table: CompiledSheet, rows: Rows) -> Iterator[Held]:
         number = amount(pl.col(name_of(column)), table.context()).alias("number")
         is_total = _fit(table, control.row_where)
         totals, others = below.filter(is_total).select("row", number), below.filter(~is_total)
-        would_be_data = rows.skipped.filter(pl.col("rule").is_in(LEFT_OUT))["row"]
+        would_be_data = rows.skipped_by(*LEFT_OUT)
         left_out = others.filter(pl.col("row").is_in(would_be_data.implode()))
         also = left_out.filter(_fit(table, control.also_rows_where)) if control.also_rows_where else left_out.clear()
         data = others.filter(pl.col("row").is_in(rows.data["row"].implode()))

@@ -31,7 +31,7 @@ class Side:
 
     frame: of the sheet, blank cells filled down. keys, hidden: of its data rows, and of those that would be data if
     they were not hidden and skipped: row, key; null where all of the key is blank. skipped: rows that are no data, with
-    rule and reason, and the key as it stands there.
+    code and values, and the key as it stands there.
     """
 
     sheet: Sheet
@@ -139,7 +139,7 @@ def _side(mapping: Mapping, sheet: Sheet, header: Header) -> Side:
         frame=frame,
         keys=rows.data.select("row", _key([pl.col(name_of(column)) for column in columns])),
         hidden=rows.hidden.select("row", _key([pl.col(name_of(column)) for column in columns])),
-        skipped=rows.skipped.select("row", "rule", "reason").join(raw, on="row", how="left", maintain_order="left"),
+        skipped=rows.skipped.join(raw, on="row", how="left", maintain_order="left"),
     )
 
 
@@ -165,7 +165,7 @@ def _joined(first: Side, second: Side, wanted: dict[str, int]) -> Lines:
         pl.col("row").alias("second"), *(pl.col(str(column)).alias(name) for name, column in wanted.items())
     )
     pairs = pairs.join(cells, on="second", how="left", maintain_order="left")
-    again = first.skipped.filter(rule=_REPEATED)["row"].implode()
+    again = first.skipped.filter(code=_REPEATED)["row"].implode()
     named = pl.col("row").is_in(again)
     pairs = pairs.with_columns(pl.when(named).then(pl.lit(name)).otherwise(pl.col(name)).alias(name) for name in wanted)
     return Lines(
@@ -224,15 +224,15 @@ def _equal_faults(
 def _left_over(first: Side, second: Side) -> tuple[pl.DataFrame, list[Issue]]:
     """The rows of the second sheet that are no line of a row of the first: what became of them, and what is wrong."""
     name, states = second.sheet.name, list[tuple[int, RowState, str | None, str, str | None]]()
-    for row, rule, reason, _ in second.skipped.iter_rows():
-        states.append((row, RowState.SKIPPED, rule, "", packed({"reason": reason})))
+    for row, code, values, _ in second.skipped.iter_rows():
+        states.append((row, RowState.SKIPPED, code, "", values))
     passed = {key: row for row, _, _, key in first.skipped.drop_nulls("key").iter_rows()}
     lost: list[Issue] = []
     column = second.key_columns[0]
     for row, key in second.keys.join(first.keys, on="key", how="anti", maintain_order="left").iter_rows():
         if key in passed:
-            values = packed({"sheet": first.sheet.name, "row": passed[key]})
-            states.append((row, RowState.SKIPPED, "lines_sheet", "", values))
+            where = packed({"sheet": first.sheet.name, "row": passed[key]})
+            states.append((row, RowState.SKIPPED, "lines_sheet", "", where))
             continue
         value = _written(key or "")
         states.append((row, RowState.INVALID, None, value, None))

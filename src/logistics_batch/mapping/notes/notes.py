@@ -51,7 +51,7 @@ def notes_of(table: CompiledSheet, rows: Rows) -> tuple[str, ...]:
 
 def _all_left_out(rows: Rows) -> Iterator[str]:
     """A file of which the mapping's rules leave nothing: a rule that fits every row is wrong, or the file is."""
-    left_out = rows.skipped.filter(pl.col("rule").is_in(LEFT_OUT)).height
+    left_out = rows.skipped_by(*LEFT_OUT).len()
     if left_out and rows.data.is_empty():
         yield f"The rules of the mapping leave out all rows with data ({left_out:,}): nothing of this file is sent."
 

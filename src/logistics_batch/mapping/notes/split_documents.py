@@ -20,7 +20,7 @@ def note_of_split_documents(table: CompiledSheet, rows: Rows) -> list[str]:
 
     `skip_rows_where` names the rows that are no data, which says it plainly.
     """
-    left_out = rows.skipped.filter(pl.col("rule") == "only_rows_where")["row"]
+    left_out = rows.skipped_by("only_rows_where")
     lines = table.grouped.lines
     if left_out.is_empty() or table.mapping.operation is Operation.RECEIPT_READ or "key" not in lines.columns:
         return []

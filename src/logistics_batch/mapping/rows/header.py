@@ -1,6 +1,6 @@
 """Which row is the header, and which column is which."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -10,7 +10,6 @@ import polars as pl
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping.loading import Mapping
-from logistics_batch.mapping.rows.two_row_header import names_above, names_over_two_rows
 from logistics_batch.mapping.spec.names import ColumnName, names_match, same
 from logistics_batch.model.answer_columns import earlier_columns
 from logistics_batch.model.sheet import Sheet
@@ -50,6 +49,11 @@ class Header:
         """The number of the first of some names that the sheet has."""
         return next((self.columns[name] for name in names if name in self.columns), None)
 
+    def numbers(self, mapping: Mapping, names: Iterable[str]) -> list[int]:
+        """The numbers of the columns with these names of a mapping, as far as the sheet has them, each once."""
+        found = (self.column(mapping.names_of(name)) for name in names)
+        return list(dict.fromkeys(number for number in found if number is not None))
+
 
 def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
     """The sheet and header row that fit the mapping.
@@ -67,11 +71,9 @@ def choose(mapping: Mapping, sheets: Sequence[Sheet]) -> tuple[Sheet, Header]:
     sheet, header = fitting[0] if fitting else complete[0]
     _hold_near_misses(found, header)
     if header.doubled:
-        twice = ", ".join(f'"{name}"' for name in header.doubled)
         raise FileHeld(
-            f"{_place(sheet)}: the header row {header.row} has the column {twice} more than once.",
-            rule="header",
-            remedy="Rename or remove one of the two columns.",
+            "header.doubled",
+            values={"sheet": sheet.name, "row": header.row, "names": list(header.doubled)},
             rows_read=sheet.frame.height - 1,
             sheet=sheet.name,
             header_row=header.row,
@@ -85,14 +87,8 @@ def _hold_near_misses(found: Sequence[tuple[Sheet, Header]], chosen: Header) -> 
     for sheet, header in found:
         is_near = len(header.missing) == 1 and header.unknown and header.score >= max(chosen.score - 1, 3)
         if is_near and _has_rows(sheet, header, until=int(sheet.frame["row"][-1]) + 1):
-            raise FileHeld(
-                f'The sheet "{sheet.name}" has rows and all columns but "{header.missing[0]}"; '
-                "only one sheet of a file is read.",
-                rule="sheet",
-                remedy="Send it as a file of its own with this column, or name the sheet to read in the mapping "
-                "(`sheet: {name: …}`).",
-                sheet=sheet.name,
-            )
+            values = {"sheet": sheet.name, "name": header.missing[0]}
+            raise FileHeld("sheet.near_miss", values=values, sheet=sheet.name)
 
 
 def rows_below(sheet: Sheet, header: Header | None) -> int:
@@ -188,14 +184,8 @@ def _header_of(mapping: Mapping, sheet: Sheet) -> Header | None:
     rivals = [each for each in others if each.columns != first.columns]
     rivals += [each for each in complete if each.row < first.row and _has_rows(sheet, each, until=first.row)]
     if complete and rivals:
-        rows = ", ".join(str(row) for row in sorted({each.row for each in (first, *rivals)}))
-        raise FileHeld(
-            f"{_place(sheet)}: the rows {rows} could each be the header row.",
-            rule="header",
-            remedy="Leave one header row, or give its number in the mapping (`sheet: {header: N}`).",
-            rows_read=sheet.frame.height,
-            sheet=sheet.name,
-        )
+        values = {"sheet": sheet.name, "rows": sorted({each.row for each in (first, *rivals)})}
+        raise FileHeld("header.rivals", values=values, rows_read=sheet.frame.height, sheet=sheet.name)
     return first
 
 
@@ -221,37 +211,23 @@ def _rows(sheet: Sheet, wanted: int | str) -> list[tuple[int, list[str]]]:
     return list(islice(((row, texts) for row, texts in every if any(text.strip() for text in texts)), SEARCHED_ROWS))
 
 
-def _place(sheet: Sheet) -> str:
-    return f'Sheet "{sheet.name}"' if sheet.name else "The file"
-
-
 def _nothing_fits(mapping: Mapping, sheets: Sequence[Sheet], found: Sequence[tuple[Sheet, Header]]) -> FileHeld:
     """Why no header was found: the required columns that the best candidate lacks, with the names nearest to them."""
-    rows_read = max((sheet.frame.height for sheet in sheets), default=0)
     found = [(sheet, header) for sheet, header in found if _looks_like_a_header(mapping, header)]
     if not found:
-        wanted = ", ".join(f'"{group[0]}"' for group in mapping.required)
-        where = f"the first {SEARCHED_ROWS} rows"
-        if isinstance(mapping.spec.sheet.header, int):
-            where = f"row {mapping.spec.sheet.header}"
+        wanted = mapping.spec.sheet.header
+        where = {"row": wanted} if isinstance(wanted, int) else {"searched": SEARCHED_ROWS}
         return FileHeld(
-            f"No header row was found in {where}: none has the columns {wanted}.",
-            rule="header",
-            remedy="Check that the file belongs to this mapping and that its header row is there.",
-            rows_read=rows_read,
+            "header.none_in_row" if isinstance(wanted, int) else "header.none",
+            values={"names": [group[0] for group in mapping.required], **where},
+            rows_read=max((sheet.frame.height for sheet in sheets), default=0),
         )
     sheet, header = max(found, key=lambda each: (each[1].score, -len(each[1].missing)))
-    missing = ", ".join(f'"{name}"' for name in header.missing)
-    plural = "s" if len(header.missing) > 1 else ""
-    seen = ", ".join(f'"{text.strip()}"' for text in header.texts if text.strip())
-    return FileHeld(
-        f"{_place(sheet)}: the required column{plural} {missing} {'are' if plural else 'is'} missing; "
-        f"row {header.row}, which looks most like a header, has {seen}.",
-        rule="header",
-        remedy=_nearest(mapping, header),
-        rows_read=sheet.frame.height,
-        sheet=sheet.name,
-    )
+    near = _nearest(mapping, header)
+    seen = [text.strip() for text in header.texts if text.strip()]
+    values = {"sheet": sheet.name, "missing": list(header.missing), "row": header.row, "seen": seen, "near": near}
+    code = "header.missing_near" if near else "header.missing"
+    return FileHeld(code, values=values, rows_read=sheet.frame.height, sheet=sheet.name)
 
 
 def _looks_like_a_header(mapping: Mapping, header: Header) -> bool:
@@ -260,14 +236,56 @@ def _looks_like_a_header(mapping: Mapping, header: Header) -> bool:
     return 2 * len(header.missing) <= len(mapping.required) or 3 * header.score >= filled
 
 
-def _nearest(mapping: Mapping, header: Header) -> str:
-    """For each missing column the header that may be meant."""
+def _nearest(mapping: Mapping, header: Header) -> list[tuple[str, dict[str, str]]]:
+    """For each missing column the header that may be meant, as messages."""
     spare = {ColumnName.of(text).identity: text.strip() for text in (*header.unknown, *header.unused) if text}
-    hints = []
+    hints: list[tuple[str, dict[str, str]]] = []
     for group in mapping.required:
         if group[0] in header.missing:
             wanted = [ColumnName.of(name).identity for name in group]
             near = [match for name in wanted for match in get_close_matches(name, list(spare), n=1, cutoff=0.6)]
-            hints += [f'Is "{spare[match]}" meant as "{group[0]}"?' for match in near[:1]]
-    advice = "Rename the column, or add its name to the mapping."
-    return " ".join([*hints, advice]) if hints else "Add the column, or add the name it has here to the mapping."
+            hints += [(".is_it_meant", {"seen": spare[match], "name": group[0]}) for match in near[:1]]
+    return hints
+
+
+def names_above(sheet: Sheet, row: int, width: int) -> list[str]:
+    """The cells of the row above another; blank ones where there is none."""
+    cells = sheet.frame.filter(pl.col("row") == row - 1).drop("row")
+    return [text or "" for text in cells.row(0)] if cells.height else [""] * width
+
+
+def names_over_two_rows(sheet: Sheet, row: int, *, above: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """The texts of a row, each behind what stands above it; a blank cell below a name bears that name.
+
+    A common name reaches as far as its merged cell. Where the row above has no merged cells, as in a text file, it
+    reaches to the next filled one.
+    """
+    common = _merged(sheet, row - 1, above) or _to_the_right(above, texts)
+    return [
+        f"{shared} {own}".strip() if own.strip() else name
+        for own, name, shared in zip(texts, above, common, strict=True)
+    ]
+
+
+def _merged(sheet: Sheet, row: int, above: Sequence[str]) -> list[str] | None:
+    """What each column has in common with others by merged cells of one row; None if there are none."""
+    ranges = [
+        (left, right) for first, left, last, right in sheet.merged_ranges if first == last == row and right > left
+    ]
+    if not ranges:
+        return None
+    common = list(above)
+    for left, right in ranges:
+        common[left - 1 : right] = [above[left - 1]] * len(common[left - 1 : right])
+    return common
+
+
+def _to_the_right(above: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """What stands above each column or left of that; a name with nothing below it is its own column's only."""
+    common: list[str] = []
+    reaching = ""
+    for name, own in zip(above, texts, strict=True):
+        if name.strip():
+            reaching = name if own.strip() else ""
+        common.append(reaching)
+    return common

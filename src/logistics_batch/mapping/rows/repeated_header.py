@@ -12,7 +12,6 @@ from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header, bind
 from logistics_batch.mapping.spec.names import ColumnName, names_match, same
-from logistics_batch.messages.words import row_list
 from logistics_batch.model.sheet import Sheet
 
 _MORE_CHARACTERS: Final = 20  # of a bracket behind a name
@@ -43,8 +42,8 @@ def _is_printed(names: Sequence[str], columns: Collection[int]) -> pl.Expr:
     return pl.all_horizontal(pl.col(name).eq_missing(pl.lit(text, dtype=pl.String)) for name, text in wanted.items())
 
 
-def repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl.DataFrame) -> pl.Expr:
-    """Whether every mapped cell repeats its header.
+def repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl.DataFrame) -> list[int]:
+    """The rows of which every mapped cell repeats its header.
 
     suspects: the rows that resemble it, with all their cells. Raises FileHeld where one of them is the header of a
     second table, whose columns stand in other places: its rows would be read by the wrong columns.
@@ -66,8 +65,14 @@ def repeats_header(mapping: Mapping, sheet: Sheet, header: Header, suspects: pl.
         elif _is_another(mapping, header, texts):
             others.append(cells["row"])
     if others:
-        raise _second_table(sheet, header, others)
-    return pl.col("row").is_in(repeats)
+        raise FileHeld(
+            "header|second_table",
+            values={"sheet": sheet.name, "rows": sheet.physical_rows(others), "row": header.row},
+            rows_read=sheet.frame.height - 1,
+            sheet=sheet.name,
+            header_row=header.row,
+        )
+    return repeats
 
 
 def _same_texts(texts: Sequence[str], others: Sequence[str]) -> bool:
@@ -124,17 +129,3 @@ def _is_another(mapping: Mapping, header: Header, texts: Sequence[str]) -> bool:
         column for column in set(header.columns.values()) if not _bears(texts[column - 1], header.texts[column - 1])
     ]
     return _adds_columns(mapping, header, texts) or any(texts[column - 1].strip() for column in strange)
-
-
-def _second_table(sheet: Sheet, header: Header, rows: Sequence[int]) -> FileHeld:
-    place = f'Sheet "{sheet.name}"' if sheet.name else "The file"
-    many = "rows" if len(rows) > 1 else "row"
-    return FileHeld(
-        f"{place}: {many} {row_list(sheet.physical_rows(rows))} below the header row {header.row} "
-        f"{'name' if len(rows) > 1 else 'names'} other columns, or in other places: a second table begins there.",
-        rule="header|second_table",
-        remedy="Send each table as a file of its own, or put its rows below the columns of the first header.",
-        rows_read=sheet.frame.height - 1,
-        sheet=sheet.name,
-        header_row=header.row,
-    )

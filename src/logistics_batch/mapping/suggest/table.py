@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from logistics_batch.mapping.rows.two_row_header import names_above, names_over_two_rows
+from logistics_batch.mapping.rows.header import names_above, names_over_two_rows
 from logistics_batch.mapping.suggest.names import LIKELY, NameReading, likeness, names_of_targets, reading_of
 from logistics_batch.mapping.suggest.values import Profile, meaning_of_payment, number_of, profile_of
 from logistics_batch.model.document import Operation

@@ -1,5 +1,6 @@
-"""Totals whose word stands in the place of goods, in rows that would be lines of the document above."""
+"""Rows of totals: called so in place of a key, or in place of goods where they would be lines of the document above."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
@@ -11,6 +12,7 @@ from logistics_batch.mapping.loading import Mapping
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.mapping.spec.words import SUBTOTAL, TOTAL, TOTAL_ALONE, TOTAL_KEY
 
 A_TOTAL: Final = (  # and nothing more: "Total Whitening" is a toothpaste
     r"(?i)^(?:(?:(?:grand|sub|page|net|running|invoice|bill|order)?[\s\-]*totals?"
@@ -20,20 +22,40 @@ A_TOTAL: Final = (  # and nothing more: "Total Whitening" is a toothpaste
 _QUANTITIES: Final = ("item_quantity", "qty", "quantity")
 
 
-def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl.DataFrame:
-    """The rows (row, rule, reason) without a key that say a total in place of goods and are the sum of those above.
+def is_called_total(
+    keys: Sequence[pl.Expr], cells: Sequence[str], goods: Sequence[int], *, body: pl.DataFrame
+) -> pl.Expr:
+    """Whether a row that lacks what data needs is called a total.
 
-    marked: the cleaned rows with `rule`, null where a row is data.
+    The word stands in the row's first cell or in place of its key, there also behind the key of other rows, as
+    spreadsheet programs write subtotals: "INV-7 Total". A row whose key is filled with anything but the word stays
+    data: "Total Gas Agency" is a customer. goods: columns in which, where blank keys are filled down, "Total Whitening"
+    is a toothpaste. body: all rows of the sheet.
+    """
+    subtotals = [key.str.extract(SUBTOTAL).is_in(body[key.meta.output_name()].implode()) for key in keys]
+    keyless = [key.is_null() | key.str.contains(TOTAL_KEY) | of for key, of in zip(keys, subtotals, strict=True)]
+    named_as_key = [key.str.contains(TOTAL_ALONE) | of for key, of in zip(keys, subtotals, strict=True)]
+    first = pl.coalesce(cells)
+    names_goods = pl.any_horizontal(pl.lit(value=False), *(pl.col(name_of(column)) == first for column in goods))
+    named = pl.when(names_goods).then(first.str.contains(TOTAL_ALONE)).otherwise(first.str.contains(TOTAL))
+    return pl.all_horizontal(pl.any_horizontal(named, *named_as_key).fill_null(value=False), *keyless)
+
+
+def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> pl.DataFrame:
+    """The rows (row, code, values) without a key that say a total in place of goods and are the sum of those above.
+
+    marked: the cleaned rows with `code`, null where a row is data.
     """
     keys = keys_filled_down(mapping, header)
     goods, quantity = _columns(mapping, header, goods=True), _columns(mapping, header, goods=False)[:1]
+    none = marked.select("row", "code", "values").clear()
     if not keys or not goods or not quantity:
-        return _none(marked)
+        return none
     keyless = pl.all_horizontal(pl.col(key).is_null() for key in keys)
     called = pl.any_horizontal(pl.col(name).str.contains(A_TOTAL) for name in goods).fill_null(value=False)
-    data = marked.filter(pl.col("rule").is_null())
+    data = marked.filter(pl.col("code").is_null())
     if not data.select((keyless & called).any()).item():
-        return _none(marked)
+        return none
     around = ReadContext(date.min, "", decimal=mapping.spec.sheet.decimal)
     number = plain_number(pl.col(quantity[0]), around).cast(pl.Decimal(38, 6), strict=False)
     data = data.with_columns(
@@ -42,18 +64,13 @@ def totals_as_goods(mapping: Mapping, header: Header, marked: pl.DataFrame) -> p
     counted = pl.when(~pl.col("total")).then(pl.col("number")).fill_null(0)
     data = data.with_columns(counted.cum_sum().alias("above"), counted.cum_sum().over("of").alias("here"))
     is_sum = pl.col("number").is_null() | (pl.col("number") == pl.col("above")) | (pl.col("number") == pl.col("here"))
-    found = data.filter("total", is_sum)
-    reason = pl.lit("The row holds a total.").alias("reason")
-    return found.select("row", pl.lit("total").alias("rule"), reason)
+    return data.filter("total", is_sum).select("row", pl.lit("total").alias("code"), pl.lit("").alias("values"))
 
 
 def keys_filled_down(mapping: Mapping, header: Header) -> list[str]:
     """The key columns, if all of them are filled down."""
-    keys, filled = (
-        [header.column(mapping.names_of(name)) for name in names]
-        for names in (mapping.spec.key, mapping.spec.sheet.fill_down)
-    )
-    return [name_of(key) for key in keys if key is not None] if set(keys) <= set(filled) - {None} else []
+    keys, filled = (header.numbers(mapping, names) for names in (mapping.spec.key, mapping.spec.sheet.fill_down))
+    return [name_of(key) for key in keys] if set(keys) <= set(filled) else []
 
 
 def _columns(mapping: Mapping, header: Header, *, goods: bool) -> list[str]:
@@ -65,7 +82,3 @@ def _columns(mapping: Mapping, header: Header, *, goods: bool) -> list[str]:
         if (form_of(place, mapping.operation) is Form.GOODS if goods else place in _QUANTITIES)
     ]
     return [name_of(column) for column in found if column is not None]
-
-
-def _none(marked: pl.DataFrame) -> pl.DataFrame:
-    return pl.DataFrame(schema={"row": marked.schema["row"], "rule": pl.String, "reason": pl.String})
