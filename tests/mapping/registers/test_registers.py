@@ -43,4 +43,4 @@ def test_landlines_and_pages_of_the_register_are_told() -> None:
     assert 'Column "Mob. No" has two numbers in row 25; the first mobile number was taken.' in found.notes
     rules = dict(found.rows.filter(found.rows["state"] == "skipped").select("row", "code").iter_rows())
     assert {row for row, rule in rules.items() if rule == "repeated header"} == {14, 23}
-    assert rules[18] == "skip_rows_where"
+    assert rules[18] == "skip_rows_where.row"
