@@ -206,12 +206,6 @@ def _states(
     return rows if rows["row"].is_sorted() else rows.sort("row")
 
 
-def _coded(told: pl.DataFrame) -> pl.DataFrame:
-    """Rules and reasons in words as codes and values."""
-    values = pl.when(pl.col("reason").is_not_null()).then(pl.struct("reason").struct.json_encode())
-    return told.with_columns(values.alias("values"), pl.col("rule").alias("code")).drop("rule", "reason")
-
-
 def _kept(table: CompiledSheet, states: pl.DataFrame) -> pl.DataFrame:
     """For each ready row of receipts what was read and what is kept; documents have theirs with them."""
     if table.mapping.operation is not Operation.RECEIPT_READ:
