@@ -49,45 +49,36 @@ def is_open(value: Any) -> bool:
     return isinstance(value, str) and (value == MARK.strip() or value.startswith(MARK))
 
 
+_ASKED: Final[dict[str, tuple[str, str]]] = {
+    "key": ("is {names} the key?", "Write the column that the rows of a document share, without the `?`."),
+    "lookup": ("what does `{last}` mean for `{field}`?", 'Write "true" or "false" for the `?`.'),
+    "date": (
+        "how are the dates of `{field}` written, {names}?",
+        "Keep the right one, without the `?`, and delete the other.",
+    ),
+    "unit": (
+        "is `{field}` to be read as {names}?",
+        "Take the `?` away, or write the unit that the sheet uses.",
+    ),
+    "which": (
+        "which column is `{field}`, {names}?",
+        "Keep the right one, without the `?`, and delete the others.",
+    ),
+    "is_it": (
+        "is {names} the column of `{field}`?",
+        "Write the column's name without the `?`; if there is none, `{{constant: …}}`, or delete the line.",
+    ),
+}
+"""What a draft asks, by a key above the question, and how it is answered."""
+
+
 def _asked(place: Place, asked: list[str]) -> LintFinding:
     field = next((str(part) for part in (place[1:2] or place[:1])), "")
-    names = [text.removeprefix(MARK.strip()).strip() for text in asked]
-    listed = " or ".join(f"`{name}`" for name in names)
-    if place[:1] == ("key",):
-        return LintFinding(
-            place,
-            f"The draft asks: is {listed} the key?",
-            "Write the column that the rows of a document share, without the `?`.",
-        )
-    if "lookup" in place:
-        return LintFinding(
-            place,
-            f"The draft asks: what does `{place[-1]}` mean for `{field}`?",
-            'Write "true" or "false" for the `?`.',
-        )
-    if "date" in place:
-        return LintFinding(
-            place,
-            f"The draft asks: how are the dates of `{field}` written, {listed}?",
-            "Keep the right one, without the `?`, and delete the other.",
-        )
-    if "unit" in place:
-        return LintFinding(
-            place,
-            f"The draft asks: is `{field}` to be read as {listed}?",
-            "Take the `?` away, or write the unit that the sheet uses.",
-        )
-    if len(names) > 1:
-        return LintFinding(
-            place,
-            f"The draft asks: which column is `{field}`, {listed}?",
-            "Keep the right one, without the `?`, and delete the others.",
-        )
-    return LintFinding(
-        place,
-        f"The draft asks: is {listed} the column of `{field}`?",
-        "Write the column's name without the `?`; if there is none, `{constant: …}`, or delete the line.",
-    )
+    names = " or ".join(f"`{text.removeprefix(MARK.strip()).strip()}`" for text in asked)
+    named = "key" if place[:1] == ("key",) else next((part for part in ("lookup", "date", "unit") if part in place), "")
+    question, remedy = _ASKED[named or ("which" if len(asked) > 1 else "is_it")]
+    values = {"names": names, "field": field, "last": place[-1] if place else ""}
+    return LintFinding(place, f"The draft asks: {question.format(**values)}", remedy.format(**values))
 
 
 def raw_findings(data: dict[str, Any]) -> Iterator[LintFinding]:

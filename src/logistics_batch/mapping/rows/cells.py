@@ -79,51 +79,6 @@ class Damage(StrEnum):
     DITTO = "ditto"
 
 
-WORDS: Final[dict[Damage, tuple[str, str]]] = {
-    Damage.SEVERAL: (
-        "The cell has a line break or a tab in it: are these several values in one cell?",
-        "Leave one value in the cell, on one line.",
-    ),
-    Damage.CONTROL: ("The cell holds invisible control characters.", "Type the value again instead of pasting it."),
-    Damage.SCIENTIFIC: (
-        "The number is written in scientific notation and its last digits are lost.",
-        "Format the column as Text and enter the full number again.",
-    ),
-    Damage.ERROR_VALUE: (
-        "The cell shows an error of the spreadsheet program.",
-        "Correct the formula or type the value.",
-    ),
-    Damage.NO_VALUE: (
-        "The formula in this cell has no stored value.",
-        "Open the file in Excel, save it and send it again, or type the value.",
-    ),
-    Damage.WORDED: (
-        "The cell shows more than it holds: its number format adds words or signs to the number.",
-        "Format the column as Text and type what is meant: a code as the cell shows it, a number in digits only.",
-    ),
-    Damage.DATED: (
-        "The cell is a date or time: the spreadsheet program may have made it of a code or house number: MAR-1, 12/3.",
-        "Format the column as Text and type the value again.",
-    ),
-    Damage.TRUTH: (
-        "The cell is true or false for the spreadsheet program, which is no code.",
-        "Format the column as Text and type the code again.",
-    ),
-    Damage.DECIMALS: (
-        "The code is a number with decimals to the spreadsheet program, which keeps no zeros at its end: 1.10 is 1.1.",
-        "Format the column as Text and type the code again, with all its digits.",
-    ),
-    Damage.DITTO: (
-        "The cell says “as above”, and nothing above it is taken over.",
-        "Write the value itself, or ask for the mapping to fill this column down.",
-    ),
-    Damage.IMPRECISE: (
-        "The number has more than 15 digits; the spreadsheet program has already lost the last ones.",
-        "Format the column as Text and enter the full number again.",
-    ),
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Repairs:
     """What was repaired in a column: its number and use, in which rows, and of the first few what was there before."""
