@@ -11,6 +11,7 @@ from logistics_batch.mapping.fields.compile import RunValues
 from logistics_batch.mapping.whole_file import apply_mapping
 from logistics_batch.messages import rule_of
 from logistics_batch.model.document import MappedFile
+from logistics_batch.model.issue import note_words
 from logistics_batch.model.sheet import CellFact, Sheet, facts_frame
 
 SHIPPED = Path(__file__).parents[2] / "mappings"
@@ -88,3 +89,8 @@ def states(mapped: MappedFile) -> dict[int, str]:
 def rules(mapped: MappedFile) -> list[tuple[str, str]]:
     """Cell and rule of each issue."""
     return [(issue.cell, issue.rule) for issue in mapped.issues]
+
+
+def notes_in(mapped: MappedFile) -> tuple[str, ...]:
+    """The notes on a file, in words."""
+    return tuple(map(note_words, mapped.notes))

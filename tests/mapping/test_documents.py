@@ -3,7 +3,7 @@
 from itertools import islice
 
 import pytest
-from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, order, run, sheet_of, states
+from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, notes_in, order, run, sheet_of, states
 from support.issues import reasons
 
 from logistics_batch.mapping.documents.documents import BLOCK_DOCUMENTS
@@ -73,7 +73,7 @@ def pasted_twice(equal_rows: str, *, note: str = "") -> MappedFile:
 
 def test_rows_equal_in_every_cell_are_told_alone_where_the_mapping_says_so() -> None:
     mapped = pasted_twice("note")
-    (note,) = (note for note in mapped.notes if "equal" in note)
+    (note,) = (note for note in notes_in(mapped) if "equal" in note)
     assert note.startswith("The rows 2, 4 are equal, in every cell, to another row of their document")
     assert len(mapped.documents) == 2
 
@@ -127,4 +127,4 @@ def test_a_document_with_equal_rows_is_held_back_unless_the_mapping_allows_them(
     assert "The rows 2, 4 are equal" in reasons(blocked.rows)[0]
     allowed = pasted_twice("allow")
     assert len(allowed.documents) == 2
-    assert not [note for note in allowed.notes if "equal" in note]
+    assert not [note for note in notes_in(allowed) if "equal" in note]

@@ -1,7 +1,7 @@
 """Notes on values that can be right and seldom are. They hold nothing back."""
 
 import pytest
-from mapping.sheets import HEADER, ORDERS, orders, run, sheet_of
+from mapping.sheets import HEADER, ORDERS, notes_in, orders, run, sheet_of
 
 from logistics_batch.model.document import MappedFile
 
@@ -42,25 +42,25 @@ def weights(*cells: str) -> MappedFile:
 
 def test_grams_in_a_column_of_kilograms_are_told_and_sent() -> None:
     found = weights("0.82", "820", "0.01", "100", "0.005", "")
-    assert found.notes == ('Column "Kg": a weight below 10 g or above 100 kg; check the unit in rows 3, 6.',)
+    assert notes_in(found) == ('Column "Kg": a weight below 10 g or above 100 kg; check the unit in rows 3, 6.',)
     assert len(found.documents) == 6
 
 
 def test_ordinary_weights_and_cells_that_are_wrong_anyway_are_not_told() -> None:
-    assert weights("0.82", "99.9", "0", "", "-500", "heavy").notes == ()
+    assert notes_in(weights("0.82", "99.9", "0", "", "-500", "heavy")) == ()
 
 
 def test_the_weight_of_a_label_is_in_grams() -> None:
     header = ["AWB", "Phone", "Address", "PIN", "Grams"]
     rows = [[f"SH-{n}", "9876543210", "12 MG Road", "560001", grams] for n, grams in enumerate(("820", "0.82", "9"))]
-    assert run(LABELS, sheet_of([header, *rows])).notes == (
+    assert notes_in(run(LABELS, sheet_of([header, *rows]))) == (
         'Column "Grams": a weight below 10 g or above 100 kg; check the unit in rows 3-4.',
     )
 
 
 def test_a_code_in_the_column_of_pieces_is_told() -> None:
     found = orders(row(1, qty="100000"), row(2, qty="99999"))
-    assert found.notes == ('Column "Qty": more than 99,999 pieces in row 2.',)
+    assert notes_in(found) == ('Column "Qty": more than 99,999 pieces in row 2.',)
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_a_code_in_the_column_of_pieces_is_told() -> None:
 def test_another_pin_in_the_address_is_told(address: str, told: bool) -> None:
     mapping = ORDERS.replace("lines:", "  delivery_postal_code: {from: PIN}\nlines:")
     found = orders(row(1, "560001", address=address), mapping=mapping, header=[*HEADER, "PIN"])
-    assert found.notes == (('Column "PIN": the address holds another PIN in row 2.',) if told else ())
+    assert notes_in(found) == (('Column "PIN": the address holds another PIN in row 2.',) if told else ())
     assert len(found.documents) == 1
 
 
 def test_an_mrp_below_the_price_is_told_with_its_own_row() -> None:
     header = ["Invoice", "SKU", "Qty", "Rate", "MRP"]
     rows = [["I1", "tea", "1", "100", "120"], ["I1", "mug", "1", "200", "150"], ["I1", "jar", "1", "200", ""]]
-    assert run(NOTICES, sheet_of([header, *rows])).notes == ('Column "MRP": an MRP below the price in row 3.',)
+    assert notes_in(run(NOTICES, sheet_of([header, *rows]))) == ('Column "MRP": an MRP below the price in row 3.',)
 
 
 TAXED = """
@@ -110,7 +110,7 @@ MORE = ["Mail", "Lat", "Long", "Rate", "CGST", "SGST", "IGST"]
 
 def taxed(*cells: list[str]) -> tuple[str, ...]:
     rows = [row(number, *each) for number, each in enumerate(cells, 1)]
-    return orders(*rows, mapping=TAXED, header=[*HEADER, *MORE]).notes
+    return notes_in(orders(*rows, mapping=TAXED, header=[*HEADER, *MORE]))
 
 
 def test_what_is_usual_in_india_is_not_told() -> None:
@@ -145,7 +145,7 @@ def test_what_seldom_is_right_in_india_is_told(cells: list[str], told: str) -> N
 def test_a_pin_of_another_state_than_the_address_is_told(address: str, told: bool) -> None:
     mapping = ORDERS.replace("lines:", "  delivery_postal_code: {from: PIN}\nlines:")
     found = orders(row(1, "560001", address=address), mapping=mapping, header=[*HEADER, "PIN"])
-    assert ('Column "PIN": the PIN is of another state than the address in row 2.' in found.notes) is told
+    assert ('Column "PIN": the PIN is of another state than the address in row 2.' in notes_in(found)) is told
 
 
 def test_goods_may_keep_for_years_but_not_for_a_century() -> None:
@@ -167,5 +167,5 @@ def test_what_is_no_address_is_not_sent(address: str) -> None:
 def test_rules_that_leave_nothing_of_a_file_are_told() -> None:
     mapping = ORDERS.replace("fields:", 'sheet: {skip_rows_where: {Name: ["*"]}}\nfields:')
     told = "The rules of the mapping leave out all rows with data (2): nothing of this file is sent."
-    assert told in orders(row(1), row(2), mapping=mapping).notes
-    assert told not in orders(row(1), ["A2", "", *row(2)[2:]], mapping=mapping).notes
+    assert told in notes_in(orders(row(1), row(2), mapping=mapping))
+    assert told not in notes_in(orders(row(1), ["A2", "", *row(2)[2:]], mapping=mapping))

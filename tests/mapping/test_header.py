@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from mapping.sheets import HEADER, ORDERS, ROW, order, orders, run, sheet_of, states
+from mapping.sheets import HEADER, ORDERS, ROW, notes_in, order, orders, run, sheet_of, states
 from support.cell_facts import with_facts
 
 from logistics_batch.errors import FileHeld
@@ -109,7 +109,7 @@ def test_the_first_alias_that_is_there_is_taken_and_aliases_that_read_alike_coun
     mapping = ORDERS.replace('"Order Id"', '"ORDER  NO.", "Order Id"')
     mapped = orders([*ROW, "B9"], header=[*HEADER, "Order Id"], mapping=mapping)
     assert mapped.documents[0].key == "A1"
-    assert mapped.notes == ('Columns were not used because another name came first: "Order Id".',)
+    assert notes_in(mapped) == ('Columns were not used because another name came first: "Order Id".',)
 
 
 def test_a_first_alias_stands_for_all_aliases_in_key_and_rules() -> None:
@@ -146,7 +146,7 @@ def test_every_other_sheet_is_named_with_its_rows_and_why_it_was_not_read() -> N
         sheet_of([["how to fill"]], name="Help"),
         sheet_of([HEADER], name="Template"),
     ]
-    assert run(ORDERS, sheet_of([HEADER, ROW], name="Monday"), *others).notes == (
+    assert notes_in(run(ORDERS, sheet_of([HEADER, ROW], name="Monday"), *others)) == (
         'Sheet "Customers", 3 rows, was not read: it has no columns "Order No", "SKU".',
         'Sheet "Help", 1 row, was not read: it has no columns "Order No", "Phone", "Address", "SKU".',
         'Sheet "Template", 0 rows, was not read: it has a header only.',
@@ -193,7 +193,7 @@ def test_a_row_of_data_that_holds_a_column_s_word_is_no_header() -> None:
 def test_an_ignored_column_is_not_reported() -> None:
     mapping = ORDERS + "ignore: [Remarks]\n"
     mapped = orders([*ROW, "fragile"], header=[*HEADER, "Remarks"], mapping=mapping)
-    assert mapped.notes == ()
+    assert notes_in(mapped) == ()
 
 
 CONSIGNEE = """

@@ -1,7 +1,7 @@
 """Units, currencies and other meanings in a header's brackets: the same digits must not become another value."""
 
 import pytest
-from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, orders, states
+from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, notes_in, orders, states
 
 from logistics_batch.errors import FileHeld, SpecificationError
 from logistics_batch.mapping.spec.names import ColumnName, names_match, same
@@ -103,14 +103,14 @@ def test_brackets_that_say_the_same_or_nothing_are_the_same_column(
         return
     found = mapped(field, header, cell)
     assert sent in found.documents[0].body
-    assert not any("was read as" in note for note in found.notes)
+    assert not any("was read as" in note for note in notes_in(found))
 
 
 def test_a_unit_that_nothing_confirms_or_denies_is_told() -> None:
     found = orders(ROW, header=[*HEADER[:5], "Qty (Box)"])
     assert states(found) == {2: "ready"}
-    assert 'Column "Qty (Box)" was read as "Qty" of the mapping; check the unit.' in found.notes
-    assert not [note for note in orders(ROW, header=[*HEADER[:5], "Qty (Nos)"]).notes if "was read as" in note]
+    assert 'Column "Qty (Box)" was read as "Qty" of the mapping; check the unit.' in notes_in(found)
+    assert not [note for note in notes_in(orders(ROW, header=[*HEADER[:5], "Qty (Nos)"])) if "was read as" in note]
 
 
 @pytest.mark.parametrize(

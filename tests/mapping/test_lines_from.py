@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mapping.sheets import mapping_of, orders, run, sheet_of, states
+from mapping.sheets import mapping_of, notes_in, orders, run, sheet_of, states
 from support.issues import reasons
 
 from logistics_batch.errors import FileHeld, SpecificationError
@@ -64,7 +64,7 @@ def test_numbered_columns_may_have_zeros_before_their_numbers() -> None:
     row = ["A1", "9876543210", "12 MG Road", "tea", "2", "dal", "4", *[""] * 14, "jug", "1"]
     found = orders(row, mapping=NUMBERED, header=header)
     assert items_of(found) == [("tea", 2), ("dal", 4), ("jug", 1)]
-    assert found.notes == ()
+    assert notes_in(found) == ()
 
 
 def items_of(mapped: MappedFile, place: int = 0) -> list[tuple[str, int]]:
@@ -159,7 +159,7 @@ def test_rows_in_words_are_those_of_the_sheet() -> None:
 def test_the_column_of_items_must_be_there_and_is_not_unknown() -> None:
     with pytest.raises(FileHeld, match='"Items" is missing'):
         orders(["A1", "9876543210", "x"], mapping=PATTERN, header=["Order No", "Phone", "Address"])
-    assert packed("tea x 1").notes == ()
+    assert notes_in(packed("tea x 1")) == ()
 
 
 def test_parallel_cells_belong_together_by_their_places() -> None:
@@ -202,7 +202,7 @@ def test_numbered_columns_are_lines_and_gaps_are_no_harm() -> None:
     mapped = orders(*rows, mapping=NUMBERED, header=NUMBERED_HEADER)
     assert (items_of(mapped), items_of(mapped, 1)) == ([("tea", 2), ("milk", 1)], [("cup", 3)])
     gap = 'Numbered columns that others follow are missing: "SKU 2", "Qty 2".'
-    assert (mapped.columns, mapped.notes) == (tuple(NUMBERED_HEADER), (gap,))
+    assert (mapped.columns, notes_in(mapped)) == (tuple(NUMBERED_HEADER), (gap,))
 
 
 def test_a_half_filled_pair_is_an_issue_at_the_empty_cell() -> None:
@@ -224,7 +224,7 @@ def items(*cells: str) -> MappedFile:
 def test_numbered_columns_may_each_hold_a_whole_item() -> None:
     mapped = items("tea x 2", "", "rice x 1")
     assert items_of(mapped) == [("tea", 2), ("rice", 1)]
-    assert (mapped.columns[-1], mapped.notes, mapped.documents[0].rows) == ("Item 3", (), (2,))
+    assert (mapped.columns[-1], notes_in(mapped), mapped.documents[0].rows) == ("Item 3", (), (2,))
 
 
 def test_a_numbered_cell_that_is_no_item_is_an_issue_at_its_own_address() -> None:
@@ -338,7 +338,7 @@ def test_an_item_of_which_a_numbered_column_is_missing_is_not_sent_without_it() 
     assert (issue.cell, issue.rule, issue.value) == ("G3", "lines_from|no_column", "rice")
     assert issue.reason == '"SKU 2" is filled, and the sheet has no column "Price 2" beside it.'
     assert issue.fix == 'Add the column, or empty "SKU 2".'
-    assert mapped.notes == ('The sheet has "SKU 2", "Qty 2" and no column "Price 2" beside it.',)
+    assert notes_in(mapped) == ('The sheet has "SKU 2", "Qty 2" and no column "Price 2" beside it.',)
     only_quantity = orders([*rows[0], "", "1"], mapping=PRICED, header=WIDE)
     assert ("H2", "lines_from|no_column") in [(issue.cell, issue.rule) for issue in only_quantity.issues]
 
@@ -346,11 +346,11 @@ def test_an_item_of_which_a_numbered_column_is_missing_is_not_sent_without_it() 
 def test_a_number_that_is_passed_over_is_told() -> None:
     row = ["A1", "9876543210", "12 MG Road", "tea", "2", "dal", "4"]
     told = "Numbered columns that others follow are missing: "
-    assert orders(row, mapping=NUMBERED, header=NUMBERED_HEADER).notes == (f'{told}"SKU 2", "Qty 2".',)
+    assert notes_in(orders(row, mapping=NUMBERED, header=NUMBERED_HEADER)) == (f'{told}"SKU 2", "Qty 2".',)
     text = HEAD + 'lines_from: {columns: "Item {n}", pattern: "{sku} x {qty}"}\n'
     text += "lines: {item_name: {from: sku}, item_quantity: {from: qty}}\n"
     header = ["Order No", "Phone", "Address", "Item 2", "Item 3"]
-    assert orders([*row[:3], "tea x 1"], mapping=text, header=header).notes == (f'{told}"Item 1".',)
+    assert notes_in(orders([*row[:3], "tea x 1"], mapping=text, header=header)) == (f'{told}"Item 1".',)
 
 
 def test_numbered_columns_that_must_be_there_hold_the_file_without_them() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from mapping.sheets import mapping_of, rules, run, sheet_of, states
+from mapping.sheets import mapping_of, notes_in, rules, run, sheet_of, states
 from support.issues import reasons
 
 from logistics_batch.errors import FileHeld, SpecificationError
@@ -209,7 +209,7 @@ def test_a_line_that_stands_twice_on_its_sheet_holds_its_order_back() -> None:
     assert 'on the sheet "Order lines" the rows 3, 5 are equal in every cell' in issue.reason
     noted = mapped([A1, A2], twice, text=MAPPING + "checks: {equal_rows: note}\n")
     assert len(noted.documents) == 2
-    assert [note for note in noted.notes if "the rows 3, 5 are equal" in note]
+    assert [note for note in notes_in(noted) if "the rows 3, 5 are equal" in note]
     apart = [[*line[:4], str(number)] for number, line in enumerate(twice)]
     assert len(mapped([A1, A2], apart).documents) == 2
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import polars as pl
-from mapping.sheets import HEADER, ORDERS, ROW, order, run, sheet_of, states
+from mapping.sheets import HEADER, ORDERS, ROW, notes_in, order, run, sheet_of, states
 
 from logistics_batch.model.document import MappedFile
 
@@ -46,7 +46,7 @@ def test_short_rows_stay_where_the_program_leaves_empty_cells_at_the_end_out() -
     short = [order(Order_No=f"B{number}") for number in range(5)]
     mapped = csv_rows([*ROW, "5"], *short)
     assert set(states(mapped).values()) == {"ready"}
-    assert 'Rows 3-7 end before "Price": taken as blank there.' in mapped.notes
+    assert 'Rows 3-7 end before "Price": taken as blank there.' in notes_in(mapped)
 
 
 def test_a_row_that_lost_a_separator_is_not_sent_with_its_price_as_quantity() -> None:
@@ -65,7 +65,7 @@ def test_a_mapping_may_say_that_its_sender_leaves_empty_cells_at_the_end_out() -
     mapping = WITH_PRICE + "checks: {short_rows: allow}\n"
     mapped = csv_rows([*ROW, "5", ""], order(Order_No="A2"), order(Order_No="A3")[:4], mapping=mapping)
     assert states(mapped) == {2: "ready", 3: "ready", 4: "invalid"}, "SKU is required"
-    assert 'Row 3 ends before "Price": taken as blank there.' in mapped.notes
+    assert 'Row 3 ends before "Price": taken as blank there.' in notes_in(mapped)
 
 
 def test_a_short_row_lacks_a_cell_where_other_rows_end_in_empty_ones() -> None:

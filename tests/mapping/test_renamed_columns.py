@@ -7,7 +7,7 @@ from datetime import date
 
 import polars as pl
 import pytest
-from mapping.sheets import HEADER, ORDERS, order, orders, run, sheet_of
+from mapping.sheets import HEADER, ORDERS, notes_in, order, orders, run, sheet_of
 from mapping.test_shipped import EXAMPLES, NAMES, ZONE, load, mapped, source_of
 
 from logistics_batch.errors import FileHeld
@@ -70,7 +70,7 @@ def test_a_part_of_the_address_that_nothing_may_be_is_not_needed() -> None:
 
 
 def test_a_renamed_column_that_may_be_left_out_is_told_with_the_one_it_may_be() -> None:
-    notes = orders(order(), header=["Order No", "Buyer name", *HEADER[2:]]).notes
+    notes = notes_in(orders(order(), header=["Order No", "Buyer name", *HEADER[2:]]))
     assert any(note.startswith('Column "Buyer name" may be "Name" of the mapping, which this sheet') for note in notes)
 
 
@@ -78,9 +78,9 @@ def test_a_later_name_that_is_read_beside_a_new_column_is_told_with_the_first() 
     mapping = ORDERS.replace("{from: SKU,", "{from: [SKU, Title],")
     header = [*HEADER[:4], "Article key", "Qty", "Title"]
     mapped = orders([*order()[:4], "T-1", "2", "Green tea"], mapping=mapping, header=header)
-    assert any('these were read by a later name of the mapping: "Title" for "SKU"' in note for note in mapped.notes)
+    assert any('these were read by a later name of the mapping: "Title" for "SKU"' in note for note in notes_in(mapped))
     plain = orders([*order()[:4], "2", "tea"], mapping=mapping, header=[*HEADER[:4], "Qty", "Title"])
-    assert not [note for note in plain.notes if "later name" in note]
+    assert not [note for note in notes_in(plain) if "later name" in note]
 
 
 def test_lines_on_a_sheet_of_their_own_are_watched_as_well() -> None:
@@ -133,10 +133,10 @@ def test_no_column_of_a_shipped_layout_is_lost_without_a_word(name: str) -> None
             )
             if found is None or (said(found) == said(mapped(name)) and mapping.operation is not Operation.RECEIPT_READ):
                 continue
-            notes = " ".join(found.notes)
+            notes = " ".join(notes_in(found))
             assert '"Zzyx"' in notes, (name, text)
-            known = set(mapped(name).notes)
-            is_told = [note for note in found.notes if note not in known and "Zzyx" not in note]
+            known = set(notes_in(mapped(name)))
+            is_told = [note for note in notes_in(found) if note not in known and "Zzyx" not in note]
             assert is_told or text.strip() in mapping.spec.ignore, (name, text)
 
 
@@ -163,4 +163,4 @@ def test_the_order_and_number_of_columns_of_a_shipped_layout_do_not_matter(name:
         found = drifted(name, [*sheets[:place], changed, *sheets[place + 1 :]])
         assert found is not None
         assert said(found) == said(mapped(name))
-        assert any('not used: "Zzyx"' in note for note in found.notes)
+        assert any('not used: "Zzyx"' in note for note in notes_in(found))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from mapping.sheets import HEADER, ORDERS, ROW, order, orders, rules, run, sheet_of, states
+from mapping.sheets import HEADER, ORDERS, ROW, notes_in, order, orders, rules, run, sheet_of, states
 from support.cell_facts import with_facts
 from support.issues import reasons
 
@@ -266,7 +266,7 @@ def test_own_result_columns_are_ignored_when_the_sheet_comes_back() -> None:
     marks = ["accepted", "", "", "SH-1", "r1"]
     mapped = orders([*ROW, *marks], ["", "", "", "", "", "", "skipped", "The row is blank."], header=header)
     assert states(mapped) == {2: "ready", 3: "skipped blank"}
-    assert mapped.notes == ("The result columns of an earlier round were ignored.",)
+    assert notes_in(mapped) == ("The result columns of an earlier round were ignored.",)
 
 
 def test_a_users_own_status_column_is_used_beside_ours() -> None:
@@ -290,7 +290,7 @@ def test_a_control_total_that_does_not_balance_holds_the_file() -> None:
 def test_what_the_reader_said_is_reported_once_and_unknown_columns_too() -> None:
     said = (Issue.of("hidden_rows", reason="hidden rows are read like the others: 3"),)
     sheet = replace(sheet_of([[*HEADER, "Colour"], [*ROW, "red"], [*ROW, "blue"]]), hidden_rows=(3,), notes=said)
-    assert run(ORDERS, sheet).notes == (
+    assert notes_in(run(ORDERS, sheet)) == (
         said[0].reason,
         'Columns that the mapping does not know were not used: "Colour".',
     )
@@ -307,7 +307,7 @@ def test_an_error_in_a_column_that_is_not_used_is_told(ignored: bool) -> None:
     mapping = ORDERS + "ignore: [Bin]\n" * ignored
     mapped = orders([*ROW, "#N/A"], [*order(Order_No="A2"), "ok"], header=[*HEADER, "Bin"], mapping=mapping)
     said = 'Column "Bin", which is not used, shows an error of the spreadsheet program in row 2.'
-    assert (states(mapped), said in mapped.notes) == ({2: "ready", 3: "ready"}, not ignored)
+    assert (states(mapped), said in notes_in(mapped)) == ({2: "ready", 3: "ready"}, not ignored)
 
 
 def test_a_sheet_with_a_header_only_is_an_empty_answer() -> None:
@@ -547,7 +547,7 @@ def test_goods_called_total_do_not_vanish_from_a_filled_down_document() -> None:
 def test_marks_that_nobody_sees_make_no_other_reference(mark: str) -> None:
     found = orders(order(Order_No=f"A{mark}1", SKU=f"tea{mark}" if mark != "\u200c" else "tea", Qty=f"2{mark}"))
     assert found.documents[0].reference == "A1" and '"item_name":"tea","item_quantity":2' in found.documents[0].body
-    assert any("repaired without loss" in note for note in found.notes)
+    assert any("repaired without loss" in note for note in notes_in(found))
 
 
 @pytest.mark.parametrize("mark", ["\u200f", "\u202e", "\u00ad"])

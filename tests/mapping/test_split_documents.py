@@ -1,7 +1,7 @@
 """Orders of which a rule takes some lines and leaves others: they go out with fewer goods, and it is said."""
 
 import pytest
-from mapping.sheets import HEADER, ORDERS, order, orders, states
+from mapping.sheets import HEADER, ORDERS, notes_in, order, orders, states
 
 WITH_STATUS = [*HEADER, "Status"]
 RULE = "sheet: {only_rows_where: {Status: Ready}}\n"
@@ -10,7 +10,7 @@ RULE = "sheet: {only_rows_where: {Status: Ready}}\n"
 def notes(*rows: tuple[str, str], mapping: str = ORDERS + RULE) -> list[str]:
     """What is said of orders, each row a number and a status, that is not said of every file."""
     found = orders(*([*order(Order_No=number), status] for number, status in rows), mapping=mapping, header=WITH_STATUS)
-    return [note for note in found.notes if "leaves out some rows" in note]
+    return [note for note in notes_in(found) if "leaves out some rows" in note]
 
 
 def test_an_order_of_which_a_rule_leaves_out_a_line_is_told_with_its_rows() -> None:

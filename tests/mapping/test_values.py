@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, order, orders, rules, run, sheet_of, states
+from mapping.sheets import HEADER, ORDERS, ROW, mapping_of, notes_in, order, orders, rules, run, sheet_of, states
 from support.issues import reasons
 
 from logistics_batch.errors import FileHeld
@@ -142,7 +142,7 @@ def test_values_in_one_cell_are_never_joined_into_another_number(column: str, ce
     assert [issue.rule for issue in found.issues] == [rule] and not found.documents
     if "several" in rule:
         assert "several values in one cell" in found.issues[0].reason
-        assert found.notes == ()
+        assert notes_in(found) == ()
 
 
 @pytest.mark.parametrize(("cell", "read"), [("2 50\n3", "several_values"), ("2 50", "unit"), ("1 200 g", "1.2")])
@@ -492,7 +492,7 @@ def test_the_guard_before_a_line_of_an_address_is_taken_off_again(text: str) -> 
 def test_line_breaks_in_an_address_become_commas() -> None:
     found = orders(order(Address="12 MG Road,\r\nNear Temple\nBengaluru"))
     assert '"delivery_address":"12 MG Road, Near Temple, Bengaluru"' in found.documents[0].body
-    assert found.notes == ('Column "Address": repaired without loss: D2.',)
+    assert notes_in(found) == ('Column "Address": repaired without loss: D2.',)
 
 
 def test_join_leaves_blanks_out_and_needs_one_of_its_columns() -> None:
@@ -672,7 +672,7 @@ def test_kept_values_are_those_of_the_first_row_and_are_not_sent() -> None:
 
 
 def test_two_numbers_in_a_phone_cell_are_mentioned() -> None:
-    assert orders(order(Phone="98765 43210 / 91234 56789")).notes == (
+    assert notes_in(orders(order(Phone="98765 43210 / 91234 56789"))) == (
         'Column "Phone" has two numbers in row 2; the first mobile number was taken.',
     )
 
@@ -681,7 +681,9 @@ def test_only_rows_are_mentioned_of_whose_numbers_one_is_not_sent() -> None:
     not_sent = ["91 9876543210 / 91 9712345678", "9876543210, 022-23456789", "0422-2345678 / 9876543210"]
     others = ["9876543210 / 9876543210", "9876543210 / 97123"]
     rows = [order(Order_No=f"A{number}", Phone=cell) for number, cell in enumerate([*others, *not_sent])]
-    assert orders(*rows).notes == ('Column "Phone" has two numbers in rows 4-6; the first mobile number was taken.',)
+    assert notes_in(orders(*rows)) == (
+        'Column "Phone" has two numbers in rows 4-6; the first mobile number was taken.',
+    )
 
 
 @pytest.mark.parametrize(
@@ -708,7 +710,7 @@ def test_the_second_number_of_a_phone_cell_is_the_alternate_one_where_that_is_ma
         ("9876543210", None),
     ]
     assert [(issue.row, issue.rule) for issue in mapped.issues] == [(5, "customer_mobile|mobile")]
-    assert 'Column "Phone" has two numbers in row 3; the first mobile number was taken.' in mapped.notes
+    assert 'Column "Phone" has two numbers in row 3; the first mobile number was taken.' in notes_in(mapped)
 
 
 @pytest.mark.parametrize("verb", vocabulary(), ids=lambda verb: verb.name)

@@ -27,7 +27,7 @@ from logistics_batch.mapping.loading import RunValues
 from logistics_batch.mapping.notes.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
-from logistics_batch.model.issue import Issue
+from logistics_batch.model.issue import Issue, Note
 from logistics_batch.model.payloads import Complaint, LongitudeName
 
 
@@ -44,7 +44,8 @@ def map_sheet(bound: BoundSheet, *, run_values: RunValues, longitude: LongitudeN
     hold_table(table, rows)
     found = check_rows(table, rows)
     blame_faults(found, table, bound.lines)
-    notes, skipped = (*notes_of(table, rows), *bound.notes), rows.skipped
+    notes: tuple[Note, ...] = (*notes_of(table, rows), *bound.notes)
+    skipped = rows.skipped
     documents = _documents(table)
     strays, blocked = stray_rows(table), blocked_documents(table, documents)
     barred = with_siblings(blocked, table, found, strays)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from mapping.sheets import mapping_of, run
+from mapping.sheets import mapping_of, notes_in, run
 
 from logistics_batch.intake.readers import read_file
 from logistics_batch.model.document import MappedFile
@@ -40,7 +40,7 @@ def test_every_body_is_the_one_that_is_wanted_and_every_other_row_comes_back(
 
 def test_landlines_and_pages_of_the_register_are_told() -> None:
     found = mapped("dispatch", "dispatch.csv")
-    assert 'Column "Mob. No" has two numbers in row 25; the first mobile number was taken.' in found.notes
+    assert 'Column "Mob. No" has two numbers in row 25; the first mobile number was taken.' in notes_in(found)
     rules = dict(found.rows.filter(found.rows["state"] == "skipped").select("row", "code").iter_rows())
     assert {row for row, rule in rules.items() if rule == "repeated header"} == {14, 23}
     assert rules[18] == "skip_rows_where.row"

@@ -9,8 +9,9 @@ import polars as pl
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.rows.cells import name_of
 from logistics_batch.mapping.rows.header import Header
-from logistics_batch.messages.words import listed, row_list
+from logistics_batch.messages.words import listed
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
 
 _CELL: Final = re.compile(r"c[0-9]+")
@@ -64,16 +65,13 @@ def in_cells(aside: Sequence[str]) -> str:
     return f"in every cell but {listed(aside)}, which only counts the rows" if aside else "in every cell"
 
 
-def note_of_equal_rows(table: CompiledSheet) -> list[str]:
+def note_of_equal_rows(table: CompiledSheet) -> Iterator[Issue]:
     """A note on rows that may have been pasted twice."""
-    if table.mapping.spec.checks.equal_rows != "note":
-        return []
-    found, aside = _rows_of_documents(table)
-    rows = [row for numbers in found.values() for row in numbers]
-    if not rows:
-        return []
-    where = f"The rows {row_list(sorted(rows))} are equal, {in_cells(aside)}, to another row of their document"
-    return [f"{where}, and each counts: were they pasted twice?"]
+    if table.mapping.spec.checks.equal_rows == "note":
+        found, aside = _rows_of_documents(table)
+        rows = sorted(row for numbers in found.values() for row in numbers)
+        if rows:
+            yield Issue.of("equal_rows.note_counted" if aside else "equal_rows.note", rows=rows, aside=aside)
 
 
 def documents_with_equal_rows(table: CompiledSheet) -> Iterator[tuple[int, str, dict[str, Any]]]:

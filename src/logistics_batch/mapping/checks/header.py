@@ -20,6 +20,7 @@ from logistics_batch.mapping.rows.header import Header
 from logistics_batch.mapping.spec.model import FieldSpec
 from logistics_batch.mapping.spec.names import ColumnName, Measure, differently_bracketed, measure_of
 from logistics_batch.mapping.spec.targets import Form, form_of
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.sheet import Sheet
 
 _PARTS_SENT: Final = ("fields", "lines", "kit_lines")
@@ -104,26 +105,21 @@ def renamed_columns(mapping: Mapping, read: Sequence[Read]) -> Iterator[Held]:
             yield Held(code, values | {"new": new}, target)
 
 
-def renamed_notes(mapping: Mapping, sheet: Sheet, header: Header) -> Iterator[str]:
+def renamed_notes(mapping: Mapping, sheet: Sheet, header: Header) -> Iterator[Issue]:
     """New columns that may be missing ones, and columns that were read by a later name while new ones were not."""
     if not header.unknown:
         return
     for name, group in {group[0]: group for _, _, group in _absent(mapping, header)}.items():
         if new := _successor(mapping, sheet, header, group):
-            yield (
-                f'Column "{new}" may be "{name}" of the mapping, which this sheet does not have, and was not used: '
-                "add it to the names of that column, or name it under `ignore`."
-            )
-    later = [
-        f'"{header.texts[column - 1].strip()}" for "{group[0]}"'
+            yield Issue.of("columns.renamed", new=new, name=name)
+    later = {
+        header.texts[column - 1].strip(): group[0]
         for _, _, group in _sent(mapping)
         if group[0] not in header.columns and (column := header.column(group))
-    ]
-    if later := list(dict.fromkeys(later)):
-        yield (
-            f"Beside columns that were not used, these were read by a later name of the mapping: {', '.join(later[:5])}"
-            f"{' …' if len(later) > 5 else ''}: is one that was not used meant?"
-        )
+    }
+    if later:
+        pairs = [["columns.read_as", {"text": text, "name": name}] for text, name in later.items()]
+        yield Issue.of("columns.later_name", pairs=pairs[:5], more=" …" if len(pairs) > 5 else "")
 
 
 def _sent(mapping: Mapping) -> Iterator[tuple[str, FieldSpec, list[str]]]:
@@ -163,7 +159,7 @@ def other_brackets(table: CompiledSheet) -> Iterator[Held]:
 def other_units(table: CompiledSheet) -> Iterator[Held]:
     """Columns whose headers contradict what the mapping takes their values for: the same digits, another value."""
     for place, field, names, column in _read_columns(table):
-        text = _text(table, column)
+        text = table.text_of(column)
         said, own = ColumnName.of(text).measure, _measures(names)
         if said is None or said in own:
             continue
@@ -180,16 +176,16 @@ def other_units(table: CompiledSheet) -> Iterator[Held]:
             yield Held("header.measure", values)
 
 
-def units_taken_over(table: CompiledSheet) -> list[str]:
+def units_taken_over(table: CompiledSheet) -> list[Issue]:
     """Notes on headers that name a unit of which the mapping does not speak, as "Qty (Box)" for "Qty"."""
-    found: dict[str, None] = {}
+    found: dict[Issue, None] = {}
     for place, field, names, column in _read_columns(table):
-        said = ColumnName.of(_text(table, column)).measure
+        said = ColumnName.of(table.text_of(column)).measure
         if said is None or said.kind == "date" or said == _PIECES or place.startswith("keep."):
             continue
         if said not in _measures(names) and said != meant_by(place, field, table.mapping.operation):
             name = next(name for name in names if table.bound.columns.get(name) == column)
-            found[f'Column "{_text(table, column)}" was read as "{name}" of the mapping; check the unit.'] = None
+            found[Issue.of("columns.unit", column=table.text_of(column), name=name)] = None
     return list(found)
 
 
@@ -204,10 +200,6 @@ def _read_columns(table: CompiledSheet) -> Iterator[tuple[str, FieldSpec, list[s
 
 def _measures(names: list[str]) -> list[Measure]:
     return [measure for name in names if (measure := ColumnName.of(name).measure) is not None]
-
-
-def _text(table: CompiledSheet, column: int) -> str:
-    return " ".join(table.bound.texts[column - 1].split())
 
 
 def _declared_order(table: CompiledSheet, field: FieldSpec, column: int, said: Measure) -> Measure | None:

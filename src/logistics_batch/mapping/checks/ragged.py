@@ -1,5 +1,6 @@
 """Rows of a text file with more or fewer cells than its header: their values may stand in the wrong columns."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import polars as pl
@@ -7,7 +8,7 @@ import polars as pl
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.values.reading import message
 from logistics_batch.mapping.findings import Findings
-from logistics_batch.messages.words import listed, row_list
+from logistics_batch.model.issue import Issue
 
 _LOOKED_AT: Final = 1_000  # last rows of a file
 _HABIT: Final = 5
@@ -44,18 +45,14 @@ def find_ragged(found: Findings, table: CompiledSheet) -> None:
         found.add(group["row"], table.key_column, "row", said)
 
 
-def note_of_short_rows(table: CompiledSheet) -> list[str]:
-    """A note on short rows that are taken as they are: what their last cells stand under is nowhere written."""
+def note_of_short_rows(table: CompiledSheet) -> Iterator[Issue]:
+    """Notes on short rows that are taken as they are: what their last cells stand under is nowhere written."""
     if table.sheet.cell_counts is None:
-        return []
+        return
     _, spared = _short(table, _counted(table))
-    notes: list[str] = []
     for (cells,), group in spared.sort("cells", descending=True).group_by("cells", maintain_order=True):
         missing = [table.bound.texts[column - 1].strip() for column in _cut(table, int(str(cells)))]
-        ends = "ends" if group.height == 1 else "end"
-        which = f"Row{'' if group.height == 1 else 's'} {row_list(table.sheet.physical_rows(group['row']))}"
-        notes.append(f"{which} {ends} before {listed(missing)}: taken as blank there.")
-    return notes
+        yield Issue.of("short_rows", rows=table.sheet.physical_rows(group["row"]), columns=missing)
 
 
 def _counted(table: CompiledSheet) -> pl.DataFrame:

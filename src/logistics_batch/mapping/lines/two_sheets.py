@@ -256,5 +256,5 @@ def _notes(reading: Mapping, second: Side) -> tuple[str, ...]:
     if second.header.unknown:
         names = listed(second.header.unknown, limit=20)
         notes.append(f"{place}: columns that the mapping does not know were not used: {names}.")
-        notes += [f"{place}: {note}" for note in renamed_notes(reading, second.sheet, second.header)]
+        notes += [f"{place}: {note.reason}" for note in renamed_notes(reading, second.sheet, second.header)]
     return tuple(notes)
