@@ -13,6 +13,7 @@ import termios
 import pytest
 from cli.conftest import Run
 from openpyxl import load_workbook
+from support.issues import said as held_for
 from support.result_samples import fates_frame, row_result
 from support.workspace import ORDER_COLUMNS, Workspace, order_lines
 
@@ -48,7 +49,7 @@ def test_rows_of_a_held_file_are_not_sent_to_a_list_that_is_empty(
 ) -> None:
     rows = fates_frame(row_result(row, Fate.HELD, reason="Half is wrong.") for row in (2, 3))
     file = FileReport(
-        "a.csv", "00", 1, "r", "orders", "00", rows_read=2, rows=rows, reason="Half is wrong.", remedy="Send it again."
+        "a.csv", "00", 1, "r", "orders", "00", rows_read=2, rows=rows, held=held_for("Half is wrong.", "Send it again.")
     )
     print_push(RunReport("r", "push", (file,)), {})
     said = capsys.readouterr().out
@@ -63,7 +64,10 @@ def test_what_many_rows_are_told_in_the_same_words_is_printed_once(capsys: pytes
     file = FileReport("a.csv", "00", 1, "r", "orders", "00", rows_read=8, rows=fates_frame([*waiting, refused]))
     print_push(RunReport("r", "push", (file,)), {})
     said = capsys.readouterr().out
-    assert "Row 2 and 6 more: It waits. Nothing: it goes out when the operator has approved it.\n" in said
+    assert (
+        "Row 2 and 6 more: It goes out when a person has approved it. Nothing: it goes out when the operator has approved it.\n"
+        in said
+    )
     assert "Row 9: No service in this area. Correct the row.\n" in said
 
 

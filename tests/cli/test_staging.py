@@ -114,7 +114,7 @@ def test_what_a_sender_had_that_may_live_is_not_sent_again_though_references_are
     slow = Workspace(workspace.root, url=sandbox.url, settle_after="1h")
     assert push(run, slow, ["A"]).code == 4
     with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger, ledger:
-        assert ledger.execute("UPDATE document SET rule = 'sender_lost' WHERE state = 'in_doubt'").rowcount == 1
+        assert ledger.execute("UPDATE document SET code = 'sender_lost' WHERE state = 'in_doubt'").rowcount == 1
     assert run("settle", "--wait", LOGISTICS_BATCH_SERVICE__SETTLE_AFTER="0s").code == 4
     assert held(run) == ["unknown"]
     assert len(sandbox.received("order.create")) == before + 1

@@ -67,7 +67,7 @@ def test_a_doubt_of_an_older_copy_is_looked_for_and_never_sent_again_by_itself(
     """How it ended may stand in the history that was lost, and it may have been cancelled since."""
     accepted(workspace, "A")
     doubt(workspace, sandbox, "B")
-    change(workspace, "UPDATE document SET rule = 'restored' WHERE state = 'in_doubt'")
+    change(workspace, "UPDATE document SET code = 'restored' WHERE state = 'in_doubt'")
     assert workspace.run("settle", "--wait").code == 4
     assert held(workspace) == [("B", "not_found")]
     assert created(sandbox) == {"A": 1}

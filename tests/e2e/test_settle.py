@@ -20,6 +20,7 @@ from logistics_batch.flows.parts import Silent
 from logistics_batch.flows.receive_event import keep_events, read_event
 from logistics_batch.flows.settle import settle_due
 from logistics_batch.ledger import NewEvent, Outcome, ServiceFacts
+from logistics_batch.model.issue import Issue
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
 
@@ -159,7 +160,7 @@ def test_what_a_sender_had_that_may_live_is_not_sent_again(workspace: Workspace,
     """Its lock was lost with its connection, and it may be about to send: that the order is not there is no proof."""
     doubtful_push(workspace, sandbox, "drop_before", ["A", "B"])
     with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger, ledger:
-        ledger.execute("UPDATE document SET rule = 'sender_lost' WHERE state = 'in_doubt'")
+        ledger.execute("UPDATE document SET code = 'sender_lost' WHERE state = 'in_doubt'")
     assert workspace.run("settle", "--wait").code == 4
     assert [line["rule"] for line in held(workspace)] == ["not_found"]
     assert len(sandbox.received("order.create")) == 2
@@ -229,7 +230,7 @@ def test_an_asn_that_a_sender_had_that_may_live_is_not_sent_again(
     late = {"LOGISTICS_BATCH_SERVICE__SETTLE_AFTER": "1h"}
     workspace.run("push", workspace.drop("asns.csv", asn_lines(["INV-1"])), "--mapping", "asns", **late)
     with closing(sqlite3.connect(workspace.root / "var/ledger.db")) as ledger, ledger:
-        assert ledger.execute("UPDATE document SET rule = 'sender_lost' WHERE state = 'in_doubt'").rowcount == 1
+        assert ledger.execute("UPDATE document SET code = 'sender_lost' WHERE state = 'in_doubt'").rowcount == 1
     assert workspace.run("settle", "--wait").code == 4
     assert [line["rule"] for line in held(workspace)] == ["not_found"]
     assert len(sandbox.received("asn.create")) == 2
@@ -364,7 +365,7 @@ def test_what_somebody_else_settled_meanwhile_does_not_end_the_round(
 
         class Meanwhile(Silent):
             def start(self, label: str, total: int | None) -> None:
-                gone = Outcome(first.id, "held", "held", rule="unknown")
+                gone = Outcome(first.id, "held", "held", why=Issue("unknown"))
                 assert others.ledger.settle_document(
                     gone, expected="in_doubt", now=first.doubt_since, evidence_text="x"
                 )

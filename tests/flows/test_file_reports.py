@@ -1,6 +1,7 @@
 """A run over thousands of files does not hold every row of all of them."""
 
 import pytest
+from support.issues import said
 from support.result_samples import fates_frame, row_result
 
 from logistics_batch.flows.file_reports import FileReports
@@ -16,7 +17,9 @@ class Ledger:
     def file_report(self, number: int) -> FileReport:
         self.asked.append(number)
         rows = fates_frame([row_result(2, Fate.ACCEPTED if number % 2 else Fate.HELD)])
-        return FileReport(f"{number}.csv", "", 0, "run", "orders", "", rows=rows, reason="" if number % 2 else "No.")
+        return FileReport(
+            f"{number}.csv", "", 0, "run", "orders", "", rows=rows, held=said("" if number % 2 else "No.")
+        )
 
 
 def test_of_a_few_files_each_is_read_once() -> None:

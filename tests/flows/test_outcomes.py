@@ -73,7 +73,7 @@ def test_behind_a_lost_history_a_refusal_may_be_that_of_a_second_create(
     )
     outcome = unless_sent_before(said, document, facts=facts)
     assert outcome.state == state
-    assert ("restored from an older copy" in outcome.reason) is (state == "in_doubt")
+    assert ("restored from an older copy" in outcome.why.reason) is (state == "in_doubt")
 
 
 def test_of_a_long_reply_the_beginning_is_kept() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from ledger.arrivals import arrival, evaluated
 from ledger.conftest import ledger, postgres, url  # noqa: F401
+from support.issues import said
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace
 
@@ -76,12 +77,12 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
                 Outcome(each.id, "accepted", "accepted", status=200, reply=WHO * 9, message=f"{PHONE} is served")
                 for each in planned[1:]
             ]
-            + [Outcome(planned[0].id, "held", "unknown", rule="awb", reason=f"Ask {WHO}.")],
+            + [Outcome(planned[0].id, "held", "unknown", why=said(f"Ask {WHO}.", rule="awb"))],
             claim=[],
             run=run,
             now=LONG_AGO,
         )
-        dropped = Outcome(planned[0].id, "abandoned", "decided", rule="drop", reason=f"{WHO} called.")
+        dropped = Outcome(planned[0].id, "abandoned", "decided", why=said(f"{WHO} called.", rule="drop"))
         ledger.settle_document(dropped, expected="held", now=LONG_AGO, evidence_text=f"drop: {WHO}", who="operator")
         ledger.finish_run(run, exit_code=3, summary={}, now=LONG_AGO, stopped=f"{name} could not be answered")
         ledger.store_events([NewEvent(identity=run, received_at=LONG_AGO, raw=people.encode())], patience_seconds=5)

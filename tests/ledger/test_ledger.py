@@ -9,6 +9,7 @@ from support.issues import reasons
 
 from logistics_batch.errors import FileHeld, LedgerBusy, LedgerRefused
 from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocument, open_ledger
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate
 
 NOW = "2026-11-21T21:16:00+05:30"
@@ -137,7 +138,7 @@ def test_whoever_finds_a_send_without_its_sender_finds_a_doubt(ledger: Ledger) -
 
 
 def test_a_held_file_holds_every_sendable_row(ledger: Ledger) -> None:
-    held = FileHeld("Too many rows are invalid.", rule="budget", remedy="Look at the first ones.")
+    held = FileHeld("Too many rows are invalid.", rule="budget|test", remedy="Look at the first ones.")
     file_id = ledger.plan_file(start(ledger), arrival({"A": "{}"}, invalid=(3,), held=held))
     report = ledger.file_report(file_id)
     assert report.rows["fate"].to_list() == ["held", "invalid"]
@@ -150,7 +151,7 @@ def test_a_person_settles_what_is_held_and_the_reason_stays(ledger: Ledger) -> N
     ledger.plan_file(run, arrival({"A": "{}"}))
     document = ledger.stored(ledger.planned_of(run)["id"])[0]
     send(ledger, document, "held", rule="reference_taken")
-    dropped = Outcome(document.id, "abandoned", "decided", reason="not wanted")
+    dropped = Outcome(document.id, "abandoned", "decided", why=Issue.of("decided", at="", reason="not wanted"))
     assert ledger.settle_document(dropped, expected="held", now=NOW, evidence_text="drop: not wanted", who="asha")
     assert not ledger.settle_document(dropped, expected="held", now=NOW, evidence_text="again", who="asha")
     assert ledger.evidence(document.id) == [(NOW, "decision", "asha", "drop: not wanted")]
@@ -280,7 +281,7 @@ def test_the_number_of_a_cancelled_attempt_is_no_other_orders(ledger: Ledger) ->
     lost, accepted = ledger.stored(ledger.planned_of(run)["id"])
     send(ledger, lost, "in_doubt")
     send(ledger, accepted, "accepted", awb_number="SH-2")
-    found = Outcome(lost.id, "held", "held", rule=FOUND_CANCELLED, awb_number="SH-1")
+    found = Outcome(lost.id, "held", "held", why=Issue(FOUND_CANCELLED), awb_number="SH-1")
     assert ledger.settle_document(found, expected="in_doubt", now=NOW, evidence_text="x")
     again = Outcome(lost.id, "planned", "decided")  # a person lets it go out once more, and it has no number yet
     assert ledger.settle_document(again, expected="held", now=NOW, evidence_text="x", who="asha")

@@ -11,6 +11,7 @@ from sqlalchemy import create_engine, text
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, Outcome, open_ledger
+from logistics_batch.model.issue import Issue
 
 NOW = "2026-11-21T21:15:00+05:30"
 Opened = Callable[[], Ledger]
@@ -167,7 +168,9 @@ def test_a_doubt_of_an_older_copy_is_never_sent_again_by_itself(url: str, opened
         ledger.plan_file("R1", arrival({"A": "{}", "B": "{}"}))
         first, second = ledger.stored(ledger.planned_of("R1")["id"])
         ledger.step(outcomes=[], claim=[first, second], run="R1", now=NOW)
-        ledger.step(outcomes=[Outcome(first.id, "in_doubt", "unknown", rule="in_doubt")], claim=[], run="R1", now=NOW)
+        ledger.step(
+            outcomes=[Outcome(first.id, "in_doubt", "unknown", why=Issue("in_doubt"))], claim=[], run="R1", now=NOW
+        )
     ledger.accept_restored(reason="the disk died", now=NOW)
     with ledger.sending("orders"):
         ledger.take_over(NOW)

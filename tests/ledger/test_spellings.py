@@ -49,7 +49,7 @@ def test_what_lives_under_another_spelling_is_named(known: Ledger, state: str, r
     assert (decision.action, decision.generation, decision.rule) == ("hold", 1, "other_spelling")
     ways = "the form of a letter and a dash and capital letters"
     place = f'"{state}-É1" (first.csv, row {row})'
-    assert decision.reason == f'"{key}" differs only in {ways} from {place}, which {became}: are they one?'
+    assert decision.why.reason == f'"{key}" differs only in {ways} from {place}, which {became}: are they one?'
 
 
 def test_what_is_over_is_not_asked_about(known: Ledger) -> None:
@@ -64,7 +64,7 @@ def test_a_reference_without_its_zeros_is_asked_about(ledger: Ledger) -> None:
     ledger.plan_file("R1", arrival({"00992": "{}", "010.50": "{}"}, name="first.csv"))
     found = evaluated(ledger, arrival({"992": "{}", "10.50": "{}", "9920": "{}"}))
     assert [each.rule for each in found] == ["other_spelling", "other_spelling", ""]
-    assert "differs only in leading zeros" in found[0].reason
+    assert "differs only in leading zeros" in found[0].why.reason
 
 
 def test_its_own_spelling_is_judged_as_ever(known: Ledger) -> None:

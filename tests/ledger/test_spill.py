@@ -10,6 +10,7 @@ from sqlalchemy import create_engine, text
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger import Ledger, Outcome, StoredDocument, open_ledger
+from logistics_batch.model.issue import Issue
 
 NOW = "2026-11-21T21:15:00+05:30"
 LATER = "2026-11-21T22:15:00+05:30"
@@ -72,7 +73,7 @@ def test_what_was_answered_counts_and_the_rest_is_in_doubt(url: str, opened: Ope
     with ledger.sending("orders"):
         a, b, _ = begun(ledger)
         accepted = Outcome(a.id, "accepted", "accepted", awb_number="SH-1", items={"7": {"n": "ä"}}, reply="{“ok”}")
-        refused = Outcome(b.id, "refused", "refused", rule="refused", reason="no", child_awb_numbers=("x",))
+        refused = Outcome(b.id, "refused", "refused", why=Issue.of("refused", message="no"), child_awb_numbers=("x",))
         lose(url, ledger, [accepted, refused])
     ledger.close()
     ledger = opened()

@@ -80,7 +80,7 @@ def test_two_live_orders_under_one_reference(ledger: Ledger, url: str) -> None:
     )
     (finding,) = ledger.verify().findings
     assert (finding.check, finding.problem.endswith(": A.")) == ("one live order", True)
-    change(url, "UPDATE document SET rule = 'cancelled' WHERE generation = 1 AND key = 'A'")
+    change(url, "UPDATE document SET code = 'cancelled' WHERE generation = 1 AND key = 'A'")
     assert ledger.verify().findings == ()
 
 

@@ -40,6 +40,7 @@ from support.result_samples import (
 )
 
 from logistics_batch import messages
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
 from logistics_batch.paper.result_workbook import result_workbook
 from logistics_batch.paper.xlsx_inert import inert_workbook
@@ -176,7 +177,9 @@ def test_failing_cells_are_coloured_and_say_what_is_wrong_in_a_comment() -> None
 
 def test_the_cell_that_a_held_files_reason_names_is_coloured() -> None:
     rows = tuple(row_result(row, Fate.HELD) for row in range(5, 11))
-    report = order_report(rows=rows, issues=(), reason="All 6 rows fail alike: Four digits. See cell C5.")
+    words = "All 6 rows fail alike: Four digits. See cell C5."
+    held = Issue.of("alike", reason=words, remedy="", place=[5, "C5"])
+    report = order_report(rows=rows, issues=(), held=held)
     changed = result(order_workbook(), report)
     assert fill_of(changed, "C5") is not None
     assert fill_of(changed, "C6") is None

@@ -13,6 +13,11 @@ def issue(row: int, rule: str, *, reason: str, remedy: str, **place: str) -> Iss
     return Issue.of(code, Place(row=row, field=field, **place), reason=reason, remedy=remedy)
 
 
+def said(reason: str, remedy: str = "", *, rule: str = "") -> Issue:
+    """A file's or a document's cause in a test's own words."""
+    return Issue.of(rule, reason=reason, remedy=remedy)
+
+
 def reasons(rows: pl.DataFrame) -> list[str]:
     """What rows (ROWS_SCHEMA) are told, in words."""
     told = rows.select("code", "values").iter_rows()

@@ -14,7 +14,7 @@ from openpyxl.formatting.rule import CellIsRule
 from openpyxl.styles import Border, Font, PatternFill, Side
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
-from support.issues import issue
+from support.issues import issue, said
 
 from logistics_batch import messages
 from logistics_batch.intake.readers import read_file
@@ -213,6 +213,8 @@ def order_report(**more: object) -> FileReport:
         "issues": (bad_phone(8),),
     }
     values |= more
+    if "reason" in values or "remedy" in values:
+        values["held"] = said(str(values.pop("reason", "")), str(values.pop("remedy", "")))
     if not isinstance(values["rows"], pl.DataFrame):
         values["rows"] = fates_frame(values["rows"])  # type: ignore[arg-type]
     return FileReport(**values)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Outcome, StoredDocument
+from logistics_batch.model.issue import Issue
 
 RULE = "approval"
 DROPPED = "dropped"
@@ -33,15 +34,15 @@ def preview_id(calls: Iterable[tuple[str, str, str, str, str]]) -> str:
     return _MARK + hashlib.sha256(repr(calls).encode()).hexdigest()[:_DIGITS]
 
 
-def decided_words(parts: Parts, reason: str) -> str:
+def decided_words(parts: Parts, reason: str) -> Issue:
     """What a row is told of a person's decision."""
-    return f"Decided by a person on {parts.clock.now().isoformat(' ', 'minutes')[:16]}: {reason}"
+    return Issue.of("decided", at=parts.clock.now().isoformat(" ", "minutes")[:16], reason=reason)
 
 
-def dropped(document: StoredDocument, words: str, *, number: str = "") -> Outcome:
+def dropped(document: StoredDocument, why: Issue, *, number: str = "") -> Outcome:
     """What becomes of a document that is not wanted any more, and how that is taken back."""
-    fix = f"If it is wanted after all, the operator decides “reopen” about {number or document.id}; then drop it again."
-    return Outcome(document.id, "abandoned", "decided", rule=DROPPED, reason=words, fix=fix)
+    why = Issue.of(DROPPED, number=number or str(document.id), **why.given)
+    return Outcome(document.id, "abandoned", "decided", why=why)
 
 
 def previews(parts: Parts) -> list[Preview]:
@@ -71,11 +72,9 @@ def decide_preview(parts: Parts, wanted: str, *, decision: str, reason: str) -> 
         )
     if decision not in ("approve", "drop"):
         raise UsageError(f"“{decision}” does not fit a file that waits for approval.", remedy="Decide approve or drop.")
-    now, words = parts.clock.now(), decided_words(parts, reason)
+    now, why = parts.clock.now(), decided_words(parts, reason)
     outcomes = [
-        Outcome(each.id, "planned", "decided", rule="decided", reason=words)
-        if decision == "approve"
-        else dropped(each, words, number=wanted)
+        Outcome(each.id, "planned", "decided", why=why) if decision == "approve" else dropped(each, why, number=wanted)
         for each in found.documents
     ]
     evidence = f"{decision} {wanted}: {reason}"

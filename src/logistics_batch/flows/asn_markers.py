@@ -14,15 +14,14 @@ from logistics_batch.flows.baseline import Found, is_new, search_invoice
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import NewNotice, StoredDocument
 from logistics_batch.model.asn_marker import shows_marker
+from logistics_batch.model.issue import Issue
 
 CONFIRMED_WITHIN = timedelta(days=7)
 ASKS_UNTIL_STOP = 3  # documents in a row about which nobody could be asked; settling keeps to it, too
-DUPLICATE = "possible_duplicate"
 _EXPIRED = "expired"  # API §2.1
 _ALARMS_AT_ONCE = 20
 _ALARM = "asn|duplicate|"
-_ONCE_AGAIN = "settled"  # the rule of a document whose alarm a look ended
-_GONE = "The service has it once now: the others are gone from it, or expired."
+_ONCE_AGAIN = Issue("settled.once_again")  # of a document whose alarm a look ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +53,9 @@ def marked_in(document: StoredDocument, found: Found) -> list[dict[str, object]]
     return [record for record in found.records if shows_marker(asn_header(record).description, document.marker)]
 
 
-def duplicate_words(marked: Marked) -> tuple[str, str]:
-    """Reason and remedy of an accepted ASN that the service has more than once."""
-    return (
-        f"Accepted; but the service shows {marked.shown} ASNs with its marker: it has them more than once.",
-        "Nothing to send: tell the service's operator which ones to close.",
-    )
+def doubled(marked: Marked) -> Issue:
+    """What is said of an accepted ASN that the service has more than once."""
+    return Issue.of("possible_duplicate.marked", count=marked.shown)
 
 
 def raise_alarm(parts: Parts, document: StoredDocument, marked: Marked) -> None:
@@ -76,7 +72,8 @@ def raise_alarm(parts: Parts, document: StoredDocument, marked: Marked) -> None:
             text=" ".join(
                 (
                     f"Document {document.id} of {document.file_name}.",
-                    *duplicate_words(marked),
+                    doubled(marked).reason,
+                    doubled(marked).fix,
                     f"When that is done, say so: held decide {document.id} accept --reason TEXT",
                 )
             ),
@@ -85,19 +82,19 @@ def raise_alarm(parts: Parts, document: StoredDocument, marked: Marked) -> None:
     )
 
 
-def end_alarm(parts: Parts, document: StoredDocument, *, reason: str) -> bool:
+def end_alarm(parts: Parts, document: StoredDocument, *, why: Issue) -> bool:
     """A person says that the others are closed at the service; False if there is no such alarm."""
     if not any(each.key == _alarm(document.id) for each in parts.ledger.open_notices()):
         return False
-    _end(parts, document, reason, rule="decided")
+    _end(parts, document, why)
     return True
 
 
-def _end(parts: Parts, document: StoredDocument, reason: str, *, rule: str) -> None:
+def _end(parts: Parts, document: StoredDocument, why: Issue) -> None:
     """The alarm last, so that whoever is interrupted can say it again."""
     now = parts.clock.now().isoformat()
-    parts.ledger.note_duplicate(document.id, rule=rule, reason=reason, fix="", at=now)
-    parts.ledger.over(_alarm(document.id), reason, now=now)
+    parts.ledger.note_duplicate(document.id, why=why, at=now)
+    parts.ledger.over(_alarm(document.id), why.reason, now=now)
 
 
 def confirm_marked(parts: Parts) -> list[str]:
@@ -155,9 +152,7 @@ def _keep(parts: Parts, document: StoredDocument, marked: Marked) -> None:
 
 def _tell_doubled(parts: Parts, document: StoredDocument, marked: Marked) -> None:
     raise_alarm(parts, document, marked)
-    reason, fix = duplicate_words(marked)
-    now = parts.clock.now().isoformat()
-    parts.ledger.note_duplicate(document.id, rule=DUPLICATE, reason=reason, fix=fix, at=now)
+    parts.ledger.note_duplicate(document.id, why=doubled(marked), at=parts.clock.now().isoformat())
 
 
 def _alarm(document_id: int) -> str:
@@ -178,13 +173,13 @@ def _follow_alarms(parts: Parts) -> int:
         document = parts.ledger.document(int(key.removeprefix(_ALARM)))
         if parts.stop.is_set() or document is None or not document.marker:
             continue
-        if key not in last and document.rule != _ONCE_AGAIN:
+        if key not in last and document.why != _ONCE_AGAIN:
             continue
         marked = find_marked(parts, document)
         if marked.unreachable:
             break
         if key in last and marked.live == 1 and marked.whole:  # of an empty list, or of a part of one, nothing follows
-            _end(parts, document, _GONE, rule=_ONCE_AGAIN)
+            _end(parts, document, _ONCE_AGAIN)
         elif key not in last and marked.live > 1:
             _tell_doubled(parts, document, marked)
             begun += 1

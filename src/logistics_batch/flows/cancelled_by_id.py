@@ -11,6 +11,7 @@ from logistics_batch.flows.order_looks import look_under
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import StoredDocument
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 
 _LOOKED_FOR = timedelta(days=7)
 _LOOKS_AT_MOST = 50  # in one round
@@ -41,4 +42,6 @@ def _note(parts: Parts, cancellation: StoredDocument, order: OrderDetails) -> No
         if not is_it and created.reference == order.reference_number and not created.awb_number:
             is_it = not created.purged and same_order(created.body, order)
         if is_it:
-            parts.ledger.found_cancelled(created.id, at=now, reason=f"Cancelled by {cancellation.file_name}.")
+            parts.ledger.found_cancelled(
+                created.id, at=now, why=Issue.of("cancelled.by_file", file=cancellation.file_name)
+            )

@@ -1,5 +1,7 @@
 """A person's word about what is held, checked against everything else that is known about the same key."""
 
+from dataclasses import replace
+
 from logistics_batch.errors import UsageError
 from logistics_batch.flows.approval import DROPPED, RULE, decided_words, dropped, previews
 from logistics_batch.flows.asn_markers import end_alarm
@@ -9,8 +11,8 @@ from logistics_batch.flows.probe import Calibration, Presence, probe_order
 from logistics_batch.ledger import OTHER_SPELLING, REOPENED, Outcome, StoredDocument, kind_of
 from logistics_batch.model.document import Operation
 
-SENT_BESIDE = "send-again beside another spelling"
-"""How the evidence of a decision begins that says that two spellings are two, and both wanted."""
+SENT_BESIDE = "sent_beside"
+"""The kind of evidence of a decision that says that two spellings are two, and both wanted."""
 
 
 def held_documents(parts: Parts) -> list[StoredDocument]:
@@ -39,14 +41,16 @@ def decide(parts: Parts, document_id: int, *, decision: str, reason: str, reissu
     """
     document = parts.ledger.document(document_id)
     closed = document is not None and (document.state, decision) == ("accepted", "accept")
-    if document is not None and closed and end_alarm(parts, document, reason=decided_words(parts, reason)):
+    if document is not None and closed and end_alarm(parts, document, why=decided_words(parts, reason)):
         return parts.ledger.document(document_id) or document
     if document is None or document.state != "held":
         raise UsageError(f"Nothing with the number {document_id} is held.", remedy="See “held list”.")
     outcome = _decided(parts, document, decision, reason, reissue=reissue)
     beside = decision == "send-again" and document.rule == OTHER_SPELLING
-    now, words = parts.clock.now().isoformat(), f"{SENT_BESIDE if beside else decision}: {reason}"
-    if not parts.ledger.settle_document(outcome, expected="held", now=now, evidence_text=words, who="operator"):
+    now, kind = parts.clock.now().isoformat(), SENT_BESIDE if beside else "decision"
+    if not parts.ledger.settle_document(
+        outcome, expected="held", now=now, evidence_text=f"{decision}: {reason}", who="operator", kind=kind
+    ):
         raise UsageError(f"Document {document_id} is no longer held.", remedy="Look at “held list” again.")
     return parts.ledger.document(document_id) or document
 
@@ -61,7 +65,7 @@ def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocume
         UsageError: nothing was dropped under this number, it was reopened already, or it changed meanwhile.
     """
     if isinstance(wanted, str):
-        found = parts.ledger.decided_by(f"drop {wanted}:")
+        found = parts.ledger.dropped_under(wanted)
     else:
         found = [document for document in [parts.ledger.document(wanted)] if document is not None]
     gone = [document for document in found if (document.state, document.rule) == ("abandoned", DROPPED)]
@@ -70,11 +74,8 @@ def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocume
             f"Nothing that was dropped has the number {wanted}.",
             remedy="Only a drop can be taken back; its number stands in the answers of the file, under “What to do”.",
         )
-    words = f"{decided_words(parts, reason)}. It was dropped before, and that is taken back."
-    outcomes = [
-        Outcome(each.id, "abandoned", "decided", rule=REOPENED, reason=words, fix="Drop the file again.")
-        for each in gone
-    ]
+    why = replace(decided_words(parts, reason), code=f"{REOPENED}.drop")
+    outcomes = [Outcome(each.id, "abandoned", "decided", why=why) for each in gone]
     now = parts.clock.now().isoformat()
     if not parts.ledger.settle_documents(
         outcomes, expected="abandoned", now=now, evidence_text=f"reopen: {reason}", who="operator"
@@ -87,21 +88,21 @@ def reopen(parts: Parts, wanted: int | str, *, reason: str) -> list[StoredDocume
 
 
 def _decided(parts: Parts, document: StoredDocument, decision: str, reason: str, *, reissue: bool) -> Outcome:
-    words = decided_words(parts, reason)
+    why = decided_words(parts, reason)
     if document.rule == ANOTHERS_NUMBER and decision != "drop":
         raise UsageError(
             f"{document.order_id} is not the AWB number of the order {document.reference}; nothing was sent to it.",
             remedy="Decide “drop”, and drop the file again when the order is settled.",
         )
     if decision == "drop":
-        return dropped(document, words)
+        return dropped(document, why)
     if decision == "accept":
-        return Outcome(document.id, "accepted", "decided", rule="decided", reason=words, accepted_run=document.run)
+        return Outcome(document.id, "accepted", "decided", why=why, accepted_run=document.run)
     if decision == "approve" and document.rule == RULE:
-        return Outcome(document.id, "planned", "decided", rule="decided", reason=words)
+        return Outcome(document.id, "planned", "decided", why=why)
     if decision == "send-again":
         _require_free(parts, document, reissue=reissue)
-        return Outcome(document.id, "planned", "decided", rule="decided", reason=words)
+        return Outcome(document.id, "planned", "decided", why=why)
     raise UsageError(f"“{decision}” does not fit what is held here.", remedy="Decide send-again, accept or drop.")
 
 

@@ -31,8 +31,9 @@ from logistics_batch.flows.outcomes import (
 )
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.silent_answers import SilentAnswers
-from logistics_batch.ledger import Intent, Outcome, StoredDocument, said_of
+from logistics_batch.ledger import Intent, Outcome, StoredDocument
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 
 INTENT_MAY_AGE_SECONDS = 5.0  # a process that slept longer between intent and first byte does not send
 DOUBTS_UNTIL_STOP = 5
@@ -91,10 +92,9 @@ def _free(parts: Parts, changes: pl.DataFrame, planned: pl.DataFrame) -> list[in
         if 0 < earlier < number:
             waits[number] = "earlier_held" if state == "held" else "earlier_in_doubt"
     for number, rule in waits.items():
-        reason, fix = said_of(rule)
-        outcome = Outcome(number, "held", "waits", rule=rule, reason=reason, fix=fix)
+        outcome = Outcome(number, "held", "waits", why=Issue(rule))
         now = parts.clock.now().isoformat()
-        parts.ledger.settle_document(outcome, expected="planned", now=now, evidence_text=reason)
+        parts.ledger.settle_document(outcome, expected="planned", now=now, evidence_text=outcome.why.reason)
     return [number for number in planned["id"] if number not in waits]
 
 
@@ -342,7 +342,7 @@ class Dispatcher:
         """What is to be written down about an attempt."""
         document, reply, answer = finished.document, finished.reply, finished.answer
         if reply is None or answer is None:
-            outcome = Outcome(document.id, "planned", "not_sent", rule="not_sent")
+            outcome = Outcome(document.id, "planned", "not_sent", why=Issue("not_sent.yet"))
         else:
             outcome = outcome_of(document, reply, answer, run=self._run, facts=self._facts)
             if self._history_lost:

@@ -9,6 +9,7 @@ from logistics_batch.flows.order_looks import Look, OrderLooks, look_at
 from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 
 Told = Baseline | Look
 
@@ -69,11 +70,4 @@ class FirstQuestions:
 
 
 def _already_present(document: StoredDocument) -> Outcome:
-    return Outcome(
-        document.id,
-        "held",
-        "held",
-        rule="already_present",
-        reason="The service already has an ASN with this invoice number and content.",
-        fix="If it is this one, decide “accept”; if another one is wanted, decide “send-again”.",
-    )
+    return Outcome(document.id, "held", "held", why=Issue("already_present"))

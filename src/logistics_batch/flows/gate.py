@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from logistics_batch import messages
 from logistics_batch.errors import FileHeld
 from logistics_batch.mapping import Mapping
 from logistics_batch.mapping.alike import failing_alike
@@ -54,18 +55,23 @@ def _all_alike(mapped: MappedFile, mapping: Mapping) -> FileHeld | None:
     found = failing_alike(mapped) or (failing_alike(mapped, second=mapped.lines_sheet) if mapped.lines_sheet else None)
     if found is None:
         return None
-    column = f' in column "{found.issue.column}"' if found.issue.column else ""
-    on_sheet = f' on the sheet "{found.issue.sheet}"' if found.issue.sheet else ""
-    see = f" See cell {found.issue.cell}{on_sheet}." if found.issue.cell else ""
-    stands_in = "" if found.issue.sheet else mapped.stands_in
-    elsewhere = f' Such values stand in column "{stands_in}".' if stands_in else ""
+    issue = found.issue
+    hints: list[list[object]] = []
+    if issue.cell:
+        hints.append([".see_cell_of_sheet" if issue.sheet else ".see_cell", {"cell": issue.cell, "sheet": issue.sheet}])
+    if mapped.stands_in and not issue.sheet:
+        hints.append([".such_values_in", {"column": mapped.stands_in}])
+    values = {
+        "rows": found.rows,
+        "column": issue.column,
+        "why": [[issue.code, issue.given]],
+        "hints": hints,
+        "mapping": mapping.name,
+        "place": [] if issue.sheet else [issue.row, issue.cell],
+    }
     return FileHeld(
-        f"All {found.rows} rows fail alike{column}: {found.issue.reason}{see}{elsewhere}",
-        rule="all_alike",
-        remedy=(
-            "Check that columns have not moved and that this is the right sheet and file for the mapping "
-            f'"{mapping.name}"; if the values are right, the mapping must be corrected. Then send the file again.'
-        ),
+        "all_alike.in_column" if issue.column else "all_alike",
+        values=values,
         rows_read=mapped.rows.height,
         sheet=mapped.sheet,
         header_row=mapped.header_row,
@@ -77,24 +83,21 @@ def _over_budget(mapped: MappedFile, percent: float) -> FileHeld | None:
     invalid = data.filter(pl.col("state") == RowState.INVALID.value).height
     if not data.height or invalid * 100 <= percent * data.height:
         return None
+    values = {"invalid": invalid, "rows": data.height, "percent": f"{percent:g}", "hints": _commonest(mapped.issues)}
     return FileHeld(
-        f"{invalid} of {data.height} rows are invalid, more than the allowed {percent:g} %.{_commonest(mapped.issues)}",
-        rule="budget",
-        remedy=(
-            "Correct the invalid rows and send all rows again, for none was sent. If many fail alike, look first "
-            "whether a column has moved and whether this is the right sheet and file."
-        ),
+        "budget",
+        values=values,
         rows_read=mapped.rows.height,
         sheet=mapped.sheet,
         header_row=mapped.header_row,
     )
 
 
-def _commonest(issues: Sequence[Issue]) -> str:
-    """What is wrong most often, in the words that its rows are told."""
-    counted = Counter((issue.column, issue.reason) for issue in issues)
+def _commonest(issues: Sequence[Issue]) -> list[list[object]]:
+    """What is wrong most often."""
+    counted = Counter((issue.column, issue.code, issue.values) for issue in issues)
     if not counted:
-        return ""
-    ((column, reason), times), *_ = counted.most_common(1)
-    place = f'in column "{column}", ' if column else ""
-    return f" Most often, {times} times: {place}{reason}"
+        return []
+    ((column, code, values), times), *_ = counted.most_common(1)
+    told = {"times": times, "column": column, "why": [[code, messages.unpacked(values)]]}
+    return [[".most_often_in_column" if column else ".most_often", told]]

@@ -3,6 +3,7 @@
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.mapping.documents.bodies import body_complaints
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName
 
 
@@ -16,11 +17,4 @@ def broken_contract(document: StoredDocument, *, longitude: LongitudeName) -> Ou
     if not complaints:
         return None
     said = " ".join(f"{each.field}: {each.sentence}" if each.field else each.sentence for each in complaints)
-    return Outcome(
-        document.id,
-        "held",
-        "held",
-        rule="contract",
-        reason=f"The document is not sent, for it breaks the contract of the service. {said}",
-        fix="Drop it (decide “drop”), correct the row, or the mapping, and send the row again.",
-    )
+    return Outcome(document.id, "held", "held", why=Issue.of("contract", said=said))

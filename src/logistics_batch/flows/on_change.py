@@ -59,8 +59,8 @@ def _rerouted(parts: Parts, document: Document, decision: Decision, updates: Ite
         return document
     try:
         return _update(parts, document, created, own)
-    except CannotUpdate as why:
-        return replace(document, no_update=str(why))
+    except CannotUpdate as cannot:
+        return replace(document, no_update=cannot.why)
 
 
 def _living(parts: Parts, document: Document) -> StoredDocument | None:
@@ -75,17 +75,17 @@ def _living(parts: Parts, document: Document) -> StoredDocument | None:
 def _update(parts: Parts, document: Document, created: StoredDocument, updates: Sequence[StoredDocument]) -> Document:
     """The update that stands for a create. Raises CannotUpdate."""
     if not created.body or not all(update.body for update in updates):
-        raise CannotUpdate("what was accepted earlier is no longer kept, and cannot be compared.")
+        raise CannotUpdate(".nothing_to_compare")
     said = (without_marker(each.body, created.marker) for each in (created, *updates))
     accepted = Accepted(tuple(said), created.items)
     if document.operation is Operation.ASN_CREATE:
         return _asn_update(parts, document, accepted)
     if not created.awb_number:
-        raise CannotUpdate("the AWB number of the order is not known.")
+        raise CannotUpdate(".awb_unknown")
     try:
         path = parts.client.path(Operation.ORDER_UPDATE, order_id=created.awb_number)
     except UsageError as error:
-        raise CannotUpdate("the AWB number of the order cannot stand in a call.") from error
+        raise CannotUpdate(".awb_unusable") from error
     body = order_update(document.body, accepted=accepted, lent=document.lent)
     return replace(
         document,
@@ -100,10 +100,8 @@ def _update(parts: Parts, document: Document, created: StoredDocument, updates: 
 
 def _asn_update(parts: Parts, document: Document, accepted: Accepted) -> Document:
     if not parts.policy.updates_asns:
-        raise CannotUpdate(
-            "what identifies an ASN is not documented (API §4.3), and service.asn.update_identity not set."
-        )
+        raise CannotUpdate(".asn_identity")
     same = parts.ledger.documents(operations=[Operation.ASN_CREATE], references=[document.reference])
     if any(found.key != document.key and found.state not in ("refused", "abandoned", "superseded") for found in same):
-        raise CannotUpdate("another ASN has the same invoice number.")
+        raise CannotUpdate(".invoice_shared")
     return replace(document, operation=Operation.ASN_UPDATE, body=asn_update(document.body, accepted=accepted))

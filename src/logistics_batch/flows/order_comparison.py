@@ -38,7 +38,7 @@ class Followed:
     @property
     def cancelled_here(self) -> bool:
         """Whether it was cancelled by us."""
-        known = self.document.rule == CANCELLED and self.document.reason != NOT_FROM_HERE
+        known = self.document.rule == CANCELLED and self.document.why != NOT_FROM_HERE
         return known or any(change.operation == "order.cancel" for change in self.changes)
 
 

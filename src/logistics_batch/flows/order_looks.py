@@ -16,10 +16,10 @@ from logistics_batch.flows.parts import Parts
 from logistics_batch.ledger import Ledger, NamedOrder, Outcome, StoredDocument
 from logistics_batch.model.counting import counted
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 
 ANOTHERS_NUMBER = "anothers_number"
 """The rule of a change that is held because the AWB number it would go to is not that of its order."""
-_DROP_IT = "Decide “drop”. When the order is settled (“settle --wait”), drop the file again: it goes to its own number."
 
 
 class Whose(StrEnum):
@@ -135,15 +135,8 @@ class OrderLooks:
         """What to write down about a change whose order has another AWB number than when the change was planned."""
         if not _is_change(document) or document.reference == document.order_id or self._order(document) is not None:
             return None
-        return Outcome(
-            document.id,
-            "held",
-            "held",
-            rule=ANOTHERS_NUMBER,
-            reason=f"Nothing was sent: {document.order_id} is not known any more to be the AWB number of the order "
-            f"{document.reference}.",
-            fix=_DROP_IT,
-        )
+        why = Issue.of(ANOTHERS_NUMBER, number=document.order_id, reference=document.reference)
+        return Outcome(document.id, "held", "held", why=why)
 
     def end(self, document: StoredDocument, look: Look) -> Outcome | None:
         """What a look showed: what to write down about a change that must not go out; None if it may."""
@@ -175,16 +168,9 @@ class OrderLooks:
         number = shown.awb_number or order.awb_number
         self._parts.ledger.give_back_number(number, reference=shown.reference_number, at=now)
         self._named = self._parts.ledger.orders_named(self._named)
-        whose_it_is = f"the order {shown.reference_number}" if number == order.awb_number else "another order"
-        return Outcome(
-            document.id,
-            "held",
-            "held",
-            rule=ANOTHERS_NUMBER,
-            reason=f"Nothing was sent: the AWB number {order.awb_number}, with which {order.reference} was answered, "
-            f"is that of {whose_it_is}.",
-            fix=_DROP_IT,
-        )
+        code = f"{ANOTHERS_NUMBER}.shown" if number == order.awb_number else f"{ANOTHERS_NUMBER}.another"
+        why = Issue.of(code, number=order.awb_number, reference=order.reference, shown=shown.reference_number)
+        return Outcome(document.id, "held", "held", why=why)
 
 
 def _is_change(document: StoredDocument) -> bool:
@@ -192,13 +178,6 @@ def _is_change(document: StoredDocument) -> bool:
 
 
 def _not_shown(document: StoredDocument, look: Look) -> Outcome:
-    said = f" ({look.said})" if look.said else ""
-    return Outcome(
-        document.id,
-        "held",
-        "held",
-        rule="order_not_shown",
-        reason=f"Nothing was sent: before its first change an order is looked at, and the service does not show that "
-        f"{document.order_id} is the order {document.reference}{said}.",
-        fix=f"Look it up at the service: decide “send-again” if {document.order_id} is this order, else “drop”.",
-    )
+    code = "order_not_shown.said" if look.said else "order_not_shown"
+    why = Issue.of(code, number=document.order_id, reference=document.reference, said=look.said)
+    return Outcome(document.id, "held", "held", why=why)

@@ -10,29 +10,10 @@ from logistics_batch.api.answers import Answer, Meaning, other_goods
 from logistics_batch.api.client import Reply, Trace
 from logistics_batch.ledger import FOUND_CANCELLED, Outcome, ServiceFacts, StoredDocument
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import NOTHING_SAID, Issue
 
 _KEPT_REPLY_CHARACTERS = 4000
-_WAIT_FOR_CHECK = (
-    "Nothing now: it is checked with the service later, or at once by “settle --wait”. Do not send it by hand."
-)
-_REISSUE_OR_DROP = "If it is still wanted, decide “send-again” with --reissue, else “drop”."
-LOOK_IT_UP = "Look the reference up at the service: decide “accept” if it is there, else “drop” or “send-again”."
-_LOOK_AT_ORDER = (
-    "Look at the order at the service: decide “accept” if the change is there, else “drop” or “send-again”."
-)
-_ANOTHER = "The service says that it changed another order ({})."
-_TAKEN = {
-    "accepted": (
-        "settled",
-        "Accepted: the service says that it has this reference, after an answer was lost. Its AWB number is not known.",
-        "",
-    ),
-    "held": (
-        "reference_taken",
-        "The service says that it has an order under this reference already, which was not sent from here.",
-        "Compare both orders; give this one another reference, or decide “drop”.",
-    ),
-}
+_TAKEN = {"accepted": Issue("settled.has_reference"), "held": Issue("reference_taken")}
 _AWB_PREFIX = "SH-"  # API §1; without it the number may be an order id, which no answer repeats
 _REDIRECTS = range(300, 400)
 
@@ -65,11 +46,9 @@ def outcome_of(
     elif taken:
         state = "held"
     creates = Operation(document.operation).creates
-    rule, reason, fix = _words(state, reply, answer, creates=creates)
-    if taken:
-        rule, reason, fix = _TAKEN[state]
+    why = _TAKEN[state] if taken else _why(state, reply, answer, creates=creates)
     if state == "accepted" and not creates and _is_another(document, answer):
-        state, rule, reason, fix = "held", "another_order", _ANOTHER.format(answer.awb_number), _LOOK_AT_ORDER
+        state, why = "held", Issue.of("another_order", awb_number=answer.awb_number)
     outcome = Outcome(
         document_id=document.id,
         state=state,
@@ -79,9 +58,7 @@ def outcome_of(
         status=reply.status,
         failure=reply.failure,
         reply=reply.body[:_KEPT_REPLY_CHARACTERS].decode(errors="replace"),
-        rule=rule,
-        reason=reason,
-        fix=fix,
+        why=why,
         awb_number=answer.awb_number,
         order_id=answer.order_id,
         delivery_hub=answer.delivery_hub,
@@ -90,9 +67,9 @@ def outcome_of(
         accepted_run=run if state == "accepted" else "",
     )
     if state == "accepted" and not document.order_id and answer.invoice_number not in ("", document.reference):
-        return _not_believed(outcome, f"another invoice number ({answer.invoice_number})")
+        return _not_believed(outcome, ".other_invoice", number=answer.invoice_number)
     if state == "accepted" and document.operation == Operation.ORDER_CREATE and _names_other_goods(document, answer):
-        return _not_believed(outcome, "goods that this order does not have")
+        return _not_believed(outcome, ".other_goods")
     return outcome
 
 
@@ -105,7 +82,7 @@ def unless_sent_before(outcome: Outcome, document: StoredDocument, *, facts: Ser
         return outcome
     other_words = facts is not None and bool(facts.duplicate_form)  # the service has words of its own for a duplicate
     if outcome.rule == "reference_taken" or (outcome.state == "refused" and not other_words):
-        return _not_believed(outcome, f"“{outcome.message}”, and the ledger was restored from an older copy")
+        return _not_believed(outcome, ".words_after_restore", message=outcome.message)
     return outcome
 
 
@@ -133,7 +110,7 @@ def without_others_numbers(
     for outcome in outcomes:
         awb_number = told.get(outcome.document_id, "")
         if awb_number and (times[awb_number] > 1 or known.get(awb_number, outcome.document_id) != outcome.document_id):
-            judged.append(_not_believed(outcome, f"the AWB number of another order ({awb_number})"))
+            judged.append(_not_believed(outcome, ".others_number", awb_number=awb_number))
         else:
             judged.append(outcome)
     return judged
@@ -141,25 +118,18 @@ def without_others_numbers(
 
 def cancelled_in_doubt(document: StoredDocument, awb_number: str) -> Outcome:
     """What to write down about an order in doubt that reached the service and was cancelled: it is not sent again."""
-    return Outcome(
-        document.id,
-        "held",
-        "held",
-        rule=FOUND_CANCELLED,
-        reason=f"The order reached the service (AWB {awb_number or 'not known'}) and was cancelled there.",
-        fix=_REISSUE_OR_DROP,
-        awb_number=awb_number,
-    )
+    known = Issue.of(FOUND_CANCELLED, awb_number=awb_number)
+    why = known if awb_number else Issue(f"{FOUND_CANCELLED}.numberless")
+    return Outcome(document.id, "held", "held", why=why, awb_number=awb_number)
 
 
-def _not_believed(outcome: Outcome, what: str) -> Outcome:
+def _not_believed(outcome: Outcome, what: str, **values: str) -> Outcome:
+    """In doubt, whatever it says. what, values: the code of what speaks against it."""
     return replace(
         outcome,
         state="in_doubt",
         meaning=str(Meaning.UNKNOWN),
-        rule="in_doubt",
-        reason=f"The service answered with {what}. It may or may not have arrived.",
-        fix=_WAIT_FOR_CHECK,
+        why=Issue.of("in_doubt", why=[[what, values]]),
         awb_number="",
         order_id="",
         delivery_hub="",
@@ -202,44 +172,48 @@ def _steps_text(trace: Trace) -> str:
     return json.dumps(steps)[1:-1]
 
 
-def _words(state: str, reply: Reply, answer: Answer, *, creates: bool) -> tuple[str, str, str]:
-    if state == "accepted":
-        return "", "", ""
-    if state == "refused":
-        said = (
-            f"The service refused it: {answer.message}"
-            if answer.message
-            else "The service refused it without a reason."
-        )
-        return "refused", said, "Correct the row and drop the file again; only what changed goes out."
-    if state == "held":
-        said = f"An earlier attempt had no answer, and the service now said: {answer.message or reply.status}"
-        return "refused_after_doubt", said, LOOK_IT_UP if creates else _LOOK_AT_ORDER
-    if state == "in_doubt":
-        return "in_doubt", f"{doubt_reason(reply, answer)} It may or may not have arrived.", _WAIT_FOR_CHECK
-    return "not_sent", f"Not sent yet: {stop_reason(reply, answer)}", ""
+def _why(state: str, reply: Reply, answer: Answer, *, creates: bool) -> Issue:
+    match state:
+        case "accepted":
+            return NOTHING_SAID
+        case "refused":
+            return Issue.of("refused", message=answer.message) if answer.message else Issue("refused.silent")
+        case "held":
+            code = "refused_after_doubt" if creates else "refused_after_doubt.change"
+            return Issue.of(code, message=answer.message or str(reply.status))
+        case "in_doubt":
+            return Issue.of("in_doubt", why=[_doubt(reply, answer)])
+        case _:
+            return Issue.of("not_sent", why=[_obstacle(reply, answer)])
 
 
-def doubt_reason(reply: Reply, answer: Answer) -> str:
-    """Why the outcome of a call is not known, in one sentence."""
+def _doubt(reply: Reply, answer: Answer) -> list[object]:
+    """Why the outcome of a call is not known: code and values."""
     if reply.failure in ("timeout", "deadline"):
-        return "The service did not answer in time."
+        return [".no_answer", {}]
     if reply.failure:
-        return "The connection broke before the answer was complete."
+        return [".broken_off", {}]
     if answer.looks_like_html:
-        return "A web page came back instead of an answer of the service."
-    said = f" “{answer.message}”" if answer.message else ""
-    return f"The service answered {reply.status}{said}, which does not prove anything."
+        return [".web_page", {}]
+    if answer.message:
+        return [".proves_nothing", {"status": reply.status, "message": answer.message}]
+    return [".proves_nothing_silent", {"status": reply.status}]
+
+
+def _obstacle(reply: Reply, answer: Answer) -> list[object]:
+    """Why something was certainly not taken: code and values."""
+    match answer.meaning:
+        case Meaning.UNAUTHORIZED:
+            return [".key_refused", {}]
+        case Meaning.SLOW_DOWN:
+            return [".slow_down", {}]
+        case Meaning.MISADDRESSED:
+            return [".misaddressed", {"status": reply.status}]
+        case _:
+            return [".unreachable", {}]
 
 
 def stop_reason(reply: Reply, answer: Answer) -> str:
     """Why something was certainly not taken, in one sentence."""
-    match answer.meaning:
-        case Meaning.UNAUTHORIZED:
-            return "the service does not accept the API key (401)."
-        case Meaning.SLOW_DOWN:
-            return "the service asked to slow down (429)."
-        case Meaning.MISADDRESSED:
-            return f"the service's address or path is wrong (answer {reply.status})."
-        case _:
-            return "the service could not be reached."
+    code, values = _obstacle(reply, answer)
+    return Issue.of(str(code), **dict(values)).reason  # type: ignore[call-overload]

@@ -12,12 +12,12 @@ from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.row_answers import RESULT_FIELDS
 
 _LEADING_COLUMNS = 5  # more than any sender's sheet begins with by chance
-_ANSWERS = "a list of answers (NAME.result.csv)"
-_RECONCILIATION = "a reconciliation report"
+_ANSWERS = "own_report.answers"
+_RECONCILIATION = "own_report.reconciliation"
 _LISTS = {
     tuple(RESULT_FIELDS[:_LEADING_COLUMNS]): _ANSWERS,
     tuple(LINES_SCHEMA)[:_LEADING_COLUMNS]: _RECONCILIATION,
-    INDEX_COLUMNS[:_LEADING_COLUMNS]: "the index of a label bundle",
+    INDEX_COLUMNS[:_LEADING_COLUMNS]: "own_report.label_index",
 }
 _RECONCILIATION_SHEETS = {"Exceptions", "Ageing", "Supplier scorecard"}
 
@@ -27,16 +27,13 @@ def refuse_own(name: str, sheets: Sequence[Sheet]) -> None:
     what = _own(sheets)
     if not what:
         return
-    remedy = "Drop the spreadsheet that was meant."
-    if what == _ANSWERS:
-        remedy = "Correct the rows in NAME.result.xlsx or in the fix file, and drop that."
-    raise FileHeld(f"{name} is one of our own reports: {what}.", rule="own_report", remedy=remedy)
+    raise FileHeld(what, values={"name": name})
 
 
 def _own(sheets: Sequence[Sheet]) -> str:
     names = {sheet.name for sheet in sheets}
     if names == {HELD_SHEET}:
-        return "it says why another file was not processed"
+        return "own_report.held_file"
     if names >= _RECONCILIATION_SHEETS:
         return _RECONCILIATION
     return next((what for sheet in sheets if (what := _LISTS.get(_first_texts(sheet), ""))), "")

@@ -17,6 +17,7 @@ from logistics_batch.mapping import Mapping
 from logistics_batch.messages import packed
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, Operation, RowState, calls_of
+from logistics_batch.model.issue import NOTHING_SAID, Issue
 from logistics_batch.model.report import DOCUMENT_RESULTS, Fate, FileReport, RunReport, exit_code
 
 _NOT_PUSHED: Final[dict[str, str]] = {
@@ -66,8 +67,7 @@ def _preview(parts: Parts, arrival: Arrival) -> FileReport:
         run="",
         mapping=arrival.mapping,
         mapping_digest=arrival.mapping_digest,
-        reason=held.message if held else "",
-        remedy=held.remedy if held else "",
+        held=Issue(held.code, values=packed(held.values)) if held else NOTHING_SAID,
         received_at=arrival.received_at,
     )
     if mapped is None:
@@ -190,7 +190,7 @@ def _told(decision: Decision, operation: str) -> tuple[str, str, str]:
         case "plan":
             return Fate.PENDING.value, _NOT_PUSHED.get(operation, ".would_go_out"), ""
         case "hold":
-            return Fate.HELD.value, decision.rule, packed({"reason": decision.reason, "operator": decision.fix})
+            return Fate.HELD.value, decision.why.code, decision.why.values
         case "unchanged":
             return Fate.UNCHANGED.value, "", ""
         case _:

@@ -41,11 +41,7 @@ def holding_file(name: str) -> Iterator[None]:
                 remedy="Correct that on this machine; the next run takes the file.",
             ) from error
         _log.error("The program failed on %s: %s", printable(name), where_it_failed(error))
-        raise FileHeld(
-            f"{printable(name)} cannot be taken: the program itself failed on it ({type(error).__name__}).",
-            rule="file|program_error",
-            remedy="Save it anew from your spreadsheet program and send that. The operator reports it with the log.",
-        ) from error
+        raise FileHeld("file|program_error", values={"name": printable(name), "error": type(error).__name__}) from error
 
 
 def fetch_each(store: FileStore, wanted: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:

@@ -20,6 +20,7 @@ from logistics_batch.flows.settle import settle_due
 from logistics_batch.flows.take_over import take_over
 from logistics_batch.ledger import PLANNED, Outcome, StoredDocument, StoredRun, kind_of
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import FileReport, RunReport, exit_code
 
 REFUSED, PENDING = "refused", "pending"
@@ -112,14 +113,12 @@ def _meant_beside(parts: Parts, document: StoredDocument) -> bool:
     """Whether a person has said before that it goes out beside what there is under other spellings of its key."""
     if not Operation(document.operation).creates:
         return True
-    said = parts.ledger.evidence(document.id)
-    return any(who == "operator" and text.startswith(SENT_BESIDE) for _, _, who, text in said)
+    return any(kind == SENT_BESIDE for _, kind, _, _ in parts.ledger.evidence(document.id))
 
 
 def _put_back(parts: Parts, document: StoredDocument) -> StoredDocument:
     """A refused document is planned again, with its bytes as they are."""
-    reason = "Refused earlier, and to be sent again: run `retry` once more."
-    back = Outcome(document.id, "planned", "retried", rule="retry", reason=reason)
+    back = Outcome(document.id, "planned", "retried", why=Issue("retry"))
     now = parts.clock.now().isoformat()
     parts.ledger.settle_document(back, expected="refused", now=now, evidence_text="retry", who="operator")
     return parts.ledger.document(document.id) or document

@@ -9,10 +9,11 @@ from logistics_batch.crash_points import crash_point
 from logistics_batch.flows.dispatch import INTENT_MAY_AGE_SECONDS
 from logistics_batch.flows.known_facts import facts_of
 from logistics_batch.flows.order_search import OrderSearch
-from logistics_batch.flows.outcomes import LOOK_IT_UP, is_own_number, outcome_of, without_others_numbers
+from logistics_batch.flows.outcomes import is_own_number, outcome_of, without_others_numbers
 from logistics_batch.flows.parts import Parts
 from logistics_batch.flows.probe import Presence, Probe
 from logistics_batch.ledger import RESTORED, Outcome, StoredDocument
+from logistics_batch.model.issue import Issue
 
 ATTEMPTS_AT_MOST = 3
 RESEND_WITHIN = timedelta(hours=24)
@@ -35,13 +36,13 @@ def is_unique(parts: Parts) -> bool:
 
 
 def send_again(
-    parts: Parts, document: StoredDocument, *, run: str, note: str = "", search: OrderSearch | None = None
+    parts: Parts, document: StoredDocument, *, run: str, unseen: bool = False, search: OrderSearch | None = None
 ) -> str:
     """Attempt n+1 with the stored bytes: the service does not have the document, or makes no second one of it.
 
-    note: what a person should know if it is accepted. search: has just shown that it is not there, so that a refusal
-    in the words for a taken reference must be borne out by looking once more. Gives "settled", "held", "open", or
-    "unreachable".
+    unseen: nobody can say whether it is there, so that it may have been cancelled. search: has just shown that it is
+    not there, so that a refusal in the words for a taken reference must be borne out by looking once more. Gives
+    "settled", "held", "open", or "unreachable".
     """
     if not parts.client.pacer.wait_turn(stop=parts.stop):
         return "open"
@@ -66,12 +67,11 @@ def send_again(
     said = replace(said, seen=said.seen or is_own_number(document, said))
     asked = set() if is_own_number(document, said) else {document.id}
     (outcome,) = without_others_numbers([said], orders=asked, owners=parts.ledger.owners_of)
-    if outcome.state == "accepted" and note:
-        outcome = replace(outcome, rule="settled", reason=f"{outcome.reason or 'Accepted; sent again.'} {note}")
+    if outcome.state == "accepted" and unseen:
+        code = "settled.has_reference_again" if outcome.rule else "settled.sent_again"
+        outcome = replace(outcome, why=Issue(code))
     if outcome.state == "planned":  # this attempt certainly had no effect: the earlier doubt stands as it was
-        outcome = replace(
-            outcome, state="in_doubt", rule=document.rule, reason=document.reason, doubt_since=document.doubt_since
-        )
+        outcome = replace(outcome, state="in_doubt", why=document.why, doubt_since=document.doubt_since)
     parts.ledger.step(outcomes=[outcome], claim=[], run=run, now=parts.clock.now().isoformat())
     if answer.meaning in _NO_EFFECT:
         return "unreachable"
@@ -85,8 +85,6 @@ def _borne_out(said: Outcome, probe: Probe) -> Outcome:
     return replace(
         said,
         state="held",
-        rule="refused_after_doubt",
-        reason=f"The service refused it in words for a taken reference, but does not show the order: {said.message}",
-        fix=LOOK_IT_UP,
+        why=Issue.of("refused_after_doubt.not_shown", message=said.message),
         accepted_run="",
     )

@@ -12,10 +12,9 @@ from datetime import datetime, timedelta
 
 from logistics_batch.flows.asn_markers import (
     ASKS_UNTIL_STOP,
-    DUPLICATE,
     confirm_marked,
+    doubled,
     doubled_note,
-    duplicate_words,
     find_marked,
     raise_alarm,
 )
@@ -44,12 +43,12 @@ from logistics_batch.flows.send_again import is_unique, may_send_again, send_aga
 from logistics_batch.flows.take_over import take_over
 from logistics_batch.ledger import Outcome, StoredDocument
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.run_reports import SettleReport
 
 ASN_SEARCH_AT = (1, 3, 6)  # times settle_after, since the doubt
 _POLL_SECONDS = 1.0
 _CLOCKS_DIFFER = timedelta(minutes=1)
-_CHECK_CANCELLED = "If this order was cancelled by hand after its answer was lost, check it at the service."
 
 
 def due_at(parts: Parts, document: StoredDocument) -> datetime:
@@ -119,10 +118,7 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
             return _hold(
                 parts,
                 document,
-                "reference_taken",
-                "The service has an order under this reference, but with other content than was sent from here.",
-                "Compare them at the service: decide “accept” if it is this one, changed or taken in part; if it is "
-                "somebody else's, give this one another reference and decide “drop”.",
+                Issue("reference_taken.other_content"),
                 evidence=probe.text,
             )
         case Presence.CANCELLED:
@@ -135,14 +131,12 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
         case Presence.ABSENT if may_send_again(parts, document):
             return send_again(parts, document, run=run, search=search)
         case Presence.UNKNOWN if is_unique(parts) and not probe.never_blindly and may_send_again(parts, document):
-            return send_again(parts, document, run=run, note=_CHECK_CANCELLED)
+            return send_again(parts, document, run=run, unseen=True)
         case Presence.ABSENT:
             return _hold(
                 parts,
                 document,
-                "not_found",
-                f"Sent {document.attempts} times without a trustworthy answer; the service does not have it.",
-                "Decide “send-again” or “drop”.",
+                Issue.of("not_found.order", attempts=document.attempts),
                 evidence=probe.text,
             )
     parts.ledger.note_check(document.id, at=parts.clock.now().isoformat(), text=probe.text)
@@ -151,9 +145,7 @@ def _settle_order(parts: Parts, document: StoredDocument, search: OrderSearch, *
     return _hold(
         parts,
         document,
-        "unknown",
-        "Sent without a trustworthy answer, and asking the service gave no certainty.",
-        "Look the reference up at the service: decide “accept” if it is there, “send-again” if it is not.",
+        Issue("unknown"),
         evidence=probe.text,
     )
 
@@ -175,9 +167,7 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
         return _hold(
             parts,
             document,
-            "possible_duplicate",
-            f"The service has {len(fresh)} new ASNs with this invoice number and content.",
-            "Check at the service which are wanted, then decide “accept”.",
+            Issue.of("possible_duplicate", count=len(fresh)),
             evidence=f"{len(fresh)} new records",
         )
     if document.checks + 1 < len(ASN_SEARCH_AT):
@@ -187,9 +177,7 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
         return _hold(
             parts,
             document,
-            "not_all_shown",
-            "Sent without an answer; the service showed only a part of what it has under this invoice number.",
-            "Look all of it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
+            Issue("not_all_shown"),
             evidence=f"{len(fresh)} new records in the part that was shown",
         )
     if parts.policy.asn_resend == "after_absent" and may_send_again(parts, document):
@@ -200,9 +188,7 @@ def _settle_asn(parts: Parts, document: StoredDocument, *, run: str) -> str:
     return _hold(
         parts,
         document,
-        "not_found",
-        f"Sent {sent}, no answer; not found in {document.checks + 1} searches until {searched}.",
-        "Decide “send-again” if the service does not have it, “accept” if it has, or “drop”.",
+        Issue.of("not_found", at=sent, searches=document.checks + 1, until=searched),
         evidence="not found in the last search",
     )
 
@@ -211,9 +197,7 @@ def _hold_indistinct(parts: Parts, document: StoredDocument, count: int) -> str:
     return _hold(
         parts,
         document,
-        "not_distinct",
-        "Sent without an answer; what the service shows may as well be another ASN of ours with this invoice number.",
-        "Look at the service whether it has one for each: decide “accept” if it has, else “send-again” or “drop”.",
+        Issue("not_distinct"),
         evidence=f"{count} new records that this ASN fits, and others as well",
     )
 
@@ -234,10 +218,9 @@ def _settle_marked(parts: Parts, document: StoredDocument) -> str | None:
     evidence = f"{marked.shown} with the marker {document.marker} under its invoice number"
     if marked.shown == 1:
         return _accept(parts, document, evidence, run="")
-    reason, fix = duplicate_words(marked)
     raise_alarm(parts, document, marked)
-    outcome = Outcome(document.id, "accepted", "accepted", rule=DUPLICATE, reason=reason, fix=fix)
-    return "doubled" if _write(parts, replace(outcome, accepted_run=document.run), evidence) else "open"
+    outcome = Outcome(document.id, "accepted", "accepted", why=doubled(marked), accepted_run=document.run)
+    return "doubled" if _write(parts, outcome, evidence) else "open"
 
 
 def _send_absent(parts: Parts, document: StoredDocument, *, run: str) -> str:
@@ -247,16 +230,11 @@ def _send_absent(parts: Parts, document: StoredDocument, *, run: str) -> str:
         return _unreachable(parts, document)
     if control is Control.FOUND:
         return send_again(parts, document, run=run)
-    if control is Control.NOTHING_KNOWN:
-        reason = "Sent without an answer and not found; but no ASN is known yet that the service certainly shows."
-    else:
-        reason = "Sent without an answer and not found; but another ASN, which it has accepted, is not found either."
+    code = "search_not_believed.nothing_known" if control is Control.NOTHING_KNOWN else "search_not_believed"
     return _hold(
         parts,
         document,
-        "search_not_believed",
-        reason,
-        "Look it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
+        Issue(code),
         evidence=f"the search for a known ASN: {control}",
     )
 
@@ -275,18 +253,13 @@ def _settle_change(parts: Parts, document: StoredDocument) -> str:
         return _hold(
             parts,
             document,
-            "another_order",
-            f"Sent {document.doubt_since[11:19]} to the AWB number {document.order_id}, no trustworthy answer; "
-            f"{look.text}, which it may have changed.",
-            "Look at both orders at the service and put them right there; then decide “drop”.",
+            Issue.of("another_order.sent", at=document.doubt_since[11:19], number=document.order_id, seen=look.text),
             evidence=look.text,
         )
     return _hold(
         parts,
         document,
-        "not_shown",
-        f"Sent {document.doubt_since[11:19]}, no trustworthy answer; {look.text}.",
-        "Look at the order or ASN at the service: decide “accept” if the change is there, else “send-again” or “drop”.",
+        Issue.of("not_shown", at=document.doubt_since[11:19], seen=look.text),
         evidence=look.text,
     )
 
@@ -296,8 +269,7 @@ def _accept(parts: Parts, document: StoredDocument, evidence: str, *, run: str, 
         document.id,
         "accepted",
         "accepted",
-        rule="settled",
-        reason="Accepted; found at the service after an answer was lost.",
+        why=Issue("settled"),
         awb_number=probe.awb_number,
         order_id=probe.order_id,
         seen=probe.named,
@@ -306,8 +278,8 @@ def _accept(parts: Parts, document: StoredDocument, evidence: str, *, run: str, 
     return "settled" if _write(parts, outcome, evidence) else "open"
 
 
-def _hold(parts: Parts, document: StoredDocument, rule: str, reason: str, fix: str, *, evidence: str) -> str:
-    outcome = Outcome(document.id, "held", "held", rule=rule, reason=reason, fix=fix)
+def _hold(parts: Parts, document: StoredDocument, why: Issue, *, evidence: str) -> str:
+    outcome = Outcome(document.id, "held", "held", why=why)
     return "held" if _write(parts, outcome, evidence) else "open"
 
 

@@ -8,7 +8,7 @@ from logistics_batch.ledger.arrivals import Arrivals, FileArrival, digest_of_nam
 from logistics_batch.ledger.backup import Backup
 from logistics_batch.ledger.cancellations import FOUND_CANCELLED, NOT_FROM_HERE, Cancellations
 from logistics_batch.ledger.connection import open_engine, sqlite_path
-from logistics_batch.ledger.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions, said_of
+from logistics_batch.ledger.decide import NEW, OTHER_SPELLING, REOPENED, Decision, Decisions
 from logistics_batch.ledger.events import Events
 from logistics_batch.ledger.export import Export
 from logistics_batch.ledger.facts import Facts, ServiceFacts, TestOrder, form_of
@@ -103,7 +103,6 @@ __all__ = [
     "kind_of",
     "open_ledger",
     "require_local_disk",
-    "said_of",
     "sqlite_path",
 ]
 

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.schema import file, run
+from logistics_batch.messages import rule_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def _arrival(line: Any, first_at: datetime) -> FileArrival:
         size=line["size"],
         sha256=line["sha256"],
         rows_read=line["rows_read"],
-        rule=line["rule"],
+        rule=rule_of(line["code"]),
         at=datetime.fromisoformat(line["received_at"]),
         first_at=first_at,
         business_date=str(origin.get("business_date", "")),

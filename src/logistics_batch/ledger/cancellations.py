@@ -5,15 +5,17 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, select
 
 from logistics_batch.ledger.connection import Connected
+from logistics_batch.ledger.decide import CANCELLED
 from logistics_batch.ledger.recording import add_evidence
 from logistics_batch.ledger.records import Outcome
 from logistics_batch.ledger.schema import cancelled_number, document
+from logistics_batch.model.issue import Issue
 
 FOUND_CANCELLED = "found_cancelled"
 """The rule of an order in doubt that is held because it reached the service and was cancelled there."""
 
-NOT_FROM_HERE = "The service shows it cancelled; it was not cancelled from here."
-"""The reason of an accepted order that others cancelled."""
+NOT_FROM_HERE = Issue("cancelled.elsewhere")
+"""Of an accepted order that others cancelled."""
 
 
 class Cancellations(Connected):
@@ -39,24 +41,22 @@ class Cancellations(Connected):
                 return False
             if cancelled:
                 connection.execute(
-                    document.update()
-                    .where(document.c.id == found)
-                    .values(rule="cancelled", reason="Cancelled by hand.")
+                    document.update().where(document.c.id == found).values({"code": "cancelled.by_hand", "values": ""})
                 )
             add_evidence(connection, found, at=at, kind="by_hand", who="", text=text)
         return True
 
-    def found_cancelled(self, document_id: int, *, at: str, reason: str = NOT_FROM_HERE) -> None:
+    def found_cancelled(self, document_id: int, *, at: str, why: Issue = NOT_FROM_HERE) -> None:
         """An accepted order of ours is cancelled at the service; if that was known here, nothing changes."""
         with self._write() as connection:
             changed = connection.execute(
                 document.update()
                 .where(document.c.id == document_id, document.c.operation == "order.create")
-                .where(document.c.state == "accepted", document.c.rule != "cancelled")
-                .values(rule="cancelled", reason=reason)
+                .where(document.c.state == "accepted", document.c.code.not_in(CANCELLED))
+                .values({"code": why.code, "values": why.values})
             )
             if changed.rowcount:
-                add_evidence(connection, document_id, at=at, kind="found", who="", text=reason)
+                add_evidence(connection, document_id, at=at, kind="found", who="", text=why.reason)
 
     def note_asked(self, number: str, *, at: str) -> None:
         """Keep that a person asks to cancel an order by a number that is not known here, before it is asked for."""

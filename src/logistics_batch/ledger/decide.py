@@ -12,6 +12,11 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
+from logistics_batch.messages import codes_of
+from logistics_batch.model.issue import NOTHING_SAID, Issue
+
+CANCELLED = codes_of("cancelled")
+"""The codes of orders that were cancelled."""
 APPROVAL = "approval"
 OTHER_SPELLING = "other_spelling"
 TWO_FILES = "two_files"
@@ -79,10 +84,13 @@ class Decision:
     existing: Known | None = None
     supersede: Known | None = None
     rival: Known | None = None
-    rule: str = ""
-    reason: str = ""
-    fix: str = ""
+    why: Issue = NOTHING_SAID
     marker: str = ""
+
+    @property
+    def rule(self) -> str:
+        """Why it waits, as users see it: one word."""
+        return self.why.rule
 
 
 class Decisions(Sequence[Decision]):
@@ -111,62 +119,6 @@ class Decisions(Sequence[Decision]):
 
 NEW = Decision("plan", 1)
 """Of a document of which nothing is known."""
-
-_WHY = {
-    "earlier_in_doubt": (
-        "An earlier version was sent and its answer is not known yet.",
-        "Wait until the earlier version is settled, then decide.",
-    ),
-    "earlier_held": ("An earlier version waits for a decision.", "Decide about the earlier version first."),
-    "cancelled": (
-        "This order was accepted earlier and has been cancelled since.",
-        "To use the reference again, decide “send-again” with --reissue.",
-    ),
-    "changed_after_acceptance": (
-        "The service already accepted this document with other content.",
-        "Restore the accepted content, change it at the service, or drop this version.",
-    ),
-    "order_in_doubt": (
-        "Another change of this order was sent and its answer is not known yet.",
-        "Wait until the other change is settled, then decide.",
-    ),
-    "undone_since": (
-        "This was accepted before, and a later file added or deleted items of this order since.",
-        "If it is wanted once more, decide “send-again”; if the file came by mistake, “drop”.",
-    ),
-    "older_file": (
-        "This very file was processed before, and a later file changed the same thing since.",
-        "If the older content is wanted again, decide “send-again”; if the file came by mistake, “drop”.",
-    ),
-    "dropped_in_doubt": (
-        "A later change of this had no answer and was dropped, so what the service has now is not known.",
-        "Look at the order: if this content is not there and is wanted, decide “send-again”, else “drop”.",
-    ),
-    "reopened": (
-        "It was sent without an answer and dropped, and that was taken back; whether the service has it is not known.",
-        "Look at the service: decide “accept” if it is there, “send-again” if it is not and is wanted, else “drop”.",
-    ),
-    "other_grouping": (
-        "Some rows of this were sent by the mapping as it was before, in other documents.",
-        "Look at the results of those rows; if all of it is to go out, decide “send-again”, else “drop”.",
-    ),
-    "other_spelling": (
-        '"…" differs only in … from "…" (…, row …), which …: are they one?',
-        "If they are one, decide “drop”; if they are two, decide “send-again”: then this one goes out as well.",
-    ),
-    "two_files": (
-        "… (row …) says something else about it, and neither of the two has gone out: which one counts?",
-        "Decide “drop” for the one that is wrong, then “send-again” for the other.",
-    ),
-    "same_bytes": (
-        "The very same file came before as “…” (row …), and made “…” of these rows: is it wanted twice?",
-        "If the file came by mistake, decide “drop”; if these goods come once more, decide “send-again”.",
-    ),
-    "approval": (
-        "It goes out when a person has approved it.",
-        "“held show” tells what would go out, “held decide” approves or drops it.",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,13 +341,5 @@ def for_approval(decision: Decision) -> Decision:
     return replace(_hold(decision.generation, APPROVAL, decision.supersede), marker=decision.marker)
 
 
-def said_of(rule: str, *values: str) -> tuple[str, str]:
-    """Why a document waits, with values in the places that its words leave open, and what the operator does."""
-    reason, fix = _WHY[rule]
-    first, *rest = reason.split("…")
-    return first + "".join(value + words for value, words in zip(values, rest, strict=True)), fix
-
-
 def _hold(generation: int, rule: str, supersede: Known | None) -> Decision:
-    reason, fix = _WHY[rule]
-    return Decision("hold", generation, supersede=supersede, rule=rule, reason=reason, fix=fix)
+    return Decision("hold", generation, supersede=supersede, why=Issue(rule))

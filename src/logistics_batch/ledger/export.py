@@ -11,7 +11,7 @@ from logistics_batch.ledger.schema import metadata
 
 # What holds names, phone numbers and addresses of people.
 _PERSONAL = {
-    "document": ("body", "keep"),
+    "document": ("body", "keep", "values"),  # what a person said is a value, too
     "row": ("values",),  # those of a skipped row quote its cell, such as a signature
     "attempt": ("reply",),
     "issue": ("value", "values"),

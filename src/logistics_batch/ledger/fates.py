@@ -124,15 +124,10 @@ class Fates(Connected):
 
 
 def _documents(connection: Connection, wanted: ColumnElement[bool]) -> pl.DataFrame:
-    words = {"rule": pl.String, "reason": pl.String, "fix": pl.String}
-    own = {name: kind for name, kind in KNOWN.items() if name not in ("code", "values")}
-    more = words | {"method": pl.String, "path": pl.String, "rows": pl.String, "body": pl.Binary}
-    query = select(*(document.c[name] for name in (*own, *more))).where(wanted).order_by(document.c.id)
-    found = read_frame(connection, query, {**own, **more})
-    packed = pl.struct("reason", pl.col("fix").alias("remedy")).struct.json_encode()
+    more = {"method": pl.String, "path": pl.String, "rows": pl.String, "body": pl.Binary}
+    query = select(*(document.c[name] for name in (*KNOWN, *more))).where(wanted).order_by(document.c.id)
+    found = read_frame(connection, query, {**KNOWN, **more})
     return found.with_columns(
-        pl.col("rule").alias("code"),
-        pl.when(pl.col("reason") == "").then(pl.lit("")).otherwise(packed).alias("values"),
         pl.col("rows").str.json_decode(pl.List(pl.UInt32)),
         pl.col("body").cast(pl.String, strict=True),
     )
@@ -168,8 +163,7 @@ def _file_report(
         documents=documents,
         issues=issues,
         notes=read_notes(json.loads(head["notes"])),
-        reason=head["reason"],
-        remedy=head["remedy"],
+        held=Issue(head["code"], values=head["values"]),
         earlier_file=head["earlier_file"],
         received_at=head["received_at"],
     )

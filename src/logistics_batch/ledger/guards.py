@@ -22,7 +22,7 @@ _LEGAL = " OR ".join(
 MIXED_UP = "mixed_up"
 _LEGAL += (
     " OR (OLD.state = 'accepted' AND NEW.state = 'in_doubt' AND NEW.operation = 'order.create' "
-    f"AND NEW.rule = '{MIXED_UP}' AND NEW.awb_number = '')"
+    f"AND NEW.code IN ('{MIXED_UP}', '{MIXED_UP}.shown') AND NEW.awb_number = '')"
 )
 
 # What identifies a document never changes; its bytes may only go, and only when it is settled.

@@ -8,13 +8,14 @@ from sqlalchemy import RowMapping, func, select
 from logistics_batch.ledger.connection import Connected
 from logistics_batch.ledger.schema import attempt, document, file, held_file, left_file, row
 from logistics_batch.ledger.version import reaches
+from logistics_batch.model.issue import Issue
 
 _FROM_VERSION = 7
 
 
 @dataclass(frozen=True, slots=True)
 class HeldFile:
-    """A file that was held as a whole and waits: `id` is its arrival in `run`; rule, reason and remedy say why."""
+    """A file that was held as a whole and waits: `id` is its arrival in `run`; why it waits."""
 
     id: int
     run: str
@@ -22,9 +23,22 @@ class HeldFile:
     name: str
     stem: str
     since: str
-    rule: str
-    reason: str
-    remedy: str
+    why: Issue
+
+    @property
+    def rule(self) -> str:
+        """Why, as one word."""
+        return self.why.rule
+
+    @property
+    def reason(self) -> str:
+        """Why, in words."""
+        return self.why.reason
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it."""
+        return self.why.fix
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +98,7 @@ class HeldFiles(Connected):
 
     def held_files(self, *, job: str | None = None) -> list[HeldFile]:
         """The files that wait, oldest first."""
-        query = select(held_file, file.c.name, file.c.rule, file.c.reason, file.c.remedy)
+        query = select(held_file, *file.c["name", "code", "values"])
         query = query.join(file, held_file.c.file_id == file.c.id).where(held_file.c.over_at == "")
         if job is not None:
             query = query.where(held_file.c.job == job)
@@ -145,5 +159,6 @@ class HeldFiles(Connected):
 
 
 def _held(line: RowMapping) -> HeldFile:
-    names = ("job", "name", "stem", "since", "rule", "reason", "remedy")
-    return HeldFile(id=line["file_id"], run=line["run_id"], **{name: line[name] for name in names})
+    why = Issue(line["code"], values=line["values"])
+    names = ("job", "name", "stem", "since")
+    return HeldFile(id=line["file_id"], run=line["run_id"], why=why, **{name: line[name] for name in names})

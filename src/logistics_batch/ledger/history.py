@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Row, RowMapping, case, func, select
 
 from logistics_batch.ledger.connection import Connected, dump
-from logistics_batch.ledger.decide import NEVER_SENT
+from logistics_batch.ledger.decide import CANCELLED, NEVER_SENT
 from logistics_batch.ledger.known_keys import CHANGES
 from logistics_batch.ledger.line_rows import shown_row
 from logistics_batch.ledger.records import RowNotSent, StoredDocument, StoredFile, StoredRun, stored_document
@@ -15,8 +15,9 @@ from logistics_batch.ledger.schema import attempt, document, evidence, file, iss
 from logistics_batch.ledger.sending import select_documents
 from logistics_batch.ledger.stale import UNWRITTEN
 from logistics_batch.ledger.version import reaches
-from logistics_batch.messages import told
+from logistics_batch.messages import codes_of, told
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 
 _NOTES_FROM_VERSION = 7
 _OPEN = ("planned", "sending", "in_doubt", "held")
@@ -45,14 +46,14 @@ def _stored_file(record: RowMapping) -> StoredFile:
         "sheet",
         "header_row",
         "rows_read",
-        "rule",
-        "reason",
-        "remedy",
         "mapping_digest",
         "operation",
     )
     return StoredFile(
-        **{name: record[name] for name in fields}, run=record["run_id"], origin=json.loads(record["origin"])
+        **{name: record[name] for name in fields},
+        held=Issue(record["code"], values=record["values"]),
+        run=record["run_id"],
+        origin=json.loads(record["origin"]),
     )
 
 
@@ -255,7 +256,7 @@ class History(Connected):
             document.c.account == self.account, document.c.operation == str(operation), document.c.state == "accepted"
         )
         if operation == Operation.ORDER_CREATE:
-            query = query.where(document.c.awb_number != "", document.c.rule != "cancelled")
+            query = query.where(document.c.awb_number != "", document.c.code.not_in(CANCELLED))
         with self._read() as connection:
             record = connection.execute(query.order_by(document.c.id.desc()).limit(1)).mappings().first()
             return stored_document(record) if record else None
@@ -272,7 +273,7 @@ class History(Connected):
     def open_changes(self, keys: Collection[str]) -> dict[str, tuple[int, str]]:
         """Under which of these keys a change was sent and has no end yet: the number and the state of the oldest."""
         is_open = document.c.state.in_(("sending", "in_doubt")) | (
-            (document.c.state == "held") & document.c.rule.not_in(NEVER_SENT)
+            (document.c.state == "held") & document.c.code.not_in(codes_of(*NEVER_SENT))
         )
         query = select(document.c.key, document.c.id, document.c.state).where(
             document.c.account == self.account, document.c.kind.in_(CHANGES), is_open
@@ -292,14 +293,12 @@ class History(Connected):
         with self._read() as connection:
             return [(line.at, line.kind, line.who, line.text) for line in connection.execute(query)]
 
-    def decided_by(self, words: str) -> list[StoredDocument]:
-        """The documents about which a person's decision was written down that begins with these words, oldest first."""
-        said = select(evidence.c.document_id).where(
-            evidence.c.kind == "decision", evidence.c.text.startswith(words, autoescape=True)
-        )
-        query = select_documents().where(document.c.account == self.account, document.c.id.in_(said))
+    def dropped_under(self, number: str) -> list[StoredDocument]:
+        """The documents that were dropped together under the number of a preview, oldest first."""
+        query = select_documents().where(document.c.account == self.account, document.c.code == "dropped")
         with self._read() as connection:
-            return [stored_document(record) for record in connection.execute(query.order_by(document.c.id)).mappings()]
+            found = [stored_document(each) for each in connection.execute(query.order_by(document.c.id)).mappings()]
+        return [each for each in found if each.why.given.get("number") == number]
 
     def rows_not_sent(
         self, *, operation: str, planned_from: str | None = None, planned_to: str | None = None

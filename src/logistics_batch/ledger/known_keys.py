@@ -11,10 +11,11 @@ from sqlalchemy import Connection, select
 
 from logistics_batch.ledger.bulk import read_frame
 from logistics_batch.ledger.connection import digest
-from logistics_batch.ledger.decide import OTHER_SPELLING, Decision, Known, said_of
+from logistics_batch.ledger.decide import OTHER_SPELLING, Decision, Known
 from logistics_batch.ledger.schema import document, file
 from logistics_batch.ledger.version import reaches
 from logistics_batch.model.document import CALLS_SCHEMA, Document, call_blocks
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.spelling import differences, folded_key
 
 _CHUNK: Final = 10_000  # keys in one IN (…), well under every driver's limit
@@ -138,7 +139,8 @@ def known_generations(connection: Connection, account: str, keys: pl.DataFrame) 
     has_folded = reaches(connection, _FOLDED_SINCE)
     as_stored = {**GENERATIONS, "tainted": pl.Int64(), "released": pl.Int64()}
     stored = {name: kind for name, kind in as_stored.items() if name != "folded_key" or has_folded}
-    query = select(*(document.c[name] for name in stored)).where(document.c.account == account)
+    columns = (document.c.code.label(name) if name == "rule" else document.c[name] for name in stored)
+    query = select(*columns).where(document.c.account == account)
     found = [pl.DataFrame(schema=stored)]
     for (kind,), some in keys.partition_by("kind", as_dict=True).items():
         name = "folded_key" if has_folded and kind not in CHANGES else "key"
@@ -151,7 +153,8 @@ def known_generations(connection: Connection, account: str, keys: pl.DataFrame) 
         known = known.with_columns(pl.Series("folded_key", map(folded_key, known["key"]), dtype=pl.String))
     means_another = pl.col("kind").is_in(_OF_ORDERS) & (pl.col("reference") != pl.col("key"))
     reference = pl.when(means_another).then("reference").otherwise(pl.lit("")).alias("reference")
-    return known.with_columns(reference).select(list(GENERATIONS)).cast(GENERATIONS)
+    rule = pl.col("rule").str.extract(r"^([^.]*)")  # see `messages.rule_of`
+    return known.with_columns(reference, rule).select(list(GENERATIONS)).cast(GENERATIONS)
 
 
 def sent_before(documents: Sequence[Document], keys: pl.DataFrame, known: pl.DataFrame) -> dict[int, Known]:
@@ -178,13 +181,13 @@ def ask_whether_one(connection: Connection, known: KnownKeys, item: Document, de
     other = known.spelt_otherwise(kind, item.key) if decision.action == "plan" else None
     if other is None:
         return decision
-    reason, fix = why_asked(connection, other, item.key)
-    return replace(decision, action="hold", rule=OTHER_SPELLING, reason=reason, fix=fix)
+    return replace(decision, action="hold", why=why_asked(connection, other, item.key))
 
 
-def why_asked(connection: Connection, other: Known, key: str) -> tuple[str, str]:
-    """In what a key differs from another spelling of it, where that stands and what became of it; what to do."""
+def why_asked(connection: Connection, other: Known, key: str) -> Issue:
+    """In what a key differs from another spelling of it, where that stands and what became of it."""
     query = select(document.c.key, document.c.rows, file.c.name).join(file, document.c.file_id == file.c.id)
     found = connection.execute(query.where(document.c.id == other.id)).one()
-    ways, row = " and ".join(differences(key, found.key)), str(json.loads(found.rows)[0])
-    return said_of(OTHER_SPELLING, key, ways, found.key, found.name, row, _ALIVE[other.state])
+    place = {"file": found.name, "row": json.loads(found.rows)[0]}
+    ways = " and ".join(differences(key, found.key))
+    return Issue.of(OTHER_SPELLING, key=key, ways=ways, other=found.key, alive=_ALIVE[other.state], **place)

@@ -105,22 +105,29 @@ def _to_version_12(op: Operations, dialect: str) -> None:
 
 
 def _to_version_13(op: Operations, dialect: str) -> None:
-    """Rows and issues hold codes and values; what was said in words before is a value."""
-    made, length = ("json_object", 120) if dialect == "sqlite" else ("json_build_object", 120)
-    for table, words in (("row", "'reason', reason"), ("issue", "'reason', reason, 'remedy', fix")):
-        for name, kind in (("code", sa.String(length)), ("values", sa.Text), ("field", sa.String(80))):
-            if (table, name) != ("row", "field"):
-                op.add_column(table, sa.Column(name, kind, nullable=False, server_default=""))
-        filled = f"UPDATE {table} SET code = rule, \"values\" = CAST({made}({words}) AS TEXT) WHERE reason <> ''"  # noqa: S608
-        op.execute(sa.text(filled))
-        op.execute(sa.text(f"UPDATE {table} SET code = rule WHERE reason = ''"))  # noqa: S608
-        for name in ("rule", "reason", *(["fix"] if table == "issue" else [])):
+    """Codes and values instead of words; what was said in words before is a value."""
+    made = "json_object" if dialect == "sqlite" else "json_build_object"
+    if dialect == "sqlite":
+        op.execute(sa.text("DROP TRIGGER document_transition"))
+    remedies = {"row": "", "issue": "fix", "document": "fix", "file": "remedy"}
+    for table, remedy in remedies.items():
+        for name, kind in (("code", sa.String(120)), ("values", sa.Text)):
+            op.add_column(table, sa.Column(name, kind, nullable=False, server_default=""))
+        words = "'reason', reason" + (f", 'remedy', {remedy}" if remedy else "")
+        filled = f"CASE reason WHEN '' THEN '' ELSE CAST({made}({words}) AS TEXT) END"
+        op.execute(sa.text(f'UPDATE {table} SET code = rule, "values" = {filled}'))  # noqa: S608
+        for name in filter(None, ("rule", "reason", remedy)):
             op.drop_column(table, name)
+    op.add_column("issue", sa.Column("field", sa.String(80), nullable=False, server_default=""))
     connection = op.get_bind()
     split = sa.text("UPDATE issue SET field = :field, code = :rule WHERE code = :code")
     for (code,) in connection.execute(sa.text("SELECT DISTINCT code FROM issue")).all():
         field, _, rule = code.rpartition("|")
         connection.execute(split, {"field": field, "rule": rule, "code": code})
+    for statement in _TRANSITION_GUARD_10[dialect].split("---"):
+        if "DROP" not in statement:
+            changed = statement.replace("NEW.rule = 'mixed_up'", "NEW.code IN ('mixed_up', 'mixed_up.shown')")
+            op.execute(sa.text(changed.strip()))
 
 
 _LEGAL_10 = " OR ".join(

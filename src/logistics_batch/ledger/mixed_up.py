@@ -3,13 +3,12 @@
 from sqlalchemy import ColumnElement, Connection, select
 
 from logistics_batch.ledger.connection import Connected
+from logistics_batch.ledger.decide import CANCELLED
 from logistics_batch.ledger.guards import MIXED_UP
 from logistics_batch.ledger.recording import add_evidence
 from logistics_batch.ledger.schema import document, row
-from logistics_batch.ledger.sending import CHECKED_LATER
 from logistics_batch.ledger.stale import mark_stale
-
-_NO_LABEL = "Use no label of that number for it. It may or may not have arrived."
+from logistics_batch.model.issue import Issue
 
 
 class MixedUp(Connected):
@@ -24,16 +23,16 @@ class MixedUp(Connected):
         """
         others = (document.c.awb_number == awb_number) & (document.c.reference != reference)
         itself = (document.c.reference == reference) & document.c.awb_number.not_in(("", awb_number))
-        itself &= document.c.rule != "cancelled"  # an earlier order under the reference had a number of its own
-        taken = f"The answer to it, with AWB number {awb_number}, was that of the order {reference}. {_NO_LABEL}"
-        shown = f"The service shows it under AWB number {awb_number}: the answer to it was another order's. {_NO_LABEL}"
+        itself &= document.c.code.not_in(CANCELLED)  # an earlier order under the reference had a number of its own
+        taken = Issue.of(MIXED_UP, awb_number=awb_number, reference=reference)
+        shown = Issue.of(f"{MIXED_UP}.shown", awb_number=awb_number)
         with self._write() as connection:
             return [
-                *self._doubt_again(connection, others, reason=taken, at=at),
-                *(self._doubt_again(connection, itself, reason=shown, at=at) if awb_number and reference else ()),
+                *self._doubt_again(connection, others, why=taken, at=at),
+                *(self._doubt_again(connection, itself, why=shown, at=at) if awb_number and reference else ()),
             ]
 
-    def _doubt_again(self, connection: Connection, which: ColumnElement[bool], *, reason: str, at: str) -> list[str]:
+    def _doubt_again(self, connection: Connection, which: ColumnElement[bool], *, why: Issue, at: str) -> list[str]:
         accepted = (
             (document.c.account == self.account)
             & (document.c.operation == "order.create")
@@ -43,7 +42,7 @@ class MixedUp(Connected):
         numbers = [each.id for each in found]
         nothing = {"awb_number": "", "order_id": "", "child_awb_numbers": "[]", "accepted_run": "", "settled_at": ""}
         nothing |= {"items": "{}", "delivery_hub": ""}  # the other order's as well
-        doubt = {"state": "in_doubt", "rule": MIXED_UP, "reason": reason, "fix": CHECKED_LATER, "tainted": 1, "seen": 0}
+        doubt = {"state": "in_doubt", "code": why.code, "values": why.values, "tainted": 1, "seen": 0}
         if numbers:
             again = document.c.id.in_(numbers)
             connection.execute(
@@ -52,5 +51,5 @@ class MixedUp(Connected):
             unchanged = row.c.document_id.in_(numbers) & (row.c.fate == "unchanged")
             connection.execute(row.update().where(unchanged).values(fate=""))
             mark_stale(connection, *numbers)
-            add_evidence(connection, *numbers, at=at, kind=MIXED_UP, who="", text=reason)
+            add_evidence(connection, *numbers, at=at, kind=MIXED_UP, who="", text=why.reason)
         return [each.reference for each in found]

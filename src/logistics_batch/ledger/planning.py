@@ -23,7 +23,6 @@ from logistics_batch.ledger.decide import (
     decide,
     decide_change,
     for_approval,
-    said_of,
 )
 from logistics_batch.ledger.known_keys import (
     CHANGES,
@@ -47,7 +46,7 @@ from logistics_batch.ledger.stale import mark_stale
 from logistics_batch.messages import packed
 from logistics_batch.model.asn_marker import with_marker
 from logistics_batch.model.document import Document, MappedFile, Operation, RowState, call_blocks
-from logistics_batch.model.issue import stored_notes
+from logistics_batch.model.issue import Issue, stored_notes
 from logistics_batch.model.sheet import SourceFile
 from logistics_batch.model.spelling import folded_key
 
@@ -196,7 +195,7 @@ class Planning(Connected):
             keys = keyed(pl.DataFrame({"kind": [kind], "key": [found.key]}))
             known = KnownKeys.of(known_generations(connection, self.account, keys))
             other = known.spelt_otherwise(kind, found.key)
-            return "" if other is None else why_asked(connection, other, found.key)[0]
+            return "" if other is None else why_asked(connection, other, found.key).reason
 
     def _place_documents(
         self, connection: Connection, file_id: int, arrival: Arrival, documents: Sequence[Document], *, kept: Kept
@@ -247,7 +246,7 @@ class Planning(Connected):
             "operation",
             "reference",
             "order_id",
-            *("generation", "state", "rule", "reason", "fix"),
+            *("generation", "state", "code", "values"),
             *(_json_of(name) for name in ("rows", "line_rows")),
             "keep",
             account=pl.lit(self.account),
@@ -270,9 +269,8 @@ _DECIDED: Final = {
     "unchanged": pl.Boolean,
     "generation": pl.Int64,
     "state": pl.String,
-    "rule": pl.String,
-    "reason": pl.String,
-    "fix": pl.String,
+    "code": pl.String,
+    "values": pl.String,
     "marker": pl.String,
 }
 
@@ -286,9 +284,8 @@ def _as_line(decided: tuple[int, Decision]) -> tuple[object, ...]:
         decision.action == "unchanged",
         decision.generation,
         "planned" if decision.action == "plan" else "held",
-        decision.rule,
-        decision.reason,
-        decision.fix,
+        decision.why.code,
+        decision.why.values,
         decision.marker,
     )
 
@@ -300,9 +297,11 @@ def _json_of(numbers: str) -> pl.Expr:
 
 def _explained(decision: Decision, item: Document) -> Decision:
     """A change that is held says why it could not go out as an update, where a job wanted that."""
-    if not item.no_update or decision.rule != "changed_after_acceptance":
+    if not item.no_update.code or decision.rule != "changed_after_acceptance":
         return decision
-    return replace(decision, reason=f"{decision.reason} It is not updated: {item.no_update}")
+    return replace(
+        decision, why=Issue.of("changed_after_acceptance.no_update", why=[[item.no_update.code, item.no_update.given]])
+    )
 
 
 def _with_the_other_file(connection: Connection, decision: Decision) -> Decision:
@@ -311,8 +310,7 @@ def _with_the_other_file(connection: Connection, decision: Decision) -> Decision
         return decision
     query = select(file.c.name, document.c.rows).join(file, document.c.file_id == file.c.id)
     found = connection.execute(query.where(document.c.id == decision.rival.id)).one()
-    reason, fix = said_of(TWO_FILES, found.name, str(json.loads(found.rows)[0]))
-    return replace(decision, reason=reason, fix=fix)
+    return replace(decision, why=Issue.of(TWO_FILES, file=found.name, row=json.loads(found.rows)[0]))
 
 
 def _content(connection: Connection, item: Document, history: Sequence[Known], marking: Marking) -> str:
@@ -340,31 +338,27 @@ def _came_before(connection: Connection, sha256: str, *, but: int = 0) -> int:
 
 
 def _supersede(connection: Connection, known: Known, arrival: Arrival) -> None:
+    at = arrival.received_at[:16].replace("T", " ")
+    why = Issue.of("superseded", file=arrival.source.name, at=at)
     connection.execute(
         document.update()
         .where(document.c.id == known.id, document.c.state == known.state)
-        .values(
-            state="superseded",
-            rule="superseded",
-            reason=f"Replaced by {arrival.source.name} on {arrival.received_at[:16].replace('T', ' ')}.",
-            fix="",
-            settled_at=arrival.received_at,
-        )
+        .values({"state": "superseded", "code": why.code, "values": why.values, "settled_at": arrival.received_at})
     )
     mark_stale(connection, known.id)
 
 
 def _let_wait(connection: Connection, rival: Known, arrival: Arrival, *, row_number: int) -> None:
     """What another file planned waits, too, unless a person decided that it goes out; also if it waits for approval."""
-    reason, fix = said_of(TWO_FILES, arrival.source.name, str(row_number))
+    why = Issue.of(TWO_FILES, file=arrival.source.name, row=row_number)
     connection.execute(
         document.update()
         .where(document.c.id == rival.id)
         .where(
             ((document.c.state == "planned") & (document.c.released == 0))
-            | ((document.c.state == "held") & (document.c.rule == APPROVAL))
+            | ((document.c.state == "held") & (document.c.code == APPROVAL))
         )
-        .values(state="held", rule=TWO_FILES, reason=reason, fix=fix)
+        .values({"state": "held", "code": why.code, "values": why.values})
     )
     mark_stale(connection, rival.id)
 
@@ -381,9 +375,8 @@ def _said_of_file(arrival: Arrival) -> dict[str, object]:
         "header_row": mapped.header_row if mapped else 0,
         "rows_read": mapped.rows.height if mapped else 0,
         "state": "planned",
-        "rule": held.rule if held else "",
-        "reason": held.message if held else "",
-        "remedy": held.remedy if held else "",
+        "code": held.code if held else "",
+        "values": packed(held.values) if held else "",
         "notes": dump(stored_notes(mapped.notes) if mapped else []),
     }
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from sqlalchemy import Connection, RowMapping, func, select
 
 from logistics_batch.ledger.connection import Connected
+from logistics_batch.ledger.decide import CANCELLED
 from logistics_batch.ledger.records import PrintLine, StoredDocument, StoredLabel, stored_document
 from logistics_batch.ledger.schema import document, label, print_line
 from logistics_batch.ledger.sending import select_documents
@@ -91,7 +92,7 @@ class Prints(Connected):
             document.c.account == self.account,
             document.c.operation == "order.create",
             document.c.state == "accepted",
-            document.c.rule != "cancelled",
+            document.c.code.not_in(CANCELLED),
             (document.c.awb_number == "") | document.c.awb_number.not_in(printed),
         )
         with self._read() as connection:

@@ -94,7 +94,7 @@ class Purging(Connected):
         while True:
             with self._write(counts=False) as connection:
                 found = list(connection.execute(full).scalars())
-                nothing = {"body": b"", "keep": "{}", "reason": "", "fix": ""}
+                nothing = {"body": b"", "keep": "{}", "values": ""}
                 connection.execute(document.update().where(document.c.id.in_(found)).values(nothing))
                 connection.execute(
                     attempt.update().where(attempt.c.document_id.in_(found)).values(reply="", message="")
@@ -119,7 +119,7 @@ class Purging(Connected):
                 for number, name, origin, _ in found:
                     kept = without_names(json.loads(origin), name=name)
                     values = {"name": _nameless(number, name), "origin": json.dumps(kept), "stale": 0, "notes": "[]"}
-                    values |= dict.fromkeys(("reason", "remedy", "earlier_file"), "")
+                    values |= {"values": "", "earlier_file": ""}
                     connection.execute(file.update().where(file.c.id == number).values(values))
                     nameless = {"stem": f"{_WITHOUT_NAME}{number}", "over_why": ""}
                     connection.execute(held_file.update().where(held_file.c.file_id == number).values(nameless))

@@ -18,6 +18,7 @@ from logistics_batch.ledger.connection import digest, dump
 from logistics_batch.ledger.records import Outcome, StoredDocument
 from logistics_batch.ledger.schema import attempt, document, evidence, file
 from logistics_batch.ledger.stale import mark_stale
+from logistics_batch.messages import packed
 
 _CHUNK = 400  # numbers in one IN (…)
 
@@ -179,9 +180,8 @@ def _chunks(numbers: Sequence[int]) -> Iterator[list[int]]:
 def _document_values(outcome: Outcome, *, now: str) -> dict[str, object]:
     values: dict[str, object] = {
         "state": outcome.state,
-        "rule": outcome.rule,
-        "reason": outcome.reason,
-        "fix": outcome.fix,
+        "code": outcome.why.code,
+        "values": outcome.why.values,
     }
     if outcome.state == "in_doubt":
         values |= {"doubt_since": outcome.doubt_since or now, "tainted": 1}
@@ -216,5 +216,5 @@ def _note_cancelled(connection: Connection, cancellations: Sequence[int]) -> Non
                     document.c.state == "accepted",
                     document.c.awb_number == cancelled.order_id,
                 )
-                .values(rule="cancelled", reason=f"Cancelled by {cancelled.name}.")
+                .values({"code": "cancelled.by_file", "values": packed({"file": cancelled.name})})
             )

@@ -9,6 +9,7 @@ from sqlalchemy import RowMapping
 
 from logistics_batch.model.asn_marker import marker_of
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import NOTHING_SAID, Issue
 from logistics_batch.model.order_state import OrderState
 
 _OF_NOTHING = hashlib.sha256(b"").hexdigest()
@@ -18,8 +19,8 @@ _OF_NOTHING = hashlib.sha256(b"").hexdigest()
 class StoredDocument:
     """A document as the ledger holds it; `body` is the exact text that is or was sent.
 
-    state: planned, sending, accepted, refused, in_doubt, held, superseded, abandoned. rule, reason, fix: why, for the
-    states that need a why. tainted: some attempt of it may have arrived without our seeing it, so that a refusal of a
+    state: planned, sending, accepted, refused, in_doubt, held, superseded, abandoned. why: for the states
+    that need a why. tainted: some attempt of it may have arrived without our seeing it, so that a refusal of a
     later attempt proves nothing. released: a person decided to send it.
     asked: the operation of the file that asked for it; not `operation` where an update stands for a create.
     rows: physical rows of `file_name`, `line_rows`: the row of each payload line.
@@ -40,9 +41,7 @@ class StoredDocument:
     child_awb_numbers: tuple[str, ...]
     method: str
     path: str
-    rule: str
-    reason: str
-    fix: str
+    why: Issue
     run: str
     accepted_run: str
     file_name: str
@@ -60,6 +59,21 @@ class StoredDocument:
     settled_at: str
     asked: str
     account: str
+
+    @property
+    def rule(self) -> str:
+        """Why it is in its state, as users see it: one word."""
+        return self.why.rule
+
+    @property
+    def reason(self) -> str:
+        """Why, in words."""
+        return self.why.reason
+
+    @property
+    def fix(self) -> str:
+        """What the operator does about it."""
+        return self.why.operator_words
 
     @property
     def marker(self) -> str:
@@ -98,9 +112,7 @@ def stored_document(record: RowMapping) -> StoredDocument:
         child_awb_numbers=tuple(json.loads(record["child_awb_numbers"])),
         method=record["method"],
         path=record["path"],
-        rule=record["rule"],
-        reason=record["reason"],
-        fix=record["fix"],
+        why=Issue(record["code"], values=record["values"]),
         run=record["file_run"],
         accepted_run=record["accepted_run"],
         file_name=record["file_name"],
@@ -153,7 +165,7 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """One arrival of a file in a run; `origin` tells store label and path."""
+    """One arrival of a file in a run. held: why it is held as a whole, if it is. origin: store label and path."""
 
     id: int
     run: str
@@ -166,12 +178,25 @@ class StoredFile:
     sheet: str
     header_row: int
     rows_read: int
-    rule: str
-    reason: str
-    remedy: str
+    held: Issue
     mapping_digest: str
     operation: str
     origin: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def rule(self) -> str:
+        """Why it is held as a whole, as one word; "" if it is not."""
+        return self.held.rule
+
+    @property
+    def reason(self) -> str:
+        """Why it is held, in words."""
+        return self.held.reason
+
+    @property
+    def remedy(self) -> str:
+        """What to do about that."""
+        return self.held.fix
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +293,7 @@ class Outcome:
     status: int | None = None
     failure: str = ""
     reply: str = ""
-    rule: str = ""
-    reason: str = ""
-    fix: str = ""
+    why: Issue = NOTHING_SAID
     awb_number: str = ""
     order_id: str = ""
     delivery_hub: str = ""
@@ -279,3 +302,8 @@ class Outcome:
     accepted_run: str = ""
     doubt_since: str = ""
     seen: bool = False
+
+    @property
+    def rule(self) -> str:
+        """Why, as users see it: one word."""
+        return self.why.rule

@@ -9,16 +9,17 @@ from logistics_batch.ledger.decide import NEVER_SENT, Decision, Decisions, Known
 from logistics_batch.ledger.line_rows import stored_row
 from logistics_batch.ledger.schema import document, issue, row
 from logistics_batch.ledger.stale import mark_stale
+from logistics_batch.messages import codes_of
 from logistics_batch.model.document import MappedFile
 
 _NEVER_SENT = or_(
     (document.c.state == "planned") & (document.c.tainted == 0),
-    (document.c.state == "held") & document.c.rule.in_(NEVER_SENT),
+    (document.c.state == "held") & document.c.code.in_(codes_of(*NEVER_SENT)),
 )
 _MAYBE_SENT = or_(
     document.c.state.in_(("sending", "in_doubt", "accepted")),
     (document.c.state == "planned") & (document.c.tainted == 1),
-    (document.c.state == "held") & document.c.rule.not_in(NEVER_SENT),
+    (document.c.state == "held") & document.c.code.not_in(codes_of(*NEVER_SENT)),
 )
 
 
@@ -71,12 +72,13 @@ def withdraw(connection: Connection, file_id: int, *, now: str) -> None:
         document.update()
         .where(document.c.file_id == file_id, _NEVER_SENT)
         .values(
-            state="superseded",
-            rule="superseded",
-            reason="Made anew by the mapping as it was corrected since.",
-            fix="",
-            released=0,
-            settled_at=now,
+            {
+                "state": "superseded",
+                "code": "superseded.by_mapping",
+                "values": "",
+                "released": 0,
+                "settled_at": now,
+            }
         )
     )
     mark_stale(connection, *numbers)

@@ -13,13 +13,8 @@ from logistics_batch.ledger.lock import sending_lock
 from logistics_batch.ledger.schema import document, meta
 from logistics_batch.ledger.stale import mark_stale
 
-_RELEASED_BEFORE = "It was to be sent again when this copy of the ledger was made; it may have been sent since."
-_DOUBTED_BEFORE = (
-    "It was in doubt when this copy of the ledger was made; it may have been settled, cancelled or dropped since."
-)
 RESTORED = "restored"
 """The rule of what was released, or in doubt, in an older copy that goes on: it is not sent again by itself."""
-_DECIDE_AGAIN = "Look it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”."
 _MAY_STILL_GO_OUT = ("planned", "refused", "held")
 
 
@@ -66,14 +61,14 @@ class Restored(Connected):
             connection.execute(
                 document.update()
                 .where(document.c.state == "planned", document.c.released == 1)
-                .values(state="held", rule=RESTORED, reason=_RELEASED_BEFORE, fix=_DECIDE_AGAIN, released=0)
+                .values({"state": "held", "code": f"{RESTORED}.released", "values": "", "released": 0})
             )
             doubts = document.c.state.in_(("sending", "in_doubt"))
             connection.execute(document.update().where(doubts, document.c.doubt_since == "").values(doubt_since=now))
             connection.execute(
                 document.update()
                 .where(doubts)
-                .values(state="in_doubt", rule=RESTORED, reason=_DOUBTED_BEFORE, tainted=1)
+                .values({"state": "in_doubt", "code": RESTORED, "values": "", "tainted": 1})
             )
             for number in open_documents:
                 mark_stale(connection, number)

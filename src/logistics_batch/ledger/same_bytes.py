@@ -10,9 +10,10 @@ from dataclasses import replace
 from sqlalchemy import Connection, select
 
 from logistics_batch.ledger.connection import dump
-from logistics_batch.ledger.decide import SAME_BYTES, Decision, said_of
+from logistics_batch.ledger.decide import CANCELLED, SAME_BYTES, Decision
 from logistics_batch.ledger.schema import document, file
 from logistics_batch.model.document import Document
+from logistics_batch.model.issue import Issue
 
 _GONE = ("refused", "superseded", "abandoned")
 
@@ -28,14 +29,15 @@ def ask_whether_twice(connection: Connection, item: Document, decision: Decision
         select(document.c.key, document.c.rows, file.c.name)
         .join(file, document.c.file_id == file.c.id)
         .where(file.c.sha256 == sha256, document.c.operation == str(item.operation), document.c.key != item.key)
-        .where(document.c.rows == dump(item.rows), document.c.state.not_in(_GONE), document.c.rule != "cancelled")
+        .where(document.c.rows == dump(item.rows), document.c.state.not_in(_GONE), document.c.code.not_in(CANCELLED))
         .order_by(document.c.id.desc())
     )
     earlier = connection.execute(query.limit(1)).first()
     if earlier is None:
         return decision
-    reason, fix = said_of(SAME_BYTES, earlier.name, str(json.loads(earlier.rows)[0]), earlier.key)
-    return replace(decision, action="hold", rule=SAME_BYTES, reason=reason, fix=fix)
+    row = json.loads(earlier.rows)[0]
+    why = Issue.of(SAME_BYTES, file=earlier.name, row=row, other=earlier.key)
+    return replace(decision, action="hold", why=why)
 
 
 def _is_named_by_run(item: Document) -> bool:

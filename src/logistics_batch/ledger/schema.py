@@ -51,14 +51,13 @@ file = Table(
     Column("header_row", Integer, nullable=False, default=0),
     Column("rows_read", Integer, nullable=False, default=0),
     Column("state", String(12), nullable=False),  # planned, reported, closed
-    Column("rule", String(80), nullable=False, default=""),  # why it is held as a whole, "" if it is not
-    Column("reason", Text, nullable=False, default=""),
-    Column("remedy", Text, nullable=False, default=""),
     Column("notes", Text, nullable=False, default="[]"),
     Column("earlier_file", Text, nullable=False, default=""),
     Column("received_at", String(40), nullable=False),
     # 1: its written results no longer show what is known; 2: they could not be written yet
     Column("stale", Integer, nullable=False, default=0),
+    Column("code", String(120), nullable=False, server_default=""),  # why it is held as a whole, "" if it is not
+    Column("values", Text, nullable=False, server_default=""),  # of the code, packed
     UniqueConstraint("run_id", "sha256", "name"),
 )
 Index("file_sha256", file.c.sha256)
@@ -82,9 +81,6 @@ document = Table(
     Column("rows", Text, nullable=False),
     Column("line_rows", Text, nullable=False),
     Column("keep", Text, nullable=False),
-    Column("rule", String(40), nullable=False, default=""),  # why refused, held, superseded …, as a word
-    Column("reason", Text, nullable=False, default=""),  # … and in words
-    Column("fix", Text, nullable=False, default=""),
     Column("awb_number", String(80), nullable=False, default=""),
     Column("order_id", String(80), nullable=False, default=""),
     Column("delivery_hub", Text, nullable=False, default=""),
@@ -101,6 +97,8 @@ document = Table(
     Column("settled_at", String(40), nullable=False, default=""),
     Column("folded_key", Text, nullable=False, server_default=""),  # as people read it: see `spelling`
     Column("seen", Integer, nullable=False, server_default="0"),  # the service has shown our reference under its AWB
+    Column("code", String(120), nullable=False, server_default=""),  # why refused, held, superseded …, in `messages`
+    Column("values", Text, nullable=False, server_default=""),  # of the code, packed
     UniqueConstraint("account", "kind", "key", "generation"),
 )
 Index("document_state", document.c.state)

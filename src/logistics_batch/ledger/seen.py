@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from logistics_batch.ledger.connection import Connected
+from logistics_batch.ledger.decide import CANCELLED
 from logistics_batch.ledger.recording import add_evidence
 from logistics_batch.ledger.records import StoredDocument, stored_document
 from logistics_batch.ledger.schema import document
@@ -39,7 +40,7 @@ class Seen(Connected):
             select(document.c.id, document.c.reference, document.c.awb_number, document.c.seen)
             .where(document.c.account == self.account, document.c.operation == "order.create")
             .where(document.c.state == "accepted")
-            .order_by(document.c.rule != "cancelled", document.c.id)
+            .order_by(document.c.code.not_in(CANCELLED), document.c.id)
         )
         with self._read() as connection:
             for some in _chunks(wanted):

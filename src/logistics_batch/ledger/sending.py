@@ -11,15 +11,16 @@ from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.bulk import execute_plain, read_frame
 from logistics_batch.ledger.cancellations import keep_numbers
 from logistics_batch.ledger.connection import Connected, dump
+from logistics_batch.ledger.decide import CANCELLED
 from logistics_batch.ledger.processes import is_gone, this_process
 from logistics_batch.ledger.recording import Elsewhere, Intent, add_evidence, claim_all, move_all, record_all
 from logistics_batch.ledger.records import Outcome, StoredDocument, stored_document
 from logistics_batch.ledger.schema import attempt, cancelled_number, document, evidence, file, row
 from logistics_batch.ledger.spill import Spilled
 from logistics_batch.ledger.stale import mark_stale
+from logistics_batch.model.issue import Issue
 
 _CHUNK = 400  # numbers in one IN (…)
-CHECKED_LATER = "Nothing: it is checked with the service at the next run, or by “settle --wait”."
 _NOT_IN_ALL = ("folded_key", "seen")  # columns that a ledger of an earlier version, which is only read, may lack
 PLANNED = pl.Schema({"id": pl.Int64, "key": pl.String, "operation": pl.String, "released": pl.Boolean})
 """Of documents that are to be sent."""
@@ -66,7 +67,7 @@ class Sending(Connected):
 
     def _due(self, run: str) -> tuple[ColumnElement[bool], ...]:
         mine = select(row.c.document_id).join(file, row.c.file_id == file.c.id).where(file.c.run_id == run)
-        wanted = document.c.id.in_(mine) | (document.c.released == 1) | (document.c.rule == "retry")
+        wanted = document.c.id.in_(mine) | (document.c.released == 1) | (document.c.code == "retry")
         return document.c.account == self.account, document.c.state == "planned", wanted
 
     def planned_of(self, run: str) -> pl.DataFrame:
@@ -252,16 +253,30 @@ class Sending(Connected):
             connection.execute(document.update().where(still).values(doubt_since=at))
             add_evidence(connection, document_id, at=at, kind="check", who="", text=text)
 
-    def settle_document(self, outcome: Outcome, *, expected: str, now: str, evidence_text: str, who: str = "") -> bool:
+    def settle_document(
+        self, outcome: Outcome, *, expected: str, now: str, evidence_text: str, who: str = "", kind: str = ""
+    ) -> bool:
         """Move a document out of `expected` by evidence or by a person's decision; False if it is no longer there."""
-        return self.settle_documents([outcome], expected=expected, now=now, evidence_text=evidence_text, who=who)
+        return self.settle_documents(
+            [outcome], expected=expected, now=now, evidence_text=evidence_text, who=who, kind=kind
+        )
 
     def settle_documents(
-        self, outcomes: Sequence[Outcome], *, expected: str, now: str, evidence_text: str, who: str = ""
+        self,
+        outcomes: Sequence[Outcome],
+        *,
+        expected: str,
+        now: str,
+        evidence_text: str,
+        who: str = "",
+        kind: str = "",
     ) -> bool:
-        """The same for several documents, all of them or none: False if one is no longer there."""
+        """The same for several documents, all of them or none: False if one is no longer there.
+
+        kind: of the evidence; "" is "decision" of a person (`who`), else "settled".
+        """
         crash_point("settle.before_commit")
-        kind = "decision" if who else "settled"
+        kind = kind or ("decision" if who else "settled")
         try:
             with self._write() as connection:
                 move_all(connection, outcomes, expected=expected, now=now)
@@ -278,7 +293,7 @@ class Sending(Connected):
         query = (
             select_documents()
             .where(document.c.account == self.account, document.c.state == "accepted", document.c.awb_number == "")
-            .where(document.c.operation == "order.create", document.c.rule != "cancelled")
+            .where(document.c.operation == "order.create", document.c.code.not_in(CANCELLED))
             .where(document.c.settled_at >= since)
         )
         with self._read() as connection:
@@ -292,7 +307,7 @@ class Sending(Connected):
         query = (
             select_documents()
             .where(document.c.account == self.account, document.c.state == "accepted", document.c.settled_at >= since)
-            .where(document.c.operation == "asn.create", document.c.rule == "")
+            .where(document.c.operation == "asn.create", document.c.code == "")
             .where(document.c.id.not_in(seen), document.c.id.not_in(looks.having(func.count() >= _LOOKS_AT_MOST)))
         )
         with self._read() as connection:
@@ -304,13 +319,13 @@ class Sending(Connected):
             kind = "confirmed" if found else "unconfirmed"
             add_evidence(connection, document_id, at=at, kind=kind, who="", text=text)
 
-    def note_duplicate(self, document_id: int, *, rule: str, reason: str, fix: str, at: str) -> None:
+    def note_duplicate(self, document_id: int, *, why: Issue, at: str) -> None:
         """Write down that the service has an accepted ASN more than once; its results have to be written again."""
         with self._write() as connection:
-            told = {"rule": rule, "reason": reason, "fix": fix}
+            told = {"code": why.code, "values": why.values}
             connection.execute(document.update().where(document.c.id == document_id).values(told))
             mark_stale(connection, document_id)
-            add_evidence(connection, document_id, at=at, kind="duplicate", who="", text=reason)
+            add_evidence(connection, document_id, at=at, kind="duplicate", who="", text=why.reason)
 
     def fill_in_awb_number(
         self, document_id: int, awb_number: str, *, order_id: str, now: str, seen: bool = False
@@ -319,7 +334,7 @@ class Sending(Connected):
 
         seen: the service shows our reference with it.
         """
-        told: dict[str, object] = {"awb_number": awb_number, "reason": "", "rule": "", "seen": int(seen)}
+        told: dict[str, object] = {"awb_number": awb_number, "code": "", "values": "", "seen": int(seen)}
         told |= {"order_id": order_id} if order_id else {}
         with self._write() as connection:
             filled = connection.execute(
@@ -339,14 +354,7 @@ def _orphan(connection: Connection, numbers: Sequence[int], *, rule: str, now: s
         connection.execute(
             document.update()
             .where(some, document.c.state == "sending")  # one that lost its lock may still finish some
-            .values(
-                state="in_doubt",
-                rule=rule,
-                reason="The program ended while this was being sent; whether it arrived is not known yet.",
-                fix=CHECKED_LATER,
-                doubt_since=now,
-                tainted=1,
-            )
+            .values({"state": "in_doubt", "code": rule, "values": "", "doubt_since": now, "tainted": 1})
         )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from logistics_batch.errors import LedgerRefused
 from logistics_batch.ledger.records import Outcome
+from logistics_batch.model.issue import Issue
 
 _RESERVED_BYTES = 1 << 22  # 64 answers with replies of 4,000 characters, four times over
 
@@ -109,6 +110,7 @@ def _spilled(line: bytes) -> Spilled | None:
     except (ValueError, KeyError, TypeError):
         return None
     told = values["outcome"] | {"child_awb_numbers": tuple(values["outcome"]["child_awb_numbers"])}
+    told["why"] = Issue(told["why"]["code"], values=told["why"]["values"])
     return Spilled(Outcome(**told), values["attempt"], values["at"])
 
 

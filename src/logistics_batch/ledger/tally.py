@@ -37,7 +37,7 @@ class Tallies(Connected):
     def never_sent(self, *, but_of: str = "") -> list[NeverSent]:
         """What earlier runs left planned, oldest first; not what any run takes along. but_of: a run that goes on."""
         mine = document.c.account == self.account
-        left = (document.c.state == "planned") & (document.c.released == 0) & (document.c.rule != "retry")
+        left = (document.c.state == "planned") & (document.c.released == 0) & (document.c.code != "retry")
         query = (
             select(run.c.id, run.c.job, file.c.name, func.count())
             .join_from(document, file, document.c.file_id == file.c.id)

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, or_, select
 
 from logistics_batch.errors import LedgerRefused
+from logistics_batch.ledger.decide import CANCELLED
 from logistics_batch.ledger.integrity import check_database
 from logistics_batch.ledger.restored import Restored
 from logistics_batch.ledger.schema import attempt, document, evidence, file, row, run
@@ -140,7 +141,7 @@ _QUERIES: tuple[tuple[str, str, str, Select[Any]], ...] = (
         "Under one reference more than one order was accepted, and none of them is known to be cancelled",
         "Look each up with “order get”, and cancel what is not wanted.",
         select(document.c.key)
-        .where(document.c.kind == "order", document.c.state == "accepted", document.c.rule != "cancelled")
+        .where(document.c.kind == "order", document.c.state == "accepted", document.c.code.not_in(CANCELLED))
         .group_by(document.c.account, document.c.key)
         .having(func.count() > 1),
     ),

@@ -15,7 +15,7 @@ from logistics_batch.ledger.lock import sending_lock
 from logistics_batch.ledger.schema import SCHEMA_VERSION, meta, metadata
 
 # Ledgers from this version on can be read as they are; only writing needs the newest.
-_READABLE_FROM = 1
+_READABLE_FROM = 13
 _CREATION_KEY = 0x6C6F6763  # "logc"; that of sending is another
 
 

@@ -13,7 +13,19 @@ from logistics_batch.messages.catalogue import CATALOGUE
 from logistics_batch.messages.entry import Entry, Level
 from logistics_batch.messages.words import Words
 
-__all__ = ["CATALOGUE", "Entry", "Level", "operator_words", "packed", "reason", "remedy", "rule_of", "told", "unpacked"]
+__all__ = [
+    "CATALOGUE",
+    "Entry",
+    "Level",
+    "codes_of",
+    "operator_words",
+    "packed",
+    "reason",
+    "remedy",
+    "rule_of",
+    "told",
+    "unpacked",
+]
 
 Values = Mapping[str, Any]
 
@@ -21,6 +33,11 @@ Values = Mapping[str, Any]
 def rule_of(code: str) -> str:
     """The rule that users see: the code without its variant."""
     return code.partition(".")[0]
+
+
+def codes_of(*rules: str) -> tuple[str, ...]:
+    """All codes of these rules."""
+    return tuple(code for code in CATALOGUE if rule_of(code) in rules)
 
 
 def reason(code: str, values: Values) -> str:
@@ -34,8 +51,8 @@ def remedy(code: str, values: Values) -> str:
 
 
 def operator_words(code: str, values: Values) -> str:
-    """What the operator is told, where that is more than the clerk is."""
-    return _rendered(code, "operator", values)
+    """What the operator does about it; what the clerk does, where that is all."""
+    return _rendered(code, "operator", values) or remedy(code, values)
 
 
 @lru_cache(maxsize=10_000)
@@ -59,7 +76,10 @@ def _rendered(code: str, part: str, values: Values) -> str:
     entry = CATALOGUE.get(code)
     if entry is None or "reason" in values:
         return str(values.get(part, ""))  # its words have not come into the catalogue yet
-    return _WORDS.vformat(getattr(entry, part), (), values)
+    text: str = getattr(entry, part)
+    if not values and any(name for _, name, _, _ in _WORDS.parse(text)):
+        return ""  # its values were purged: only the rule is left
+    return _WORDS.vformat(text, (), values)
 
 
 _WORDS = Words(nested=reason)

@@ -1,16 +1,340 @@
-"""What became of a document, and of its rows."""
+"""What became of a document and its rows: sent, refused, in doubt, held, and what a person decided."""
 
 from typing import Final
 
 from logistics_batch.messages.entry import Entry, Level
 
-DOCUMENTS: Final[dict[str, Entry]] = {
-    # Of a document that goes its way: users see no rule.
-    ".planned": Entry("Not sent yet: it goes out with the next run.", level=Level.NOTE),
-    ".sending": Entry("Sent, and no answer has been recorded yet.", level=Level.WARNING),
+_LOOKED_UP: Final = "Nothing: the operator looks it up at the service and decides. Do not send it another way."
+_OTHER_NUMBER: Final = "give it another number and drop the file again"
+_WAIT: Final = "Nothing now: it is checked with the service later. Do not send it another way."
+_WAIT_FOR_CHECK: Final = (
+    "Nothing now: it is checked with the service later, or at once by “settle --wait”. Do not send it by hand."
+)
+_CHECKED_LATER: Final = "Nothing: it is checked with the service at the next run, or by “settle --wait”."
+_LOOK_AT_ORDER: Final = (
+    "Look at the order at the service: decide “accept” if the change is there, else “drop” or “send-again”."
+)
+_LOOK_IT_UP: Final = (
+    "Look the reference up at the service: decide “accept” if it is there, else “drop” or “send-again”."
+)
+_DROP_IT: Final = (
+    "Decide “drop”. When the order is settled (“settle --wait”), drop the file again: it goes to its own number."
+)
+_ONCE_CHECKED: Final = "Nothing now: the order is checked with the service first. Then drop the file again."
+_NO_LABEL: Final = "Use no label of that number for it. It may or may not have arrived."
+_IF_CANCELLED: Final = "If this order was cancelled by hand after its answer was lost, check it at the service."
+_HAS_REFERENCE: Final = (
+    "Accepted: the service says that it has this reference, after an answer was lost. Its AWB number is not known."
+)
+_CORRECT: Final = "Correct the row and drop the file again; only what changed goes out."
+_BEFORE_CHANGE: Final = (
+    "Nothing was sent: before its first change an order is looked at, and the service does not show that {number} is "
+    "the order {reference}"
+)
+_LOOK_UP_ORDER: Final = "Look it up at the service: decide “send-again” if {number} is this order, else “drop”."
+_ANSWERED: Final = "Nothing was sent: the AWB number {number}, with which {reference} was answered, is that of "
+_SEARCHED: Final = "Look it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”."
+_OPERATOR_DECIDES: Final = "Nothing now: the operator decides."
+_CHANGED: Final = "The service already accepted this document with other content."
+_PUT_BACK: Final = (
+    "If the change was a mistake, put back what was accepted and drop the file again; else ask the operator."
+)
+_RESTORE: Final = "Restore the accepted content, change it at the service, or drop this version."
+_NUMBER_TAKEN: Final = f"If it is another order, {_OTHER_NUMBER}; else ask the operator."
+_DECIDED: Final = "Decided by a person on {at}: {reason}"
+
+FATES: Final[dict[str, Entry]] = {
+    # What is told where nothing else is known. Users see no rule.
+    ".refused": Entry(
+        "The service refused this document without saying why.",
+        "Correct what the reason names and drop the file again.",
+    ),
+    ".invalid": Entry("This row cannot be sent as it is.", "Correct the row and drop the file again."),
+    ".blocked": Entry(
+        "This row is fine, but its document was not sent.",
+        "Correct the other rows of this document and drop the file again.",
+    ),
+    ".in_doubt": Entry("Sent, but no trustworthy answer came back; it may or may not have been taken.", _WAIT),
+    ".held": Entry("A person must decide before this is sent.", _OPERATOR_DECIDES),
+    ".pending": Entry("Not sent yet.", "Nothing: the next run sends it.", level=Level.NOTE),
+    ".planned": Entry(
+        "Not sent yet: it goes out with the next run.", "Nothing: the next run sends it.", level=Level.NOTE
+    ),
+    ".sending": Entry("Sent, and no answer has been recorded yet.", _WAIT, level=Level.WARNING),
     ".no_awb_number": Entry("Accepted; the AWB number is not known.", level=Level.NOTE),
-    ".would_go_out": Entry("It would go out.", level=Level.NOTE),
-    ".would_ask_label": Entry("Its label would be asked for.", level=Level.NOTE),
-    ".would_reconcile": Entry("It would be reconciled.", level=Level.NOTE),
+    ".would_go_out": Entry("It would go out.", "Nothing: the next run sends it.", level=Level.NOTE),
+    ".would_ask_label": Entry("Its label would be asked for.", "Nothing: the next run sends it.", level=Level.NOTE),
+    ".would_reconcile": Entry("It would be reconciled.", "Nothing: the next run sends it.", level=Level.NOTE),
     "unchanged": Entry("Accepted earlier, in run {run}; not sent again.", level=Level.NOTE),
+    "superseded": Entry("Replaced by {file} on {at}.", level=Level.NOTE),
+    "superseded.by_mapping": Entry("Made anew by the mapping as it was corrected since.", level=Level.NOTE),
 }
+
+ANSWERED: Final[dict[str, Entry]] = {
+    "refused": Entry("The service refused it: {message}", _CORRECT),
+    "refused.silent": Entry("The service refused it without a reason.", _CORRECT),
+    "not_sent": Entry("Not sent yet: {why:messages}", "Nothing: the next run sends it.", level=Level.NOTE),
+    "not_sent.yet": Entry(
+        "Not sent yet: it goes out with the next run.", "Nothing: the next run sends it.", level=Level.NOTE
+    ),
+    ".key_refused": Entry("the service does not accept the API key (401)."),
+    ".slow_down": Entry("the service asked to slow down (429)."),
+    ".misaddressed": Entry("the service's address or path is wrong (answer {status})."),
+    ".unreachable": Entry("the service could not be reached."),
+    "retry": Entry("Refused earlier, and to be sent again: run `retry` once more.", "Nothing: the next run sends it."),
+    "in_doubt": Entry("{why:messages} It may or may not have arrived.", _WAIT, _WAIT_FOR_CHECK),
+    ".no_answer": Entry("The service did not answer in time."),
+    ".broken_off": Entry("The connection broke before the answer was complete."),
+    ".web_page": Entry("A web page came back instead of an answer of the service."),
+    ".proves_nothing": Entry("The service answered {status} “{message}”, which does not prove anything."),
+    ".proves_nothing_silent": Entry("The service answered {status}, which does not prove anything."),
+    ".other_invoice": Entry("The service answered with another invoice number ({number})."),
+    ".other_goods": Entry("The service answered with goods that this order does not have."),
+    ".others_number": Entry("The service answered with the AWB number of another order ({awb_number})."),
+    ".words_after_restore": Entry(
+        "The service answered with “{message}”, and the ledger was restored from an older copy."
+    ),
+    "sender_died": Entry(
+        "The program ended while this was being sent; whether it arrived is not known yet.", _WAIT, _CHECKED_LATER
+    ),
+    "sender_lost": Entry(
+        "The program ended while this was being sent; whether it arrived is not known yet.", _WAIT, _CHECKED_LATER
+    ),
+    "mixed_up": Entry(
+        f"The answer to it, with AWB number {{awb_number}}, was that of the order {{reference}}. {_NO_LABEL}",
+        _WAIT,
+        _CHECKED_LATER,
+    ),
+    "mixed_up.shown": Entry(
+        f"The service shows it under AWB number {{awb_number}}: the answer to it was another order's. {_NO_LABEL}",
+        _WAIT,
+        _CHECKED_LATER,
+    ),
+    "restored": Entry(
+        "It was in doubt when this copy of the ledger was made; it may have been settled, cancelled or dropped since.",
+        _WAIT,
+    ),
+    "restored.released": Entry(
+        "It was to be sent again when this copy of the ledger was made; it may have been sent since.",
+        _OPERATOR_DECIDES,
+        _SEARCHED,
+    ),
+    "settled": Entry("Accepted; found at the service after an answer was lost.", level=Level.NOTE),
+    "settled.has_reference": Entry(_HAS_REFERENCE, level=Level.NOTE),
+    "settled.has_reference_again": Entry(f"{_HAS_REFERENCE} {_IF_CANCELLED}", level=Level.NOTE),
+    "settled.sent_again": Entry(f"Accepted; sent again. {_IF_CANCELLED}", level=Level.NOTE),
+    "settled.once_again": Entry(
+        "The service has it once now: the others are gone from it, or expired.", level=Level.NOTE
+    ),
+    "possible_duplicate.marked": Entry(
+        "Accepted; but the service shows {count} ASNs with its marker: it has them more than once.",
+        "Nothing to send: tell the service's operator which ones to close.",
+    ),
+    "cancelled.by_hand": Entry("Cancelled by hand.", level=Level.NOTE),
+    "cancelled.by_file": Entry("Cancelled by {file}.", level=Level.NOTE),
+    "cancelled.elsewhere": Entry("The service shows it cancelled; it was not cancelled from here.", level=Level.NOTE),
+    "decided": Entry(_DECIDED, level=Level.NOTE),
+    "dropped": Entry(
+        _DECIDED,
+        "If it is wanted after all, the operator decides “reopen” about {number}; then drop it again.",
+        level=Level.NOTE,
+    ),
+    "reopened.drop": Entry(
+        f"{_DECIDED}. It was dropped before, and that is taken back.", "Drop the file again.", level=Level.NOTE
+    ),
+}
+"""What the service said, as far as it proves anything, and what was found out or decided afterwards. Those that begin
+with a full stop stand within others."""
+
+HELD_AFTER_SENDING: Final[dict[str, Entry]] = {
+    "another_order": Entry(
+        "The service says that it changed another order ({awb_number}).", _LOOKED_UP, _LOOK_AT_ORDER
+    ),
+    "another_order.sent": Entry(
+        "Sent {at} to the AWB number {number}, no trustworthy answer; {seen}, which it may have changed.",
+        _LOOKED_UP,
+        "Look at both orders at the service and put them right there; then decide “drop”.",
+    ),
+    "found_cancelled": Entry(
+        "The order reached the service (AWB {awb_number}) and was cancelled there.",
+        f"If it is still wanted, {_OTHER_NUMBER}, or ask the operator.",
+        "If it is still wanted, decide “send-again” with --reissue, else “drop”.",
+    ),
+    "found_cancelled.numberless": Entry(
+        "The order reached the service (AWB not known) and was cancelled there.",
+        f"If it is still wanted, {_OTHER_NUMBER}, or ask the operator.",
+        "If it is still wanted, decide “send-again” with --reissue, else “drop”.",
+    ),
+    "not_all_shown": Entry(
+        "Sent without an answer; the service showed only a part of what it has under this invoice number.",
+        _LOOKED_UP,
+        "Look all of it up at the service: decide “accept” if it is there, “send-again” if it is not, or “drop”.",
+    ),
+    "not_distinct": Entry(
+        "Sent without an answer; what the service shows may as well be another ASN of ours with this invoice number.",
+        _LOOKED_UP,
+        "Look at the service whether it has one for each: decide “accept” if it has, else “send-again” or “drop”.",
+    ),
+    "not_found": Entry(
+        "Sent {at}, no answer; not found in {searches} searches until {until}.",
+        _LOOKED_UP,
+        "Decide “send-again” if the service does not have it, “accept” if it has, or “drop”.",
+    ),
+    "not_found.order": Entry(
+        "Sent {attempts} times without a trustworthy answer; the service does not have it.",
+        _LOOKED_UP,
+        "Decide “send-again” or “drop”.",
+    ),
+    "not_shown": Entry(
+        "Sent {at}, no trustworthy answer; {seen}.",
+        _LOOKED_UP,
+        "Look at the order or ASN at the service: decide “accept” if the change is there, else “send-again” or “drop”.",
+    ),
+    "possible_duplicate": Entry(
+        "The service has {count} new ASNs with this invoice number and content.",
+        _LOOKED_UP,
+        "Check at the service which are wanted, then decide “accept”.",
+    ),
+    "reference_taken": Entry(
+        "The service says that it has an order under this reference already, which was not sent from here.",
+        _NUMBER_TAKEN,
+        "Compare both orders; give this one another reference, or decide “drop”.",
+    ),
+    "reference_taken.other_content": Entry(
+        "The service has an order under this reference, but with other content than was sent from here.",
+        _NUMBER_TAKEN,
+        "Compare them at the service: decide “accept” if it is this one, changed or taken in part; if it is somebody "
+        "else's, give this one another reference and decide “drop”.",
+    ),
+    "refused_after_doubt": Entry(
+        "An earlier attempt had no answer, and the service now said: {message}", _LOOKED_UP, _LOOK_IT_UP
+    ),
+    "refused_after_doubt.change": Entry(
+        "An earlier attempt had no answer, and the service now said: {message}", _LOOKED_UP, _LOOK_AT_ORDER
+    ),
+    "refused_after_doubt.not_shown": Entry(
+        "The service refused it in words for a taken reference, but does not show the order: {message}",
+        _LOOKED_UP,
+        _LOOK_IT_UP,
+    ),
+    "search_not_believed": Entry(
+        "Sent without an answer and not found; but another ASN, which it has accepted, is not found either.",
+        _LOOKED_UP,
+        _SEARCHED,
+    ),
+    "search_not_believed.nothing_known": Entry(
+        "Sent without an answer and not found; but no ASN is known yet that the service certainly shows.",
+        _LOOKED_UP,
+        _SEARCHED,
+    ),
+    "unknown": Entry(
+        "Sent without a trustworthy answer, and asking the service gave no certainty.",
+        _LOOKED_UP,
+        "Look the reference up at the service: decide “accept” if it is there, “send-again” if it is not.",
+    ),
+}
+"""Something of it may exist at the service; a person decides."""
+
+HELD_BEFORE_SENDING: Final[dict[str, Entry]] = {
+    "already_present": Entry(
+        "The service already has an ASN with this invoice number and content.",
+        _LOOKED_UP,
+        "If it is this one, decide “accept”; if another one is wanted, decide “send-again”.",
+    ),
+    "anothers_number": Entry(
+        "Nothing was sent: {number} is not known any more to be the AWB number of the order {reference}.",
+        _ONCE_CHECKED,
+        _DROP_IT,
+    ),
+    "anothers_number.shown": Entry(f"{_ANSWERED}the order {{shown}}.", _ONCE_CHECKED, _DROP_IT),
+    "anothers_number.another": Entry(f"{_ANSWERED}another order.", _ONCE_CHECKED, _DROP_IT),
+    "approval": Entry(
+        "It goes out when a person has approved it.",
+        "Nothing: it goes out when the operator has approved it.",
+        "“held show” tells what would go out, “held decide” approves or drops it.",
+    ),
+    "cancelled": Entry(
+        "This order was accepted earlier and has been cancelled since.",
+        f"If it is wanted again, {_OTHER_NUMBER}, or ask the operator.",
+        "To use the reference again, decide “send-again” with --reissue.",
+    ),
+    "changed_after_acceptance": Entry(_CHANGED, _PUT_BACK, _RESTORE),
+    "changed_after_acceptance.no_update": Entry(f"{_CHANGED} It is not updated: {{why:messages}}", _PUT_BACK, _RESTORE),
+    ".nothing_to_compare": Entry("what was accepted earlier is no longer kept, and cannot be compared."),
+    ".awb_unknown": Entry("the AWB number of the order is not known."),
+    ".awb_unusable": Entry("the AWB number of the order cannot stand in a call."),
+    ".asn_identity": Entry(
+        "what identifies an ASN is not documented (API §4.3), and service.asn.update_identity not set."
+    ),
+    ".cannot_change": Entry("{fields} cannot be changed in an order that was accepted (API §4.7)."),
+    ".line_gone": Entry("{items} is no longer in it; what becomes of its line is not documented."),
+    ".other_items": Entry("its items are not the same; add or delete them with a mapping for that (API §4.8, §4.9)."),
+    ".item_id_unknown": Entry("the id of its item {item} is not known for certain."),
+    ".value_gone": Entry("{fields} has no value any more, and an update takes none away."),
+    ".invoice_shared": Entry("another ASN has the same invoice number."),
+    "contract": Entry(
+        "The document is not sent, for it breaks the contract of the service. {said}",
+        "Ask the operator: the row or the mapping has to be corrected.",
+        "Drop it (decide “drop”), correct the row, or the mapping, and send the row again.",
+    ),
+    "dropped_in_doubt": Entry(
+        "A later change of this had no answer and was dropped, so what the service has now is not known.",
+        _LOOKED_UP,
+        "Look at the order: if this content is not there and is wanted, decide “send-again”, else “drop”.",
+    ),
+    "earlier_held": Entry(
+        "An earlier version waits for a decision.",
+        "Nothing now: the operator decides about the earlier version first.",
+        "Decide about the earlier version first.",
+    ),
+    "earlier_in_doubt": Entry(
+        "An earlier version was sent and its answer is not known yet.",
+        "Nothing now: the earlier version is checked with the service first.",
+        "Wait until the earlier version is settled, then decide.",
+    ),
+    "older_file": Entry(
+        "This very file was processed before, and a later file changed the same thing since.",
+        "Nothing, if the later file is right; if this one is, ask the operator.",
+        "If the older content is wanted again, decide “send-again”; if the file came by mistake, “drop”.",
+    ),
+    "order_in_doubt": Entry(
+        "Another change of this order was sent and its answer is not known yet.",
+        "Nothing now: the other change of this order is checked with the service first.",
+        "Wait until the other change is settled, then decide.",
+    ),
+    "order_not_shown": Entry(f"{_BEFORE_CHANGE}.", _LOOKED_UP, _LOOK_UP_ORDER),
+    "order_not_shown.said": Entry(f"{_BEFORE_CHANGE} ({{said}}).", _LOOKED_UP, _LOOK_UP_ORDER),
+    "other_grouping": Entry(
+        "Some rows of this were sent by the mapping as it was before, in other documents.",
+        "Nothing now: the operator decides, for some rows of it were sent in another order.",
+        "Look at the results of those rows; if all of it is to go out, decide “send-again”, else “drop”.",
+    ),
+    "other_spelling": Entry(
+        '"{key}" differs only in {ways} from "{other}" ({file}, row {row}), which {alive}: are they one?',
+        f"If they are one, write it as it is there; if it is another order, {_OTHER_NUMBER}.",
+        "If they are one, decide “drop”; if they are two, decide “send-again”: then this one goes out as well.",
+    ),
+    "reopened": Entry(
+        "It was sent without an answer and dropped, and that was taken back; whether the service has it is not known.",
+        _LOOKED_UP,
+        "Look at the service: decide “accept” if it is there, “send-again” if it is not and is wanted, else “drop”.",
+    ),
+    "same_bytes": Entry(
+        "The very same file came before as “{file}” (row {row}), and made “{other}” of these rows: is it wanted twice?",
+        "Nothing, if the file was dropped twice by mistake; if the goods come once more, tell the operator.",
+        "If the file came by mistake, decide “drop”; if these goods come once more, decide “send-again”.",
+    ),
+    "two_files": Entry(
+        "{file} (row {row}) says something else about it, and neither of the two has gone out: which one counts?",
+        "Nothing now: the operator decides which of the two files counts. Tell them if you know.",
+        "Decide “drop” for the one that is wrong, then “send-again” for the other.",
+    ),
+    "undone_since": Entry(
+        "This was accepted before, and a later file added or deleted items of this order since.",
+        f"If it is wanted once more, {_OTHER_NUMBER}, or ask the operator.",
+        "If it is wanted once more, decide “send-again”; if the file came by mistake, “drop”.",
+    ),
+}
+"""Nothing of it was sent; a person decides, or something else ends first."""
+
+DOCUMENTS: Final = FATES | ANSWERED | HELD_AFTER_SENDING | HELD_BEFORE_SENDING

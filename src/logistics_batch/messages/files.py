@@ -4,6 +4,12 @@ from typing import Final
 
 from logistics_batch.messages.entry import Entry
 
+_OWN: Final = "{name} is one of our own reports: "
+_DROP_THE_OTHER: Final = "Drop the spreadsheet that was meant."
+_MOVED: Final = (
+    'Check that columns have not moved and that this is the right sheet and file for the mapping "{mapping}"; if the '
+    "values are right, the mapping must be corrected. Then send the file again."
+)
 _NO_HEADER: Final = "Check that the file belongs to this mapping and that its header row is there."
 _MISSING: Final = (
     "{sheet:sheet}: the required column{missing:|s} {missing:names 1000} {missing:is|are} missing; row {row}, which "
@@ -38,6 +44,34 @@ FILES: Final[dict[str, Entry]] = {
         'The sheet "{sheet}" has rows and all columns but "{name}"; only one sheet of a file is read.',
         "Send it as a file of its own with this column, or name the sheet to read in the mapping "
         "(`sheet: {{name: …}}`).",
+    ),
+    "all_alike": Entry("All {rows} rows fail alike: {why:messages}{hints: messages}", _MOVED),
+    "all_alike.in_column": Entry(
+        'All {rows} rows fail alike in column "{column}": {why:messages}{hints: messages}', _MOVED
+    ),
+    ".see_cell": Entry("See cell {cell}."),
+    ".see_cell_of_sheet": Entry('See cell {cell} on the sheet "{sheet}".'),
+    ".such_values_in": Entry('Such values stand in column "{column}".'),
+    "budget": Entry(
+        "{invalid} of {rows} rows are invalid, more than the allowed {percent} %.{hints: messages}",
+        "Correct the invalid rows and send all rows again, for none was sent. If many fail alike, look first whether a "
+        "column has moved and whether this is the right sheet and file.",
+    ),
+    ".most_often": Entry("Most often, {times} times: {why:messages}"),
+    ".most_often_in_column": Entry('Most often, {times} times: in column "{column}", {why:messages}'),
+    "own_report.answers": Entry(
+        f"{_OWN}a list of answers (NAME.result.csv).",
+        "Correct the rows in NAME.result.xlsx or in the fix file, and drop that.",
+    ),
+    "own_report.reconciliation": Entry(f"{_OWN}a reconciliation report.", _DROP_THE_OTHER),
+    "own_report.label_index": Entry(f"{_OWN}the index of a label bundle.", _DROP_THE_OTHER),
+    "own_report.held_file": Entry(f"{_OWN}it says why another file was not processed.", _DROP_THE_OTHER),
+    "file|program_error": Entry(
+        "{name} cannot be taken: the program itself failed on it ({error}).",
+        "Save it anew from your spreadsheet program and send that. The operator reports it with the log.",
+    ),
+    ".too_long_for_workbook": Entry(
+        "", "A workbook ends at row 1,048,576: open NAME.result.csv, which has an answer for every row."
     ),
     "sheet.several": Entry(
         "The sheets {names:names} all have the columns of the mapping; only one sheet of a file is read.",

@@ -16,7 +16,8 @@ class Words(string.Formatter):
     holds 1. `{rows:numbers}`: 3, 5, 6. `{rows:rows}`: 3, 5-7. `{rows:in rows}`: row 3,
     rows 3-5, or 40 rows: 3-5, 9 … `{day:day}`: 3 November 2026, of an ISO date. `{count:row|rows}`: the word that fits
     a number or the length of a list. `{hints:messages}`: further messages, one behind the other, or with what stands
-    behind `messages ` between them. `{parts:joined  and }`: texts with " and " between them.
+    behind `messages ` between them. `{parts:joined  and }`: texts with " and " between them. A space before
+    a format stands before its text, unless that is empty.
     """
 
     def __init__(self, *, nested: Nested) -> None:
@@ -25,6 +26,9 @@ class Words(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """One value as its text."""
+        if format_spec.startswith(" "):
+            text = self.format_field(value, format_spec[1:])
+            return f" {text}" if text else ""
         if "|" in format_spec:
             one, many = format_spec.split("|")
             count = value if isinstance(value, int) else len(value)

@@ -9,7 +9,7 @@ from typing import overload
 
 import polars as pl
 
-from logistics_batch.model.issue import Issue, Note
+from logistics_batch.model.issue import NOTHING_SAID, Issue, Note
 
 
 class Operation(StrEnum):
@@ -89,7 +89,7 @@ class Document:
     order_id: str = ""
     path: str = ""
     lent: tuple[str, ...] = ()
-    no_update: str = ""
+    no_update: Issue = NOTHING_SAID
 
 
 DOCUMENTS_SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from logistics_batch import messages
 
@@ -83,6 +83,16 @@ class Issue:
         return messages.told(self.code, self.values)[1]
 
     @property
+    def operator_words(self) -> str:
+        """What the operator does about it."""
+        return messages.operator_words(self.code, self.given)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Its values by name."""
+        return messages.unpacked(self.values)
+
+    @property
     def row(self) -> int:
         """That of its place."""
         return self.place.row
@@ -112,6 +122,9 @@ class Issue:
         names = ("row", "rule", "column", "cell", "value", "reason", "fix", "sheet")
         return {name: getattr(self, name) for name in names if name != "sheet" or self.sheet}
 
+
+NOTHING_SAID: Final = Issue("")
+"""Where there is nothing to say."""
 
 Note = Issue | str
 """What is told of a file beside its rows; words stand for themselves."""

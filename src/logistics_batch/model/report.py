@@ -8,7 +8,7 @@ from typing import Final
 
 import polars as pl
 
-from logistics_batch.model.issue import Issue, Note
+from logistics_batch.model.issue import NOTHING_SAID, Issue, Note
 
 
 class Fate(StrEnum):
@@ -73,7 +73,8 @@ class FileReport:
     """Everything that is known about one file of one run; enough to write all its result files.
 
     rows: see FATES; documents: see DOCUMENT_RESULTS.
-    reason: why the file as a whole is held, "" if it is not. header_row is 0 and rows empty if it could not be parsed.
+    held: why the file as a whole is held, if it is; its values name the cell to look at, if there is one.
+    header_row is 0 and rows empty if it could not be parsed.
     result_due: when the rows' result is expected, as text with offset; "" when it is there already.
     lines_sheet, lines_header_row: the second sheet's name and header, where lines stand on one; its rows are behind
         those of `sheet`.
@@ -92,13 +93,22 @@ class FileReport:
     documents: pl.DataFrame = field(default_factory=DOCUMENT_RESULTS.to_frame, compare=False)
     issues: tuple[Issue, ...] = ()
     notes: tuple[Note, ...] = ()
-    reason: str = ""
-    remedy: str = ""
+    held: Issue = NOTHING_SAID
     earlier_file: str = ""
     received_at: str = ""
     result_due: str = ""
     lines_sheet: str = ""
     lines_header_row: int = 0
+
+    @property
+    def reason(self) -> str:
+        """Why the file as a whole is held, in words; "" if it is not."""
+        return self.held.reason
+
+    @property
+    def remedy(self) -> str:
+        """What to do about that."""
+        return self.held.fix
 
     @property
     def counts(self) -> dict[Fate, int]:

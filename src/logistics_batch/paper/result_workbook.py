@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import FileReport
 from logistics_batch.model.sheet import Sheet
 from logistics_batch.paper.answer_cells import answers_of
@@ -20,7 +21,7 @@ from logistics_batch.paper.xlsx_inert import InertWorkbook
 from logistics_batch.paper.xlsx_patch import Annotations, annotated
 from logistics_batch.paper.xml_bytes import NotPatchable
 
-_TOO_LONG = "A workbook ends at row 1,048,576: open NAME.result.csv, which has an answer for every row."
+_TOO_LONG = Issue(".too_long_for_workbook")
 
 
 def result_workbook(
@@ -49,7 +50,7 @@ def result_workbook(
         for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False)
     ]
     if any(last_row(each) > LAST_ROW for each, _ in shown):
-        return held_workbook(replace(report, reason="", remedy=_TOO_LONG), title="The rows are in the CSV result")
+        return held_workbook(replace(report, held=_TOO_LONG), title="The rows are in the CSV result")
     return plain_workbook(*shown)
 
 

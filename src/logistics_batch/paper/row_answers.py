@@ -1,8 +1,7 @@
 """What each row is told: the fate's word, why, what to do, and where; the same words in every kind of result."""
 
-import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -10,7 +9,6 @@ import polars as pl
 from logistics_batch import messages
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.report import Fate, FileReport
-from logistics_batch.paper.clerks_words import HELD_FIXES, IN_DOUBT_FIX, OPERATOR_DECIDES
 
 RESULT_FIELDS = (
     "file",
@@ -39,22 +37,7 @@ NO_ROWS = "The file has a header but no rows."
 NEEDS_CORRECTING = frozenset({Fate.INVALID, Fate.REFUSED, Fate.BLOCKED})
 """The fates that a clerk mends in the sheet."""
 
-_REASONS: Mapping[Fate, str] = {
-    Fate.REFUSED: "The service refused this document without saying why.",
-    Fate.INVALID: "This row cannot be sent as it is.",
-    Fate.BLOCKED: "This row is fine, but its document was not sent.",
-    Fate.IN_DOUBT: "Sent, but no trustworthy answer came back; it may or may not have been taken.",
-    Fate.HELD: "A person must decide before this is sent.",
-    Fate.PENDING: "Not sent yet.",
-}
-_FIXES: Mapping[Fate, str] = {
-    Fate.REFUSED: "Correct what the reason names and drop the file again.",
-    Fate.INVALID: "Correct the row and drop the file again.",
-    Fate.BLOCKED: "Correct the other rows of this document and drop the file again.",
-    Fate.PENDING: "Nothing: the next run sends it.",
-}
 _FIX_OF_HELD_FILE = "Correct what the reason names and send the file again."
-_CELL_OF_HELD_FILE = re.compile(r" See cell ([A-Z]{1,3}([1-9][0-9]*))\.")  # one cause for all rows, and where it begins
 _FIXES_OF_BLOCKED = {
     "disagree": "Write the same in all rows of this document and drop the file again.",
     "duplicate": "Give each document its own number, or write these rows as one document, and drop the file again.",
@@ -88,23 +71,22 @@ def answered(report: FileReport) -> pl.DataFrame:
     )
     fate, reason, fix = pl.col("fate"), _said("reason"), _said("fix")
     with_its_file = (fate == Fate.HELD.value) & pl.lit(bool(report.reason))
-    held_fix = pl.col("rule").replace_strict(HELD_FIXES, default=OPERATOR_DECIDES, return_dtype=pl.String)
     blocked_fix = pl.col("rule").replace_strict(_FIXES_OF_BLOCKED, default=None, return_dtype=pl.String)
+    of_fate = {fate.value: messages.told(f".{fate}", "") for fate in Fate if f".{fate}" in messages.CATALOGUE}
+    standard, usual = ({name: words[at] for name, words in of_fate.items()} for at in (0, 1))
     why = pl.coalesce(
         pl.col("issue:reason"),
         reason,
         pl.when(with_its_file).then(pl.lit(report.reason)),
-        fate.replace_strict(_REASONS, default="", return_dtype=pl.String),
+        fate.replace_strict(standard, default="", return_dtype=pl.String),
     )
     what_to_do = pl.coalesce(
         pl.col("issue:fix"),
-        # Held with its file: no document of it waits for a decision.
-        pl.when(with_its_file).then(pl.coalesce(fix, pl.lit(report.remedy or _FIX_OF_HELD_FILE))),
-        pl.when(fate == Fate.IN_DOUBT.value).then(pl.lit(IN_DOUBT_FIX)),
-        pl.when(fate == Fate.HELD.value).then(held_fix),
         fix,
+        # Held with its file: no document of it waits for a decision.
+        pl.when(with_its_file).then(pl.lit(report.remedy or _FIX_OF_HELD_FILE)),
         pl.when(fate == Fate.BLOCKED.value).then(blocked_fix),
-        pl.when(why != "").then(fate.replace_strict(_FIXES, default="", return_dtype=pl.String)),
+        pl.when(why != "").then(fate.replace_strict(usual, default="", return_dtype=pl.String)),
         pl.lit(""),
     )
     told = rows.with_columns(
@@ -172,9 +154,9 @@ def cell_notes(report: FileReport) -> tuple[CellNote, ...]:
     texts: dict[str, list[str]] = defaultdict(list)
     for issue in report.issues:
         _add(texts[issue.cell], issue.reason, issue.fix)
-    named = None if report.is_of_lines else _CELL_OF_HELD_FILE.search(report.reason)
-    if named and int(named[2]) in report.rows["row"]:
-        _add(texts[named[1]], report.reason, report.remedy)
+    row, cell = report.held.given.get("place") or (0, "")
+    if cell and not report.is_of_lines and row in report.rows["row"]:
+        _add(texts[cell], report.reason, report.remedy)
     return tuple(CellNote(cell, "\n".join(lines)) for cell, lines in texts.items() if cell)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from logistics_batch.model.document import Operation
+from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import PAYLOADS
 
 _ITEMS: Final = "item_details"
@@ -29,7 +30,11 @@ class Accepted:
 
 
 class CannotUpdate(ValueError):
-    """Why the change cannot go out as an update, as a sentence."""
+    """The change cannot go out as an update; `why` says why not."""
+
+    def __init__(self, code: str, **values: Any) -> None:
+        self.why = Issue.of(code, **values)
+        super().__init__(self.why.reason)
 
 
 def order_update(body: str, *, accepted: Accepted, lent: Collection[str]) -> str:
@@ -42,7 +47,7 @@ def order_update(body: str, *, accepted: Accepted, lent: Collection[str]) -> str
     own = [name for name in wanted if name not in (_ITEMS, *lent)]
     fixed = [name for name in own if name not in allowed and wanted[name] != first.get(name)]
     if fixed:
-        raise CannotUpdate(f"{_listed(fixed)} cannot be changed in an order that was accepted (API §4.7).")
+        raise CannotUpdate(".cannot_change", fields=_listed(fixed))
     _nothing_gone([first, *later], wanted, but=(_ITEMS, *lent))
     fields = {name: value for name, value in wanted.items() if name in allowed and name != _ITEMS}
     earlier = [update[_ITEMS] for update in later if _ITEMS in update]
@@ -59,7 +64,7 @@ def asn_update(body: str, *, accepted: Accepted) -> str:
     here = {str(line.get("sku_name")) for line in wanted["sku_lines"]}
     gone = {str(line.get("sku_name")) for each in before for line in each["sku_lines"]} - here
     if gone:
-        raise CannotUpdate(f"{_listed(sorted(gone))} is no longer in it; what becomes of its line is not documented.")
+        raise CannotUpdate(".line_gone", items=_listed(sorted(gone)))
     return body
 
 
@@ -71,7 +76,7 @@ def _items_by_id(
 ) -> dict[str, Mapping[str, Any]]:
     """Every item with its content, under the id that the service gave it."""
     if Counter(map(_name, lines)) != Counter(map(_name, before)):
-        raise CannotUpdate("its items are not the same; add or delete them with a mapping for that (API §4.8, §4.9).")
+        raise CannotUpdate(".other_items")
     by_name: dict[str, list[str]] = {}
     for item_id, item in ids.items():
         by_name.setdefault(_name(item), []).append(item_id)
@@ -79,7 +84,7 @@ def _items_by_id(
     for line in lines:
         own = by_name.get(_name(line), [])
         if len(own) != 1 or own[0] in found:
-            raise CannotUpdate(f"the id of its item {line.get('item_name')} is not known for certain.")
+            raise CannotUpdate(".item_id_unknown", item=str(line.get("item_name")))
         same = [item for item in before if _name(item) == _name(line)]
         _nothing_gone([*same, *(update[own[0]] for update in earlier if own[0] in update)], line, but=())
         found[own[0]] = line
@@ -89,7 +94,7 @@ def _items_by_id(
 def _nothing_gone(before: Sequence[Mapping[str, Any]], wanted: Mapping[str, Any], *, but: Collection[str]) -> None:
     gone = {name: None for each in before for name in each if name not in wanted and name not in but}
     if gone:
-        raise CannotUpdate(f"{_listed([*gone])} has no value any more, and an update takes none away.")
+        raise CannotUpdate(".value_gone", fields=_listed([*gone]))
 
 
 def _name(item: Mapping[str, Any]) -> str:
