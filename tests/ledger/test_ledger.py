@@ -24,7 +24,7 @@ def fates(ledger: Ledger, file_id: int) -> list[str]:
     return ledger.file_report(file_id).rows["fate"].to_list()
 
 
-def send(ledger: Ledger, document: StoredDocument, state: str, *, run: str = "R1", **values: str) -> None:
+def send(ledger: Ledger, document: StoredDocument, state: str, *, run: str = "R1", **values: object) -> None:
     assert ledger.step(outcomes=[], claim=[document], run=run, now=NOW)
     ledger.step(outcomes=[Outcome(document.id, state, state, **values)], claim=[], run=run, now=NOW)  # type: ignore[arg-type]
 
@@ -150,7 +150,7 @@ def test_a_person_settles_what_is_held_and_the_reason_stays(ledger: Ledger) -> N
     run = start(ledger)
     ledger.plan_file(run, arrival({"A": "{}"}))
     document = ledger.stored(ledger.planned_of(run)["id"])[0]
-    send(ledger, document, "held", rule="reference_taken")
+    send(ledger, document, "held", why=Issue("reference_taken"))
     dropped = Outcome(document.id, "abandoned", "decided", why=Issue.of("decided", at="", reason="not wanted"))
     assert ledger.settle_document(dropped, expected="held", now=NOW, evidence_text="drop: not wanted", who="asha")
     assert not ledger.settle_document(dropped, expected="held", now=NOW, evidence_text="again", who="asha")

@@ -1,25 +1,32 @@
 """The page of all messages, written from the program: `python tests/messages/page.py` writes docs/messages.md anew."""
 
+import string
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import polars as pl
-from messages.said_in_source import CHANGING, Message, holds, refusals, shown, waiting
-from messages.service_answers import ANSWERS
 from messages.wrong_rows import BLOCKED, INVALID, SKIPPED, WrongRow
 
-from logistics_batch.messages import CATALOGUE, packed, rule_of
+from logistics_batch.messages import CATALOGUE, Entry, Level, rule_of
 from logistics_batch.messages.cells import CELLS
+from logistics_batch.messages.documents import ANSWERED, FATES, HELD_AFTER_SENDING, HELD_BEFORE_SENDING
+from logistics_batch.messages.files import FILES
+from logistics_batch.messages.reading import READING
+from logistics_batch.messages.sheets import SHEETS
 from logistics_batch.model.document import RowState
 from logistics_batch.model.payloads import forms
-from logistics_batch.model.report import FATES, Fate, FileReport
+from logistics_batch.model.report import FATES as ROWS_OF_REPORT
+from logistics_batch.model.report import FileReport
 from logistics_batch.paper.row_answers import answered
 from logistics_batch.paper.xlsx_active import REMOVED_WORDS
 
+CHANGING = "…"  # stands where the program fills something in
+REFUSALS = {code: entry for subject in (FILES, READING, SHEETS) for code, entry in subject.items() if entry.remedy}
+"""Why a file as a whole is not taken, and what is noted of its sheets."""
 PAGE = Path(__file__).parents[2] / "docs" / "messages.md"
 Line = tuple[str, ...]
 """Rule, reason, what to do; of what is held also what the operator is told."""
@@ -70,16 +77,27 @@ def parts() -> Iterator[list[Line]]:
     yield sorted(_form_lines())
     yield [_row_line(name, row, RowState.BLOCKED) for name, row in BLOCKED.items()]
     yield [_row_line(name, row, RowState.SKIPPED) for name, row in SKIPPED.items()]
-    yield [(answer.rule, answer.reason, _told(answer.rule, answer.reason, answer.fix)) for answer in ANSWERS]
-    held = _lines(sorted([*holds(), *waiting()]))
-    yield [(rule, reason, _told(rule, reason, "", Fate.HELD), fix) for rule, reason, fix in held]
-    yield _lines(refusals())
+    yield _entries(FATES | ANSWERED)
+    yield _entries(HELD_AFTER_SENDING | HELD_BEFORE_SENDING, operator=True)
+    yield _entries({code: entry for code, entry in REFUSALS.items() if entry.level is Level.ERROR})
     yield [(each.value, words, "") for each, words in REMOVED_WORDS.items()]
 
 
-def _lines(messages: Iterable[Message]) -> list[Line]:
-    told = dict.fromkeys((each.rule, each.reason, each.fix) for each in messages)
-    return [line for line in told if line[0] != CHANGING]
+def _entries(subject: Mapping[str, Entry], *, operator: bool = False) -> list[Line]:
+    """Entries that stand for themselves, each text once. What begins with a full stop, and is no fate, does not."""
+    lines = []
+    for code, entry in sorted(subject.items()):
+        if not code.startswith(".") or code in FATES:
+            line = (rule_of(code), shown(entry.reason), shown(entry.remedy))
+            lines.append((*line, shown(entry.operator)) if operator else line)
+    return list(dict.fromkeys(lines))
+
+
+def shown(words: str) -> str:
+    """Words of the catalogue with the sign for what is filled in."""
+    return "".join(
+        text + (CHANGING if name is not None else "") for text, name, _, _ in string.Formatter().parse(words)
+    )
 
 
 def _issue_line(name: str, row: WrongRow) -> Line:
@@ -100,24 +118,9 @@ def _row_line(name: str, row: WrongRow, state: RowState) -> Line:
     return name, *_answer(told)
 
 
-FATES_OF_ANSWERS = {
-    "refused": Fate.REFUSED,
-    "in_doubt": Fate.IN_DOUBT,
-    "refused_after_doubt": Fate.HELD,
-    "not_sent": Fate.PENDING,
-}
-
-
-def _told(rule: str, reason: str, fix: str, fate: Fate | None = None) -> str:
-    """What a row is told to do about that."""
-    fate = fate or FATES_OF_ANSWERS[rule]
-    words = packed({"reason": reason, "remedy": fix})
-    return _answer({"document": "A-1", "fate": fate.value, "code": rule, "values": words})[1]
-
-
 def _answer(told: dict[str, str]) -> tuple[str, str]:
     """Reason and remedy as the answers to a file have them."""
-    rows = pl.DataFrame([dict.fromkeys(FATES, "") | {"row": 2} | told], schema=FATES)
+    rows = pl.DataFrame([dict.fromkeys(ROWS_OF_REPORT, "") | {"row": 2} | told], schema=ROWS_OF_REPORT)
     line = answered(FileReport("", "", 0, "", "", "", rows=rows)).row(0, named=True)
     return line["reason"], line["fix"]
 
