@@ -360,7 +360,7 @@ def several_sheets(book, sheet):
 def test_visible_filled_sheets_are_candidates(read):
     taken = read(several_sheets)
     assert [sheet.name for sheet in taken] == ["Orders", "Orders May", "Notes"]
-    assert notes_of(taken[0]) == {"sheets_not_taken": {"sheets": ['"Old" (hidden)', '"Older" (hidden)']}}
+    assert notes_of(taken[0]) == {"sheets_not_taken": {"sheets": '"Old" (hidden), "Older" (hidden)'}}
     assert [sheet.name for sheet in read(several_sheets, name="orders*")] == ["Orders", "Orders May"]
     assert '"Notes" (another name)' in str(notes_of(read(several_sheets, name="orders*")[0]))
     assert [sheet.frame.row(0)[1] for sheet in read(several_sheets, name=" notes ")] == ["Notes"]
@@ -382,7 +382,7 @@ def test_merged_cells_are_noted(read):
 
     (sheet,) = read(build)
     assert sheet.frame["1"].to_list() == ["INV-1", None, None]
-    assert notes_of(sheet)["merged_cells"] == {"ranges": ["A1:A3"]}
+    assert notes_of(sheet)["merged_cells"] == {"ranges": "A1:A3"}
     assert sheet.merged_ranges == [(1, 1, 3, 1)]
 
 

@@ -91,7 +91,7 @@ def test_hidden_rows_stay_for_the_mapping_to_answer(ending: str, tmp_path: Path)
 def test_merged_cells_are_told(sheet: Sheet) -> None:
     assert sheet.merged_ranges == [(4, 1, 5, 1)]
     assert sheet.frame["1"].to_list() == ["Order No", "A-1", "A-2", "A-3", None]
-    assert notes_of(sheet)["merged_cells"] == {"ranges": ["A4:A5"]}
+    assert notes_of(sheet)["merged_cells"] == {"ranges": "A4:A5"}
 
 
 @pytest.mark.parametrize("is_1904", [False, True])

@@ -169,7 +169,7 @@ _SHEETS: Final[dict[str, Entry]] = {
     ),
     **{
         f"sheet|none.{which}": Entry(
-            f"{{name}} has no visible, filled sheet{named}. It has: {{sheets:list 20}}.",
+            f"{{name}} has no visible, filled sheet{named}. It has: {{sheets}}.",
             "Unhide or rename the sheet with the rows, or correct sheet.name in the mapping.",
         )
         for which, named in (("filled", ""), ("named", ' named "{wanted}"'))
@@ -277,13 +277,13 @@ _NOTES: Final = {
     "hidden_columns": "hidden columns are read like the others: {columns:list 512}",
     "filter_set": "a filter is set in the sheet; the rows that it hides are among the hidden rows",
     "leading_zeros": "leading zeros put back as the cells show them, in column {columns:list 512}",
-    "merged_cells": "merged cells, whose value stands in the first cell only: {ranges:list 5}",
+    "merged_cells": "merged cells, whose value stands in the first cell only: {ranges}",
     "values_alone": (
         "an .{format} file is read by its values alone: leading zeros and words that a number format adds, text that "
         "is struck through, hidden columns and filters are not seen"
     ),
     "errors_unseen": "in .xls files of programs before 1997 error cells look empty, and hidden rows are not seen",
-    "sheets_not_taken": "sheets that are not taken: {sheets:list 20}",
+    "sheets_not_taken": "sheets that are not taken: {sheets}",
 }
 
 READING: Final[dict[str, Entry]] = {

@@ -38,7 +38,7 @@ class Words(string.Formatter):
             case "names":
                 return listed(value, limit=int(limit or 5))
             case "list":
-                return _cut(value, limit=int(limit or 5))
+                return shortened(value, limit=int(limit or 5))
             case "sheet":
                 return f'Sheet "{value}"' if value else "The file"
             case "numbers":
@@ -67,10 +67,11 @@ class Words(string.Formatter):
 
 def listed(names: Iterable[str], *, limit: int = 5) -> str:
     """Names in words, the first few of them."""
-    return _cut([f'"{name}"' for name in names], limit=limit)
+    return shortened([f'"{name}"' for name in names], limit=limit)
 
 
-def _cut(shown: Sequence[str], *, limit: int) -> str:
+def shortened(shown: Sequence[str], *, limit: int) -> str:
+    """A list in words, as far as its first entries, and how many more there are."""
     more = f" and {len(shown) - limit} more" if len(shown) > limit else ""
     return ", ".join(shown[:limit]) + more
 

@@ -23,10 +23,12 @@ from logistics_batch.intake.readers.xlsx_book import has_filtered_table, read_bo
 from logistics_batch.intake.readers.xlsx_sheet import CellValues, SheetReader
 from logistics_batch.intake.readers.xlsx_styles import read_styles
 from logistics_batch.intake.readers.xml_events import UnsafeXml
-from logistics_batch.messages.words import row_list
+from logistics_batch.messages.words import row_list, shortened
 from logistics_batch.model.issue import Issue, cell_address, column_letters
 from logistics_batch.model.sheet import CellFact, ReadOptions, Sheet, facts_frame, merged_facts
 
+_SHOWN_RANGES = 5
+_SHOWN_NAMES = 20  # of sheets
 _SHOWN_SPANS = 20  # of row numbers
 _FAULTS = (
     calamine.CalamineError,
@@ -66,7 +68,7 @@ def read_workbook(path: Path, *, name: str, kind: str, options: ReadOptions, lim
             notes.append(Issue.of("values_alone", format=kind))
             sheets = _ods_sheets(path, budget) if kind == "ods" else _binary_sheets(path, kind, budget, notes)
         taken, left = _taken(sheets, options, budget)
-        notes += [Issue.of("sheets_not_taken", sheets=left)] if left else []
+        notes += [Issue.of("sheets_not_taken", sheets=shortened(left, limit=_SHOWN_NAMES))] if left else []
         return tuple(replace(sheet, notes=(*sheet.notes, *notes)) for sheet in taken)
 
 
@@ -145,7 +147,7 @@ def _taken(sheets: Sequence[_Candidate], options: ReadOptions, budget: ReadBudge
         raise held("sheet|none", budget.name)
     if not taken:
         code = "sheet|none.named" if options.name else "sheet|none.filled"
-        raise held(code, budget.name, sheets=passed, wanted=options.name)
+        raise held(code, budget.name, sheets=shortened(passed, limit=_SHOWN_NAMES), wanted=options.name)
     return taken, left
 
 
@@ -205,7 +207,7 @@ def _notes(cells: SheetCells, options: ReadOptions, *, hidden: Sequence[int], wi
         yield Issue.of("leading_zeros", columns=[*map(column_letters, sorted(cells.padded))])
     if cells.merged:
         ranges = [f"{cell_address(a, b)}:{cell_address(c, d)}" for a, b, c, d in cells.merged]
-        yield Issue.of("merged_cells", ranges=ranges)
+        yield Issue.of("merged_cells", ranges=shortened(ranges, limit=_SHOWN_RANGES))
 
 
 @contextmanager

@@ -27,8 +27,8 @@ from logistics_batch.intake.stores.store import (
     FetchOutcome,
     Kind,
     RemoteFile,
+    files_and_links,
     listed,
-    without_others,
 )
 
 _BLOCK_BYTES = 1 << 20
@@ -57,7 +57,7 @@ class FolderStore:
 
     def list(self, path: str) -> list[RemoteFile]:
         """See FileStore.list."""
-        return without_others(self.entries(path))
+        return files_and_links(self.entries(path))
 
     def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
         """See FileStore.fetch."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from logistics_batch.intake.names import name_fault, name_matches
-from logistics_batch.intake.stores.store import Kind, RemoteFile, without_others
+from logistics_batch.intake.stores.store import Kind, RemoteFile, files_and_links
 from logistics_batch.model.answer_files import names_it_answers
 
 _NEVER_INPUT = {
@@ -139,7 +139,7 @@ def _done_names(listing: Sequence[RemoteFile], rule: ReadyRule) -> dict[str, str
     """The done-files that lie there, each with the file that it speaks of."""
     if rule.done_file is None:
         return {}
-    present = {file.name for file in without_others(listing)}
+    present = {file.name for file in files_and_links(listing)}
     return {done: name for name in present if (done := rule.done_name(name)) in present and done != name}
 
 

@@ -22,8 +22,8 @@ from logistics_batch.intake.stores.store import (
     FetchOutcome,
     ListingCut,
     RemoteFile,
+    files_and_links,
     listed,
-    without_others,
 )
 
 __all__ = ["SftpAccess", "SftpStore"]
@@ -77,7 +77,7 @@ class SftpStore:
 
     def list(self, path: str) -> list[RemoteFile]:
         """See FileStore.list."""
-        return without_others(self.entries(path))
+        return files_and_links(self.entries(path))
 
     def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
         """See FileStore.fetch."""

@@ -114,7 +114,7 @@ def listed(
     return found
 
 
-def without_others(entries: Iterable[RemoteFile]) -> list[RemoteFile]:
+def files_and_links(entries: Iterable[RemoteFile]) -> list[RemoteFile]:
     """The files and links among the entries of a folder."""
     return [entry for entry in entries if entry.kind in (Kind.FILE, Kind.LINK)]
 
