@@ -64,7 +64,7 @@ def test_what_many_rows_are_told_in_the_same_words_is_printed_once(capsys: pytes
     file = FileReport("a.csv", "00", 1, "r", "orders", "00", rows_read=8, rows=fates_frame([*waiting, refused]))
     print_push(RunReport("r", "push", (file,)), {})
     said = capsys.readouterr().out
-    assert "Row 2 and 6 more: It goes out when a person has approved it. Nothing: it goes out when" in said
+    assert "Row 2 and 6 more: It waits. Nothing now: the operator decides.\n" in said
     assert "Row 9: No service in this area. Correct the row.\n" in said
 
 
