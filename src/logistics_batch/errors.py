@@ -82,7 +82,7 @@ class HostKeyRefused(UsageError):
 class FileHeld(LogisticsBatchError):
     """A file is refused as a whole, before or after it has rows.
 
-    message: a code of the catalogue, told with `values`. field: the field of the mapping that it is about. rows_read: 0
+    code: of the catalogue, told with `values`. field: the field of the mapping that it is about. rows_read: 0
     if it could not be parsed. sheet, header_row: where they are known by then.
     """
 
@@ -90,23 +90,18 @@ class FileHeld(LogisticsBatchError):
 
     def __init__(
         self,
-        message: str,
+        code: str,
         *,
-        rule: str = "",
-        remedy: str = "",
         values: Mapping[str, Any] | None = None,
         field: str = "",
         rows_read: int = 0,
         sheet: str = "",
         header_row: int = 0,
     ) -> None:
-        if rule:  # words that have not come into the catalogue yet
-            self.code, self.values = rule, {"reason": message, "remedy": remedy}
-        else:
-            self.code, self.values = message, dict(values or {})
-        super().__init__(messages.reason(self.code, self.values), remedy=messages.remedy(self.code, self.values))
+        self.code, self.values = code, dict(values or {})
+        super().__init__(messages.reason(code, self.values), remedy=messages.remedy(code, self.values))
         self.field = field
-        self.rule = f"{field}|{messages.rule_of(self.code)}" if field else messages.rule_of(self.code)
+        self.rule = f"{field}|{messages.rule_of(code)}" if field else messages.rule_of(code)
         self.rows_read = rows_read
         self.sheet = sheet
         self.header_row = header_row

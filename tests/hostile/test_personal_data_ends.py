@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from ledger.arrivals import arrival, evaluated
 from ledger.conftest import ledger, postgres, url  # noqa: F401
-from support.issues import said
+from support.issues import own, said
 from support.sandbox_process import RunningSandbox, sandbox_for_a_test
 from support.workspace import Workspace
 
@@ -34,6 +34,7 @@ from logistics_batch.ledger import (
     digest_of_names,
     open_ledger,
 )
+from logistics_batch.messages import packed
 from logistics_batch.scratch import remove_stale_folders, scratch_folder
 from logistics_batch.wiring import Need
 from logistics_batch.wiring import Workspace as Opened
@@ -64,7 +65,8 @@ def fill(ledger: Ledger, *, orders: int = 300) -> None:  # noqa: F811
             arrival(bodies, name=name, invalid=(90_000,), at=LONG_AGO), origin={"store": "s", "path": f"/in/{name}"}
         )
         assert came.mapped is not None
-        issue = replace(came.mapped.issues[0], value=PHONE, reason=f"{PHONE} is too short.", fix=f"Ask {WHO}.")
+        words = packed({"reason": f"{PHONE} is too short.", "remedy": f"Ask {WHO}."})
+        issue = replace(came.mapped.issues[0], values=words).at(value=PHONE)
         ledger.plan_file(run, replace(came, mapped=replace(came.mapped, issues=(issue,), notes=(f"From {WHO}.",))))
         ledger.result_stem(place="p", name=f"{FILE}_{number}", sha256=came.source.sha256)
         ledger.keep_last_written(place="p", stem=f"{FILE}_{number}", ending="fix.csv", sha256="0" * 64)
@@ -131,7 +133,7 @@ def test_what_refers_to_it_still_works(ledger: Ledger) -> None:  # noqa: F811
 def test_what_waits_keeps_its_name_and_words(ledger: Ledger) -> None:  # noqa: F811
     ledger.start_run("R1", job="orders", kind="push", business_date="2025-01-10", now=LONG_AGO)
     ledger.plan_file("R1", arrival({"A": "x"}, name="open.csv", at=LONG_AGO))
-    held = FileHeld("Unreadable.", rule="file|broken", remedy="Send it again.")
+    held = FileHeld(own("file|broken"), values={"reason": "Unreadable.", "remedy": "Send it again."})
     ledger.plan_file("R1", arrival({}, name="held.csv", held=held, at=LONG_AGO))
     number = next(each.id for each in ledger.files() if each.name == "held.csv")
     ledger.hold_file(HeldNow(number, "R1", "orders", "held", "i"), now=LONG_AGO)

@@ -2,12 +2,13 @@
 
 import pytest
 from ledger.arrivals import arrival
+from support.issues import own
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.ledger import HeldNow, Ledger
 
 NOW, LATER = "2026-11-22T21:15:00+05:30", "2026-11-22T22:15:00+05:30"
-CUT = FileHeld("The workbook is cut off.", rule="unreadable", remedy="Ask for it again.")
+CUT = FileHeld(own("unreadable"), values={"reason": "The workbook is cut off.", "remedy": "Ask for it again."})
 
 
 @pytest.fixture

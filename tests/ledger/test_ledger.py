@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from ledger.arrivals import arrival
 from sqlalchemy import text
-from support.issues import reasons
+from support.issues import own, reasons
 
 from logistics_batch.errors import FileHeld, LedgerBusy, LedgerRefused
 from logistics_batch.ledger import FOUND_CANCELLED, Ledger, Outcome, StoredDocument, open_ledger
@@ -138,7 +138,9 @@ def test_whoever_finds_a_send_without_its_sender_finds_a_doubt(ledger: Ledger) -
 
 
 def test_a_held_file_holds_every_sendable_row(ledger: Ledger) -> None:
-    held = FileHeld("Too many rows are invalid.", rule="budget|test", remedy="Look at the first ones.")
+    held = FileHeld(
+        own("budget|test"), values={"reason": "Too many rows are invalid.", "remedy": "Look at the first ones."}
+    )
     file_id = ledger.plan_file(start(ledger), arrival({"A": "{}"}, invalid=(3,), held=held))
     report = ledger.file_report(file_id)
     assert report.rows["fate"].to_list() == ["held", "invalid"]

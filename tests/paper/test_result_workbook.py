@@ -18,6 +18,7 @@ from openpyxl.comments import Comment
 from openpyxl.styles import Font, PatternFill
 from openpyxl.worksheet.table import Table
 from openpyxl.worksheet.worksheet import Worksheet
+from support.issues import own
 from support.result_samples import (
     HEADER_ROW,
     HEADERS,
@@ -178,7 +179,7 @@ def test_failing_cells_are_coloured_and_say_what_is_wrong_in_a_comment() -> None
 def test_the_cell_that_a_held_files_reason_names_is_coloured() -> None:
     rows = tuple(row_result(row, Fate.HELD) for row in range(5, 11))
     words = "All 6 rows fail alike: Four digits. See cell C5."
-    held = Issue.of("alike", reason=words, remedy="", place=[5, "C5"])
+    held = Issue.of(own("alike"), reason=words, remedy="", place=[5, "C5"])
     report = order_report(rows=rows, issues=(), held=held)
     changed = result(order_workbook(), report)
     assert fill_of(changed, "C5") is not None
@@ -526,7 +527,8 @@ def test_a_row_that_the_user_made_low_stays_low_and_others_grow_with_the_reason(
 
     long = "The service answered: " + "the pincode is not served by any courier today, " * 4
     rows = tuple(
-        row | {"values": messages.packed({"reason": long})} if row["fate"] == "refused" else row for row in ORDER_ROWS
+        row | {"values": messages.packed({"reason": long, "remedy": ""})} if row["fate"] == "refused" else row
+        for row in ORDER_ROWS
     )
     sheet = opened(result(order_workbook(fixed_height), order_report(rows=rows)))
     assert sheet.row_dimensions[9].height == 12
@@ -545,7 +547,8 @@ def as_libreoffice_saves(xml: bytes) -> bytes:
 def test_a_sheet_as_libreoffice_saves_it_gets_high_rows_and_a_frozen_header() -> None:
     long = "The service answered: " + "the pincode is not served by any courier today, " * 4
     rows = tuple(
-        row | {"values": messages.packed({"reason": long})} if row["fate"] == "refused" else row for row in ORDER_ROWS
+        row | {"values": messages.packed({"reason": long, "remedy": ""})} if row["fate"] == "refused" else row
+        for row in ORDER_ROWS
     )
     original = edited(order_workbook(), SHEET_PART, as_libreoffice_saves)
     sheet = opened(result(original, order_report(rows=rows)))

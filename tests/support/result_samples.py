@@ -14,7 +14,7 @@ from openpyxl.formatting.rule import CellIsRule
 from openpyxl.styles import Border, Font, PatternFill, Side
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
-from support.issues import issue, said
+from support.issues import issue, own, said
 
 from logistics_batch import messages
 from logistics_batch.intake.readers import read_file
@@ -155,7 +155,8 @@ Row = dict[str, object]
 def row_result(row: int, fate: Fate, *, rule: str = "", reason: str = "", fix: str = "", **more: str) -> Row:
     """One row's fate, with its order as document; reason and fix are a test's own words."""
     order = f"SO-{1000 + (row - FIRST_ROW) // 2}" if FIRST_ROW <= row < TOTAL_ROW else ""
-    more = {"code": rule, "values": messages.packed({"reason": reason, "remedy": fix} if reason else {})} | more
+    words = {"reason": reason, "remedy": fix} if reason else {}
+    more = {"code": own(rule) if words else rule, "values": messages.packed(words)} | more
     texts = dict.fromkeys(FATES, "") | {"reference_number": order} | more
     return texts | {
         "sheet": more.get("sheet", SHEET),

@@ -124,8 +124,7 @@ def rows_of_held(sheets: Sequence[Sheet], held: FileHeld, mapping: Mapping) -> M
     rows = [_rows_of_held(sheet, header_row, place="")]
     rows += [_rows_of_held(lines, row, place=lines.name) for lines, row in second]
     columns = tuple("" for _ in range(sheet.width))
-    notes = tuple(note.reason for note in sheet.notes)
-    found = MappedFile(sheet.name, header_row, columns, pl.concat(rows), (), (), notes)
+    found = MappedFile(sheet.name, header_row, columns, pl.concat(rows), (), (), sheet.notes)
     return replace(found, lines_sheet=second[0][0].name, lines_header_row=second[0][1]) if second else found
 
 

@@ -23,19 +23,18 @@ _AT_ONCE = 400  # numbers in one question to the ledger
 _LONGEST_ID = 80
 _UNSETTLED = ("planned", "sending", "in_doubt", "held")
 _MAY_BE_THERE = ("planned", "sending", "in_doubt", "accepted")
-_SIBLING = packed({"reason": "The document is not sent: another row of it cannot be used."})
+_SIBLING = "sibling.of_order"
 
 
 @dataclass(frozen=True, slots=True)
 class _Unfit:
     """Why a document cannot be sent: what `value` in these cells (row, column) means. Its other rows are blocked."""
 
-    rule: str
-    reason: str
-    fix: str
+    code: str
     value: str
     rows: tuple[tuple[int, int], ...]
     state: RowState = RowState.INVALID
+    values: str = ""
 
 
 @dataclass
@@ -108,7 +107,7 @@ def _found(
     except UsageError:
         path = ""
     if not path or len(order_id) > _LONGEST_ID:
-        return (_about_order(document, order, "unusable", "This cannot be the number of an order.", "Write the AWB."),)
+        return (_about_order(document, order, "unusable"),)
     known_items = {**(created.items if created else {}), **added.get(order_id, {})}
     body = _body(document, order, known_items)
     if not isinstance(body, str):
@@ -130,37 +129,24 @@ def _meant(order: OrderNumber, known: Mapping[str, Sequence[StoredDocument]]) ->
 
 
 def _unfit_order(document: Document, order: OrderNumber, created: StoredDocument | None) -> _Unfit | None:
-    by_awb = (
-        "Check the number. An order that was not sent from here goes by its AWB: ask the operator for a sheet with it."
-    )
     if created is None:
         if not order.is_reference:
             return None
-        return _about_order(document, order, "unknown", "No order with this reference was sent from here.", by_awb)
+        return _about_order(document, order, "unknown")
     if created.state in _UNSETTLED:
-        word = {"planned": "not sent yet", "held": "held until a person decides"}.get(created.state, "in doubt")
-        held = _about_order(
-            document,
-            order,
-            "not_settled",
-            f"The order itself is {word}, so it cannot be changed.",
-            "Wait until the answer to the order is known, or ask the operator; then drop this file again.",
-        )
-        return replace(held, state=RowState.HELD)
+        variant = f".{created.state}" if created.state in ("planned", "held") else ""
+        return replace(_about_order(document, order, f"not_settled{variant}"), state=RowState.HELD)
     if created.state != "accepted":
-        word = "refused by the service" if created.state == "refused" else "withdrawn"
-        return _about_order(document, order, "unknown", f"The order with this reference was {word}.", by_awb)
+        return _about_order(document, order, "unknown.refused" if created.state == "refused" else "unknown.withdrawn")
     if not created.awb_number and order.is_reference:
-        reason = "The service took this order, but its AWB number is not known."
-        fix = "Ask the operator, who can look it up, and for a sheet that goes by AWB numbers."
-        return _about_order(document, order, "awb_unknown", reason, fix)
+        return _about_order(document, order, "awb_unknown")
     if created.rule == "cancelled" and document.operation is not Operation.ORDER_CANCEL:
-        return _about_order(document, order, "cancelled", "The order was cancelled.", "Leave the rows out.")
+        return _about_order(document, order, "cancelled")
     return None
 
 
-def _about_order(document: Document, order: OrderNumber, rule: str, reason: str, fix: str) -> _Unfit:
-    return _Unfit(f"order_id|{rule}", reason, fix, order.text, tuple((row, order.column) for row in document.rows))
+def _about_order(document: Document, order: OrderNumber, code: str) -> _Unfit:
+    return _Unfit(f"order_id|{code}", order.text, tuple((row, order.column) for row in document.rows))
 
 
 def _body(
@@ -184,20 +170,11 @@ def _body(
 
 
 def _unfit_item(own: Sequence[str], item: str, place: tuple[int, int], *, knows: bool) -> _Unfit:
-    fix = "Write the item's id, and map it as `item_id`."
-    if not knows and not own:
-        rule, reason = "ids_unknown", "The ids of this order's items are not known here."
-    elif not own:
-        rule, reason, fix = (
-            "unknown",
-            "No item of this name was in the order when it was created, or added from here.",
-            f"Check the name. {fix}",
-        )
-    elif len(own) > 1:
-        rule, reason = "ambiguous", "The order has several items of this name."
+    if not own:
+        code = "item_id|unknown" if knows else "item_id|ids_unknown"
     else:
-        rule, reason, fix = "twice", "The item stands twice in one change of the order.", "Keep one row of the item."
-    return _Unfit(f"item_id|{rule}", reason, fix, item, (place,))
+        code = "item_id|ambiguous" if len(own) > 1 else "item_id|twice"
+    return _Unfit(code, item, (place,))
 
 
 def _ids_by_name(items: Mapping[str, dict[str, Any]]) -> dict[str, list[str]]:
@@ -220,10 +197,9 @@ def _part_doubles(found: _Sorted, documents: Sequence[Document]) -> None:
     for key, positions in by_key.items():
         for position in positions if len(positions) > 1 else ():
             document = documents[position]
-            reason = f"Several groups of rows of this file are about the order {key}."
             if document.order:
-                fix = "Give the order one number on all of its rows."
-                found.unfit[position] = (_about_order(document, document.order, "twice", reason, fix),)
+                twice = _about_order(document, document.order, "twice")
+                found.unfit[position] = (replace(twice, values=packed({"order": key})),)
                 del found.good[position]
 
 
@@ -238,7 +214,7 @@ def _rewritten(mapped: MappedFile, found: _Sorted) -> MappedFile:
     for position, reasons in found.unfit.items():
         blamed = {row: unfit.state for unfit in reasons for row, _ in unfit.rows}
         for row in mapped.documents[position].rows:
-            told[row] = (str(blamed[row]), None, None) if row in blamed else ("blocked", "sibling", _SIBLING)
+            told[row] = (str(blamed[row]), None, None) if row in blamed else ("blocked", _SIBLING, "")
         issues += [issue for unfit in reasons for issue in _issues(mapped, unfit)]
     lines = []
     for row, state, code, document, key, values, sheet in mapped.rows.select(list(ROWS_SCHEMA)).iter_rows():
@@ -257,14 +233,12 @@ def _rewritten(mapped: MappedFile, found: _Sorted) -> MappedFile:
 def _said_of_line(unfit: _Unfit) -> tuple[str, str, str]:
     """State, code and values of a row of the second sheet whose document cannot be sent."""
     if unfit.state is RowState.HELD:
-        return RowState.HELD.value, unfit.rule, packed({"reason": unfit.reason})
-    return RowState.BLOCKED.value, "sibling", _SIBLING
+        return RowState.HELD.value, unfit.code, unfit.values
+    return RowState.BLOCKED.value, _SIBLING, ""
 
 
 def _issues(mapped: MappedFile, unfit: _Unfit) -> Iterable[Issue]:
     """One issue for each row that is to blame."""
     for row, column in unfit.rows:
         name = mapped.columns[column - 1].strip() if column <= len(mapped.columns) else ""
-        field, _, code = unfit.rule.rpartition("|")
-        place = Place(row, name, cell_address(row, column), unfit.value, field=field)
-        yield Issue.of(code, place, reason=unfit.reason, remedy=unfit.fix)
+        yield Issue(unfit.code, Place(row, name, cell_address(row, column), unfit.value), unfit.values)

@@ -73,10 +73,9 @@ def unpacked(text: str | None) -> dict[str, Any]:
 
 
 def _rendered(code: str, part: str, values: Values) -> str:
-    entry = CATALOGUE.get(code)
-    if entry is None or "reason" in values:
-        return str(values.get(part, ""))  # its words have not come into the catalogue yet
-    text: str = getattr(entry, part)
+    if not code:
+        return ""
+    text: str = getattr(CATALOGUE[code], part)
     if not values and any(name for _, name, _, _ in _WORDS.parse(text)):
         return ""  # its values were purged: only the rule is left
     return _WORDS.vformat(text, (), values)

@@ -4,6 +4,13 @@ from typing import Final
 
 from logistics_batch.messages.entry import Entry, Level
 
+_SAME: Final = "Write the same in all rows of this document and drop the file again."
+_OWN_NUMBER: Final = "Give each document its own number, or write these rows as one document, and drop the file again."
+_PASTED: Final = (
+    "Remove the row that stands twice, and drop the file again; if both are meant, ask for the mapping to allow equal "
+    "rows."
+)
+_SHOW: Final = "Show the hidden row, or delete it, and drop the file again."
 _CONTINUED: Final = Entry("It belongs to row {row}, which the mapping leaves out.", level=Level.NOTE)
 
 ROWS: Final[dict[str, Entry]] = {
@@ -26,14 +33,20 @@ ROWS: Final[dict[str, Entry]] = {
     "sibling.both_sheets": Entry(
         'The document is not sent: row {rows:rows} and row {others:rows} of the sheet "{sheet}" is invalid.'
     ),
-    "hidden row": Entry("The document is not sent: its row {rows:rows} is hidden and was skipped."),
-    "disagree": Entry("{names:names} {names:differs|differ} between the rows {rows:rows} of one document."),
-    "duplicate": Entry('"{name}" stands for different documents of this file (rows {rows:rows}).'),
-    "duplicate.spelling": Entry("{names:names} differ only in {what:joined  and } (rows {rows:rows}): are they one?"),
-    "equal rows": Entry("The rows {rows:rows} are equal in every cell: were they pasted twice?"),
+    "hidden row": Entry(
+        "The document is not sent: its row {rows:rows} is hidden and was skipped.",
+        _SHOW,
+    ),
+    "disagree": Entry("{names:names} {names:differs|differ} between the rows {rows:rows} of one document.", _SAME),
+    "duplicate": Entry('"{name}" stands for different documents of this file (rows {rows:rows}).', _OWN_NUMBER),
+    "duplicate.spelling": Entry(
+        "{names:names} differ only in {what:joined  and } (rows {rows:rows}): are they one?", _OWN_NUMBER
+    ),
+    "equal rows": Entry("The rows {rows:rows} are equal in every cell: were they pasted twice?", _PASTED),
     "equal rows.counted": Entry(
         "The rows {rows:rows} are equal in every cell but {aside:names}, which only counts the rows: were they pasted "
-        "twice?"
+        "twice?",
+        _PASTED,
     ),
     "lines_sheet": Entry('Its row of the sheet "{sheet}" was skipped: row {row}.', level=Level.NOTE),
 }

@@ -58,7 +58,7 @@ class Issue:
     values: str = ""
 
     @classmethod
-    def of(cls, code: str, place: Place | None = None, **values: Any) -> "Issue":
+    def of(cls, code: str, place: Place | None = None, /, **values: Any) -> "Issue":
         """An issue with its values by name."""
         return cls(code, place or Place(), messages.packed(values))
 

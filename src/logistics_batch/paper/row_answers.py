@@ -38,13 +38,6 @@ NEEDS_CORRECTING = frozenset({Fate.INVALID, Fate.REFUSED, Fate.BLOCKED})
 """The fates that a clerk mends in the sheet."""
 
 _FIX_OF_HELD_FILE = "Correct what the reason names and send the file again."
-_FIXES_OF_BLOCKED = {
-    "disagree": "Write the same in all rows of this document and drop the file again.",
-    "duplicate": "Give each document its own number, or write these rows as one document, and drop the file again.",
-    "equal rows": "Remove the row that stands twice, and drop the file again; if both are meant, ask for the mapping "
-    "to allow equal rows.",
-    "hidden row": "Show the hidden row, or delete it, and drop the file again.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +64,6 @@ def answered(report: FileReport) -> pl.DataFrame:
     )
     fate, reason, fix = pl.col("fate"), _said("reason"), _said("fix")
     with_its_file = (fate == Fate.HELD.value) & pl.lit(bool(report.reason))
-    blocked_fix = pl.col("rule").replace_strict(_FIXES_OF_BLOCKED, default=None, return_dtype=pl.String)
     of_fate = {fate.value: messages.told(f".{fate}", "") for fate in Fate if f".{fate}" in messages.CATALOGUE}
     standard, usual = ({name: words[at] for name, words in of_fate.items()} for at in (0, 1))
     why = pl.coalesce(
@@ -85,7 +77,6 @@ def answered(report: FileReport) -> pl.DataFrame:
         fix,
         # Held with its file: no document of it waits for a decision.
         pl.when(with_its_file).then(pl.lit(report.remedy or _FIX_OF_HELD_FILE)),
-        pl.when(fate == Fate.BLOCKED.value).then(blocked_fix),
         pl.when(why != "").then(fate.replace_strict(usual, default="", return_dtype=pl.String)),
         pl.lit(""),
     )
