@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 from support.canary import key_of_tests
+from support.issues import said
 
 from logistics_batch.api.client import Client, ServiceAccess
 from logistics_batch.api.pacing import Pacer
@@ -20,6 +21,7 @@ from logistics_batch.flows.parts import Parts, Policy
 from logistics_batch.intake.stores.folder import FolderStore
 from logistics_batch.ledger import Arrival, Outcome, open_ledger
 from logistics_batch.model.document import ROWS_SCHEMA, Document, MappedFile, Operation
+from logistics_batch.model.issue import NOTHING_SAID
 from logistics_batch.model.job import Place
 from logistics_batch.model.sheet import SourceFile
 
@@ -144,7 +146,7 @@ class PrintRoom:
                 numbers[reference],
                 state,
                 meaning=state,
-                reason="" if state == "accepted" else f"because {state}",
+                why=NOTHING_SAID if state == "accepted" else said(f"because {state}"),
                 awb_number=awb,
                 accepted_run=run if state == "accepted" else "",
                 **told,
