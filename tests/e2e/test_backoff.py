@@ -15,6 +15,7 @@ from support.workspace import Workspace, asn_lines, order_lines
 
 from logistics_batch import wiring
 from logistics_batch.api.deadline import TimedBackend
+from logistics_batch.api.lines import KeptLines
 from logistics_batch.flows import dispatch
 from logistics_batch.flows.dispatch import Dispatcher, DispatchResult
 from logistics_batch.flows.parts import Clock
@@ -90,7 +91,7 @@ def opened(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Open:
 
 @pytest.fixture
 def unreachable(monkeypatch: pytest.MonkeyPatch) -> Callable[[Room, set[int]], list[float]]:
-    """Refuses the connections with these numbers; gives the moments at which each one was tried."""
+    """Refuses the connections with these numbers, one for each call; gives the moments at which each one was tried."""
 
     def refuse(room: Room, numbers: set[int]) -> list[float]:
         tried, connect = list[float](), TimedBackend.connect_tcp
@@ -102,6 +103,7 @@ def unreachable(monkeypatch: pytest.MonkeyPatch) -> Callable[[Room, set[int]], l
             return connect(backend, *arguments, **options)
 
         monkeypatch.setattr(TimedBackend, "connect_tcp", refused)
+        monkeypatch.setattr(KeptLines, "take", lambda *_: None)
         return tried
 
     return refuse
