@@ -27,7 +27,7 @@ from logistics_batch.model.issue import Issue, Place
 from logistics_batch.scratch import scratch_folder
 
 _FEW = 50  # so many objects of a kind are told one by one
-_OF_HELD = ("code", "values", "field", "rows_read", "sheet", "header_row")
+_OF_HELD = ("code", "values", "rows_read", "sheet", "header_row")
 _KNOWN = (MappedFile, Issue, Place, OrderNumber, Operation)
 
 _log = logging.getLogger(__name__)

@@ -75,7 +75,8 @@ def unpacked(text: str | None) -> dict[str, Any]:
 def _rendered(code: str, part: str, values: Values) -> str:
     if not code:
         return ""
-    text: str = getattr(CATALOGUE[code], part)
+    entry = CATALOGUE.get(code) or CATALOGUE[code.rpartition("|")[2]]  # a field of the mapping may stand before it
+    text: str = getattr(entry, part)
     if not values and any(name for _, name, _, _ in _WORDS.parse(text)):
         return ""  # its values were purged: only the rule is left
     return _WORDS.vformat(text, (), values)
