@@ -334,6 +334,7 @@ class Dispatcher:
         self._adapt(reply)
         if outcome.state == "planned":
             self._count(replace(document, attempts=document.attempts + 1), reply, answer)
+            self._may_begin = False  # what was handed out waits as well; a question that failed keeps none back
         else:
             self._react(document, reply, answer, outcome.state)
         self._unclear.discard(document.id)
@@ -449,8 +450,7 @@ class Dispatcher:
             self._stopped, self._remedy = reason, remedy
 
     def _pause(self, seconds: float) -> None:
-        """Nothing begins for so long."""
-        self._may_begin = False
+        """No turn is taken for so long."""
         pause = min(seconds, _LONGEST_PAUSE_SECONDS)
         self._not_before = max(self._not_before, self._parts.clock.monotonic() + pause)
         self._pacer.slow_down(pause)
