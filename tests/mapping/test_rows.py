@@ -288,7 +288,7 @@ def test_a_control_total_that_does_not_balance_holds_the_file() -> None:
 
 
 def test_what_the_reader_said_is_reported_once_and_unknown_columns_too() -> None:
-    said = (Issue.of("hidden_rows", reason="hidden rows are read like the others: 3"),)
+    said = (Issue.of("hidden_rows.read", rows="3"),)
     sheet = replace(sheet_of([[*HEADER, "Colour"], [*ROW, "red"], [*ROW, "blue"]]), hidden_rows=(3,), notes=said)
     assert notes_in(run(ORDERS, sheet)) == (
         said[0].reason,
