@@ -1,7 +1,7 @@
 """The contract's last word on a document, before any byte of it leaves."""
 
 from logistics_batch.ledger import Outcome, StoredDocument
-from logistics_batch.mapping.documents.bodies import body_complaints
+from logistics_batch.mapping.documents.contract import body_complaints
 from logistics_batch.model.document import Operation
 from logistics_batch.model.issue import Issue
 from logistics_batch.model.payloads import LongitudeName

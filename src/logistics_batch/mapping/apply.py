@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import polars as pl
 
 from logistics_batch.mapping.checks.checks import check_rows, hold_header, hold_table
 from logistics_batch.mapping.checks.documents import blocked_documents, stray_rows, with_siblings
-from logistics_batch.mapping.documents.bodies import check_body
 from logistics_batch.mapping.documents.changes import order_named
-from logistics_batch.mapping.documents.contract import refused
+from logistics_batch.mapping.documents.contract import find_refused
 from logistics_batch.mapping.documents.documents import Material, documents_of
 from logistics_batch.mapping.fields.compile import (
     CELLS,
@@ -20,15 +18,13 @@ from logistics_batch.mapping.fields.compile import (
     compile_sheet,
 )
 from logistics_batch.mapping.fields.grouping import written_key
-from logistics_batch.mapping.fields.values.reading import message
-from logistics_batch.mapping.findings import Findings
 from logistics_batch.mapping.lines.exploded import BoundSheet, at_rows, blame_faults, rows_once
 from logistics_batch.mapping.loading import RunValues
 from logistics_batch.mapping.notes.notes import notes_of
 from logistics_batch.mapping.rows.classify import classify_rows
 from logistics_batch.model.document import ROWS_SCHEMA, MappedFile, Operation, RowState
 from logistics_batch.model.issue import Issue, Note
-from logistics_batch.model.payloads import Complaint, LongitudeName
+from logistics_batch.model.payloads import LongitudeName
 
 
 def map_sheet(bound: BoundSheet, *, run_values: RunValues, longitude: LongitudeName = "delivery_long") -> MappedFile:
@@ -54,7 +50,7 @@ def map_sheet(bound: BoundSheet, *, run_values: RunValues, longitude: LongitudeN
     table = table.without(*CELLS, *RULES, *(HEAD_VALUES if sends else ()))
     material = _material(table, documents, barred, longitude=longitude)
     if sends:
-        _judge(material, table, found)
+        find_refused(found, table, material)
         barred = with_siblings(blocked, table, found, strays)
         material = replace(material, barred=barred["doc"])
     issues = found.issues(sheet, header, fallback=table.key_column)
@@ -129,42 +125,6 @@ def _with_physical_rows(table: CompiledSheet, lines: pl.DataFrame) -> pl.DataFra
     origins = table.sheet.origins.lines.select("row", "origin")
     placed = lines.join(origins, on="row", how="left", maintain_order="left")
     return placed.with_columns(pl.col("origin").alias("row")).drop("origin")
-
-
-def _judge(material: Material, table: CompiledSheet, found: Findings) -> None:
-    """What the contract's model says against documents that nothing else bars becomes findings."""
-    for heads, lines in material.blocks():
-        judge = partial(_complaints, material, heads, lines)
-        if table.mapping.spec.kits:
-            wrong = judge(range(heads.height))
-        else:
-            wrong = refused(heads, material.cells(lines), table.mapping.targets, judge=judge)
-        for place, complaints in wrong.items():
-            _refuse(found, table, heads["doc"][place], complaints)
-
-
-def _complaints(
-    material: Material, heads: pl.DataFrame, lines: pl.DataFrame, places: Sequence[int]
-) -> dict[int, list[Complaint]]:
-    """What the contract's model says against the documents at some places, where it does."""
-    some = heads[places]
-    bodies = material.bodies(some, lines.filter(pl.col("doc").is_in(some["doc"].implode()))) if places else []
-    targets, longitude = material.mapping.targets, material.longitude
-    told = {place: check_body(body, targets, longitude=longitude) for place, body in zip(places, bodies, strict=True)}
-    return {place: complaints for place, complaints in told.items() if complaints}
-
-
-def _refuse(found: Findings, table: CompiledSheet, doc: int, complaints: Sequence[Complaint]) -> None:
-    """The contract's complaints about a document, at the rows and cells they come from."""
-    rows = table.grouped.lines.filter(pl.col("doc") == doc)["row"]
-    for complaint in complaints:
-        position = next((step for step in complaint.place if isinstance(step, int)), None)
-        in_line = position is not None and position < rows.len()
-        name = complaint.field or complaint.rule
-        field = table.field(f"{'lines' if in_line else 'fields'}.{name}")
-        row = rows[position] if in_line else rows[0]
-        said = message(complaint.code, **complaint.values)
-        found.add(pl.Series([row]), field.column if field else None, name, said)
 
 
 def _states(

@@ -11,7 +11,7 @@ from logistics_batch.mapping.checks.cells import find_doubtful_cells
 from logistics_batch.mapping.checks.header import HEADER_CHECKS, hold, other_brackets, other_units
 from logistics_batch.mapping.checks.ragged import find_ragged
 from logistics_batch.mapping.checks.whole_columns import ambiguous_amounts, control_totals, mixed_dates, swapped_dates
-from logistics_batch.mapping.documents.bodies import KIT
+from logistics_batch.mapping.documents.documents import KIT
 from logistics_batch.mapping.fields.compile import CompiledSheet
 from logistics_batch.mapping.fields.fields import Field, amount
 from logistics_batch.mapping.fields.values.reading import Message, message

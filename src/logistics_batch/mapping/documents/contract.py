@@ -1,104 +1,118 @@
-"""Which documents certainly keep the contract: judged by whole columns, by rules taken from the contract's own models.
+"""What the contract's models say against documents, at the rows and cells that it comes from."""
 
-What columns cannot prove is left to the model itself, so nothing passes here that the model would refuse.
-"""
-
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import polars as pl
+from pydantic import BaseModel, ValidationError, create_model
+from pydantic.fields import FieldInfo
 
-from logistics_batch.mapping.spec.targets import Targets
+from logistics_batch.mapping.documents.changes import check_change
+from logistics_batch.mapping.documents.documents import KIT, SPELT_IN_SAMPLES, Material
+from logistics_batch.mapping.fields.compile import CompiledSheet
+from logistics_batch.mapping.fields.values.reading import message
+from logistics_batch.mapping.findings import Findings
+from logistics_batch.mapping.spec.targets import JSON_NUMBERS, element_of, targets_of
 from logistics_batch.model.document import Operation
-from logistics_batch.model.payloads import PAYLOADS, Complaint
+from logistics_batch.model.payloads import PAYLOADS, Complaint, LongitudeName, complaints
 
 _BY_PRESENCE: Final = frozenset({Operation.ASN_CREATE, Operation.ASN_UPDATE, Operation.ORDER_CREATE})
 """Operations in whose models the rules between fields ask only which fields are there, not what they hold."""
 
-_UNDERSTOOD: Final = frozenset({"type", "pattern", "format", "enum", "minimum", "title", "description", "default"})
-_DATES: Final = ("date", "date-time")
-_WHOLE_NUMBER: Final = r"^(?:0|[1-9][0-9]{0,14})$"
 _FEW: Final = 20  # documents: the model is as fast as the columns
 _BREAKS_JSON: Final = r"[\x00-\x1f]"
 
-Judge = Callable[[Sequence[int]], dict[int, list[Complaint]]]
+
+def body_complaints(body: str, operation: Operation, *, longitude: LongitudeName) -> list[Complaint]:
+    """What the contract's model says against the body of a document that is about to be sent; empty if nothing."""
+    published = {spelt: name for name, spelt in SPELT_IN_SAMPLES.items()} if longitude == "delivery_lon" else {}
+    if operation.changes_order:
+        return check_change(body, targets_of(operation), published)
+    try:
+        if published:
+            fields = {published.get(name, name): value for name, value in json.loads(body).items()}
+            PAYLOADS[operation].model_validate(fields)
+        else:
+            PAYLOADS[operation].model_validate_json(body)
+    except ValidationError as error:
+        return complaints(error)
+    return []
 
 
-def refused(
-    documents: pl.DataFrame, lines: pl.DataFrame, targets: Targets, *, judge: Judge
-) -> dict[int, list[Complaint]]:
-    """The documents that the contract refuses: position in `documents` to complaints.
+def find_refused(found: Findings, table: CompiledSheet, material: Material) -> None:
+    """Find what the contract says against the documents that nothing else bars."""
+    for heads, lines in material.blocks():
+        for place, said in _refused(material, heads, lines).items():
+            rows = table.grouped.lines.filter(pl.col("doc") == heads["doc"][place])["row"]
+            for complaint in said:
+                position = next((step for step in complaint.place if isinstance(step, int)), None)
+                in_line = position is not None and position < rows.len()
+                name = complaint.field or complaint.rule
+                field = table.field(f"{'lines' if in_line else 'fields'}.{name}")
+                row = pl.Series([rows[position] if in_line else rows[0]])
+                found.add(row, field.column if field else None, name, message(complaint.code, **complaint.values))
 
-    documents: a line each, sorted by doc, with v:fields.* columns. lines: doc and v:lines.* columns, sorted by doc; the
-    bodies are made of these columns and nothing else. judge: what the model says against the bodies of the documents at
-    some positions.
 
-    A document whose values all keep their columns' rules is believed if the model accepts one document in which the
-    same fields are filled; every other document is shown to the model, and so are all where there are few.
+def _refused(material: Material, heads: pl.DataFrame, lines: pl.DataFrame) -> dict[int, list[Complaint]]:
+    """The documents that the contract refuses: position in `heads` to complaints.
+
+    Of many documents whose columns keep the contract's rules, those are believed that have the same fields filled as
+    one that the model accepts; every other document is shown to the model, and so are all where there are few.
     """
-    if documents.height <= _FEW or targets.operation not in _BY_PRESENCE:
-        return judge(range(documents.height))
-    shapes = _shapes(documents, lines)
-    wrong_shapes = shapes.gather([*judge(shapes.arg_unique().sort().to_list())])
-    doubtful = _doubtful(documents, lines, targets) | shapes.is_in(wrong_shapes.implode())
-    return judge(doubtful.arg_true().to_list())
+    every, operation = range(heads.height), material.mapping.operation
+    if heads.height <= _FEW or operation not in _BY_PRESENCE or KIT in lines.columns:
+        return _judged(material, heads, lines, every)
+    model = PAYLOADS[operation]
+    element = element_of(model, material.mapping.targets.lines_field)
+    if not (_keep_rules(heads, "fields", model) and (element is None or _keep_rules(lines, "lines", element))):
+        return _judged(material, heads, lines, every)
+    shapes = _shapes(heads, lines)
+    wrong = shapes.gather([*_judged(material, heads, lines, shapes.arg_unique().sort().to_list())])
+    return _judged(material, heads, lines, shapes.is_in(wrong.implode()).arg_true().to_list())
 
 
-def _doubtful(documents: pl.DataFrame, lines: pl.DataFrame, targets: Targets) -> pl.Series:
-    """For each document whether a value of it is not proven right by the rule of its column."""
-    schema = _schema(targets.operation)
-    line_schema = _element(schema, targets.lines_field)
-    wrong_lines = lines.select(pl.col("doc").filter(_unproven(lines, "lines", line_schema)))["doc"]
-    wrong = _unproven(documents, "fields", schema) | pl.col("doc").is_in(wrong_lines.unique().implode())
-    return documents.select(wrong.alias("doubtful"))["doubtful"]
+def _judged(
+    material: Material, heads: pl.DataFrame, lines: pl.DataFrame, places: Sequence[int]
+) -> dict[int, list[Complaint]]:
+    """What the contract's model says against the documents at some places, where it does."""
+    some = heads[places]
+    bodies = material.bodies(some, lines.filter(pl.col("doc").is_in(some["doc"].implode()))) if places else []
+    told = (body_complaints(body, material.mapping.operation, longitude=material.longitude) for body in bodies)
+    return {place: said for place, said in zip(places, told, strict=True) if said}
+
+
+def _keep_rules(frame: pl.DataFrame, part: str, model: type[BaseModel]) -> bool:
+    """Whether the model accepts each value by itself, in texts that JSON can hold."""
+    prefix, values = f"v:{part}.", dict[str, list[object]]()
+    for name in (name.removeprefix(prefix) for name in frame.columns if name.startswith(prefix)):
+        different = frame[prefix + name].drop_nulls().unique()
+        if different.str.contains(_BREAKS_JSON).any():
+            return False
+        is_number = name in JSON_NUMBERS
+        values[name] = json.loads(f"[{','.join(different)}]") if is_number else different.to_list()
+    try:
+        _of_columns(model).model_validate(values)
+    except ValidationError:
+        return False
+    return True
 
 
 @cache
-def _schema(operation: Operation) -> dict[str, Any]:
-    """Made once: in a folder of small files it would be made for each."""
-    return PAYLOADS[operation].model_json_schema()
+def _of_columns(model: type[BaseModel]) -> type[BaseModel]:
+    """A model whose fields list values of each field of another, without the rules between fields.
+
+    Made once: in a folder of small files it would be made for each.
+    """
+    every = model.model_fields.items()
+    fields: dict[str, Any] = {name: (list[_annotated(each)], []) for name, each in every}  # type: ignore[misc]
+    columns: type[BaseModel] = create_model(f"ColumnsOf{model.__name__}", **fields)
+    return columns
 
 
-def _element(schema: dict[str, Any], field: str) -> dict[str, Any]:
-    """The schema of a list field's elements; without rules if there is no such field."""
-    listed = _filled(schema["properties"].get(field, {}))
-    reference = str(listed.get("items", {}).get("$ref", ""))
-    found: dict[str, Any] = schema.get("$defs", {}).get(reference.rpartition("/")[2], {})
-    return found
-
-
-def _filled(rule: dict[str, Any]) -> dict[str, Any]:
-    """What a rule says about a value that is there."""
-    choices = [choice for choice in rule.get("anyOf", [rule]) if choice.get("type") != "null"]
-    return choices[0] if len(choices) == 1 else {}
-
-
-def _unproven(frame: pl.DataFrame, part: str, schema: dict[str, Any]) -> pl.Expr:
-    """Whether a row has a value that the rules of the schema do not prove right."""
-    rules = schema.get("properties", {})
-    prefix = f"v:{part}."
-    names = [name.removeprefix(prefix) for name in frame.columns if name.startswith(prefix)]
-    proofs = [_proof(pl.col(prefix + name), _filled(rules.get(name, {}))) for name in names]
-    return ~pl.all_horizontal([pl.lit(value=True), *(proof.fill_null(value=True) for proof in proofs)])
-
-
-def _proof(value: pl.Expr, rule: dict[str, Any]) -> pl.Expr:
-    """Whether a value keeps a rule of a JSON schema for certain; null where there is no value."""
-    if set(rule) - _UNDERSTOOD:
-        return value.is_null()
-    if rule.get("type") in ("number", "integer"):
-        return value.str.contains(_WHOLE_NUMBER) & (value.cast(pl.Int64, strict=False) >= int(rule.get("minimum", 0)))
-    if "enum" in rule:
-        return value.is_in(rule["enum"])
-    if "pattern" not in rule:
-        return value.is_null()
-    fits = value.str.contains(str(rule["pattern"])) & ~value.str.contains(_BREAKS_JSON)
-    if "format" not in rule:
-        return fits
-    # A pattern knows no calendar: the day must exist, and in the years that every library knows.
-    day = value.str.head(10).str.to_date("%Y-%m-%d", strict=False).is_not_null() & (value >= "1900")
-    return fits & day if rule["format"] in _DATES else value.is_null()
+def _annotated(field: FieldInfo) -> Any:
+    return Annotated[(field.annotation, *field.metadata, None)]  # no fewer than two
 
 
 def _shapes(documents: pl.DataFrame, lines: pl.DataFrame) -> pl.Series:

@@ -1,29 +1,39 @@
-"""The documents of a mapped file, made when they are asked for: of a large file never all bodies are there at once."""
+"""The documents of a mapped file, made when they are asked for: of a large file never all bodies are there at once.
+
+A body is text built from columns: compact JSON in the contract's field order, blanks left out.
+"""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Final, Literal
 
 import polars as pl
 
-from logistics_batch.mapping.documents.bodies import body_texts, with_kits
 from logistics_batch.mapping.documents.changes import finished
 from logistics_batch.mapping.fields.fields import Field
 from logistics_batch.mapping.loading import Mapping
+from logistics_batch.mapping.spec.targets import JSON_NUMBERS
 from logistics_batch.model.document import DOCUMENTS_SCHEMA, Documents, OrderNumber
-from logistics_batch.model.payloads import LongitudeName
+from logistics_batch.model.payloads import PAYLOADS, LongitudeName
 
 BLOCK_DOCUMENTS: Final = 5_000
 """So many documents at a time become text, which bounds the memory that takes."""
 
+KIT: Final = "v:kits.key"
+"""The column of lines that names the kit whose contents they are; the others are items of the order itself."""
+
+SPELT_IN_SAMPLES: Final = {"delivery_long": "delivery_lon", "pickup_long": "pickup_lon"}
+"""Fields that the API's samples spell otherwise than its tables do (API §2.3)."""
+
 _ENDS: Final[tuple[tuple[int, Literal["left", "right"]], ...]] = ((0, "left"), (-1, "right"))
+_SPECIAL: Final = r'["\\\x00-\x1f]'
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What documents are made of.
+    """What documents are made of; gone through, it gives them in file order, some at a time (DOCUMENTS_SCHEMA).
 
     heads: one line a document, in file order: doc, natural (its natural key), reference, and the header fields' values
     v:fields.*. lines: one line each of their lines, sorted by doc: doc, row, first (of its document), and values.
@@ -49,55 +59,82 @@ class Material:
         for block in self.heads.iter_slices(BLOCK_DOCUMENTS):
             yield block.filter(fit), _between(block, self.lines).filter(fit)
 
-    def bodies(self, heads: pl.DataFrame, lines: pl.DataFrame) -> list[str]:
-        """The exact text of each of some documents; lines: theirs and no others."""
-        targets, cells = self.mapping.targets, self.cells(lines)
-        texts: list[str] = body_texts(heads, cells, targets, longitude=self.longitude).to_list()
-        if not targets.operation.creates:
-            return [finished(text, targets.operation) for text in texts]
-        return with_kits(texts, cells, targets) if self.mapping.spec.kits else texts
-
-    def cells(self, lines: pl.DataFrame) -> pl.DataFrame:
-        """Of lines what their payloads are made of: doc and the values."""
-        return lines.select("doc", *(field.value_name for field in self.line))
-
-    def frames(self) -> Iterator[pl.DataFrame]:
-        """The documents in file order, some at a time (DOCUMENTS_SCHEMA)."""
+    def __iter__(self) -> Iterator[pl.DataFrame]:
         kept: dict[tuple[str | None, ...], str] = {}
         for heads, lines in self.blocks():
             grouped = lines.group_by("doc", maintain_order=True).agg("row")["row"]
-            rows = grouped.list.unique(maintain_order=True) if self.rows_repeat else grouped
-            references = heads["reference"]
-            order = references if self.order is not None else [None] * heads.height
             columns: dict[str, object] = {
                 "key": heads["natural"],
-                "reference": references,
+                "reference": heads["reference"],
                 "body": self.bodies(heads, lines),
-                "rows": rows,
+                "rows": grouped.list.unique(maintain_order=True) if self.rows_repeat else grouped,
                 "line_rows": grouped if self.line else [[]] * heads.height,
                 "keep": list(_kept_of(lines.filter("first"), self.keep, kept)),
-                "order": order,
+                "order": [None] * heads.height if self.order is None else heads["reference"],
             }
             yield pl.DataFrame(columns, schema=DOCUMENTS_SCHEMA)
 
+    def bodies(self, heads: pl.DataFrame, lines: pl.DataFrame) -> list[str]:
+        """The exact text of each of some documents; lines: theirs and no others."""
+        targets = self.mapping.targets
+        parts = self._parts(heads, "fields", targets.header)
+        if self.line:
+            own = lines
+            if KIT in lines.columns:
+                own = lines.filter(pl.col(KIT).is_null())
+                parts["kit_skus"] = _array("kit_skus", heads, self._kits(lines.filter(pl.col(KIT).is_not_null())))
+            items = own.select("doc", text=_object(self._parts(own, "lines", targets.lines).values()))
+            items = items if own is lines else items.filter(pl.col("text") != "{}")
+            parts[targets.lines_field] = _array(targets.lines_field, heads, items)
+            order = [*PAYLOADS[targets.operation].model_fields]
+            parts = {name: parts[name] for name in sorted(parts, key=order.index)}
+        texts = heads.select("doc", text=_object(parts.values()))["text"].to_list()
+        return texts if targets.operation.creates else [finished(text, targets.operation) for text in texts]
 
-@dataclass(frozen=True, slots=True)
-class _Again:
-    """The frames of some material, made each time they are gone through."""
+    def _kits(self, lines: pl.DataFrame) -> pl.DataFrame:
+        """The kits of documents: doc, text; lines: their contents, of which the first says what the kit is called."""
+        once = [name for name in ("v:kits.name", "v:kits.description") if name in lines.columns]
+        items = _object(self._parts(lines, "kit_lines", self.mapping.targets.lines).values())
+        inside = lines.select("doc", KIT, *once, item=items).group_by("doc", KIT, maintain_order=True)
+        kits = inside.agg(pl.col(once).first(), pl.col("item").str.join(","))
+        named = self._parts(kits, "kits", ("name", "description")).values()
+        contents = pl.lit(',"item_details":[') + pl.col("item") + pl.lit("]")
+        return kits.select("doc", text=_object((*named, contents)))
 
-    material: Material
+    def _parts(self, frame: pl.DataFrame, part: str, names: Sequence[str]) -> dict[str, pl.Expr]:
+        """For each mapped target `,"name":value`, null where there is no value."""
+        columns = {name: column for name in names if (column := f"v:{part}.{name}") in frame.columns}
+        texts = [pl.col(column) for name, column in columns.items() if name not in JSON_NUMBERS]
+        special = frame.select(text.str.contains(_SPECIAL).any() for text in texts).row(0, named=True) if texts else {}
+        found: dict[str, pl.Expr] = {}
+        for name, column in columns.items():
+            value = pl.col(column)
+            if special.get(column):  # some value holds a sign that JSON escapes
+                value = value.str.replace_all("\\", "\\\\", literal=True).str.replace_all('"', '\\"', literal=True)
+            mark = "" if name in JSON_NUMBERS else '"'
+            spelt = SPELT_IN_SAMPLES.get(name, name) if self.longitude == "delivery_lon" else name
+            found[name] = pl.lit(f',"{spelt}":{mark}') + value + pl.lit(mark)
+        return found
 
-    def __iter__(self) -> Iterator[pl.DataFrame]:
-        return self.material.frames()
+
+def _object(parts: Iterable[pl.Expr]) -> pl.Expr:
+    """A JSON object of parts, without those that are null."""
+    return pl.lit("{") + pl.concat_str([pl.lit(""), *parts], ignore_nulls=True).str.strip_prefix(",") + pl.lit("}")
+
+
+def _array(name: str, heads: pl.DataFrame, elements: pl.DataFrame) -> pl.Expr:
+    """The part of each head that lists its elements (doc, text); null where it has none."""
+    grouped = elements.group_by("doc", maintain_order=True).agg("text")
+    listed = heads.select("doc").join(grouped, on="doc", how="left", maintain_order="left")["text"].list.join(",")
+    return pl.lit(f',"{name}":[') + pl.lit(listed) + pl.lit("]")
 
 
 def documents_of(material: Material) -> Documents:
     """The documents; those of an ordinary file are made at once."""
-    heads, barred = material.heads["doc"], material.barred
-    is_small = heads.len() <= BLOCK_DOCUMENTS
+    heads = material.heads["doc"]
     return Documents(
-        list(material.frames()) if is_small else _Again(material),
-        count=heads.len() - int(heads.is_in(barred.implode()).sum()),
+        list(material) if heads.len() <= BLOCK_DOCUMENTS else material,
+        count=heads.len() - int(heads.is_in(material.barred.implode()).sum()),
         operation=material.mapping.operation,
         order=material.order,
         lent=material.lent,

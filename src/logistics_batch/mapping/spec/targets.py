@@ -130,7 +130,7 @@ def targets_of(operation: Operation) -> Targets:
 def _of_payload(operation: Operation) -> Targets:
     payload = PAYLOADS[operation]
     lines_field = next((name for name in _LINES_FIELDS if name in payload.model_fields), "")
-    line = _element(payload, lines_field)
+    line = element_of(payload, lines_field)
     header = tuple(name for name in payload.model_fields if name not in (lines_field, "kit_skus", "dimensions"))
     required = [f"fields.{name}" for name in header if payload.model_fields[name].is_required()]
     if line is None:
@@ -179,7 +179,7 @@ def form_of(target: str, operation: Operation) -> Form:
     return _FORMS.get(target, Form.TEXT)
 
 
-def _element(payload: type[BaseModel], field: str) -> type[BaseModel] | None:
+def element_of(payload: type[BaseModel], field: str) -> type[BaseModel] | None:
     """The model of the elements of a list or table; None where they are plain texts."""
     found: list[object] = [payload.model_fields[field].annotation]
     while found:
