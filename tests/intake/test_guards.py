@@ -17,8 +17,7 @@ from support.issues import notes_of
 
 from logistics_batch.errors import FileHeld
 from logistics_batch.intake.readers import Limits, identify, read_file, sniff_format
-from logistics_batch.intake.readers.archives import part_blocks
-from logistics_batch.intake.readers.xml_events import UnsafeXml
+from logistics_batch.intake.readers.xml_trees import UnsafeXml, part_blocks
 from logistics_batch.model.sheet import ReadOptions
 
 ROWS: list[list[str | float]] = [["Order No", "Qty"], ["R1", 9876543210.0], ["00123", 2.5]]

@@ -282,7 +282,6 @@ _NOTES: Final = {
         "an .{format} file is read by its values alone: leading zeros and words that a number format adds, text that "
         "is struck through, hidden columns and filters are not seen"
     ),
-    "errors_unseen": "in .xls files of programs before 1997 error cells look empty, and hidden rows are not seen",
     "sheets_not_taken": "sheets that are not taken: {sheets}",
 }
 

@@ -11,14 +11,12 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from logistics_batch.intake.names import held, printable
 from logistics_batch.intake.readers.limits import Limits
-from logistics_batch.intake.readers.xml_events import UnsafeXml
 
 OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """How a compound file begins, as .xls workbooks and workbooks with a password are."""
@@ -42,7 +40,6 @@ BOUNDED_PACKINGS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _MOST_DIRECTORY_BYTES = 1 << 20  # a workbook of a thousand parts takes a tenth of it
 _PEEKED_AT = "mimetype"  # the part that is read to recognise a format
 _BLOCK_BYTES = 1 << 20
-_MOST_ELEMENT_BYTES = 32 << 20
 _ENTRY_HEAD_BYTES = 30  # before the name of each part
 _XML_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*<|\xff\xfe<\0|\xfe\xff\0<|<\0|\0<")
 _DOCTYPES = (b"!DOCTYPE", b"!\0D\0O\0C\0T\0Y\0P\0E")  # the second in UTF-16, whichever byte comes first
@@ -113,29 +110,6 @@ def check_archive(path: Path, *, name: str, limits: Limits) -> None:
 def is_out_of_proportion(size: int, packed: int, limits: Limits) -> bool:
     """Whether packed bytes become more than ordinary content ever does."""
     return size > 10 * _BLOCK_BYTES and size > limits.max_ratio * max(packed, 1)
-
-
-def part_blocks(archive: zipfile.ZipFile, part: str, *, end: bytes, or_before: bytes = b"") -> Iterator[bytes]:
-    """The content of a part in blocks of some megabytes, each cut behind an `end` tag, so that no element is torn.
-
-    or_before: where no such tag stands, the beginning of an element before which it may be cut as well: empty elements
-    have no end tag. Raises UnsafeXml where an element is as large as none is.
-    """
-    rest = b""
-    with archive.open(part) as stream:
-        while block := stream.read(4 * _BLOCK_BYTES):
-            block = rest + block
-            cut = block.rfind(end) + len(end)
-            if cut < len(end):
-                cut = block.rfind(or_before) if or_before else 0
-            if cut <= 0:
-                rest = block
-                if len(rest) > _MOST_ELEMENT_BYTES:
-                    raise UnsafeXml("element", most=_MOST_ELEMENT_BYTES >> 20)
-                continue
-            yield block[:cut]
-            rest = block[cut:]
-    yield rest
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], *, name: str, limits: Limits) -> None:

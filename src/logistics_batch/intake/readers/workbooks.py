@@ -14,15 +14,15 @@ import python_calamine as calamine
 
 from logistics_batch.intake.names import held, name_matches, printable
 from logistics_batch.intake.readers.archives import is_out_of_memory
-from logistics_batch.intake.readers.binary import BinarySheet, walk_xls, walk_xlsb
+from logistics_batch.intake.readers.binary import walk_xls, walk_xlsb
 from logistics_batch.intake.readers.cells import SheetCells, cells_of, widened
 from logistics_batch.intake.readers.formats import check_kind
-from logistics_batch.intake.readers.limits import Limits, ReadBudget, hidden_by_merge, trimmed
-from logistics_batch.intake.readers.ods import read_ods
+from logistics_batch.intake.readers.limits import Limits, ReadBudget, hidden_by_merge, refuse_gap, trimmed
+from logistics_batch.intake.readers.ods import OdsSheet, read_ods
 from logistics_batch.intake.readers.xlsx_book import has_filtered_table, read_book, read_shared_texts
 from logistics_batch.intake.readers.xlsx_sheet import CellValues, SheetReader
 from logistics_batch.intake.readers.xlsx_styles import read_styles
-from logistics_batch.intake.readers.xml_events import UnsafeXml
+from logistics_batch.intake.readers.xml_trees import UnsafeXml
 from logistics_batch.messages.words import row_list, shortened
 from logistics_batch.model.issue import Issue, cell_address, column_letters
 from logistics_batch.model.sheet import CellFact, ReadOptions, Sheet, facts_frame, merged_facts
@@ -66,7 +66,7 @@ def read_workbook(path: Path, *, name: str, kind: str, options: ReadOptions, lim
             sheets = _xlsx_sheets(path, budget)
         else:
             notes.append(Issue.of("values_alone", format=kind))
-            sheets = _ods_sheets(path, budget) if kind == "ods" else _binary_sheets(path, kind, budget, notes)
+            sheets = _ods_sheets(path, budget) if kind == "ods" else _binary_sheets(path, kind, budget)
         taken, left = _taken(sheets, options, budget)
         notes += [Issue.of("sheets_not_taken", sheets=shortened(left, limit=_SHOWN_NAMES))] if left else []
         return tuple(replace(sheet, notes=(*sheet.notes, *notes)) for sheet in taken)
@@ -93,38 +93,34 @@ def _xlsx_sheets(path: Path, budget: ReadBudget) -> list[_Candidate]:
 
 
 def _ods_sheets(path: Path, budget: ReadBudget) -> list[_Candidate]:
-    return [_Candidate(sheet.name, sheet.is_visible, True, sheet.cells) for sheet in read_ods(path, budget)]
+    def read(sheet: OdsSheet) -> SheetCells:
+        return replace(cells_of(sheet.rows), hidden_rows=sheet.hidden_rows, merged=sheet.merged)
+
+    return [_Candidate(each.name, each.is_visible, True, partial(read, each)) for each in read_ods(path, budget)]
 
 
-def _binary_sheets(path: Path, kind: str, budget: ReadBudget, notes: list[Issue]) -> list[_Candidate]:
-    """The sheets of an .xls or .xlsb workbook; what would not fit is refused before the workbook is opened."""
-    most_cells = budget.limits.max_workbook_cells
-    walked = walk_xls(path) if kind == "xls" else walk_xlsb(path, most_cells=most_cells)
-    notes += [Issue.of("errors_unseen")] if walked is None else []
-    for name, sheet in (walked or {}).items():  # the library unfolds them all at once
-        budget.check(name, sheet.last_row, sheet.last_column)
-        budget.check_gap(name, *sheet.gap)
-        budget.check_texts(name, sheet.characters)
+def _binary_sheets(path: Path, kind: str, budget: ReadBudget) -> list[_Candidate]:
+    """The sheets of an .xls or .xlsb workbook; what would not fit is refused before the library unfolds it."""
+    walked = walk_xls(path) if kind == "xls" else walk_xlsb(path)
+    for sheet in walked:
+        budget.check(sheet.name, max(sheet.rows, default=0), sheet.last_column)
+        refuse_gap(pl.Series([0, *sorted(sheet.rows)]), what=budget.sheet(sheet.name), limits=budget.limits)
     with path.open("rb") as file:
         workbook = calamine.CalamineWorkbook.from_filelike(file)
 
-    def read(name: str) -> SheetCells | None:
-        known = (walked or {}).get(name) or BinarySheet()
-        source = workbook.get_sheet_by_name(name)
+    def read(number: int) -> SheetCells | None:
+        source, known = workbook.get_sheet_by_index(number), walked[number]
         if source.end is None and not known.special:
             return None
-        budget.check(name, *(each + 1 for each in source.end or (0, 0)))
         rows = source.iter_rows() if source.end else ()
         cells = cells_of(widened(rows, left=source.start[1] if source.start else 0, special=known.special))
-        ranges = source.merged_cell_ranges or ()
-        cells.merged = known.merged or [(a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in ranges]
-        cells.hidden_rows = known.hidden_rows
-        return cells
+        ranges = ((a + 1, b + 1, c + 1, d + 1) for (a, b), (c, d) in source.merged_cell_ranges or ())
+        return replace(cells, hidden_rows=known.hidden_rows, merged=[*known.merged, *ranges])
 
     visible, table = calamine.SheetVisibleEnum.Visible, calamine.SheetTypeEnum.WorkSheet
     return [
-        _Candidate(each.name, each.visible == visible, each.typ == table, partial(read, each.name))
-        for each in workbook.sheets_metadata
+        _Candidate(each.name, each.visible == visible, each.typ == table, partial(read, number))
+        for number, (each, _) in enumerate(zip(workbook.sheets_metadata, walked, strict=True))
     ]
 
 

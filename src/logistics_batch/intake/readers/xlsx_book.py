@@ -7,18 +7,18 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
+from xml.etree.ElementTree import Element
 
 import polars as pl
 
-from logistics_batch.intake.readers.archives import part_blocks
-from logistics_batch.intake.readers.xml_events import Start, read_events
+from logistics_batch.intake.readers.xml_trees import part_blocks, read_fragment, read_tree
 
 Struck = tuple[str, str]
 """Of a text the part that is struck through, and what is left."""
 
 _BOOK: Final = "xl/workbook.xml"
 _TEXTS: Final = "xl/sharedStrings.xml"
-_YES: Final = ("1", "true")
+YES: Final = ("1", "true")
 _ROOT: Final = re.compile(rb"<(?:([\w.-]{1,40}):)?(?:worksheet|sst)\b")
 _OTHER_ENCODING: Final = re.compile(rb"""\bencoding\s{0,9}=\s{0,9}["'](?!utf-8["'])""", re.IGNORECASE)
 _HEAD_BYTES: Final = 4096
@@ -53,20 +53,15 @@ class Book:
 def read_book(archive: zipfile.ZipFile) -> Book:
     """The sheets of a workbook, in order, and how it counts days."""
     relations = _relations(archive, "xl/_rels/workbook.xml.rels")
+    root = read_part(archive, _BOOK)
     book = Book()
-
-    def start(path: list[str], attributes: dict[str, str]) -> None:
-        if path[-2:] == ["sheets", "sheet"]:
-            identifier = next((value for key, value in attributes.items() if key.endswith(":id")), "")
-            kind, part = relations.get(identifier, ("", ""))
-            is_visible = attributes.get("state", "visible") == "visible"
-            book.sheets.append(BookSheet(attributes.get("name", ""), part, is_visible, kind.endswith("/worksheet")))
-        elif path[-1] == "workbookPr":
-            book.is_1904 = attributes.get("date1904") in _YES
-        elif path[-1] == "calcPr":
-            book.is_stale = attributes.get("fullCalcOnLoad") in _YES
-
-    read_part(archive, _BOOK, start)
+    for sheet in root.iterfind(".//sheets/sheet"):
+        identifier = next((value for key, value in sheet.items() if key.endswith(":id")), "")
+        kind, part = relations.get(identifier, ("", ""))
+        is_visible = sheet.get("state", "visible") == "visible"
+        book.sheets.append(BookSheet(sheet.get("name", ""), part, is_visible, kind.endswith("/worksheet")))
+    book.is_1904 = any(each.get("date1904") in YES for each in root.iter("workbookPr"))
+    book.is_stale = any(each.get("fullCalcOnLoad") in YES for each in root.iter("calcPr"))
     return book
 
 
@@ -89,20 +84,18 @@ def relation_targets(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
 def _relations(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
     """The kinds of the relations that stand in a part, and the parts to which they lead, by their identifiers."""
     folder = posixpath.dirname(posixpath.dirname(part))
-    found: dict[str, tuple[str, str]] = {}
-
-    def start(path: list[str], attributes: dict[str, str]) -> None:
-        if path[-1] == "Relationship":
-            target = posixpath.normpath(posixpath.join("/", folder, attributes.get("Target", ""))).lstrip("/")
-            found[attributes.get("Id", "")] = attributes.get("Type", ""), target
-
-    read_part(archive, part, start)
-    return found
+    return {
+        each.get("Id", ""): (
+            each.get("Type", ""),
+            posixpath.normpath(posixpath.join("/", folder, each.get("Target", ""))).lstrip("/"),
+        )
+        for each in read_part(archive, part).iter("Relationship")
+    }
 
 
-def strikes(attributes: dict[str, str]) -> bool:
-    """Whether an element `strike`, of a font or a part of a text, strikes: it may also say that it does not."""
-    return attributes.get("val") not in ("0", "false")
+def is_struck(element: Element) -> bool:
+    """Whether a font, or a part of a text, is struck through: its element `strike` may also say that it is not."""
+    return any(each.get("val") not in ("0", "false") for each in element.iter("strike"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +123,12 @@ def read_shared_texts(archive: zipfile.ZipFile) -> SharedTexts:
         around += block[:at]
         found = _plain_texts(block[at:])
         if found is None:
-            runs = TextRuns("si")
-            read_fragment(block[at:], start=runs.start, end=runs.end, text=runs.text)
-            found = pl.Series("text", runs.texts, dtype=pl.String)
-            struck |= {count + number: parts for number, parts in runs.struck.items()}
+            items = [rich_text(item) for item in read_fragment(block[at:]).iter("si")]
+            found = pl.Series("text", [text for text, _ in items], dtype=pl.String)
+            struck |= {count + number: parts for number, (_, parts) in enumerate(items) if parts}
         texts.append(found)
         count += found.len()
-    read_events(io.BytesIO(around))
+    read_tree(io.BytesIO(around))
     return SharedTexts(unescaped(pl.concat(texts)), struck)
 
 
@@ -155,47 +147,15 @@ def stripped(text: str, space: str) -> pl.Expr:
     return pl.when(pl.col(space).is_null()).then(pl.col(text).str.strip_chars(_BLANKS)).otherwise(pl.col(text))
 
 
-class TextRuns:
-    """Texts from XML events, whole, and which of them are struck through, if only in part; element: that holds one."""
-
-    def __init__(self, element: str) -> None:
-        self.texts: list[str] = []
-        self.struck: dict[int, Struck] = {}
-        self._element = element
-        self._runs: list[str] = []
-        self._parts: tuple[list[str], list[str]] = [], []  # struck through, left
-        self._is_struck = self._is_text = self._keeps_blanks = False
-
-    def start(self, path: list[str], attributes: dict[str, str]) -> None:
-        """An element begins."""
-        name = path[-1]
-        if name == "r":
-            self._is_struck = False
-        elif name == "strike":
-            self._is_struck = strikes(attributes)
-        elif name == "t":
-            self._is_text = "rPh" not in path  # how a word is spoken is no part of it
-            self._keeps_blanks |= bool(attributes)
-
-    def text(self, text: str) -> None:
-        """Characters come."""
-        if self._is_text:
-            self._runs.append(text)
-            self._parts[not self._is_struck].append(text)
-
-    def end(self, name: str) -> None:
-        """An element ends."""
-        if name == "t":
-            self._is_text = False
-        elif name == "r":
-            self._is_struck = False
-        elif name == self._element:
-            struck, left = ("".join(part).strip() for part in self._parts)
-            if struck:
-                self.struck[len(self.texts)] = struck, left
-            text = "".join(self._runs)
-            self.texts.append(text if self._keeps_blanks else text.strip(_BLANKS))
-            self._runs, self._parts, self._keeps_blanks = [], ([], []), False
+def rich_text(item: Element) -> tuple[str, Struck | None]:
+    """The whole text of an item; and where a part of it is struck through, which. How a word is spoken is no part."""
+    spoken = {text for each in item.iter("rPh") for text in each.iter("t")}
+    struck = {text for run in item.iter("r") if is_struck(run) for text in run.iter("t")}
+    runs = [("".join(text.itertext()), text in struck) for text in item.iter("t") if text not in spoken]
+    crossed, left = ("".join(text for text, is_out in runs if is_out is wanted).strip() for wanted in (True, False))
+    whole = "".join(text for text, _ in runs)
+    keeps_blanks = any(text.attrib for text in item.iter("t"))
+    return whole if keeps_blanks else whole.strip(_BLANKS), (crossed, left) if crossed else None
 
 
 def prefix_of(archive: zipfile.ZipFile, part: str) -> bytes:
@@ -206,11 +166,6 @@ def prefix_of(archive: zipfile.ZipFile, part: str) -> bytes:
     if root is None or _OTHER_ENCODING.search(head, 0, root.start()):
         raise ValueError(f"the part {part} does not begin as it should")
     return root[1] + b":" if root[1] else b""
-
-
-def read_fragment(content: bytes, *, start: Start, end: Callable[[str], None], text: Callable[[str], None]) -> None:
-    """Call the handlers for some elements side by side, as `read_events` does for a whole part."""
-    read_events(io.BytesIO(b"<part>" + content + b"</part>"), start=start, end=end, text=text)
 
 
 def as_text(block: bytes) -> pl.Series:
@@ -256,6 +211,7 @@ def _rewritten(texts: pl.Series, sign: str, rewrite: Callable[[str], str]) -> pl
     return texts.replace(found, [rewrite(text) for text in found]) if found.len() else texts
 
 
-def read_part(archive: zipfile.ZipFile, part: str, start: Start) -> None:
+def read_part(archive: zipfile.ZipFile, part: str) -> Element:
+    """The root of a part's XML."""
     with archive.open(part) as stream:
-        read_events(stream, start=start)
+        return read_tree(stream)

@@ -13,25 +13,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
+from xml.etree.ElementTree import Element
 
 import polars as pl
 
-from logistics_batch.intake.readers.archives import part_blocks
 from logistics_batch.intake.readers.cells import Address, SheetCells, Shown, shown, shown_date, shown_numbers
 from logistics_batch.intake.readers.limits import ReadBudget
 from logistics_batch.intake.readers.xlsx_book import (
+    YES,
     SharedTexts,
     Struck,
-    TextRuns,
     as_text,
     prefix_of,
-    read_fragment,
+    rich_text,
     stripped,
     unescaped,
     without_references,
 )
 from logistics_batch.intake.readers.xlsx_styles import CellStyles
-from logistics_batch.intake.readers.xml_events import UnsafeXml, read_events
+from logistics_batch.intake.readers.xml_trees import UnsafeXml, part_blocks, read_fragment, read_tree
 from logistics_batch.model.sheet import FACTS_SCHEMA, CellFact, facts_frame
 
 _ROW: Final = r'^#r="([0-9]{1,9})"((?: [A-Za-z][A-Za-z0-9:]{0,40}="[^<>"]*")*)(?:/>|>)(?:</row>)?$'
@@ -45,7 +45,6 @@ _NO_SIZE: Final = re.compile(r"0(?:\.0*)?")
 _DIGITS: Final = re.compile(r"[0-9]{1,9}")
 _ADDRESS: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,9})")
 _RANGE: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})(?::([A-Z]{1,3})([0-9]{1,7}))?")
-_YES: Final = ("1", "true")
 _TRUTHS: Final = {"1": "TRUE", "true": "TRUE", "0": "FALSE", "false": "FALSE"}
 _MOST_AROUND_BYTES: Final = 32 << 20  # what stands before and behind the rows
 _SEVERAL: Final = 1 << 16  # more than any sheet has columns
@@ -174,22 +173,18 @@ def _unfolded(cells: pl.DataFrame, *, above: int) -> pl.DataFrame:
 
 def _note_around(content: bytes, sheet: SheetCells) -> None:
     """Put down what the XML around the rows says. Raises ValueError where it breaks off."""
-
-    def start(path: list[str], attributes: dict[str, str]) -> None:
-        name = path[-1]
-        if name == "col" and (attributes.get("hidden") in _YES or _NO_SIZE.fullmatch(attributes.get("width", ""))):
-            sheet.hidden_columns.append((int(attributes["min"]), int(attributes["max"])))
-        elif name == "filterColumn":
-            sheet.is_filtered = True
-        elif name == "mergeCell":
-            found = _RANGE.fullmatch(attributes.get("ref", ""))
-            if found is None:
-                raise ValueError("merged cells have no place")
-            left, top, right, bottom = found.groups()
-            if right:
-                sheet.merged.append((int(top), _number(left), int(bottom), _number(right)))
-
-    read_events(io.BytesIO(content), start=start)
+    root = read_tree(io.BytesIO(content))
+    for column in root.iter("col"):
+        if column.get("hidden") in YES or _NO_SIZE.fullmatch(column.get("width", "")):
+            sheet.hidden_columns.append((int(column.attrib["min"]), int(column.attrib["max"])))
+    sheet.is_filtered |= next(root.iter("filterColumn"), None) is not None
+    for merged in root.iter("mergeCell"):
+        found = _RANGE.fullmatch(merged.get("ref", ""))
+        if found is None:
+            raise ValueError("merged cells have no place")
+        left, top, right, bottom = found.groups()
+        if right:
+            sheet.merged.append((int(top), _number(left), int(bottom), _number(right)))
 
 
 def _by_pattern(content: bytes) -> _Block | None:
@@ -231,86 +226,43 @@ def _by_pattern(content: bytes) -> _Block | None:
 
 def _by_parser(content: bytes, *, after: int) -> _Block:
     """Any rows; after: the number of the row before them. Raises ValueError."""
-    events = _RowEvents(after)
-    read_fragment(content, start=events.start, end=events.end, text=events.text)
-    cells = pl.DataFrame(events.cells, schema=_CELLS, orient="row")
-    return _Block(pl.Series(events.rows, dtype=pl.Int64), cells, events.hidden, events.struck)
+    rows: list[int] = []
+    hidden: list[int] = []
+    cells: list[tuple[object, ...]] = []
+    struck: dict[Address, Struck] = {}
+    row, root = after, read_fragment(content)
+    for line in root.iterfind("row"):
+        row, column = _whole(line.get("r") or str(row + 1)), 0
+        rows.append(row)
+        if line.get("hidden") in YES or _NO_SIZE.fullmatch(line.get("ht", "")):
+            hidden.append(row)
+        for cell in line.iterfind("c"):
+            place = row, column + 1
+            if given := cell.get("r"):  # the XML may leave it out
+                found = _ADDRESS.fullmatch(given)
+                if found is None:
+                    raise ValueError("a cell has no place")
+                place = int(found[2]), _number(found[1])
+            column = place[1]
+            value, parts = _cell_value(cell)
+            if parts:
+                struck[place] = parts
+            style = _whole(cell.get("s", "")) if cell.get("s") else -1
+            cells.append((*place, style, cell.get("t", "n"), cell.find("f") is not None, value))
+    if len([*root.iter("row"), *root.iter("c")]) != len(rows) + len(cells):
+        raise ValueError("a row or a cell stands where none should")
+    frame = pl.DataFrame(cells, schema=_CELLS, orient="row")
+    return _Block(pl.Series(rows, dtype=pl.Int64), frame, hidden, struck)
 
 
-class _RowEvents:
-    """Rows and cells from XML events, each with its address also where the XML leaves it out."""
-
-    def __init__(self, after: int) -> None:
-        self.rows: list[int] = []
-        self.hidden: list[int] = []
-        self.cells: list[tuple[int, int, int, str, bool, str | None]] = []
-        self.struck: dict[Address, Struck] = {}
-        self._row, self._column = after, 0
-        self._cell: dict[str, str] | None = None
-        self._value: list[str] | None = None
-        self._runs: TextRuns | None = None
-        self._is_value = self._has_formula = False
-
-    def start(self, path: list[str], attributes: dict[str, str]) -> None:
-        """An element begins."""
-        name = path[-1]
-        if self._runs is not None:
-            self._runs.start(path, attributes)
-        elif self._cell is not None:
-            self._begin_within(name)
-        elif name == "row":
-            self._row = _whole(attributes.get("r") or str(self._row + 1))
-            self._column = 0
-            self.rows.append(self._row)
-            if attributes.get("hidden") in _YES or _NO_SIZE.fullmatch(attributes.get("ht", "")):
-                self.hidden.append(self._row)
-        elif name == "c":
-            self._begin_cell(attributes)
-
-    def _begin_cell(self, attributes: dict[str, str]) -> None:
-        self._cell, self._value, self._has_formula = attributes, None, False
-        row, self._column = self._row, self._column + 1
-        if given := attributes.get("r"):
-            found = _ADDRESS.fullmatch(given)
-            if found is None:
-                raise ValueError("a cell has no place")
-            row, self._column = int(found[2]), _number(found[1])
-        self._address = row, self._column
-
-    def _begin_within(self, name: str) -> None:
-        """An element begins within a cell."""
-        if name in ("row", "c") or (name in ("v", "is") and self._value is not None):
-            raise ValueError("a cell holds two values")
-        if name == "f":
-            self._has_formula = True
-        elif name == "v":
-            self._value, self._is_value = [], True
-        elif name == "is":
-            self._value, self._runs = [], TextRuns("is")
-
-    def text(self, text: str) -> None:
-        """Characters come."""
-        if self._runs is not None:
-            self._runs.text(text)
-        elif self._is_value and self._value is not None:
-            self._value.append(text)
-
-    def end(self, name: str) -> None:
-        """An element ends."""
-        if self._runs is not None:
-            self._runs.end(name)
-            if name == "is":
-                self._value = self._runs.texts
-                if parts := self._runs.struck.get(0):
-                    self.struck[self._address] = parts
-                self._runs = None
-        elif name == "v":
-            self._is_value = False
-        elif name == "c" and self._cell is not None:
-            value = None if self._value is None else "".join(self._value)
-            style, kind = self._cell.get("s"), self._cell.get("t", "n")
-            self.cells.append((*self._address, _whole(style) if style else -1, kind, self._has_formula, value))
-            self._cell = None
+def _cell_value(cell: Element) -> tuple[str | None, Struck | None]:
+    """What stands in a cell, and which part of it is struck through."""
+    values = [each for each in cell if each.tag in ("v", "is")]
+    if len(values) > 1:
+        raise ValueError("a cell holds two values")
+    if not values:
+        return None, None
+    return rich_text(values[0]) if values[0].tag == "is" else ("".join(values[0].itertext()), None)
 
 
 class CellValues:

@@ -5,7 +5,7 @@ import zipfile
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from logistics_batch.intake.readers.xlsx_book import read_part, strikes
+from logistics_batch.intake.readers.xlsx_book import is_struck, read_part
 
 _STYLES: Final = "xl/styles.xml"
 _BUILT_IN: Final = {
@@ -51,31 +51,20 @@ def read_styles(archive: zipfile.ZipFile) -> CellStyles:
     styles = CellStyles()
     if _STYLES not in archive.namelist():
         return styles
+    root = read_part(archive, _STYLES)
     codes = {str(number): code for number, code in _BUILT_IN.items()}
-    fonts = count = 0
-    struck_fonts = set[str]()
-
-    def start(path: list[str], attributes: dict[str, str]) -> None:
-        nonlocal fonts, count
-        if path[-2:] == ["numFmts", "numFmt"]:
-            codes[attributes.get("numFmtId", "")] = attributes.get("formatCode", "")
-        elif path[-2:] == ["fonts", "font"]:
-            fonts += 1
-        elif path[-3:] == ["fonts", "font", "strike"] and strikes(attributes):
-            struck_fonts.add(str(fonts - 1))
-        elif path[-2:] == ["cellXfs", "xf"]:
-            code = codes.get(attributes.get("numFmtId", ""), "")
-            if kind := date_kind(code):
-                styles.dates[count] = kind
-            if width := padded_width(code):
-                styles.padded[count] = width
-            if more := added(code):
-                styles.worded[count] = more
-            if attributes.get("fontId") in struck_fonts:
-                styles.struck.add(count)
-            count += 1
-
-    read_part(archive, _STYLES, start)
+    codes |= {each.get("numFmtId", ""): each.get("formatCode", "") for each in root.iterfind(".//numFmts/numFmt")}
+    struck_fonts = {str(number) for number, font in enumerate(root.iterfind(".//fonts/font")) if is_struck(font)}
+    for number, style in enumerate(root.iterfind(".//cellXfs/xf")):
+        code = codes.get(style.get("numFmtId", ""), "")
+        if kind := date_kind(code):
+            styles.dates[number] = kind
+        if width := padded_width(code):
+            styles.padded[number] = width
+        if more := added(code):
+            styles.worded[number] = more
+        if style.get("fontId") in struck_fonts:
+            styles.struck.add(number)
     return styles
 
 
