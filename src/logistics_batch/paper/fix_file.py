@@ -86,7 +86,8 @@ def _sheet_to_correct(sheet: Sheet, report: FileReport, rows: pl.Series) -> tupl
 
 def _told(report: FileReport) -> pl.DataFrame:
     """What our two columns say of each row, and their names in the header's: row, reason, fix."""
-    told = answered(report).filter(pl.col("fate").is_in((*NEEDS_CORRECTING, Fate.HELD)))
+    wrong = report.rows.filter(pl.col("fate").is_in((*NEEDS_CORRECTING, Fate.HELD)))
+    told = answered(replace(report, rows=wrong))
     # Rows have other numbers here: which one of the document is wrong, the coloured cells show.
     is_sibling = pl.col("rule") == "sibling"
     texts = told.select(

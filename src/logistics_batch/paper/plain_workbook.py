@@ -28,7 +28,7 @@ from logistics_batch.paper.xlsx_survey import Survey
 LAST_ROW = 1_048_576
 """The last row that a workbook can hold."""
 
-_ROWS_A_BLOCK = 5_000
+_ROWS_A_BLOCK = 2_500
 _ROWS_MEASURED = 2_000
 _NARROWEST, _WIDEST, _SENTENCE = 9, 44, 58
 _FORBIDDEN_IN_NAMES = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
@@ -151,6 +151,7 @@ def _blocks(
     how = _Row(annotations, looks, wrapped, range(len(PlainStyle) + len(number_formats)))
     written = looks.answered.difference(sheet.frame["row"])
     rows = pl.concat([sheet.frame, pl.DataFrame({"row": sorted(written)}, schema={"row": pl.UInt32})], how="diagonal")
+    made: dict[_Block, pl.Expr] = {}  # most blocks are alike
     for frame in (rows.sort("row") if written else rows).iter_slices(_ROWS_A_BLOCK):
         wide = frame
         for facts, kind in ((types, "type"), (shown, "style"), (struck, "parts"), (failing, "failing")):
@@ -159,7 +160,12 @@ def _blocks(
         answers = _answer_cells(here, looks, header_row=annotations.header_row if annotations.answers.height else 0)
         wide = wide.join(answers, on="row", how="left", maintain_order="left")
         wide = wide.join(heights, on="row", how="left", maintain_order="left")
-        yield _rows_xml(wide, [name for name in frame.columns if name != "row"], how)
+        texts = frame.drop("row")
+        has_header = annotations.header_row in frame["row"]
+        block = _Block(frozenset(wide.columns), escaped_columns(texts), formula_columns(texts), has_header)
+        if block not in made:
+            made[block] = _row_xml(texts.columns, block, how)
+        yield wide.select(made[block].str.join("")).item().encode()
 
 
 def _beside(frame: pl.DataFrame, facts: pl.DataFrame, kind: str, *, columns: Sequence[str]) -> pl.DataFrame:
@@ -231,22 +237,18 @@ class _Block:
     """What the cells of some rows have: the columns of their frame, those with texts that XML or formulas make special,
     and whether the header is among them."""
 
-    columns: Sequence[str]
+    columns: frozenset[str]
     escaped: frozenset[str]
     formulas: frozenset[str]
     has_header: bool
 
 
-def _rows_xml(wide: pl.DataFrame, names: Sequence[str], how: _Row) -> bytes:
-    texts = wide.select(names)
-    has_header = how.annotations.header_row in wide["row"]
-    block = _Block(wide.columns, escaped_columns(texts), formula_columns(texts), has_header)
-    cells = [_cell(name, block, how) for name in names]
+def _row_xml(names: Sequence[str], block: _Block, how: _Row) -> pl.Expr:
+    """A row as XML; names: of the columns with its texts."""
     height = pl.format(' ht="{}" customHeight="1"', pl.col("height").round(1)).fill_null("")
     begin = (pl.lit('<row r="'), pl.col("row"), pl.lit('"'), height, pl.lit(">"))
-    row = pl.concat_str(*begin, *cells, pl.col("answer"), pl.lit("</row>"), ignore_nulls=True)
-    whole: str = wide.select(row.str.join("")).item()
-    return whole.encode()
+    cells = (_cell(name, block, how) for name in names)
+    return pl.concat_str(*begin, *cells, pl.col("answer"), pl.lit("</row>"), ignore_nulls=True)
 
 
 def _cell(name: str, block: _Block, how: _Row) -> pl.Expr:

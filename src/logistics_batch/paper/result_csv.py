@@ -8,6 +8,7 @@ refused, `skipped` where it has a header and nothing below.
 """
 
 import io
+from collections.abc import Collection, Iterable, Sequence
 
 import polars as pl
 
@@ -19,47 +20,64 @@ from logistics_batch.paper.row_answers import FILE_RULE, NO_ROWS, RESULT_FIELDS,
 from logistics_batch.paper.safe_text import guarded, guarded_text
 from logistics_batch.paper.status_columns import header_texts
 
-_ROWS_A_BLOCK = 20_000
+_ROWS_A_BLOCK = 2_500
 
 
 def result_csv(report: FileReport, sheet: Sheet | None, lines: Sheet | None = None) -> bytes:
     """One line a row of the report, in its order; see the module for the form. lines: the second sheet."""
     if report.rows.is_empty():
         return csv_bytes(pl.DataFrame(_file_line(report)))
-    frames = []
-    for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False):
-        answers = answered(of_sheet).select(RESULT_FIELDS).cast(pl.String)
-        frames.append(answers if source is None else _with_source(answers, of_sheet, source))
-    return csv_bytes(pl.concat(frames, how="diagonal"))
+    parts = [
+        (answered(of_sheet).select(RESULT_FIELDS), _source(source, of_sheet))
+        for of_sheet, source in zip(report.by_sheet, (sheet, lines), strict=False)
+    ]
+    names = list(dict.fromkeys([*RESULT_FIELDS, *(name for _, source in parts for name in source.columns[1:])]))
+    blocks = (
+        block.join(_between(source, block["row"]), on="row", how="left", maintain_order="left").cast(pl.String)
+        for answers, source in parts
+        for block in answers.iter_slices(_ROWS_A_BLOCK)
+    )
+    return _written(names, blocks)
 
 
 def csv_bytes(frame: pl.DataFrame) -> bytes:
     """A frame of texts as guarded CSV, UTF-8 with a byte order mark and CRLF; the column names are guarded too."""
+    return _written(frame.columns, frame.iter_slices(_ROWS_A_BLOCK))
+
+
+def _written(names: Sequence[str], blocks: Iterable[pl.DataFrame]) -> bytes:
+    """CSV of blocks of rows, each with some of the columns."""
     out = io.BytesIO("\ufeff".encode())
     out.seek(0, io.SEEK_END)
-    names = [pl.Series(str(index), [guarded_text(name)]) for index, name in enumerate(frame.columns)]
-    pl.DataFrame(names).write_csv(out, include_header=False, line_terminator="\r\n")
-    for block in frame.iter_slices(_ROWS_A_BLOCK):
-        guarded(block).write_csv(out, include_header=False, line_terminator="\r\n")
+    header = [pl.Series(str(index), [guarded_text(name)]) for index, name in enumerate(names)]
+    pl.DataFrame(header).write_csv(out, include_header=False, line_terminator="\r\n")
+    for block in blocks:
+        missing = (pl.lit(None, dtype=pl.String).alias(name) for name in names if name not in block.columns)
+        whole = guarded(block).with_columns(missing).select(names)
+        whole.write_csv(out, include_header=False, line_terminator="\r\n")
     return out.getvalue()
 
 
-def _with_source(answers: pl.DataFrame, report: FileReport, sheet: Sheet) -> pl.DataFrame:
+def _source(sheet: Sheet | None, report: FileReport) -> pl.DataFrame:
+    """The source's own columns by their names here, beside `row`."""
+    if sheet is None:
+        return pl.DataFrame(schema={"row": pl.UInt32})
     headers = header_texts(sheet, report.header_row)
     ours = set(earlier_columns(headers))
-    source = [pl.col("row").cast(pl.String)]
-    taken: set[str] = set()
+    names: dict[str, str] = {}
     for position, header in enumerate(headers):
         column = sheet.frame.columns[position + 1]
-        if position in ours or (not header and not (sheet.frame[column] != "").any()):
-            continue
-        name = _source_name(header, position, taken)
-        taken.add(name)
-        source.append(pl.col(column).alias(name))
-    return answers.join(sheet.frame.select(source), on="row", how="left", maintain_order="left")
+        if position not in ours and (header or (sheet.frame[column] != "").any()):
+            names[_source_name(header, position, names)] = column
+    return sheet.frame.select("row", **names)
 
 
-def _source_name(header: str, position: int, taken: set[str]) -> str:
+def _between(source: pl.DataFrame, rows: pl.Series) -> pl.DataFrame:
+    """The source from the first of some rows to the last."""
+    return source.filter(pl.col("row").is_between(rows.min(), rows.max()))
+
+
+def _source_name(header: str, position: int, taken: Collection[str]) -> str:
     """The column's name: its header, and its letters where it has none or one that stands before it too."""
     letters = column_letters(position + 1)
     name = f"src:{header}" if header.strip() else f"src:(column {letters})"

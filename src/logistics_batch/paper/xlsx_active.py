@@ -8,13 +8,20 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import Final
 from xml.parsers.expat import ExpatError, ParserCreate, XMLParserType
 
-from openpyxl.utils import FORMULAE
-
 from logistics_batch.paper.xlsx_parts import OFFICE
 from logistics_batch.paper.xml_bytes import NotPatchable
+
+
+@cache
+def _calculating() -> frozenset[str]:
+    """The functions that only calculate."""
+    from openpyxl.utils import FORMULAE  # takes a quarter of a second, and few workbooks have formulas
+
+    return frozenset(FORMULAE - set(_REACHING_OUT.split()) | set(_LATER.split()))
 
 
 class Removed(StrEnum):
@@ -60,7 +67,6 @@ _LATER: Final = (
     "T.DIST.RT T.INV T.INV.2T T.TEST TAKE TEXTAFTER TEXTBEFORE TEXTJOIN TEXTSPLIT TOCOL TOROW TRIMRANGE UNICHAR "
     "UNICODE UNIQUE VALUETOTEXT VAR.P VAR.S VSTACK WEIBULL.DIST WRAPCOLS WRAPROWS XLOOKUP XMATCH XOR Z.TEST"
 )
-_CALCULATING: Final = (FORMULAE - set(_REACHING_OUT.split())) | set(_LATER.split())
 _PIECES: Final = re.compile(
     r'"[^"]*"'  # a text; a quote inside stands twice, which makes two texts
     r"|'(?P<quoted>(?:[^']|'')*+)'!"  # a sheet whose name needs quotes
@@ -131,7 +137,7 @@ class FormulaJudge:
         kind, said = piece.lastgroup, piece[piece.lastgroup or 0]
         if kind == "function":
             name = said.upper().removeprefix("_XLFN.").removeprefix("_XLWS.")
-            return name not in _CALCULATING and not (name == "HYPERLINK" and _GOOD_LINK.match(text, piece.end()))
+            return name not in _calculating() and not (name == "HYPERLINK" and _GOOD_LINK.match(text, piece.end()))
         if kind == "name":
             return said.casefold() in self._active_names
         if kind in ("quoted", "sheet"):

@@ -12,7 +12,7 @@ from logistics_batch.paper.xml_bytes import NotPatchable
 LARGEST_PART_BYTES = 768 * 1024 * 1024
 """A part that unpacks to more than this is not touched."""
 
-_COMPRESSION_LEVEL = 5  # a third faster than 6 on sheet parts and about 3 % larger
+_COMPRESSION_LEVEL = 2  # takes half the time of 5 on sheet parts, which become an eighth larger
 _EARLIEST_DOS_DATE = (1 << 5) | 1  # 1980-01-01
 _LOCAL = struct.Struct("<4s5H3L2H")
 _CENTRAL = struct.Struct("<4s6H3L5H2L")
