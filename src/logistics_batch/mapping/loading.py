@@ -15,6 +15,7 @@ from logistics_batch.mapping.lint import (
     open_questions,
     raw_findings,
     restated_defaults,
+    said,
     structure_findings,
 )
 from logistics_batch.mapping.spec.model import ChecksSpec, FieldSpec, LookupFile, MappingSpec
@@ -167,9 +168,7 @@ def hints_of(mapping: Mapping, text: str, *, path: str) -> list[Finding]:
 def _asn_findings(spec: MappingSpec, updates_asns: Callable[[], bool]) -> Iterator[LintFinding]:
     """An ASN is updated only where somebody vouches for how the service finds it."""
     if spec.operation is Operation.ASN_UPDATE and not updates_asns():
-        message = "How the service finds the ASN to update is not documented (API §4.3), so nothing is updated."
-        remedy = 'If the operator of the service confirms it, set service.asn.update_identity = "invoice_number".'
-        yield LintFinding(("operation",), message, remedy)
+        yield said(("operation",), "asn_update")
 
 
 def _checked(checks: ChecksSpec) -> list[str]:

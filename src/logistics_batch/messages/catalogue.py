@@ -7,13 +7,14 @@ from logistics_batch.messages.documents import DOCUMENTS
 from logistics_batch.messages.entry import Entry
 from logistics_batch.messages.files import FILES
 from logistics_batch.messages.lines import LINES
+from logistics_batch.messages.mappings import MAPPINGS
 from logistics_batch.messages.notes import NOTES
 from logistics_batch.messages.orders import ORDERS
 from logistics_batch.messages.reading import READING
 from logistics_batch.messages.rows import ROWS
 from logistics_batch.messages.sheets import SHEETS
 
-_SUBJECTS: Final = (CELLS, DOCUMENTS, FILES, LINES, NOTES, ORDERS, READING, ROWS, SHEETS)
+_SUBJECTS: Final = (CELLS, DOCUMENTS, FILES, LINES, MAPPINGS, NOTES, ORDERS, READING, ROWS, SHEETS)
 
 CATALOGUE: Final[dict[str, Entry]] = {code: entry for subject in _SUBJECTS for code, entry in subject.items()}
 """The words of each code. A code stands in one subject only."""

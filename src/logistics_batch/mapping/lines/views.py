@@ -35,7 +35,7 @@ def _of_split_rows(mapping: Mapping, form: LinesFromSpec, sheets: Sequence[Sheet
     """What the file's own sheet is looked through for where its rows hold several lines."""
     spec = mapping.spec
     made = {ColumnName.of(name).identity for name in form.made}
-    sources = {name: FieldSpec(from_=[name], required=True) for name in form.split or ()}
+    sources = {name: FieldSpec.of([name]) for name in form.split or ()}
     for template in form.columns or ():
         spelt: dict[int, dict[str, None]] = {}  # SKU 2 may be SKU 02
         for texts in (texts for sheet in sheets for texts in _rows(sheet)):
@@ -45,7 +45,7 @@ def _of_split_rows(mapping: Mapping, form: LinesFromSpec, sheets: Sequence[Sheet
         for number in sorted({*spelt, *wanted}) or [1]:
             name = template.replace("{n}", str(number))
             names = [name, *spelt.get(number, {})]
-            sources[name] = FieldSpec(from_=names, required=number in wanted or number == min(spelt, default=1))
+            sources[name] = FieldSpec.of(names, required=number in wanted or number == min(spelt, default=1))
     kept = {
         part: {
             name: field
@@ -75,7 +75,7 @@ def _of_lines(mapping: Mapping, form: LinesSheetSpec) -> Mapping:
     spec = mapping.spec
     sheet = spec.sheet.model_copy(update={"header": form.header, "only_rows_where": {}})
     summed = [names for field in spec.fields.values() for names in (field.sum, field.less, field.times) if names]
-    added = {f"summed {place}": FieldSpec(from_=names, required=True) for place, names in enumerate(summed, 1)}
+    added = {f"summed {place}": FieldSpec.of(names) for place, names in enumerate(summed, 1)}
     changes = {
         "fields": {},
         "order_id": None,

@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from logistics_batch.mapping.fields.values.verbs import natural_step, verb_of
-from logistics_batch.mapping.lint.fields import GIVES, LintFinding, Place, place_of
+from logistics_batch.mapping.lint.fields import GIVES, LintFinding, Place, place_of, said
 from logistics_batch.mapping.spec.model import FieldSpec, LookupRead, MappingSpec, SheetSpec
 from logistics_batch.mapping.spec.names import ColumnName
 from logistics_batch.mapping.spec.targets import Form, form_of, is_demanded
@@ -15,18 +15,17 @@ from logistics_batch.mapping.spec.words import PAYMENT_WORDS, is_known_pattern
 _SAID_ON_PURPOSE: Final = {(SheetSpec, "decimal")}
 """Where the default is another thing than the same value said: amounts such as 1.200 are no longer asked about."""
 
-_REMOVE: Final = "Remove it."
-
 
 def restated_defaults(spec: MappingSpec) -> Iterator[LintFinding]:
+    """What a mapping says and need not."""
     yield from _values(spec, ())
     for place, field in spec.everything.items():
         if place == "fields.order_id" or place.startswith("kits."):
             continue
         part, target = place.split(".", 1)
         if field.required and is_demanded(spec, place):
-            message = f"`required: true` restates the default: `{spec.operation.value}` demands `{target}`."
-            yield LintFinding((*place_of(place), "required"), message, _REMOVE)
+            where = (*place_of(place), "required")
+            yield said(where, "default.required", operation=spec.operation.value, name=target)
         form = Form.TEXT if part == "keep" else form_of(target, spec.operation)
         yield from _steps((*place_of(place), "read"), field, target, form)
     yield from _rows(spec)
@@ -38,11 +37,11 @@ def _values(part: BaseModel, here: Place) -> Iterator[LintFinding]:
         if name not in part.model_fields_set:
             continue
         value, key = getattr(part, name), field.alias or name
-        said_on_purpose = any(isinstance(part, kind) and name == each for kind, each in _SAID_ON_PURPOSE)
+        is_default = not field.is_required() and value == field.get_default(call_default_factory=True)
         if isinstance(value, BaseModel) and value.model_fields_set:
             yield from _values(value, (*here, key))
-        elif not field.is_required() and value == field.get_default(call_default_factory=True) and not said_on_purpose:
-            yield LintFinding((*here, key), f"`{key}` restates the default.", _REMOVE)
+        elif is_default and (type(part), name) not in _SAID_ON_PURPOSE:
+            yield said((*here, key), "default", key=key)
         elif isinstance(value, dict | list):
             for at, each in value.items() if isinstance(value, dict) else enumerate(value):
                 if isinstance(each, BaseModel):
@@ -56,13 +55,11 @@ def _steps(here: Place, field: FieldSpec, target: str, form: Form) -> Iterator[L
     for index, step in enumerate(steps):
         place = (*here, index) if len(steps) > 1 else here
         if step == "text":
-            yield LintFinding(place, "`text` restates the default: every cell is read as its trimmed text.", _REMOVE)
+            yield said(place, "default.text")
         elif index == len(steps) - 1 and only_text and step == natural_step(form):
-            shown = f"`read: {step}`" if len(steps) == 1 else f"`{step}`"
-            yield LintFinding(place, f"{shown} restates the default: `{target}` is read so.", _REMOVE)
+            yield said(place, "default.step", step=f"read: {step}" if len(steps) == 1 else step, name=target)
         elif isinstance(step, LookupRead) and form is Form.PAYMENT and _is_known(step.lookup):
-            message = f"The lookup restates the default: these words are known of `{target}`."
-            yield LintFinding((*place, "lookup"), message, _REMOVE)
+            yield said((*place, "lookup"), "default.lookup", name=target)
 
 
 def _is_known(table: object) -> bool:
@@ -78,5 +75,4 @@ def _rows(spec: MappingSpec) -> Iterator[LintFinding]:
     for column, patterns in spec.sheet.skip_rows_where.items():
         for index, pattern in enumerate(patterns):
             if ColumnName.of(column).identity in keys and is_known_pattern(pattern):
-                message = f"`{pattern}` restates the default: such rows are known to be no data."
-                yield LintFinding(("sheet", "skip_rows_where", column, index), message, _REMOVE)
+                yield said(("sheet", "skip_rows_where", column, index), "default.rows", pattern=pattern)

@@ -281,6 +281,11 @@ class FieldSpec(Part):
             raise complaint("`sum` reads its cells as numbers by itself; remove `read`.")
         return self
 
+    @classmethod
+    def of(cls, names: list[str], *, required: bool = True) -> "FieldSpec":
+        """A field that reads a column, by its names."""
+        return cls.model_validate({"from": names, "required": required})
+
     def source_value(self, name: str) -> Any:
         """What stands under one of SOURCES."""
         return self.from_ if name == "from" else getattr(self, name)
@@ -429,7 +434,7 @@ class KitsSpec(Part):
     @property
     def everything(self) -> dict[str, FieldSpec]:
         """The fields with their places, and which kit a row belongs to."""
-        key = FieldSpec(join=[[name] for name in self.key], with_="\x1f")
+        key = FieldSpec.model_validate({"join": self.key, "with": "\x1f"})
         once = {"kits.key": key, "kits.name": self.name}
         if self.description is not None:
             once["kits.description"] = self.description
@@ -453,7 +458,7 @@ class OrderIdSpec(Part):
     @property
     def field(self) -> FieldSpec:
         """The column as a field like others."""
-        return FieldSpec(from_=self.from_ or self.ledger, required=True)
+        return FieldSpec.of(self.from_ or self.ledger or [])
 
 
 class MappingSpec(Part):

@@ -65,4 +65,4 @@ DecimalText = Annotated[str, BeforeValidator(_text, json_schema_input_type=str |
 class Part(BaseModel):
     """A part of a mapping file: unknown keys are errors, nothing changes after loading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)

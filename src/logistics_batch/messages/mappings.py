@@ -1,0 +1,195 @@
+"""What is wrong with a mapping file, what a draft of one asks, and what it says and need not, for whoever wrote it."""
+
+from typing import Final
+
+from logistics_batch.messages.entry import Entry, Level
+
+_REMOVE: Final = "Remove it."
+_KEEP_ONE: Final = "Keep one of the two."
+_AN_AMOUNT: Final = "and no amount to collect is mapped: no such order could be sent."
+_MAP_COD: Final = "Map `is_cod`, as `is_cod: {{from: Payment}}`. Or keep the amount under `keep`."
+
+_TARGETS: Final = {
+    "empty": ("`{key}` is empty.", "Write its value, or leave the line out."),
+    "target": ("`{name}` is no target of `{operation}` under `{part}`.", "Known: {known:joined , }{more}."),
+    "required": ("`{name}` is required and not mapped.", "Add `{name}:` under `{part}`."),
+    "either": ("`{names:joined ` or `}` is required and neither is mapped.", "Map one of them."),
+    "of_label": (
+        "`{name}` is required beside `awb_number` and not mapped.",
+        "Add `{name}:` under `fields`, or map `order_numbers` alone.",
+    ),
+    "delete_items": (
+        "Nothing says which items are to be deleted.",
+        "Add `item_id:`, or `item_name:` for orders that were sent from here, under `lines`.",
+    ),
+    "order_id": (
+        "`order_id` is missing: `{operation}` must say which order is meant.",
+        "Add `order_id: {{from: AWB}}`, or `order_id: {{ledger: Order No}}` for reference numbers sent from here.",
+    ),
+    "no_order_id": ("`order_id` has no place in `{operation}`.", "It belongs to `{changes:joined `, `}`."),
+    "asn_update": (
+        "How the service finds the ASN to update is not documented (API §4.3), so nothing is updated.",
+        'If the operator of the service confirms it, set service.asn.update_identity = "invoice_number".',
+    ),
+    "no_kits": ("`kits` has no place in `{operation}`.", "It belongs to `order.create`."),
+    "kits_item": ("`item_name` is required and not mapped.", "Add `item_name:` under `lines`."),
+    "key": ("`key` is missing.", "Name the columns whose values rows of one document share."),
+    "key_twice": ("`{name}` is the same column as `{earlier}`.", "Name it once."),
+    "key_constant": (
+        "`{name}` tells one document from another; it cannot be the same for all.",
+        "Take it from a column.",
+    ),
+    "kept_name": (
+        "`{name}` is no name for what is kept.",
+        "Write letters, digits, `_` and `-` alone, as `po_number`.",
+    ),
+    "taken": ("The name `{name}` is taken.", "Give it another name."),
+    "cod": (f"`is_cod` is true, {_AN_AMOUNT}", "Map the amount, or correct `is_cod`."),
+    "no_flag": ("`{amount}` is mapped, and `is_cod` is missing: no row with an amount could be sent.", _MAP_COD),
+    "no_cod": (
+        "`{amount}` is mapped, and `is_cod` is false for all rows: no row with an amount could be sent.",
+        _MAP_COD,
+    ),
+}
+_INSTEAD: Final = {
+    "target.elsewhere": "It belongs under `{other}`.",
+    "target.near": "Did you mean `{near}`?",
+    "target.near_elsewhere": "Did you mean `{near}` under `{other}`?",
+    "target.order_id": "Which order is meant stands at the top: `order_id: {{from: AWB}}`.",
+    "target.none": "It has none.",
+}
+_COLUMNS: Final = {
+    "lines_missing": ("`lines_from` makes lines, and `lines` is missing.", "Map them under `lines`."),
+    "by_line": (
+        "`{name}` differs from line to line and cannot stand under `fields`.",
+        "Use it under `lines` or `keep`.",
+    ),
+    "unused": ("`{name}` is not used.", "Use it as `{{from: {name}}}` in one of `{lines:joined `, `}`."),
+    "unused_alone": ("`{name}` is not used.", "Use it as `{{from: {name}}}` in one of lines."),
+    "numbered": (
+        "`{name}` is not among the columns that `lines_from` makes.",
+        "Add it: `columns: [{columns:joined , }, {name}]`.",
+    ),
+    "numbered_split": ("`{name}` is not among the columns that `lines_from` makes.", "Name the column itself."),
+    "sheet_receipts": ("`lines_sheet` has no place in `receipt.read`: each of its rows stands alone.", _REMOVE),
+    "sheet_lines_from": ("`lines_sheet` and `lines_from` cannot be used together.", _KEEP_ONE),
+    "sheet_kits": ("`lines_sheet` and `kits` cannot be used together.", _KEEP_ONE),
+    "sheet_lines": ("`lines_sheet` reads lines, and `lines` is missing.", "Map them under `lines`."),
+    "sheet_key": (
+        "`key` and the key of `lines_sheet` name {own} and {other} columns.",
+        "Name as many, in the same order.",
+    ),
+    "sheet_total": ("`control_total` reads one sheet and cannot be used with `lines_sheet`.", _REMOVE),
+    "filled": (
+        "`{name}` is filled down and read by nothing.",
+        "Name a column that a field or the key reads.",
+    ),
+    "filled_near": ("`{name}` is filled down and read by nothing.", "Did you mean `{near}`?"),
+    "left_out_blank": (
+        "`{name}` is filled down, but rows in which it is blank are left out before that.",
+        'Let blank cells fit as well: add "".',
+    ),
+    "slip": (
+        "No field reads `{name}`.",
+        "Did you mean `{near}`? If it is a column of its own, name it under `keep`, too.",
+    ),
+    "ignored": ("`{name}` is ignored and used.", _KEEP_ONE),
+    "total_made": (
+        "`{name}` is made by `lines_from`; no total row has such a cell.",
+        "Name a column of the sheet.",
+    ),
+    "total_also": ("No rule leaves rows out, so every row counts already.", _REMOVE),
+    "total_documents": ("`receipt.read` has no documents: each of its rows stands alone.", "Write `says: rows`."),
+}
+_FIELDS: Final = {
+    "of_document": ("`{source}` speaks of a whole document; it cannot stand under `lines`.", ""),
+    "unit_of_name": ("`{column}` is in {said} by its name, and `{name}` wants {meant}.", "{instead:messages}"),
+    "unit_of_result": ("`{operation}` wants {name}s in {meant}, and this gives {said}.", "{instead:messages}"),
+    "unit": ("`{unit}` is no conversion.", "Write `g -> kg`. Known: {known:joined , }."),
+    "date": ("{fault}", ""),
+    "dates": ("`{one}` and `{other}` read the same cell as different dates.", "Keep the one that the sheets use."),
+    "joined_date": ("Joined columns cannot be read as a date.", "Use `from`."),
+    "table": ("The table is empty.", "List each value that sheets hold, and what it means."),
+    "table_blank": (
+        "A blank cell is not looked up: an empty cell gives nothing.",
+        "Write `default: {answer}` beside `read` instead.",
+    ),
+    "table_twice": ("`{key}` is listed with different answers; case does not matter here.", ""),
+    "unfit": ("`{text}` is not allowed here: {why}", "{wanted}"),
+    "blank": ("`{key}` is blank, and nothing blank is sent.", "Write a value."),
+    "sum": ("A sum is a number, and `{name}` wants {form}.", "Use `from`."),
+    "file_name": ("`file_name` is a text, and `{name}` wants {form}.", "Use `from`."),
+    "business_date": ("`business_date` is a date, and `{name}` wants {form}.", "Use `from`."),
+    "after": (
+        "`{verb}` comes after `{given}`, which leaves it nothing to read.",
+        "Keep the one that the column needs.",
+    ),
+    "gives": (
+        "`{given}` does not give {form}, which `{name}` wants.",
+        "Write `{fitting:joined ` or `}`, or leave `read` out.",
+    ),
+}
+_UNITS: Final = {
+    "convert": "Add `read: {{unit: {said} -> {meant}}}`.",
+    "correct": "Write `{said} -> {meant}`.",
+    "another": "Take another column.",
+}
+_DRAFTS: Final = {
+    "key": (
+        "is `{names:joined ` or `}` the key?",
+        "Write the column that the rows of a document share, without the `?`.",
+    ),
+    "lookup": ("what does `{last}` mean for `{field}`?", 'Write "true" or "false" for the `?`.'),
+    "date": (
+        "how are the dates of `{field}` written, `{names:joined ` or `}`?",
+        "Keep the right one, without the `?`, and delete the other.",
+    ),
+    "unit": (
+        "is `{field}` to be read as `{names:joined ` or `}`?",
+        "Take the `?` away, or write the unit that the sheet uses.",
+    ),
+    "which": (
+        "which column is `{field}`, `{names:joined ` or `}`?",
+        "Keep the right one, without the `?`, and delete the others.",
+    ),
+    "is_it": (
+        "is `{names:joined ` or `}` the column of `{field}`?",
+        "Write the column's name without the `?`; if there is none, `{{constant: …}}`, or delete the line.",
+    ),
+}
+_DEFAULTS: Final = {
+    "default": "`{key}` restates the default.",
+    "default.required": "`required: true` restates the default: `{operation}` demands `{name}`.",
+    "default.text": "`text` restates the default: every cell is read as its trimmed text.",
+    "default.step": "`{step}` restates the default: `{name}` is read so.",
+    "default.lookup": "The lookup restates the default: these words are known of `{name}`.",
+    "default.rows": "`{pattern}` restates the default: such rows are known to be no data.",
+}
+_FORMS: Final = {
+    "flag": ("true or false", 'Write "true" or "false".'),
+    "payment": ("true or false", 'Write "true" or "false".'),
+    "money": ("an amount", 'Write an amount, as "0.00".'),
+    "decimal": ("a number", 'Write a number, as "0.75".'),
+    "percent": ("a percentage", 'Write a percentage, as "5".'),
+    "degrees": ("degrees", 'Write degrees, as "12.9716".'),
+    "quantity": ("a quantity", 'Write a whole number from 1 on, as "1".'),
+    "count": ("a count", 'Write a whole number, as "0".'),
+    "mobile": ("a mobile number", "Write the ten digits of a mobile number."),
+    "pincode": ("a PIN", "Write the six digits of a PIN."),
+    "date": ("a date", 'Write a date, as "2026-11-03".'),
+    "moment": ("a date and time", 'Write a date, as "2026-11-03".'),
+}
+"""What a target wants, by the form of its value."""
+
+MAPPINGS: Final[dict[str, Entry]] = {
+    f"mapping.{code}": Entry(*words)
+    for code, words in {
+        **_TARGETS,
+        **{code: (_TARGETS["target"][0], remedy) for code, remedy in _INSTEAD.items()},
+        **_COLUMNS,
+        **_FIELDS,
+        **{f"instead.{code}": (words, "") for code, words in _UNITS.items()},
+        **{f"form.{form}": words for form, words in _FORMS.items()},
+        **{f"draft.{code}": (f"The draft asks: {asked}", remedy) for code, (asked, remedy) in _DRAFTS.items()},
+    }.items()
+} | {f"mapping.{code}": Entry(words, _REMOVE, level=Level.NOTE) for code, words in _DEFAULTS.items()}
