@@ -10,8 +10,8 @@ from paramiko.hostkeys import HostKeys
 from support.sftp_servers import FakeSFTP, fake_access, real_access
 
 from logistics_batch.errors import HostKeyRefused, SettingsError
-from logistics_batch.intake.stores.host_keys import pinned_keys
 from logistics_batch.intake.stores.sftp import SftpStore
+from logistics_batch.intake.stores.sftp_access import pinned_keys
 
 RSA = paramiko.RSAKey.generate(2048)
 
@@ -111,4 +111,4 @@ def test_the_fingerprint_is_the_one_that_openssh_shows(openssh_server, tmp_path)
     public.write_text(openssh_server.host_key_line)
     shown = subprocess.run(["ssh-keygen", "-l", "-f", public], check=True, capture_output=True, text=True).stdout
     assert key.fingerprint in shown
-    assert key.fingerprint == "SHA256:" + base64.b64encode(hashlib.sha256(key.blob).digest()).decode().rstrip("=")
+    assert key.fingerprint == "SHA256:" + base64.b64encode(hashlib.sha256(key.asbytes()).digest()).decode().rstrip("=")

@@ -3,12 +3,12 @@
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
-from logistics_batch.errors import FileHeld, FileVanished, StoreError
+from logistics_batch.errors import FileVanished, StoreError
 from logistics_batch.intake.names import checked_path, free_names, printable
 from logistics_batch.intake.stores.landing import (
     Seen,
@@ -17,6 +17,7 @@ from logistics_batch.intake.stores.landing import (
     check_size,
     check_whole,
     landing,
+    readable,
     sync_folder,
 )
 from logistics_batch.intake.stores.store import (
@@ -24,17 +25,16 @@ from logistics_batch.intake.stores.store import (
     MAX_NAMES,
     MAX_READ_BYTES,
     Fetched,
-    FetchOutcome,
+    FileStore,
     Kind,
     RemoteFile,
-    files_and_links,
     listed,
 )
 
 _BLOCK_BYTES = 1 << 20
 
 
-class FolderStore:
+class FolderStore(FileStore):
     """Files below `root`; paths count from there, with or without a leading slash, and never lead out of it."""
 
     def __init__(self, root: Path, *, max_file_bytes: int = MAX_FILE_BYTES, max_names: int = MAX_NAMES) -> None:
@@ -55,31 +55,25 @@ class FolderStore:
             what = f"{self.label}: cannot list {printable(path)} to its end"
             return listed(found, what=what, most=self._max_names)
 
-    def list(self, path: str) -> list[RemoteFile]:
-        """See FileStore.list."""
-        return files_and_links(self.entries(path))
-
     def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
         """See FileStore.fetch."""
         check_size(file, store=self.label, limit_bytes=self._max_file_bytes)
         source = self._local(file.path, operation="fetch")
-        with self._translated("fetch", file.path), _opened(source) as descriptor, landing(to) as target:
-            before = _seen(os.fstat(descriptor))
+        with self._translated("fetch", file.path), landing(to) as target:
+            self._copy(file, source, write=target.write)
+        return target.fetched
+
+    def _copy(self, file: RemoteFile, source: Path, *, write: Callable[[bytes], object]) -> None:
+        """Read a file and see that it kept still meanwhile; raises FileUnstable otherwise."""
+        with _opened(source) as descriptor:
+            before, taken = _seen(os.fstat(descriptor)), 0
             check_listed(file, now=before, store=self.label)
             # One byte more than there should be is enough to see that a file grows.
             for block in _blocks(descriptor, limit_bytes=file.size + 1):
-                target.write(block)
+                write(block)
+                taken += len(block)
             sightings = (before, _seen(os.fstat(descriptor)), _seen(source.lstat()))
-            check_whole(file, sightings=sightings, bytes_read=target.fetched.size, store=self.label)
-        return target.fetched
-
-    def fetch_many(self, files: Sequence[tuple[RemoteFile, Path]]) -> Iterator[FetchOutcome]:
-        """See FileStore.fetch_many."""
-        for file, to in files:
-            try:
-                yield self.fetch(file, to=to)
-            except (StoreError, FileHeld) as error:
-                yield error
+        check_whole(file, sightings=sightings, bytes_read=taken, store=self.label)
 
     def put(self, path: str, content: bytes | Iterable[bytes]) -> None:
         """See FileStore.put."""
@@ -127,18 +121,12 @@ class FolderStore:
 
     def read(self, path: str, *, limit_bytes: int = MAX_READ_BYTES) -> bytes:
         """See FileStore.read."""
-        source = self._local(path, operation="read")
-        with self._translated("read", path), _opened(source) as descriptor:
-            before = _seen(os.fstat(descriptor))
-            content = b"".join(_blocks(descriptor, limit_bytes=limit_bytes + 1))
-            if len(content) > limit_bytes:
-                raise StoreError(
-                    f"{self.label}: {printable(path)} is larger than the {limit_bytes:,} bytes expected here."
-                )
-            file = RemoteFile(name=source.name, path=path, size=len(content), modified=None)
-            sightings = (before, _seen(os.fstat(descriptor)))
-            check_whole(file, sightings=sightings, bytes_read=len(content), store=self.label)
-        return content
+        source, content = self._local(path, operation="read"), bytearray()
+        with self._translated("read", path):
+            now = source.lstat()
+            file = readable(path, size=now.st_size, modified=None, limit_bytes=limit_bytes, store=self.label)
+            self._copy(file, source, write=content.extend)
+        return bytes(content)
 
     def exists(self, path: str) -> bool:
         """See FileStore.exists."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from logistics_batch.errors import FileUnstable, StoreError
 from logistics_batch.intake.names import held, printable
@@ -133,6 +133,13 @@ def check_size(file: RemoteFile, *, store: str, limit_bytes: int) -> None:
     """Raise FileHeld for a file beyond the store's limit."""
     if file.size > limit_bytes:
         raise held("file|too_large.store", file.name, size=file.size, most=limit_bytes, store=store)
+
+
+def readable(path: str, *, size: int, modified: float | None, limit_bytes: int, store: str) -> RemoteFile:
+    """A file that is read into memory as it lies there; raises StoreError for one beyond the limit."""
+    if size > limit_bytes:
+        raise StoreError(f"{store}: {printable(path)} has {size:,} bytes, at most {limit_bytes:,} are read.")
+    return RemoteFile(PurePosixPath(path).name, path, size=size, modified=modified)
 
 
 def check_listed(file: RemoteFile, *, now: Seen, store: str) -> None:

@@ -8,10 +8,17 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 from uuid import uuid4
 
-from logistics_batch.errors import FileHeld, FileVanished, StoreError
+from logistics_batch.errors import FileVanished, StoreError
 from logistics_batch.intake.names import checked_path, free_names, name_fault, printable
-from logistics_batch.intake.stores.host_keys import SftpAccess
-from logistics_batch.intake.stores.landing import check_listed, check_moved, check_size, land_together, landing
+from logistics_batch.intake.stores.landing import (
+    check_listed,
+    check_moved,
+    check_size,
+    land_together,
+    landing,
+    readable,
+)
+from logistics_batch.intake.stores.sftp_access import SftpAccess
 from logistics_batch.intake.stores.sftp_fetch import fetch_many
 from logistics_batch.intake.stores.sftp_session import FAULTS, DeadlinePassed, Session, connect, store_error
 from logistics_batch.intake.stores.store import (
@@ -20,9 +27,9 @@ from logistics_batch.intake.stores.store import (
     MAX_READ_BYTES,
     Fetched,
     FetchOutcome,
+    FileStore,
     ListingCut,
     RemoteFile,
-    files_and_links,
     listed,
 )
 
@@ -35,7 +42,7 @@ _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 
-class SftpStore:
+class SftpStore(FileStore):
     """Files of one SFTP server; connects when it is first used, and again after a dropped session.
 
     Raises HostKeyRefused before any login if the server's key is not the pinned one, SettingsError for a key file that
@@ -75,10 +82,6 @@ class SftpStore:
             self._hang_up()  # answers are still under way, or none comes
             raise
 
-    def list(self, path: str) -> list[RemoteFile]:
-        """See FileStore.list."""
-        return files_and_links(self.entries(path))
-
     def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
         """See FileStore.fetch."""
         self._checked(file.path, "fetch")
@@ -101,10 +104,7 @@ class SftpStore:
                 yield from self._fetch_together(files[start:end])
             else:
                 end = start + 1
-                try:
-                    yield self.fetch(files[start][0], to=files[start][1])
-                except (StoreError, FileHeld) as error:
-                    yield error
+                yield from super().fetch_many(files[start:end])
             start = end
 
     def _end_of_batch(self, files: Sequence[tuple[RemoteFile, Path]], start: int) -> int:
@@ -150,14 +150,10 @@ class SftpStore:
         source = self._checked(path, "read")
 
         def read(session: Session) -> bytes:
-            now = session.seen(source)
-            size = now.size or 0
-            if size > limit_bytes:
-                raise StoreError(
-                    f"{self.label}: {printable(path)} has {size:,} bytes, at most {limit_bytes:,} are read."
-                )
-            content = bytearray()
-            file = RemoteFile(name=PurePosixPath(source).name, path=source, size=size, modified=now.modified)
+            now, content = session.seen(source), bytearray()
+            file = readable(
+                source, size=now.size or 0, modified=now.modified, limit_bytes=limit_bytes, store=self.label
+            )
             self._download(session, file, write=content.extend)
             return bytes(content)
 

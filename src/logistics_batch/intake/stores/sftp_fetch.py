@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 import paramiko
+from paramiko import sftp as protocol
 
 from logistics_batch.errors import StoreError
 from logistics_batch.intake.stores.landing import check_listed, check_whole
@@ -70,18 +71,18 @@ def _advance(transfer: _Transfer, answers: Answers, session: Session) -> int:
 
 
 def _steps(answers: Answers, file: RemoteFile, write: Write, *, block_bytes: int, store: str) -> _Steps:
-    before = seen_in((yield answers.ask_seen(file.path)), file.path)
+    before = seen_in((yield answers.ask(protocol.CMD_LSTAT, file.path)), file.path)
     check_listed(file, now=before, store=store)
-    opened = yield answers.ask_open(file.path)
+    opened = yield answers.ask(protocol.CMD_OPEN, file.path, protocol.SFTP_FLAG_READ, paramiko.SFTPAttributes())
     if opened is None:
         raise OSError("the server opened no file")
     handle = opened.get_string()
     try:
         taken = yield from _content(answers, handle, size=file.size, write=write, block_bytes=block_bytes)
-        inside = seen_in((yield answers.ask_seen_open(handle)), file.path)
+        inside = seen_in((yield answers.ask(protocol.CMD_FSTAT, handle)), file.path)
     finally:
-        closing = answers.ask_close(handle)
-    after = seen_in((yield answers.ask_seen(file.path)), file.path)
+        closing = answers.ask(protocol.CMD_CLOSE, handle)
+    after = seen_in((yield answers.ask(protocol.CMD_LSTAT, file.path)), file.path)
     yield closing
     check_whole(file, sightings=(before, inside, after), bytes_read=taken, store=store)
     return taken
@@ -94,7 +95,7 @@ def _content(answers: Answers, handle: bytes, *, size: int, write: Write, block_
     while asked < size or waiting:
         while asked < size and len(waiting) < IN_FLIGHT_BYTES // block_bytes:
             length = min(block_bytes, size - asked)
-            waiting.append((answers.ask_read(handle, asked, length), asked, length))
+            waiting.append((answers.ask(protocol.CMD_READ, handle, protocol.int64(asked), length), asked, length))
             asked += length
         request, offset, length = waiting.popleft()
         message = yield request
@@ -105,5 +106,5 @@ def _content(answers: Answers, handle: bytes, *, size: int, write: Write, block_
         taken += len(block)
         if len(block) < length:  # a server may give less than was asked for
             offset, length = offset + len(block), length - len(block)
-            waiting.appendleft((answers.ask_read(handle, offset, length), offset, length))
+            waiting.appendleft((answers.ask(protocol.CMD_READ, handle, protocol.int64(offset), length), offset, length))
     return taken

@@ -21,8 +21,8 @@ from paramiko.ssh_exception import IncompatiblePeer
 
 from logistics_batch.errors import SettingsError, StoreError
 from logistics_batch.intake.names import name_fault, printable
-from logistics_batch.intake.stores.host_keys import HostKey, SftpAccess, check_host_key, pinned_keys
 from logistics_batch.intake.stores.landing import Seen
+from logistics_batch.intake.stores.sftp_access import SftpAccess, check_host_key, pinned_keys
 from logistics_batch.intake.stores.store import Kind, RemoteFile
 
 _BLOCK_BYTES = 32768  # what every server takes in one request
@@ -121,26 +121,6 @@ class Answers:
         """Send a request; returns its number."""
         number: int = self._session._async_request(self, kind, *arguments)  # type: ignore[attr-defined]
         return number
-
-    def ask_seen(self, path: str) -> int:
-        """Ask for size and time of change of what lies at a path, be it a link."""
-        return self.ask(protocol.CMD_LSTAT, path)
-
-    def ask_open(self, path: str) -> int:
-        """Ask for a handle to read a file by."""
-        return self.ask(protocol.CMD_OPEN, path, protocol.SFTP_FLAG_READ, paramiko.SFTPAttributes())
-
-    def ask_read(self, handle: object, offset: int, length: int) -> int:
-        """Ask for some bytes of an open file."""
-        return self.ask(protocol.CMD_READ, handle, protocol.int64(offset), length)
-
-    def ask_seen_open(self, handle: object) -> int:
-        """Ask for size and time of change of an open file."""
-        return self.ask(protocol.CMD_FSTAT, handle)
-
-    def ask_close(self, handle: object) -> int:
-        """Ask to close an open file or folder."""
-        return self.ask(protocol.CMD_CLOSE, handle)
 
     def take(self, number: int) -> paramiko.Message | None:
         """Wait for an answer; None for a plain yes and for the end of a file or folder, OSError for a no."""
@@ -381,8 +361,7 @@ def connect(access: SftpAccess) -> Session:
             transport.start_client(timeout=access.timeout_seconds)
         except IncompatiblePeer as error:
             raise WeakServer(transport.weakness() or str(error)) from error
-        shown = transport.get_remote_server_key()
-        check_host_key(HostKey(kind=shown.get_name(), blob=shown.asbytes()), access=access)
+        check_host_key(transport.get_remote_server_key(), access=access)
         if key:
             transport.auth_publickey(access.username, key)
         if access.password is not None and not transport.is_authenticated():
@@ -399,7 +378,7 @@ def connect(access: SftpAccess) -> Session:
 
 def _preferred_host_keys(access: SftpAccess) -> list[str]:
     """The types of host key that are taken, first those that are pinned, for the server may have several."""
-    pinned = {key.kind.removeprefix("ssh-") for key in pinned_keys(access)}
+    pinned = {key.get_name().removeprefix("ssh-") for key in pinned_keys(access)}
     return sorted(
         _HOST_KEYS, key=lambda kind: not any(kind.removeprefix("ssh-").startswith(wanted) for wanted in pinned)
     )

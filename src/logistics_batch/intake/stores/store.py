@@ -143,7 +143,7 @@ class FileStore(Protocol):
 
     def list(self, path: str) -> list[RemoteFile]:
         """The files and links of a folder, as `entries`; folders and devices are left out."""
-        ...
+        return files_and_links(self.entries(path))
 
     def fetch(self, file: RemoteFile, *, to: Path) -> Fetched:
         """Bring a listed file to the local path `to`, which appears only when all of it is there and verified.
@@ -158,7 +158,11 @@ class FileStore(Protocol):
 
         What stops one file is its outcome, as `fetch` would raise it, and does not stop the others.
         """
-        ...
+        for file, to in files:
+            try:
+                yield self.fetch(file, to=to)
+            except (StoreError, FileHeld) as error:
+                yield error
 
     def put(self, path: str, content: bytes | Iterable[bytes]) -> None:
         """Write a file whole or not at all, over an older one of that name; missing folders are created.
