@@ -27,8 +27,7 @@ from logistics_batch.intake.containers import Unpacker
 from logistics_batch.intake.limited_work import LimitedWork
 from logistics_batch.intake.pgp import PgpKey
 from logistics_batch.intake.stores.folder import FolderStore
-from logistics_batch.intake.stores.sftp_access import SftpAccess
-from logistics_batch.intake.stores.store import FileStore
+from logistics_batch.intake.stores.store import FileStore, SftpAccess
 from logistics_batch.ledger import Ledger, open_ledger
 from logistics_batch.mapping import Mapping, Verb, load_mapping, schema_json, vocabulary
 from logistics_batch.model.job import Place

@@ -11,7 +11,7 @@ from support.sftp_servers import FakeSFTP, fake_access, real_access
 
 from logistics_batch.errors import HostKeyRefused, SettingsError
 from logistics_batch.intake.stores.sftp import SftpStore
-from logistics_batch.intake.stores.sftp_access import pinned_keys
+from logistics_batch.intake.stores.sftp_keys import pinned_keys
 
 RSA = paramiko.RSAKey.generate(2048)
 

@@ -18,7 +18,6 @@ from logistics_batch.intake.stores.landing import (
     landing,
     readable,
 )
-from logistics_batch.intake.stores.sftp_access import SftpAccess
 from logistics_batch.intake.stores.sftp_fetch import fetch_many
 from logistics_batch.intake.stores.sftp_session import FAULTS, DeadlinePassed, Session, connect, store_error
 from logistics_batch.intake.stores.store import (
@@ -30,6 +29,7 @@ from logistics_batch.intake.stores.store import (
     FileStore,
     ListingCut,
     RemoteFile,
+    SftpAccess,
     listed,
 )
 

@@ -19,11 +19,11 @@ import paramiko
 from paramiko import sftp as protocol
 from paramiko.ssh_exception import IncompatiblePeer
 
-from logistics_batch.errors import SettingsError, StoreError
+from logistics_batch.errors import StoreError
 from logistics_batch.intake.names import name_fault, printable
 from logistics_batch.intake.stores.landing import Seen
-from logistics_batch.intake.stores.sftp_access import SftpAccess, check_host_key, pinned_keys
-from logistics_batch.intake.stores.store import Kind, RemoteFile
+from logistics_batch.intake.stores.sftp_keys import check_host_key, pinned_keys, private_key
+from logistics_batch.intake.stores.store import Kind, RemoteFile, SftpAccess
 
 _BLOCK_BYTES = 32768  # what every server takes in one request
 _LARGE_BLOCK_BYTES = 262144  # what is asked for where the server says that it takes as much
@@ -347,7 +347,7 @@ class Session(paramiko.SFTPClient):
 def connect(access: SftpAccess) -> Session:
     """Open a session: the server proves itself first, then we log in with the one key or password of the settings."""
     logging.getLogger("paramiko").setLevel(max(logging.WARNING, logging.getLogger("paramiko").level))
-    key = _private_key(access)
+    key = private_key(access)
     connection = socket.create_connection((access.host, access.port), timeout=access.timeout_seconds)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     transport = _Connection(connection)
@@ -382,29 +382,6 @@ def _preferred_host_keys(access: SftpAccess) -> list[str]:
     return sorted(
         _HOST_KEYS, key=lambda kind: not any(kind.removeprefix("ssh-").startswith(wanted) for wanted in pinned)
     )
-
-
-def _private_key(access: SftpAccess) -> paramiko.PKey | None:
-    """The log-in key; raises SettingsError without a word of its content if it cannot be used."""
-    section = f"[sftp.{access.name}]"
-    if access.key_file is None:
-        if access.password is None:
-            raise SettingsError(f"{section} has neither key_file nor password_file.", remedy="Set one of them.")
-        return None
-    try:
-        if access.key_file.stat().st_mode & 0o077:
-            raise SettingsError(
-                f"{section}: the key file {access.key_file} can be read by other users of this machine.",
-                remedy=f"chmod 600 {access.key_file}",
-            )
-        return paramiko.PKey.from_path(access.key_file)
-    except OSError as error:
-        raise SettingsError(f"{section}: cannot read the key file {access.key_file}: {error.strerror}.") from error
-    except (ValueError, TypeError, paramiko.SSHException, paramiko.pkey.UnknownKeyType):
-        raise SettingsError(
-            f"{section}: {access.key_file} is no private key that can be used: it has a passphrase or is a public key.",
-            remedy="Make one without a passphrase: ssh-keygen -t ed25519 -N '' -f FILE",
-        ) from None
 
 
 def store_error(error: Exception, *, what: str, access: SftpAccess, missing: type[StoreError]) -> StoreError:

@@ -193,3 +193,35 @@ class FileStore(Protocol):
     def close(self) -> None:
         """Let go of connections; the store opens them again when it is used again."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class SftpAccess:
+    """How to reach one SFTP server (`[sftp.NAME]` of the settings).
+
+    host_key: "ssh-ed25519 AAAA…", one a line; or known_hosts: a file as OpenSSH writes it. timeout_seconds: for a
+    connection and for each answer; transfer_deadline_seconds: for one whole file; listing_deadline_seconds: for the
+    names of one folder.
+    """
+
+    name: str
+    host: str
+    port: int = 22
+    username: str = ""
+    key_file: Path | None = None
+    password: str | None = field(default=None, repr=False)
+    host_key: str | None = None
+    known_hosts: Path | None = None
+    timeout_seconds: float = 30.0
+    transfer_deadline_seconds: float = 1800.0
+    listing_deadline_seconds: float = LISTING_SECONDS
+
+    @property
+    def label(self) -> str:
+        """How messages call the server: "sftp:bhiwandi"."""
+        return f"sftp:{self.name}"
+
+    @property
+    def place(self) -> str:
+        """Host and port as people write them."""
+        return f"{self.host}:{self.port}"

@@ -1,51 +1,20 @@
-"""How an SFTP server is known again: the pinned host key. Nothing is believed at first sight."""
+"""Keys of SFTP: the pinned host key by which a server is known again, and ours to log in with.
+
+Nothing is believed at first sight.
+"""
 
 import base64
 import hmac
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
+
+import paramiko
+from paramiko.hostkeys import HostKeys
+from paramiko.pkey import UnknownKeyType
 
 from logistics_batch.errors import HostKeyRefused, SettingsError
-from logistics_batch.intake.stores.store import LISTING_SECONDS
-
-if TYPE_CHECKING:
-    import paramiko  # which takes long, and who only has settings needs nothing of it
+from logistics_batch.intake.stores.store import SftpAccess
 
 
-@dataclass(frozen=True, slots=True)
-class SftpAccess:
-    """How to reach one SFTP server (`[sftp.NAME]` of the settings).
-
-    host_key: "ssh-ed25519 AAAA…", one a line; or known_hosts: a file as OpenSSH writes it. timeout_seconds: for a
-    connection and for each answer; transfer_deadline_seconds: for one whole file; listing_deadline_seconds: for the
-    names of one folder.
-    """
-
-    name: str
-    host: str
-    port: int = 22
-    username: str = ""
-    key_file: Path | None = None
-    password: str | None = field(default=None, repr=False)
-    host_key: str | None = None
-    known_hosts: Path | None = None
-    timeout_seconds: float = 30.0
-    transfer_deadline_seconds: float = 1800.0
-    listing_deadline_seconds: float = LISTING_SECONDS
-
-    @property
-    def label(self) -> str:
-        """How messages call the server: "sftp:bhiwandi"."""
-        return f"sftp:{self.name}"
-
-    @property
-    def place(self) -> str:
-        """Host and port as people write them."""
-        return f"{self.host}:{self.port}"
-
-
-def pinned_keys(access: SftpAccess) -> "list[paramiko.PKey]":
+def pinned_keys(access: SftpAccess) -> list[paramiko.PKey]:
     """The keys by which the server may identify itself; none if nothing is pinned.
 
     Raises SettingsError if a pinned line or the known_hosts file cannot be read.
@@ -65,7 +34,7 @@ def pinned_keys(access: SftpAccess) -> "list[paramiko.PKey]":
     return [key for key in found if key not in revoked]
 
 
-def check_host_key(shown: "paramiko.PKey", *, access: SftpAccess) -> None:
+def check_host_key(shown: paramiko.PKey, *, access: SftpAccess) -> None:
     """Raise HostKeyRefused unless the key that the server shows is pinned."""
     pinned = pinned_keys(access)
     if shown in pinned:
@@ -86,13 +55,11 @@ def check_host_key(shown: "paramiko.PKey", *, access: SftpAccess) -> None:
     )
 
 
-def _key(words: list[str], *, access: SftpAccess) -> "paramiko.PKey":
-    import paramiko
-
+def _key(words: list[str], *, access: SftpAccess) -> paramiko.PKey:
     try:
         kind, text = words[:2]
         return paramiko.PKey.from_type_string(kind, base64.b64decode(text, validate=True))
-    except (ValueError, paramiko.SSHException, paramiko.pkey.UnknownKeyType) as error:
+    except (ValueError, paramiko.SSHException, UnknownKeyType) as error:
         raise SettingsError(
             f'{access.label}: the pinned host key is not of the form "ssh-ed25519 AAAA…".',
             remedy=f"Take the line from `ssh-keyscan -p {access.port} {access.host}` without the host's name, "
@@ -112,11 +79,32 @@ def _known_hosts(access: SftpAccess) -> list[str]:
 
 def _is_host(name: str, wanted: str) -> bool:
     """Whether a name of a known_hosts line, plain or hashed, is the wanted one."""
-    from paramiko.hostkeys import HostKeys
-
     if not name.startswith("|1|"):
         return name.casefold() == wanted.casefold()
     try:
         return hmac.compare_digest(HostKeys.hash_host(wanted, name), name)
     except (ValueError, AssertionError):
         return False
+
+
+def private_key(access: SftpAccess) -> paramiko.PKey | None:
+    """The log-in key; raises SettingsError without a word of its content if it cannot be used."""
+    section = f"[sftp.{access.name}]"
+    if access.key_file is None:
+        if access.password is None:
+            raise SettingsError(f"{section} has neither key_file nor password_file.", remedy="Set one of them.")
+        return None
+    try:
+        if access.key_file.stat().st_mode & 0o077:
+            raise SettingsError(
+                f"{section}: the key file {access.key_file} can be read by other users of this machine.",
+                remedy=f"chmod 600 {access.key_file}",
+            )
+        return paramiko.PKey.from_path(access.key_file)
+    except OSError as error:
+        raise SettingsError(f"{section}: cannot read the key file {access.key_file}: {error.strerror}.") from error
+    except (ValueError, TypeError, paramiko.SSHException, UnknownKeyType):
+        raise SettingsError(
+            f"{section}: {access.key_file} is no private key that can be used: it has a passphrase or is a public key.",
+            remedy="Make one without a passphrase: ssh-keygen -t ed25519 -N '' -f FILE",
+        ) from None
